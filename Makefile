@@ -1,0 +1,26 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF;
+# ARGS goes to pytest.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
+	$$p -c '' 2>/dev/null && echo $$p && break; done)
+ROBOT ?= panda
+
+.PHONY: help demo test lint clean
+
+help lint clean: python
+	@$(PYTHON) make.py $@
+
+demo: python
+	@$(PYTHON) make.py demo '$(ROBOT)'
+
+test: python
+	@$(PYTHON) make.py test $(ARGS)
+
+.PHONY: python
+python:
+	@test -n '$(PYTHON)' || { \
+		echo 'No Python found: `sudo apt install python3 python3-venv`, and run this again.' >&2; \
+		exit 1; }

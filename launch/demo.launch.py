@@ -1,0 +1,55 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Start a simulated robot and its controller; when one of them ends, so does the other.
+
+ros2 launch robodyn_ros demo.launch.py robot:=panda mode:=joint_impedance
+"""
+
+from pathlib import Path
+
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import (
+    DeclareLaunchArgument,
+    EmitEvent,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+)
+from launch.event_handlers import OnProcessExit
+from launch.events import Shutdown
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from robodyn_ros.model.library import share_path
+
+ARGUMENTS = {
+    'robot': ('two_link', 'a robot that config/ has a file for: two_link, rp, arm6, panda, ur5'),
+    'mode': ('gravity_compensation', 'control law'),
+}
+
+
+def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return simulator and controller of the robot."""
+    robot, mode = (LaunchConfiguration(name).perform(context) for name in ARGUMENTS)
+    config = str(share_path('config', f'{robot}.yaml'))
+    return [
+        Node(package='robodyn_ros', executable='simulator', name='simulator', output='screen',
+             parameters=[config]),
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(
+                str(Path(__file__).with_name('controller.launch.py'))),
+            launch_arguments={'urdf': robot, 'config': config, 'mode': mode}.items()),
+        RegisterEventHandler(OnProcessExit(on_exit=EmitEvent(
+            event=Shutdown(reason='one of the two nodes has ended')))),
+    ]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return what `ros2 launch` starts."""
+    return LaunchDescription([
+        *(DeclareLaunchArgument(name, default_value=default, description=text)
+          for name, (default, text) in ARGUMENTS.items()),
+        OpaqueFunction(function=nodes),
+    ])

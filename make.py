@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Run the demo or the tests on a machine that has nothing but Linux x86_64 and a Python 3.10-3.13.
+
+  demo [ROBOT]    two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
+                  ur5, two_link, ... or the path of a URDF file
+  test [ARG ...]  everything checked: ruff, mypy, pytest (which gets the arguments)
+  lint            ruff and mypy alone
+  clean           remove all that the others, colcon and Python's tools have written here
+  help            this text
+
+What they need is installed into .venv beside this file, once, and again when it has changed.
+Nothing outside of this folder is touched, and no ROS installation is used: one that is sourced in
+this shell is left out, so that what runs is the same everywhere. To use your ROS installation,
+build this package in its workspace with colcon.
+"""
+
+import glob
+import hashlib
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+VENV = os.path.join(ROOT, '.venv')
+BUILD = os.path.join(ROOT, 'build')
+STAMP = os.path.join(VENV, 'robodyn_ros.stamp')
+LOG = os.path.join(BUILD, 'pip.log')
+VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
+RANGE = '3.10-3.13'
+
+# Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
+PROBE = '''
+import struct, sys
+ok = sys.implementation.name == 'cpython' and struct.calcsize('P') == 8
+ok = ok and (3, 10) <= sys.version_info[:2] <= (3, 13)
+ok = ok and getattr(sys, '_is_gil_enabled', lambda: True)()
+sys.exit(not ok)
+'''
+
+# Set by a sourced ROS installation, by the ROS wheels of another environment, or by a person for
+# another Python: they make ours load foreign packages, libraries or settings. Those kept say who
+# may hear our nodes and where logs go.
+FOREIGN = ('_ROS_WHEELS_', 'AMENT_', 'CMAKE_PREFIX_PATH', 'COLCON_', 'FASTDDS_', 'FASTRTPS_',
+           'PIP_PREFIX', 'PIP_ROOT', 'PIP_TARGET', 'PIP_USER', 'PYTHON', 'RMW_', 'ROS_',
+           'VIRTUAL_ENV')
+KEPT = ('PYTHONDONTWRITEBYTECODE', 'PYTHONUNBUFFERED', 'ROS_AUTOMATIC_DISCOVERY_RANGE',
+        'ROS_DOMAIN_ID', 'ROS_HOME', 'ROS_LOG_DIR')
+
+
+def clean_environment():
+    """Return the environment for our own Python, whatever was sourced or activated here."""
+    env = {k: v for k, v in os.environ.items() if k in KEPT or not k.startswith(FOREIGN)}
+    if 'AMENT_PREFIX_PATH' in os.environ or '_ROS_WHEELS_BOOTSTRAP_COMPLETE' in os.environ:
+        env.pop('LD_LIBRARY_PATH', None)        # full of another ROS's libraries
+    if not env.get('HOME'):
+        env.pop('HOME', None)                   # empty would mean /
+    if not os.path.isabs(os.path.expanduser('~')):
+        env['HOME'] = os.path.join(BUILD, 'home')       # a user that /etc/passwd does not know
+        os.makedirs(env['HOME'], exist_ok=True)
+    return env
+
+
+def say(text):
+    """Print a line about what is going on, apart from what the programs themselves print."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def runs(env, *command):
+    """Say whether a command exists and succeeds, without a word of its own."""
+    try:
+        return subprocess.call(command, env=env, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    except OSError:
+        return False
+
+
+def check_machine():
+    """Stop with one line where no wheels of ROS 2 exist."""
+    machine = '{} {}'.format(platform.system(), platform.machine())
+    if machine != 'Linux x86_64':
+        sys.exit('This needs Linux on x86_64, which the ROS 2 packages on PyPI are made for; '
+                 'here is {}. The library itself (pip install .) runs anywhere.'.format(machine))
+
+
+def pythons(env):
+    """Yield the Pythons of this machine that are in the range, the running one first."""
+    folders = os.environ.get('PATH', os.defpath).split(os.pathsep)
+    names = ['python{}.{}'.format(*version) for version in VERSIONS] + ['python3', 'python']
+    found = [os.path.join(folder, name) for name in names for folder in folders if folder]
+    for python in [sys.executable] + found:
+        if python and runs(env, python, '-c', PROBE):
+            yield python
+
+
+def make_venv(env):
+    """Make .venv with the first Python that can, or stop with one line."""
+    usable = list(pythons(env))
+    if not usable:
+        sys.exit('No Python {} (CPython, 64 bit) found; this is {}. Install one, e.g. '
+                 '`sudo apt install python3 python3-venv`, and run this again.'
+                 .format(RANGE, platform.python_version()))
+    say('Making .venv ...')
+    for python in usable:
+        if (runs(env, python, '-m', 'venv', '--clear', VENV)
+                or runs(env, python, '-m', 'virtualenv', '--clear', VENV)
+                or runs(env, 'virtualenv', '--clear', '--python', python, VENV)):
+            return
+    shutil.rmtree(VENV, ignore_errors=True)
+    sys.exit('{} cannot make a virtual environment here (no venv module, or the disk is full): '
+             '`sudo apt install python3-venv`, and run this again.'.format(usable[0]))
+
+
+def fingerprint():
+    """Return what decides whether .venv is up to date, apart from the extras in it."""
+    digest = hashlib.sha256(ROOT.encode())      # a copied .venv still points to its old place
+    for name in ('setup.py', 'setup.cfg', 'package.xml', 'pyproject.toml'):
+        with open(os.path.join(ROOT, name), 'rb') as file:
+            digest.update(file.read())
+    return digest.hexdigest()
+
+
+def read_stamp():
+    """Return the extras that .venv has, none where it is not up to date."""
+    try:
+        with open(STAMP) as file:
+            digest, *extras = file.read().split()
+    except (OSError, ValueError):
+        return set()
+    return set(extras) if digest == fingerprint() else set()
+
+
+def why(log):
+    """Return one sentence on why pip failed, out of what it printed."""
+    if 'No space left on device' in log:
+        return 'the disk is full'
+    if any(sign in log for sign in ('NewConnectionError', 'NameResolutionError', 'ProxyError',
+                                    'ConnectTimeout', 'Max retries exceeded')):
+        return 'the package index cannot be reached: is there a network?'
+    errors = [line.strip() for line in log.splitlines() if line.strip().startswith('ERROR:')]
+    return errors[0][len('ERROR:'):].strip() if errors else 'pip gave no reason'
+
+
+def follow(pip):
+    """Wait for pip; in a terminal, show that it gets on."""
+    begin = time.time()
+    while pip.poll() is None:
+        if sys.stderr.isatty():
+            with open(LOG, errors='replace') as log:
+                text = log.read()
+            doing = 'unpacking' if '\nInstalling collected' in text else 'fetching'
+            sys.stderr.write('\r\033[K  {:.0f} s, {} {} packages'.format(
+                time.time() - begin, doing, text.count('\nCollecting ')))
+            sys.stderr.flush()
+        time.sleep(0.2)
+    if sys.stderr.isatty():
+        sys.stderr.write('\r\033[K')
+    return time.time() - begin
+
+
+def install(python, extras, env):
+    """Install this package, editable, with its extras into .venv, or stop with one line."""
+    command = [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input',
+               '--progress-bar', 'off', '--editable', '.[{}]'.format(','.join(sorted(extras)))]
+    what = 'ROS 2, MuJoCo' + (' and the tools for testing' if 'test' in extras else '')
+    with open(LOG, 'wb') as log:
+        pip = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log,
+                               stderr=subprocess.STDOUT)
+    say('Installing {} into .venv: once, a minute or two ...'.format(what))
+    try:
+        seconds = follow(pip)
+    finally:
+        if pip.poll() is None:      # Ctrl-C in a terminal has reached it too: it is cleaning up
+            try:
+                pip.wait(10)
+            except subprocess.TimeoutExpired:
+                pip.terminate()
+    if pip.returncode:
+        with open(LOG, errors='replace') as file:
+            sys.exit('Could not install {}: {} (details: {})'.format(what, why(file.read()), LOG))
+    say('Installed {} in {:.0f} s.'.format(what, seconds))
+
+
+def prepare(wanted, env):
+    """Bring .venv up to date with the extras wanted; return its Python."""
+    # Not at the top: other systems have no such module, and are to be told so in plain words.
+    import fcntl
+
+    python = os.path.join(VENV, 'bin', 'python')
+    os.makedirs(BUILD, exist_ok=True)
+    with open(os.path.join(BUILD, 'lock'), 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)        # demo and test may be started side by side
+        sound = runs(env, python, '-c', PROBE) and runs(env, python, '-m', 'pip', '--version')
+        present = read_stamp() if sound else set()
+        if not wanted <= present:
+            if not sound:
+                make_venv(env)
+            if os.path.exists(STAMP):
+                os.remove(STAMP)    # until the new one is there, .venv counts as unfinished
+            install(python, wanted | present, env)
+            with open(STAMP, 'w') as file:
+                file.write(' '.join([fingerprint()] + sorted(wanted | present)))
+    return python
+
+
+def become(env, *command):
+    """Replace this process by the command: its signals and its exit code are ours."""
+    os.chdir(ROOT)
+    os.execve(command[0], command, env)
+
+
+def demo(arguments):
+    """Run the main job."""
+    if len(arguments) > 1:
+        sys.exit('demo takes one robot, not {}'.format(' '.join(arguments)))
+    robot = arguments[0] if arguments and arguments[0] else 'panda'
+    if os.path.isfile(robot):
+        robot = os.path.abspath(robot)
+    check_machine()
+    env = clean_environment()
+    python = prepare({'ros', 'sim'}, env)
+    become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot)
+
+
+def lint(arguments):
+    """Run the checks that need no running; return environment and Python for more."""
+    if arguments:
+        sys.exit('lint takes no arguments')
+    check_machine()
+    env = clean_environment()
+    python = prepare({'ros', 'sim', 'test'}, env)
+    for tool in (['ruff', 'check', '.'], ['mypy']):
+        say('$ ' + ' '.join(tool))
+        failed = subprocess.call([python, '-m'] + tool, cwd=ROOT, env=env)
+        if failed:
+            sys.exit(failed if failed > 0 else 128 - failed)
+    return env, python
+
+
+def test(arguments):
+    """Run everything that says whether this works."""
+    env, python = lint([])
+    say('$ pytest ' + ' '.join(arguments))
+    become(env, python, '-m', 'pytest', *arguments)
+
+
+def clean(arguments):
+    """Remove what can be made again."""
+    if arguments:
+        sys.exit('clean takes no arguments')
+    for pattern in ('.venv', 'build', 'install', 'log', 'dist', '*.egg-info', '.*_cache',
+                    '.hypothesis', '__pycache__', '[a-z]*/**/__pycache__'):
+        for path in glob.glob(os.path.join(glob.escape(ROOT), pattern), recursive=True):
+            shutil.rmtree(path)
+
+
+def main(arguments):
+    """Run the target that the command line names."""
+    targets = {'demo': demo, 'test': test, 'lint': lint, 'clean': clean}
+    name = arguments[0] if arguments else 'help'
+    if name in ('help', '-h', '--help'):
+        print(__doc__.strip())
+    elif name in targets:
+        targets[name](arguments[1:])
+    else:
+        sys.exit('{!r} is none of demo, test, lint, clean, help'.format(name))
+
+
+if __name__ == '__main__':
+    # Shells start background jobs with SIGINT ignored, and what we start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        say('\nInterrupted.')
+        sys.exit(130)

@@ -1,0 +1,24 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The `robodyn` command."""
+
+import signal
+import sys
+
+
+def main() -> int:
+    """Run the command line; return its exit code, 130 after Ctrl-C."""
+    # Shells start background jobs with SIGINT ignored, and what we start would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Not at the top: Ctrl-C while these load shall end without a traceback too
+    try:
+        from .app import app
+        app()
+    except KeyboardInterrupt:
+        return 130
+    except SystemExit as end:
+        # Typer leaves this way; a text instead of a number would be an error message
+        return end.code if isinstance(end.code, int) else int(bool(end.code))
+    finally:
+        sys.stdout.flush()
+    return 0

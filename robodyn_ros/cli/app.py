@@ -1,0 +1,100 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The subcommands of `robodyn`: each a thin door to one room, which is imported when it opens."""
+
+from pathlib import Path
+from typing import Annotated
+from xml.etree import ElementTree
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from ..errors import RobodynError
+from ..model.library import share_path
+from .arguments import locked_joints, numbers
+
+# Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
+PIPE_WIDTH = 140
+
+
+class Commands(TyperGroup):
+    """Ends a command that fails on purpose with one line, and an interrupted one without any."""
+
+    def invoke(self, ctx: typer.Context) -> object:
+        """Run the subcommand."""
+        try:
+            return super().invoke(ctx)
+        except RobodynError as error:
+            Console(stderr=True, highlight=False, soft_wrap=True).print(
+                f'robodyn: {error}', style='red', markup=False)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            ctx.exit(130)
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False,
+                  pretty_exceptions_enable=False,
+                  help='Model-based torque control of robot arms: tools around the library.')
+
+Robot = Annotated[str, typer.Argument(
+    metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, rp, arm6, panda, ur5, '
+                          'kinova, ...')]
+Locked = Annotated[list[str], typer.Option(
+    '--locked', metavar='JOINT=VALUE', help='Joint that does not move, and where it is '
+    '(rad or m). Can be given several times; replaces those of config/ROBOT.yaml.')]
+At = Annotated[str, typer.Option(
+    metavar='V1,V2,...', help='Pose, one value a joint (rad or m); otherwise that of '
+    'config/ROBOT.yaml, or zero, or the middle of limits that exclude zero.')]
+
+
+def console() -> Console:
+    """Return where results go."""
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        manifest = ElementTree.parse(share_path('package.xml'))
+        console().print(f'robodyn_ros {manifest.findtext("version")}')
+        raise typer.Exit()
+
+
+@app.callback()
+def _common(version: Annotated[bool, typer.Option(
+        '--version', callback=_version, is_eager=True, help='Show the version and end.')] = False,
+            ) -> None:
+    """Take the options that stand before any subcommand."""
+
+
+@app.command()
+def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
+            root: Annotated[str, typer.Option(help='Link that is the base.')] = '',
+            tip: Annotated[str, typer.Option(help='Link at the end of the only chain that '
+                                                  'moves.')] = '',
+            at: At = '') -> None:
+    """Show a robot: its joints and bodies, their limits, gravity at a pose, and what is odd."""
+    from ..demo.robot import choose
+    from .inspect import report
+
+    chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+                    tip=tip or None)
+    console().print(report(chosen.model, chosen.pose, chosen.source))
+
+
+@app.command()
+def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
+         brief: Annotated[bool, typer.Option(
+             '--brief', help='Float and drive for a shorter time; everything is checked.')] = False,
+         output: Annotated[Path, typer.Option(
+             help='Folder for the picture, the parameters and the logs of the two nodes.')
+         ] = Path('build/demo')) -> None:
+    """Drive a simulated robot over ROS 2: it falls, floats, is pushed and follows a trajectory."""
+    from ..demo.requirements import check
+    from ..demo.robot import choose
+
+    check()
+    from ..demo.run import run
+    chosen = choose(robot, locked_joints(locked), numbers('--at', at))
+    raise typer.Exit(run(chosen, output, console(), brief=brief))

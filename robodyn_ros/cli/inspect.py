@@ -1,0 +1,81 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a person wants to see of a robot before it is driven."""
+
+from math import inf, isinf
+
+from numpy import ndarray
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ..dynamics import Dynamics
+from ..model.robot import RobotModel
+
+WORDS = ('joint', 'type', 'parent link', 'child link', 'units')     # columns without numbers
+ROUNDING = 1e-9         # efforts below this are none
+
+
+def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
+    """
+    Return chain, bodies, limits, gravity at a pose and warnings, to print.
+
+    :param pose: (nv,) [rad | m].
+    :param source: where all this was read from, for the headline.
+    """
+    head = Text.assemble((model.name, 'bold'), f': {model.nv} joints on {model.base_link}, '
+                         f'{model.mass.sum():.4g} kg in motion ', (f'({source})', 'dim'))
+    odd = [Text(f'! {text}', 'yellow') for text in model.warnings]
+    return Group(head, _chain(model), _limits(model), _gravity(model, pose),
+                 *(odd or [Text('no warnings', 'green')]))
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(Text(column), justify='left' if column in WORDS else 'right',
+                         overflow='fold')
+    return table
+
+
+def _chain(model: RobotModel) -> Table:
+    table = _table('Chain', 'joint', 'type', 'axis', 'parent link', 'child link', 'mass [kg]',
+                   'centre of mass [m]')
+    depth: list[int] = []
+    for i, parent in enumerate(model.parent):
+        depth.append(0 if parent < 0 else depth[parent] + 1)
+        table.add_row('  ' * depth[i] + model.joint_names[i], model.joint_types[i],
+                      _vector(model.joint_axis[i]),
+                      model.base_link if parent < 0 else model.link_names[parent],
+                      model.link_names[i], f'{model.mass[i]:.4g}', _vector(model.com[i]))
+    return table
+
+
+def _limits(model: RobotModel) -> Table:
+    table = _table('Limits and friction', 'joint', 'lower', 'upper', 'velocity', 'effort',
+                   'damping', 'friction', 'units')
+    for i, name in enumerate(model.joint_names):
+        values = (column[i] for column in (
+            model.position_lower, model.position_upper, model.velocity_limit, model.effort_limit,
+            model.viscous_friction, model.coulomb_friction))
+        slides = model.joint_types[i] == 'prismatic'
+        table.add_row(name, *('-' if isinf(v) else f'{v:.4g}' for v in values),
+                      'm, m/s, N' if slides else 'rad, rad/s, N·m')
+    return table
+
+
+def _gravity(model: RobotModel, pose: ndarray) -> Table:
+    table = _table('Gravity', 'joint', 'position', 'effort', 'limit', 'of the limit')
+    for i, tau in enumerate(Dynamics(model).gravity(pose)):
+        tau, limit = tau if abs(tau) > ROUNDING else 0.0, model.effort_limit[i]
+        share = abs(tau) / limit if limit else inf if tau else 0.0
+        table.add_row(model.joint_names[i], f'{pose[i]:.4g}', f'{tau:.4g}',
+                      '-' if isinf(limit) else f'{limit:.4g}',
+                      Text(f'{share:.1%}' + (' TOO HEAVY' if share > 1 else ''),
+                           'bold red' if share > 1 else ''))
+    return table
+
+
+def _vector(v: ndarray) -> str:
+    return ' '.join(f'{x:.3g}' for x in v + 0.0)

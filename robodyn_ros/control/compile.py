@@ -1,0 +1,45 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The control cycle as machine code, for any robot; the only file of this room that compiles."""
+
+from functools import cache
+from types import ModuleType
+
+import numba
+import numpy as np
+from numba import types
+
+from ..dynamics import compile as dynamics
+from ..jit import jitable, load
+from ..wire.joint_state import STATE
+from . import cycle, guard, laws, reference
+from .records import JOINT, MEMORY, SETTINGS, Vectors
+from .reference import Points
+
+MODULES = (*dynamics.MODULES, *(jitable(m) for m in (cycle, guard, laws, reference)))
+
+SIGNATURE = types.boolean(
+    dynamics.ROBOT, dynamics.WORKSPACE, *map(numba.typeof, (
+        np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, np.int64), np.zeros(1, STATE),
+        Points.none(1), np.zeros(1, MEMORY), Vectors.zeros(1), 0.0, np.zeros(1))))
+
+CYCLE = '''
+from numba import njit
+
+from robodyn_ros.control.compile import SIGNATURE
+from robodyn_ros.control.cycle import cycle as plain
+from robodyn_ros.dynamics.terms import gravity, inverse_dynamics
+from robodyn_ros.jit import OPTIONS
+
+
+@njit(SIGNATURE, cache=True, **OPTIONS)
+def cycle(robot, work, joints, settings, requests, state, points, memory, v, now, tau):
+    return plain(gravity, inverse_dynamics, robot, work, joints, settings, requests, state,
+                 points, memory, v, now, tau)
+'''
+
+
+@cache
+def compiled() -> ModuleType:
+    """Return the module whose ``cycle`` is the compiled control cycle."""
+    return load('control', CYCLE, MODULES)

@@ -1,0 +1,117 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A controller without ROS: give it joint states and the time, it gives efforts."""
+
+import numpy as np
+from numpy import ndarray
+
+from ..dynamics import Dynamics
+from ..dynamics.bodies import parameters, workspace
+from ..errors import TrajectoryError
+from ..model.robot import RobotModel
+from ..wire.joint_state import STATE
+from . import guard
+from .compile import compiled
+from .records import ARM, DISARM, GRAVITY_COMPENSATION, MEMORY, MODES, NO_REQUEST, STOP, Vectors
+from .reference import Points
+from .settings import Settings
+from .trajectory import Waypoints, interpolate
+
+
+class Controller:
+    """
+    The state machine, the law and the guard of one robot; it knows no clock but the one given.
+
+    One thread calls :meth:`step`; others may meanwhile call anything else: settings and references
+    are replaced as whole objects, requests are single words.
+
+    :param state: (nv,) records ``wire.joint_state.STATE``, filled by whoever reads the arm.
+    :raises ParameterError: see :meth:`Settings.joint_records`.
+    """
+
+    def __init__(self, model: RobotModel, settings: Settings, state: ndarray):
+        self.model, self.state = model, np.asarray(state).view(STATE)
+        self.dynamics = Dynamics(model)
+        self.memory = np.zeros(1, MEMORY)
+        self.memory['newest'] = self.memory['time'] = -np.inf
+        self.memory['joint'] = self.memory['objection_joint'] = -1
+        self.tau = np.zeros(model.nv)
+        self._v = Vectors.zeros(model.nv)
+        self._robot, self._work = parameters(model), workspace(model)
+        self._requests = np.full(1, NO_REQUEST)
+        self._points = Points.none(model.nv)
+        self.use(settings, np.zeros(model.nv))
+        self._cycle = compiled().cycle
+
+    def use(self, settings: Settings, pose: ndarray | None = None) -> None:
+        """Replace the settings; ``pose`` (nv,) is where the safe damping is computed, if new."""
+        if pose is not None:
+            self._inertia = self.dynamics.mass_matrix(pose).diagonal()
+        records = settings.joint_records(self.model, self._inertia), settings.settings_record()
+        self.settings, self._records = settings, records
+
+    def check(self, settings: Settings) -> None:
+        """Raise :class:`ParameterError` where these settings could not be used."""
+        settings.joint_records(self.model, self._inertia)
+
+    def step(self, now: float) -> bool:
+        """Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,)."""
+        joints, settings = self._records
+        return self._cycle(self._robot, self._work, joints, settings, self._requests, self.state,
+                           self._points, self.memory, self._v, now, self.tau)
+
+    def arm(self) -> None:
+        """Ask to rise as soon as enough samples are good; see :attr:`objection`."""
+        pose = self.state['position'].copy()
+        if np.isfinite(self.state['received']).all():
+            self.use(self.settings, pose)
+        self._requests[0] = ARM
+
+    def disarm(self) -> None:
+        """Take the wish to rise back."""
+        self._requests[0] = DISARM
+
+    def stop(self) -> None:
+        """Ask to come to rest and publish the last message."""
+        self._requests[0] = STOP
+
+    def follow(self, waypoints: Waypoints, start: float) -> None:
+        """
+        Follow a trajectory from ``start`` [s] on.
+
+        :raises TrajectoryError: it is refused, and what was followed or held goes on.
+        """
+        if self.phase != guard.RUNNING:
+            raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
+                                  remedy='activate it first; it follows when RUNNING')
+        if self.memory['mode'][0] == GRAVITY_COMPENSATION:
+            raise TrajectoryError('gravity_compensation follows no reference', name='mode',
+                                  remedy=f'set mode to one of {", ".join(MODES[1:])}')
+        serial = int(self._points.header['serial'][0]) + 1
+        self._points = interpolate(self.model, waypoints, self._v.target.copy(),
+                                   self._v.target_qd.copy(), start, serial)
+
+    @property
+    def phase(self) -> int:
+        """Number of the phase, see :data:`.guard.PHASES`."""
+        return int(self.memory['phase'][0])
+
+    @property
+    def reason(self) -> str:
+        """Why the fault was latched, with the joint where there is one."""
+        return self._sentence('reason', 'joint')
+
+    @property
+    def objection(self) -> str:
+        """Why the arm does not rise although it shall."""
+        return self._sentence('objection', 'objection_joint')
+
+    @property
+    def arming(self) -> bool:
+        """Whether arming was asked for and has not happened yet."""
+        return bool(self._requests[0] == ARM or self.memory['arming'][0])
+
+    def _sentence(self, reason: str, joint: str) -> str:
+        i = int(self.memory[joint][0])
+        text = guard.REASONS[int(self.memory[reason][0])]
+        return f'{text} ({self.model.joint_names[i]})' if i >= 0 else text

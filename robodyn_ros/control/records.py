@@ -1,0 +1,79 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a control cycle reads and remembers: flat records, which compiled code shares."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+# Modes of the control law, in the order of their numbers.
+MODES = ('gravity_compensation', 'pd', 'joint_impedance', 'computed_torque')
+GRAVITY_COMPENSATION, PD, JOINT_IMPEDANCE, COMPUTED_TORQUE = range(len(MODES))
+
+# Requests to the state machine; the cycle takes one and writes NO_REQUEST back.
+NO_REQUEST, ARM, DISARM, STOP = range(4)
+
+# One a joint: gains and limits, in the model's order.
+JOINT = np.dtype([
+    ('stiffness', float),               # N·m/rad | N/m     pd, joint_impedance
+    ('damping', float),                 # N·m·s/rad | N·s/m pd, joint_impedance
+    ('acceleration_kp', float),         # 1/s²              computed_torque
+    ('acceleration_kd', float),         # 1/s               computed_torque
+    ('safe_damping', float),            # N·m·s/rad | N·s/m rising, stopping, fault
+    ('effort_limit', float),            # N·m | N
+    ('effort_rate', float),             # N·m/s | N/s
+    ('position_lower', float),          # rad | m
+    ('position_upper', float),
+])
+
+# One a controller.
+SETTINGS = np.dtype([
+    ('mode', np.int64),
+    ('period', float),                  # s, nominal
+    ('state_timeout', float),           # s
+    ('arming_samples', np.int64),
+    ('arming_velocity', float),         # rad/s | m/s
+    ('arming_effort', float),           # fraction of the effort limit
+    ('rest_velocity', float),           # rad/s | m/s
+    ('stop_timeout', float),            # s
+    ('stop_with_gravity', np.int64),    # 1: the last message is g(q), 0: it is zero
+    ('fault_hold_time', float),         # s of damped gravity after a fault
+    ('fault_ramp_time', float),         # s from there to zero
+    ('fault_keeps_holding', np.int64),  # 1: damped gravity as long as the state is fresh
+])
+
+# The state machine, written by the cycle alone.
+MEMORY = np.dtype([
+    ('phase', np.int64), ('reason', np.int64), ('joint', np.int64),
+    ('since', float),                   # s, when the phase began
+    ('time', float),                    # s, of the last cycle
+    ('newest', float),                  # s, receipt of the newest state seen
+    ('arming', np.int64), ('good_samples', np.int64),
+    ('objection', np.int64), ('objection_joint', np.int64),
+    ('mode', np.int64), ('serial', np.int64), ('segment', np.int64), ('following', np.int64),
+    ('blind', np.int64),                # 1: the fault came, or goes on, without fresh state
+    ('publishing', np.int64),           # 1: the last cycle had an effort to publish
+    ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
+])
+
+
+class Vectors(NamedTuple):
+    """One value a joint, (nv,) each: what the cycle computes from and keeps until the next."""
+
+    q: ndarray              # last valid state
+    qd: ndarray
+    measured: ndarray       # measured effort, NaN where the state carries none
+    gravity: ndarray        # g(q)
+    target: ndarray         # reference position, velocity, acceleration
+    target_qd: ndarray
+    target_qdd: ndarray
+    acceleration: ndarray   # commanded acceleration of the computed-torque law
+    wanted: ndarray         # effort the law asks for
+    rise: ndarray           # gravity term while rising
+    extra: ndarray          # published effort less g(q)
+
+    @classmethod
+    def zeros(cls, nv: int) -> 'Vectors':
+        """All vectors of ``nv`` joints, zero."""
+        return cls(*(np.zeros(nv) for _ in cls._fields))

@@ -1,0 +1,226 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The ROS side of the demo: it asks the two nodes what a person would, and listens."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from numpy import ndarray
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.duration import Duration
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rclpy.time import Time
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ..control.trajectory import Waypoints
+from ..errors import DemoError
+from ..model.robot import RobotModel
+from ..nodes.serialized import SerializedSubscription
+from .processes import Child, undisturbed
+from .recorder import Recorder
+
+START = 60.0        # s for a node to start: discovery, and compiling where the cache is no use
+ANSWER = 20.0       # s for an answer: arming alone may take 5 s
+RECORDING_QOS = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
+               'activate': Transition.TRANSITION_ACTIVATE,
+               'deactivate': Transition.TRANSITION_DEACTIVATE}
+
+
+class Diagnosis(NamedTuple):
+    """What the controller's control loop said of itself on /diagnostics."""
+
+    time: float         # s, wall clock
+    message: str
+    phase: str
+    cycles: int
+    missed: int
+    refused: int
+
+    @classmethod
+    def read(cls, message: DiagnosticArray) -> Iterator['Diagnosis']:
+        """Yield one of each status that comes from a running control loop."""
+        stamp = message.header.stamp
+        for status in message.status:
+            values = {pair.key: pair.value for pair in status.values}
+            if 'cycles' in values:
+                yield cls(stamp.sec + stamp.nanosec * 1e-9, status.message, values['phase'],
+                          int(values['cycles']), int(values['missed periods']),
+                          int(values['refused samples']))
+
+
+class Conductor:
+    """
+    Calls services and topics of the nodes `controller` and `simulator`, from one thread.
+
+    Every wait has a deadline, and ends with :class:`DemoError` when a node has.
+
+    :param tick: called several times a second while something is waited for.
+    """
+
+    def __init__(self, node: Node, model: RobotModel, children: Mapping[str, Child],
+                 tick: Callable[[], None]):
+        self.model = model
+        self.diagnoses: list[Diagnosis] = []
+        self._node, self._children, self._tick = node, children, tick
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(node)
+        self._clients: dict[str, Any] = {}
+        node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+        self._trajectory = node.create_publisher(JointTrajectory, 'controller/joint_trajectory', 1)
+        self._push = node.create_publisher(WrenchStamped, 'simulator/push', 1)
+        self._states = SerializedSubscription(node, JointState, 'joint_states', RECORDING_QOS)
+        self.recorder = Recorder(self._states, model)
+
+    def close(self) -> None:
+        """End recording and leave the executor."""
+        self.recorder.stop()
+        self._states.destroy()
+        self._executor.shutdown()
+
+    # Waiting
+
+    def poll(self) -> None:
+        """Let what has come in be handled; raise :class:`DemoError` if a node has ended."""
+        self._executor.spin_once(timeout_sec=0.02)
+        for child in self._children.values():
+            child.check()
+        self._tick()
+
+    def happens(self, condition: Callable[[], bool], within: float) -> bool:
+        """Wait until the condition holds, or not longer than ``within`` [s]; return whether."""
+        end = time.monotonic() + within
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            self.poll()
+        return True
+
+    def wait_until(self, condition: Callable[[], bool], within: float, what: str,
+                   who: str) -> None:
+        """Wait for a condition that has to hold ``within`` [s], or raise :class:`DemoError`."""
+        if not self.happens(condition, within):
+            raise DemoError(f'{what} has not happened within {within:g} s', name=who,
+                            remedy=f'see {self._children[who].log}')
+
+    def watch(self, seconds: float) -> None:
+        """Let time pass while states are recorded."""
+        self.happens(lambda: False, seconds)
+
+    # Asking
+
+    def change_state(self, transition: str) -> None:
+        """Make the controller `configure`, `activate` or `deactivate`."""
+        within = START if transition == 'configure' else ANSWER
+        request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
+        before = len(self._children['controller'].output)
+        if not self._call(ChangeState, 'controller/change_state', request, within).success:
+            said = self._children['controller'].output[before:].strip().splitlines()
+            raise DemoError(f'the controller does not {transition}', name='controller',
+                            remedy=said[-1] if said else 'it does not say why')
+
+    def set_parameters(self, node: str, values: Mapping[str, Any]) -> None:
+        """Change parameters of a node, all of them or none."""
+        request = SetParametersAtomically.Request(parameters=[
+            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()])
+        result = self._call(SetParametersAtomically, f'{node}/set_parameters_atomically',
+                            request, ANSWER).result
+        if not result.successful:
+            raise DemoError(f'the {node} refuses parameters', name=node, value=dict(values),
+                            remedy=result.reason)
+
+    def trigger(self, service: str) -> None:
+        """Call a Trigger service, e.g. `simulator/reset`."""
+        answer = self._call(Trigger, service, Trigger.Request(), ANSWER)
+        if not answer.success:
+            raise DemoError(f'{service} failed', name=service, remedy=answer.message)
+
+    def push(self, link: str, force: ndarray) -> None:
+        """Push a link of the simulated arm with a force (3,) [N] in world axes."""
+        message = WrenchStamped()
+        message.header.frame_id = link
+        f = message.wrench.force
+        f.x, f.y, f.z = (float(x) for x in force)
+        self._publish(self._push, message, 'simulator', 'push on', 'push refused')
+
+    def send(self, waypoints: Waypoints, start: float) -> None:
+        """Send the controller a trajectory that starts at ``start`` [s] on the wall clock."""
+        message = JointTrajectory(joint_names=list(waypoints.joint_names))
+        message.header.stamp = Time(nanoseconds=round(start * 1e9)).to_msg()
+        assert waypoints.velocities is not None and waypoints.accelerations is not None
+        message.points = [
+            JointTrajectoryPoint(positions=x.tolist(), velocities=xd.tolist(),
+                                 accelerations=xdd.tolist(),
+                                 time_from_start=Duration(seconds=float(t)).to_msg())
+            for t, x, xd, xdd in zip(waypoints.times, waypoints.positions, waypoints.velocities,
+                                     waypoints.accelerations)]
+        self._publish(self._trajectory, message, 'controller', 'following a trajectory',
+                      'trajectory refused')
+
+    def next_diagnosis(self) -> Diagnosis:
+        """Wait for the controller's next report on /diagnostics and return it."""
+        count = len(self.diagnoses)
+        self.wait_until(lambda: len(self.diagnoses) > count, ANSWER, 'a report on /diagnostics',
+                        'controller')
+        return self.diagnoses[-1]
+
+    def _call(self, kind: Any, service: str, request: Any, within: float) -> Any:
+        if service not in self._clients:
+            self._clients[service] = self._node.create_client(kind, service)
+        client, who = self._clients[service], service.partition('/')[0]
+        self.wait_until(client.service_is_ready, START, f'service {service}', who)
+        future = client.call_async(request)
+        self.wait_until(future.done, within, f'an answer of {service}', who)
+        return future.result()
+
+    def _publish(self, publisher: Any, message: Any, who: str, taken: str, refused: str) -> None:
+        """Publish, and wait until the log of the node says what has become of it."""
+        child = self._children[who]
+        self.wait_until(lambda: publisher.get_subscription_count() > 0, START,
+                        f'a subscription of {publisher.topic}', who)
+        before = len(child.output)
+
+        def lines() -> Iterable[str]:
+            return child.output[before:].splitlines()
+        publisher.publish(message)
+        self.wait_until(lambda: any(taken in x or refused in x for x in lines()), ANSWER,
+                        f'an answer to {publisher.topic}', who)
+        for line in lines():
+            if refused in line:
+                raise DemoError(f'the {who} refuses {publisher.topic}', name=who,
+                                remedy=line[line.index(refused):])
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        self.diagnoses.extend(Diagnosis.read(message))
+
+
+@contextmanager
+def conducting(model: RobotModel, children: Mapping[str, Child], tick: Callable[[], None]
+               ) -> Iterator[Conductor]:
+    """Give a conductor on a ROS context of this process, which is shut down on the way out."""
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    node = conductor = None
+    try:
+        node = Node('demo')
+        conductor = Conductor(node, model, children, tick)
+        yield conductor
+    finally:
+        with undisturbed():
+            if conductor is not None:
+                conductor.close()
+            if node is not None:
+                node.destroy_node()
+            rclpy.shutdown()

@@ -1,0 +1,84 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The trajectory every control law has to follow: smooth, through the whole arm, within limits."""
+
+import numpy as np
+from numpy import ndarray
+from scipy.interpolate import PPoly
+
+from ..control.trajectory import Waypoints, interpolate
+from ..dynamics import Dynamics
+from ..errors import DemoError
+from ..model.robot import RobotModel
+
+TURN, SLIDE = 0.3, 0.1      # largest amplitude [rad], [m]
+OF_RANGE = 0.25             # of a joint's range, at most
+OF_ROOM = 0.8               # of the way to the next limit, at most
+OF_VELOCITY, OF_EFFORT = 0.6, 0.7           # of the limits, at most
+STRETCH, LONGEST = 1.25, 12.0               # factor; s
+WAYPOINTS = 41
+
+
+def amplitudes(model: RobotModel, pose: ndarray) -> ndarray:
+    """Return how far each joint goes to either side of ``pose``, (nv,) [rad | m]."""
+    slides = np.array([kind == 'prismatic' for kind in model.joint_types])
+    lower, upper = model.position_lower, model.position_upper
+    room = np.minimum(pose - lower, upper - pose)
+    return np.minimum.reduce([np.where(slides, SLIDE, TURN), OF_RANGE * (upper - lower),
+                              OF_ROOM * room])
+
+
+def waypoints(model: RobotModel, pose: ndarray, amplitude: ndarray, duration: float) -> Waypoints:
+    """
+    Return q_i(t) = pose_i + A_i sin²(πt/T) sin(2π f_i t/T), with f_i = 2, 3, 2, 3, ...
+
+    It begins and ends at ``pose`` at rest, without acceleration.
+
+    :param amplitude: (nv,) A [rad | m].
+    :param duration: T [s].
+    """
+    t = np.linspace(0.0, duration, WAYPOINTS)[:, None]
+    w = 2 * np.pi / duration
+    f = 2 + np.arange(model.nv) % 2
+    # sin²(πt/T) = (1 - cos wt) / 2: the envelope e, times the wave s, derived by the product rule
+    e, ed, edd = (1 - np.cos(w * t)) / 2, w * np.sin(w * t) / 2, w * w * np.cos(w * t) / 2
+    s, sd = np.sin(f * w * t), f * w * np.cos(f * w * t)
+    sdd = -(f * w)**2 * s
+    x, xd = pose + amplitude * e * s, amplitude * (ed * s + e * sd)
+    xdd = amplitude * (edd * s + 2 * ed * sd + e * sdd)
+    xd[[0, -1]] = 0.0           # rounding must not look like a motion that goes on
+    return Waypoints(model.joint_names, t[:, 0], x, xd, xdd)
+
+
+def reference(model: RobotModel, asked: Waypoints) -> PPoly:
+    """Return the polynomials (nv,) that the controller makes of waypoints, by time [s]."""
+    points = interpolate(model, asked, asked.positions[0], np.zeros(model.nv), 0.0, 1)
+    return PPoly(points.coefficients.transpose(1, 0, 2)[::-1], points.times)
+
+
+def plan(dynamics: Dynamics, pose: ndarray, shortest: float) -> Waypoints:
+    """
+    Return a motion around ``pose`` (nv,) that is slow enough for the limits of the robot.
+
+    :param shortest: [s].
+    :raises DemoError: if even the slowest one asks for too much effort.
+    """
+    model, duration = dynamics.model, shortest
+    amplitude = amplitudes(model, pose)
+    while True:
+        asked = waypoints(model, pose, amplitude, duration)
+        effort = np.abs([dynamics.inverse_dynamics(*state) for state in zip(
+            asked.positions, asked.velocities, asked.accelerations)]).max(0)
+        too_fast = np.abs(asked.velocities).max(0) > OF_VELOCITY * model.velocity_limit
+        if not too_fast.any() and (effort <= OF_EFFORT * model.effort_limit).all():
+            return asked
+        if duration >= LONGEST:
+            # Gravity alone may need more than the share that leaves room for feedback
+            if not too_fast.any() and (effort <= model.effort_limit).all():
+                return asked
+            i = int(np.argmax(effort / model.effort_limit))
+            raise DemoError(
+                f'moving {model.joint_names[i]} takes {effort[i]:.4g} of {model.effort_limit[i]:g}'
+                ' N·m or N', name=model.joint_names[i], value=effort[i],
+                remedy='begin at another pose: --at V1,V2,...')
+        duration *= STRETCH

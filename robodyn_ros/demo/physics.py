@@ -1,0 +1,132 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What physics says should happen, before it is measured: falls, pushes, gains, friction."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..dynamics import Dynamics
+from ..model.rigid import axis_rotation
+from ..model.robot import RobotModel
+from .recorder import Recording
+
+FALL_WINDOW = 0.15          # s of a fall that are looked at
+STENCIL = 5                 # samples to either side of a difference quotient: stamps jitter
+TIME_CONSTANT = 0.3         # s in which damped motion dies down
+PUSH_TURN, PUSH_SLIDE = 0.2, 0.1            # [rad], [m] that a push shall move a joint
+OF_ROOM = 0.5               # of the way to the next limit, at most
+
+
+def moved_by_gravity(dynamics: Dynamics, pose: ndarray) -> bool:
+    """Whether an arm that nothing holds leaves ``pose``: friction may hold it."""
+    model, g = dynamics.model, dynamics.gravity(pose)
+    held = np.clip(g, -model.static_friction, model.static_friction)
+    acceleration = dynamics.forward_dynamics(pose, np.zeros(model.nv), held)
+    return bool(np.abs(acceleration).max() > 0.05)
+
+
+def held_share(dynamics: Dynamics, fall: Recording) -> float:
+    """
+    Return the share of gravity that efforts still hold: 1 for an arm at rest, 0 in free fall.
+
+    Newton's law gives the efforts that act in a motion, τ = M(q) q̈ + C(q, q̇) q̇ + g(q); what
+    friction may be is taken off. The median over the first 0.15 s counts, as long as no joint is
+    near a limit.
+
+    :param fall: states of a fall, from its beginning.
+    """
+    model, n = dynamics.model, STENCIL
+    margin = 0.01 * np.minimum(model.position_upper - model.position_lower, 1.0)
+    inside = ((fall.position > model.position_lower + margin)
+              & (fall.position < model.position_upper - margin)).all(1)
+    inside &= fall.time < fall.time[0] + FALL_WINDOW
+    last = len(inside) if inside.all() else int(np.argmin(inside))
+    shares = []
+    for k in range(n, last - n):
+        q, qd = fall.position[k], fall.velocity[k]
+        qdd = ((fall.velocity[k + n] - fall.velocity[k - n])
+               / (fall.time[k + n] - fall.time[k - n]))
+        friction = model.coulomb_friction + model.viscous_friction * np.abs(qd)
+        efforts = np.maximum(np.abs(dynamics.inverse_dynamics(q, qd, qdd)) - friction, 0.0)
+        shares.append(efforts.max() / np.abs(dynamics.gravity(q)).max())
+    return float(np.median(shares)) if shares else 1.0
+
+
+def damping(dynamics: Dynamics, pose: ndarray) -> float:
+    """Return the joint damping with which the slowest motion dies down in 0.3 s."""
+    return float(np.linalg.eigvalsh(dynamics.mass_matrix(pose))[-1]) / TIME_CONSTANT
+
+
+class Push(NamedTuple):
+    """A force on a link, and how far it should move the joints."""
+
+    link: str
+    force: ndarray              # (3,) [N] in world axes
+    displacement: ndarray       # (nv,) [rad | m]
+
+
+def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> Push:
+    """
+    Return a push on the last link, along x, y or z, that moves some joint well but none too far.
+
+    An arm without gravity that only damping brakes gives its momentum to the damper: the impulse
+    Jᵀ F Δt ends as D Δq. Coulomb friction takes its part while the force acts.
+
+    :param damping: of every joint [N·m·s/rad | N·s/m], on top of the model's.
+    :param duration: Δt [s] of the force.
+    """
+    model = dynamics.model
+    zero, link = np.zeros(model.nv), model.link_names[-1]
+    rotation = _orientation(model, pose, model.nv - 1)
+    slides = np.array([kind == 'prismatic' for kind in model.joint_types])
+    damper = (damping + model.viscous_friction) / duration
+    best = Push(link, np.zeros(3), zero)
+    for axis in np.vstack([np.eye(3), -np.eye(3)]):
+        wrench = {link: [*(rotation.T @ axis), 0.0, 0.0, 0.0]}
+        effort = (dynamics.inverse_dynamics(pose, zero, zero)
+                  - dynamics.inverse_dynamics(pose, zero, zero, wrench))        # Jᵀ axis
+        room = np.where(effort > 0, model.position_upper - pose, pose - model.position_lower)
+        most = np.minimum(np.where(slides, PUSH_SLIDE, PUSH_TURN), OF_ROOM * room)
+        felt = np.abs(effort) > 1e-3 * max(np.abs(effort).max(), 1e-9)
+        if not felt.any():
+            continue
+        scale = ((most * damper + model.coulomb_friction)[felt] / np.abs(effort)[felt]).min()
+        moved = np.maximum(scale * np.abs(effort) - model.coulomb_friction, 0.0) / damper
+        if moved.max() > np.abs(best.displacement).max():
+            best = Push(link, scale * axis, moved * np.sign(effort))
+    return best
+
+
+def _orientation(model: RobotModel, q: ndarray, body: int) -> ndarray:
+    """Rotation (3, 3) of a body in the base frame."""
+    rotation = np.eye(3)
+    while body >= 0:
+        here = model.joint_rotation[body]
+        if model.joint_types[body] != 'prismatic':
+            here = here @ axis_rotation(model.joint_axis[body], q[body])
+        rotation, body = here @ rotation, int(model.parent[body])
+    return rotation
+
+
+def best_ratio(dynamics: Dynamics, position: ndarray, velocity: ndarray, acceleration: ndarray,
+               without: ndarray) -> float:
+    """
+    Return how much less is left to feedback by a computed torque than by a simpler law.
+
+    Feedback of the same stiffness turns what is left to it into error. Computed torque leaves
+    friction, which it does not know; a simpler law leaves friction and what it omits.
+
+    :param position: (N, nv) of the reference, with its derivatives.
+    :param without: (N, nv) [N·m | N] efforts that the simpler law knows.
+    """
+    model = dynamics.model
+    left, left_simple = [], []
+    for q, qd, qdd, known in zip(position, velocity, acceleration, without):
+        inertia = dynamics.mass_matrix(q).diagonal()
+        friction = model.coulomb_friction * np.sign(qd) + model.viscous_friction * qd
+        left.append(friction / inertia)
+        left_simple.append((dynamics.inverse_dynamics(q, qd, qdd) + friction - known) / inertia)
+    rms = np.sqrt(np.mean(np.square(left)))
+    return float(np.sqrt(np.mean(np.square(left_simple))) / rms) if rms else np.inf

@@ -1,0 +1,138 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The two nodes as processes: started together, watched, ended in order, never left behind."""
+
+import ctypes
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from ..errors import DemoError
+
+PR_SET_PDEATHSIG = 1            # linux/prctl.h
+PATIENCE = 20.0                 # s after SIGINT: an arm may have to come to rest first
+LAST_RESORT = 3.0               # s after SIGTERM, before SIGKILL
+TAIL = 12                       # lines of a log that an error shows
+
+_prctl = ctypes.CDLL(None).prctl
+
+
+def free_domain() -> int:
+    """
+    Return a ROS domain that nobody on this machine uses: the user's, if there is one.
+
+    The first participant of domain d receives on UDP port 7410 + 250 d (RTPS 2.2, 9.6.1.1).
+    """
+    if chosen := os.environ.get('ROS_DOMAIN_ID'):
+        return int(chosen)
+    for domain in random.sample(range(1, 100), 99):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(('', 7410 + 250 * domain))
+            except OSError:
+                continue
+            return domain
+    raise DemoError('every ROS domain from 1 to 99 is in use on this machine',
+                    name='ROS_DOMAIN_ID', remedy='end other ROS 2 processes')
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Within, Ctrl-C waits: what has begun is finished, then KeyboardInterrupt is raised."""
+    waiting: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if waiting:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Within, Ctrl-C is ignored: what cleans up is not to be interrupted as well."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def exit_on_terminate() -> None:
+    """Let SIGTERM end this process in order, as an exception does."""
+    def leave(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+    signal.signal(signal.SIGTERM, leave)
+
+
+def _die_with_parent() -> None:
+    """In the child: a conductor that is killed takes its nodes with it."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+class Child:
+    """
+    A process in a session of its own, out of reach of the terminal's Ctrl-C.
+
+    :param log: file that both its streams go to.
+    """
+
+    def __init__(self, name: str, command: Sequence[str], log: Path, env: Mapping[str, str]):
+        self.name, self.log = name, log
+        with log.open('wb') as sink:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT,
+                env=dict(env), start_new_session=True, preexec_fn=_die_with_parent)
+
+    @property
+    def output(self) -> str:
+        """Everything it has printed so far."""
+        return self.log.read_text(errors='replace')
+
+    def check(self) -> None:
+        """Raise :class:`DemoError` with the end of its log if it has ended."""
+        if (code := self._process.poll()) is not None:
+            raise DemoError(f'the {self.name} has ended with exit code {code}', name=self.name,
+                            value=code, remedy=f'see {self.log}, which ends with\n'
+                            + '\n'.join(self.output.splitlines()[-TAIL:]))
+
+    def stop(self) -> int:
+        """End it with one SIGINT, more than that only if it does not; return its exit code."""
+        for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGTERM, LAST_RESORT),
+                                 (signal.SIGKILL, None)):
+            if self._process.poll() is not None:
+                break
+            self._process.send_signal(number)
+            try:
+                self._process.wait(patience)
+            except subprocess.TimeoutExpired:
+                continue
+        return self._process.returncode
+
+
+@contextmanager
+def running(commands: Mapping[str, Sequence[str]], folder: Path, env: Mapping[str, str]
+            ) -> Iterator[dict[str, Child]]:
+    """
+    Run a process for each command; on the way out, however, end all of them, the last one first.
+
+    :param commands: by name; the output goes to FOLDER/NAME.log.
+    """
+    children: dict[str, Child] = {}
+    try:
+        with interrupts_later():
+            for name, command in commands.items():
+                children[name] = Child(name, command, folder / f'{name}.log', env)
+        yield children
+    finally:
+        with undisturbed():
+            for child in reversed(children.values()):
+                child.stop()

@@ -1,0 +1,85 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states written down as they come, on a thread that costs next to nothing."""
+
+import threading
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..model.robot import RobotModel
+from ..nodes.serialized import SerializedSubscription
+from ..wire.joint_state import ACCEPTED, JointStateDecoder
+
+INTERVAL = 0.02         # s between two looks
+
+
+class Recording(NamedTuple):
+    """Joint states in a row, arrays in the model's joint order."""
+
+    time: ndarray
+    """(N,) [s] header stamps, wall clock."""
+    position: ndarray
+    """(N, nv) [rad | m]."""
+    velocity: ndarray
+    """(N, nv) [rad/s | m/s]."""
+    effort: ndarray
+    """(N, nv) [N·m | N] of the motors, or of the brakes where they hold."""
+
+    def between(self, begin: float, end: float) -> 'Recording':
+        """Return the part with begin <= time <= end [s]."""
+        inside = (self.time >= begin) & (self.time <= end)
+        return Recording(*(column[inside] for column in self))
+
+
+class Recorder:
+    """
+    Takes every message of a topic as bytes; they are decoded when somebody asks.
+
+    :param states: of sensor_msgs/JointState, deep enough for what comes between two looks.
+    """
+
+    def __init__(self, states: SerializedSubscription, model: RobotModel):
+        self._states = states
+        self._decoder = JointStateDecoder(model.joint_names)
+        self._messages: list[bytes] = []
+        self._since = 0.0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name='recorder', daemon=True)
+        self._thread.start()
+
+    def clear(self) -> None:
+        """Forget every state up to now, also what waits."""
+        self._messages, self._since = [], time.time()
+
+    def recording(self) -> Recording:
+        """Return what has been recorded since the last :meth:`clear`."""
+        return self._decoded(self._messages[:]).between(self._since, np.inf)
+
+    def latest(self) -> Recording:
+        """Return the newest state, or nothing where there is none yet."""
+        return self._decoded(self._messages[-1:])
+
+    def stop(self) -> None:
+        """End the thread and wait for it."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            new = self._states.drain()
+            self._messages.extend(new)      # the list may have been replaced meanwhile
+            time.sleep(INTERVAL)
+
+    def _decoded(self, messages: list[bytes]) -> Recording:
+        rows = np.empty((len(messages), 3, len(self._decoder.joint_names)))
+        stamps, n = np.empty(len(messages)), 0
+        for message in messages:
+            if self._decoder.decode(message, 0.0) == ACCEPTED:
+                state = self._decoder.state
+                rows[n] = state['position'], state['velocity'], state['effort']
+                stamps[n] = self._decoder.stamp
+                n += 1
+        return Recording(stamps[:n], rows[:n, 0], rows[:n, 1], rows[:n, 2])

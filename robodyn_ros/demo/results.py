@@ -1,0 +1,80 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the demo has measured, and whether it is what physics asks for."""
+
+from dataclasses import dataclass, field
+from math import nan
+
+import numpy as np
+from numpy import ndarray
+
+from .conductor import Diagnosis
+
+
+@dataclass(frozen=True)
+class Loop:
+    """How the control loop did in one activation."""
+
+    rate: float                 # Hz
+    missed: int                 # periods
+    refused: int                # samples
+
+    @classmethod
+    def between(cls, first: Diagnosis, last: Diagnosis) -> 'Loop':
+        """Return the figures between two reports of one activation."""
+        seconds = last.time - first.time
+        return cls((last.cycles - first.cycles) / seconds if seconds > 0 else nan,
+                   last.missed - first.missed, last.refused - first.refused)
+
+
+@dataclass(frozen=True)
+class Float:
+    """The arm under gravity compensation, left alone."""
+
+    drift: float                # rad | m, of the joint that went furthest
+    loop: Loop
+
+
+@dataclass(frozen=True, eq=False)
+class Tracking:
+    """The trajectory under one control law: time [s] from its start, and what was there then."""
+
+    mode: str
+    time: ndarray               # (N,)
+    error: ndarray              # (N, nv) [rad | m] measured less reference
+    effort: ndarray             # (N, nv) [N·m | N]
+    loop: Loop
+
+    @property
+    def rms(self) -> float:
+        """Root of the mean square over time and joints [rad | m]."""
+        return float(np.sqrt(np.mean(np.square(self.error))))
+
+    @property
+    def peak(self) -> float:
+        """Largest error of any joint [rad | m]."""
+        return float(np.abs(self.error).max())
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that has to be so."""
+
+    what: str
+    measured: str
+    required: str
+    passed: bool
+
+
+@dataclass
+class Results:
+    """Everything of one run, in the order in which it happened."""
+
+    float: Float | None = None
+    trackings: list[Tracking] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check has passed."""
+        return all(check.passed for check in self.checks)

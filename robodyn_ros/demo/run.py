@@ -1,0 +1,128 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The demo from beginning to end: two nodes, a conductor, tables and a picture."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from ..control.controller import Controller
+from ..control.settings import Settings
+from ..dynamics import Dynamics
+from ..wire.joint_state import JointStateDecoder
+from .conductor import conducting
+from .processes import exit_on_terminate, free_domain, running
+from .report import tables
+from .robot import Robot, write_parameters
+from .scenario import BRIEF, FULL, Scenario
+
+NODES = ('simulator', 'controller')         # in the order in which they start
+REFRESH = 0.1       # s between two pictures of the progress bar
+# A machine that is busy with other things may stop a process for longer than the 50 ms and 100 ms
+# after which controller and simulator usually give up. What is measured stays what it is: an arm
+# that waits for its effort is off its trajectory.
+PATIENCE = {'controller': {'state_timeout': 0.2}, 'simulator': {'command_timeout': 0.2}}
+
+
+class Bar:
+    """A progress bar without a thread: whoever waits moves it on."""
+
+    def __init__(self, console: Console):
+        self._progress = Progress(TextColumn('{task.description}'), BarColumn(),
+                                  TimeElapsedColumn(), console=console, auto_refresh=False,
+                                  transient=True, disable=not console.is_terminal)
+        self._console, self._task = console, self._progress.add_task('', total=None)
+        self._done = self._span = self._since = self._shown = 0.0
+
+    def __enter__(self) -> 'Bar':
+        self._progress.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._progress.stop()
+
+    def total(self, seconds: float) -> None:
+        """Say how long everything will take."""
+        self._progress.update(self._task, total=seconds)
+
+    @contextmanager
+    def step(self, text: str, seconds: float) -> Iterator[None]:
+        """Show a step, which takes about this long."""
+        self._span, self._since = seconds, time.monotonic()
+        self._progress.update(self._task, description=text, refresh=True)
+        if self._progress.disable:
+            self._console.print(f'{text} ...')
+        yield
+        self._done, self._span = self._done + seconds, 0.0
+
+    def tick(self) -> None:
+        """Move on with the time."""
+        if (now := time.monotonic()) > self._shown + REFRESH:
+            self._shown = now
+            self._progress.update(self._task, refresh=True,
+                                  completed=self._done + min(now - self._since, self._span))
+
+
+def environment(output: Path) -> dict[str, str]:
+    """Return the environment for all three processes: a domain of their own, on this machine."""
+    return {**os.environ, 'ROS_DOMAIN_ID': str(free_domain()),
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'ROS_LOG_DIR': os.environ.get('ROS_LOG_DIR', str(output / 'log')),
+            'PYTHONUNBUFFERED': '1'}
+
+
+def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
+    """Return the parameters of both nodes: those of the robot, and what the demo needs."""
+    own = {'simulator': {'publish_description': True, 'brakes': True, 'joint_damping': 0.0},
+           'controller': {'autostart': False}}
+    return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
+
+
+def compile_all(robot: Robot) -> Dynamics:
+    """Compile all that the nodes will need, so that they find it in the cache."""
+    dynamics = Dynamics(robot.model)
+    decoder = JointStateDecoder(robot.model.joint_names)
+    Controller(robot.model, Settings(), decoder.state).dynamics.forward_dynamics(
+        robot.pose, 0 * robot.pose, 0 * robot.pose)
+    return dynamics
+
+
+def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) -> int:
+    """
+    Run the demo and say what came of it.
+
+    :param output: folder for logs, parameters and picture.
+    :param brief: float and drive for a shorter time; everything is checked.
+    :return: 0 if every check has passed, else 1.
+    """
+    exit_on_terminate()
+    output.mkdir(parents=True, exist_ok=True)
+    output = output.resolve()
+    file, picture = output / f'{robot.name}.yaml', output / f'{robot.name}.png'
+    write_parameters(file, parameters(robot))
+    env = environment(output)
+    os.environ.update(env)
+    with Bar(console) as bar:
+        with bar.step('compiling, once on a machine', 0):
+            dynamics = compile_all(robot)
+        commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
+                           '--params-file', str(file)] for node in NODES}
+        with running(commands, output, env) as children, \
+                conducting(robot.model, children, bar.tick) as conductor:
+            scenario = Scenario(robot, dynamics, conductor, BRIEF if brief else FULL, bar.step)
+            bar.total(scenario.duration)
+            results = scenario.run()
+        with bar.step('drawing', 0):
+            from .picture import draw
+            draw(robot.model, results.trackings, picture)
+    console.print(tables(robot.model, results))
+    console.print(f'Picture: {picture}\nLogs and parameters of the nodes: {output}',
+                  soft_wrap=True)
+    return 0 if results.passed else 1

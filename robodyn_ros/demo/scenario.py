@@ -1,0 +1,202 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of the demo, each with its verdict: fall, float, push, and one trajectory thrice."""
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+import numpy as np
+
+from ..control.records import MODES
+from ..dynamics import Dynamics
+from . import motion, physics
+from .conductor import Conductor, Diagnosis
+from .results import Check, Float, Loop, Results, Tracking
+from .robot import Robot
+
+DRIFT = 1e-3                # rad | m that a floating arm may move, in any joint
+MOVED = 0.03                # rad | m that the push has to move some joint
+AT_REST = 1e-3              # rad/s | m/s
+HELD = 0.2                  # share of gravity that may seem to act on an arm that falls
+FALLEN = 0.01               # rad | m that it has to fall
+BETTER_THAN_PD, BETTER_THAN_IMPEDANCE = 20.0, 5.0       # computed torque, RMS
+# Where friction, which no law knows, leaves less to gain: this share of what is possible
+OF_POSSIBLE = 0.5
+KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
+LEAD = 1.0                  # s from sending a trajectory to its start
+PUSH_DURATION = 0.5         # s, the simulator's default
+TRACKED_MODES = MODES[1:]
+
+
+class Times(NamedTuple):
+    """How long things take [s]."""
+
+    fall: float
+    float: float
+    motion: float
+
+
+FULL, BRIEF = Times(1.0, 5.0, 4.0), Times(0.5, 1.5, 2.5)
+
+
+class Scenario:
+    """
+    One run with one robot.
+
+    :param step: ``step(text, seconds)`` is entered for each step, for a progress bar.
+    """
+
+    def __init__(self, robot: Robot, dynamics: Dynamics, conductor: Conductor, times: Times,
+                 step: Callable[[str, float], AbstractContextManager]):
+        self.robot, self.dynamics, self.conductor = robot, dynamics, conductor
+        self.times, self.step = times, step
+        self.model, self.pose = robot.model, robot.pose
+        self.asked = motion.plan(dynamics, self.pose, times.motion)
+        self.results = Results()
+        self._faults: list[str] = []
+
+    @property
+    def duration(self) -> float:
+        """About how long :meth:`run` takes [s]."""
+        return (4 + self.times.fall + self.times.float + 8
+                + len(TRACKED_MODES) * (LEAD + self.asked.times[-1] + 3))
+
+    def run(self) -> Results:
+        """Do everything and return what came of it."""
+        with self.step('the nodes start', 4):
+            self.conductor.set_parameters('simulator', {'brakes': False})
+        with self.step('no torque: the arm falls', self.times.fall):
+            self.fall()
+        with self.step('gravity compensation: it floats', self.times.float + 3):
+            self.conductor.set_parameters('simulator', {'brakes': True})
+            self.conductor.trigger('simulator/reset')
+            self.conductor.change_state('configure')
+            first = self.activate('gravity_compensation')
+            self.float(first)
+        with self.step('it is pushed and stays where the push took it', 5):
+            self.push()
+        for mode in TRACKED_MODES:
+            with self.step(f'{mode}: it follows a trajectory',
+                           LEAD + self.asked.times[-1] + 3):
+                self.results.trackings.append(self.follow(mode))
+        self.compare()
+        self.check('no fault of the controller', self._faults[0] if self._faults else 'none',
+                   'none', not self._faults)
+        return self.results
+
+    # The steps
+
+    def fall(self) -> None:
+        """Without brakes and efforts, from the initial pose."""
+        self.conductor.recorder.clear()
+        self.conductor.trigger('simulator/reset')
+        self.conductor.watch(self.times.fall)
+        states = self.conductor.recorder.recording()
+        distance = np.abs(states.position - self.pose).max(1)
+        begin = int(np.argmin(distance))        # it has already been falling before the reset
+        fallen, held = distance[begin:].max(), 0.0
+        if not physics.moved_by_gravity(self.dynamics, self.pose):
+            self.check('without torque the arm falls', f'{fallen:.3g} rad or m',
+                       'nothing: gravity does not move it here', True)
+            return
+        held = physics.held_share(self.dynamics, states.between(states.time[begin], np.inf))
+        self.check('without torque the arm falls', f'{fallen:.3g} rad or m',
+                   f'> {FALLEN:g}', fallen > FALLEN)
+        self.check('it falls freely: gravity that efforts hold', f'{held:.1%}', f'< {HELD:.0%}',
+                   held < HELD)
+
+    def float(self, first: Diagnosis) -> None:
+        """Under gravity compensation, left alone."""
+        begin = self.conductor.recorder.latest().position[-1]
+        self.conductor.recorder.clear()
+        self.conductor.watch(self.times.float)
+        drift = self.furthest(begin)
+        self.results.float = Float(drift, Loop.between(first, self.report()))
+        self.check(f'floating for {self.times.float:g} s, drift', f'{1e3 * drift:.3g} mrad or mm',
+                   f'< {1e3 * DRIFT:g}', drift < DRIFT)
+
+    def push(self) -> None:
+        """Pushed with damping in the joints, which the URDFs of most robots do not have."""
+        conductor, c = self.conductor, physics.damping(self.dynamics, self.pose)
+        conductor.set_parameters('simulator', {'joint_damping': c})
+        push = physics.push(self.dynamics, self.pose, c, PUSH_DURATION)
+        begin = conductor.recorder.latest().position[-1]
+        conductor.push(push.link, push.force)
+        conductor.watch(PUSH_DURATION)
+        conductor.happens(lambda: bool((np.abs(conductor.recorder.latest().velocity)
+                                        < AT_REST).all()), within=10.0)
+        state = conductor.recorder.latest()
+        speed, there = np.abs(state.velocity).max(), state.position[-1]
+        moved, expected = np.abs(there - begin).max(), np.abs(push.displacement).max()
+        self.check(f'a push of {np.linalg.norm(push.force):.3g} N on {push.link} moves it',
+                   f'{moved:.3g} rad or m', f'> {MOVED:g} (expected {expected:.2g})',
+                   moved > MOVED)
+        self.check('it comes to rest', f'{1e3 * speed:.2g} mrad/s or mm/s',
+                   f'< {1e3 * AT_REST:g}', speed < AT_REST)
+        conductor.recorder.clear()
+        conductor.watch(1.0)
+        drift = self.furthest(there)
+        self.check('and stays where the push took it: drift in 1 s',
+                   f'{1e3 * drift:.2g} mrad or mm', f'< {1e3 * DRIFT:g}', drift < DRIFT)
+        self.report()
+        conductor.set_parameters('simulator', {'joint_damping': 0.0})
+
+    def follow(self, mode: str) -> Tracking:
+        """The trajectory, from the initial pose, under one control law."""
+        conductor = self.conductor
+        conductor.change_state('deactivate')
+        conductor.trigger('simulator/reset')
+        first = self.activate(mode)
+        conductor.recorder.clear()
+        start = time.time() + LEAD
+        conductor.send(self.asked, start)
+        end = start + self.asked.times[-1]
+        conductor.watch(end - time.time() + 0.1)
+        states = conductor.recorder.recording().between(start, end)
+        loop = Loop.between(first, self.report())
+        reference = motion.reference(self.model, self.asked)(states.time - start)
+        return Tracking(mode, states.time - start, states.position - reference, states.effort,
+                        loop)
+
+    def compare(self) -> None:
+        """Computed torque against the simpler laws, as far as friction allows a difference."""
+        pd, impedance, computed = (tracking.rms for tracking in self.results.trackings)
+        asked = self.asked
+        states = asked.positions, asked.velocities, asked.accelerations
+        gravity = np.array([self.dynamics.gravity(q) for q in asked.positions])
+        for other, rms, wanted, known in (
+                ('PD', pd, BETTER_THAN_PD, 0 * gravity),
+                ('PD + gravity', impedance, BETTER_THAN_IMPEDANCE, gravity)):
+            possible = OF_POSSIBLE * physics.best_ratio(self.dynamics, *states, known)
+            required = min(wanted, possible)
+            why = ' (friction)' if possible < wanted else ''
+            self.check(f'computed torque tracks better than {other}', f'{rms / computed:.3g}x',
+                       f'> {required:.3g}x{why}', rms / computed > required)
+
+    # What they are made of
+
+    def activate(self, mode: str) -> Diagnosis:
+        """Let the arm, held by its brakes, be taken over under a control law."""
+        inertia = self.dynamics.mass_matrix(self.pose).diagonal()
+        self.conductor.set_parameters('controller', {
+            'stiffness': (KP * inertia).tolist(), 'damping': (KD * inertia).tolist(),
+            'acceleration_kp': [KP], 'acceleration_kd': [KD], 'mode': mode})
+        self.conductor.change_state('activate')
+        return self.report()
+
+    def report(self) -> Diagnosis:
+        """Return the controller's next report; a fault in it is noted."""
+        diagnosis = self.conductor.next_diagnosis()
+        if diagnosis.phase == 'FAULT':
+            self._faults.append(diagnosis.message)
+        return diagnosis
+
+    def furthest(self, position: np.ndarray) -> float:
+        """Return how far any joint has been from ``position`` (nv,) while it was recorded."""
+        return float(np.abs(self.conductor.recorder.recording().position - position).max())
+
+    def check(self, what: str, measured: str, required: str, passed: bool) -> None:
+        """Note a verdict."""
+        self.results.checks.append(Check(what, measured, required, bool(passed)))

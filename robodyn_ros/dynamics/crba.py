@@ -1,0 +1,74 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Mass matrix: the composite rigid body algorithm (Walker and Orin 1982)."""
+
+from .spatial import add, cross, origin, put, scale, second_moment_to_parent, to_parent, vec
+
+
+def crba(bodies, joints, work, M):
+    """
+    Write the mass matrix into ``M``.
+
+    Walker and Orin 1982, method 3; Featherstone 2008, table 6.2. Column i is what the joints carry
+    while joint i alone accelerates, at unit rate, in an arm at rest without weight: the bodies
+    outboard of joint i then move as one composite body.
+
+    :param bodies: (nv,) records of :data:`~.bodies.BODY`.
+    :param joints: (nv,) records of :data:`~.bodies.JOINT`, placed at q.
+    :param work: (nv + 1,) records of :data:`~.bodies.WORK`.
+    :param M: (nv, nv) out [kg·m² | kg·m | kg], symmetric; zero off the tree's branches.
+    """
+    n = M.shape[0]
+    for i in range(n):
+        put_body(work[i], bodies[i])
+        for j in range(n):
+            M[i, j] = 0.0
+
+    for i in range(n - 1, -1, -1):
+        body, me = bodies[i], work[i]
+        m, h, E = me.mass, vec(me.first), me.second
+
+        # Force and moment on the composite body i for unit acceleration, seen by joint i ...
+        force = (-(body.turn * h[1]), body.turn * h[0], body.slide * m)
+        moment = (body.slide * h[1] - body.turn * E[4], -(body.slide * h[0]) - body.turn * E[5],
+                  body.turn * (E[0] + E[1]))
+        M[i, i] = body.turn * moment[2] + body.slide * force[2] + body.armature
+
+        # ... and by the joints that carry it, down to the base
+        j = i
+        while bodies[j].parent < n:
+            force = to_parent(bodies[j], joints[j], force)
+            moment = add(to_parent(bodies[j], joints[j], moment),
+                         cross(origin(bodies[j], joints[j]), force))
+            j = bodies[j].parent
+            M[i, j] = bodies[j].turn * moment[2] + bodies[j].slide * force[2]
+            M[j, i] = M[i, j]
+
+        if body.parent < n:
+            add_composite(work[body.parent], body, joints[i], m, h, E)
+
+
+def put_body(composite, body):
+    """Begin a composite body with the body alone."""
+    composite.mass = body.mass
+    put(composite.first, vec(body.first))
+    for k in range(6):
+        composite.second[k] = body.second[k]
+
+
+def add_composite(parent, body, joint, m, h, E):
+    """Merge the composite of ``body`` (mass, first and second moment) into its parent's."""
+    p = origin(body, joint)
+    h = to_parent(body, joint, h)
+    E = second_moment_to_parent(body, joint, E)
+    parent.mass += m
+    put(parent.first, add(vec(parent.first), add(h, scale(m, p))))
+
+    # ∫ (r + p)(r + p)ᵀ dm = E + u pᵀ + p uᵀ with u = h + m p / 2
+    u = add(h, scale(0.5 * m, p))
+    parent.second[0] += E[0] + 2.0 * (u[0] * p[0])
+    parent.second[1] += E[1] + 2.0 * (u[1] * p[1])
+    parent.second[2] += E[2] + 2.0 * (u[2] * p[2])
+    parent.second[3] += E[3] + u[0] * p[1] + p[0] * u[1]
+    parent.second[4] += E[4] + u[0] * p[2] + p[0] * u[2]
+    parent.second[5] += E[5] + u[1] * p[2] + p[1] * u[2]

@@ -1,0 +1,58 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every error this package raises on purpose: what is wrong, with which thing, and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class RobodynError(Exception):
+    """
+    Base class of the package's errors.
+
+    ``name`` is the offending link, joint, parameter or argument, ``value`` what was found there
+    (None where there is nothing to show) and ``remedy`` says in a sentence what would be right.
+    """
+
+    def __init__(self, problem: str, *, name: str, remedy: str, value: object = None):
+        super().__init__(f'{problem}: {remedy}')
+        self.name, self.value, self.remedy = name, value, remedy
+
+
+class UrdfError(RobodynError):
+    """The URDF text cannot be read as a robot that this package supports."""
+
+
+class InertiaError(RobodynError):
+    """Masses and inertias of the moving bodies do not make a robot that can be simulated."""
+
+
+class ArgumentError(RobodynError, ValueError):
+    """An array argument has the wrong shape or a value that is not finite."""
+
+
+class UnknownNameError(RobodynError, LookupError):
+    """A joint, link or frame name that the model does not have; ``choices`` are those it has."""
+
+    def __init__(self, kind: str, name: str, choices: Iterable[str]):
+        self.choices = tuple(choices)
+        close = get_close_matches(str(name), self.choices, n=3)
+        remedy = (f'did you mean {" or ".join(map(repr, close))}?' if close
+                  else f'choose one of {", ".join(self.choices) or "none: there is no " + kind}')
+        super().__init__(f'no {kind} {name!r}', name=str(name), value=name, remedy=remedy)
+
+
+class ParameterError(RobodynError):
+    """A parameter of a node, or a set of them, cannot be used."""
+
+
+class TrajectoryError(RobodynError):
+    """A reference trajectory is refused; the controller goes on holding its last valid pose."""
+
+
+class SimulationError(RobodynError):
+    """The physics engine cannot load or step this robot."""
+
+
+class DemoError(RobodynError):
+    """The demo cannot go on: something is missing, a node has ended, or an answer stays away."""

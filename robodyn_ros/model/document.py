@@ -1,0 +1,186 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+From a file or a text to the parsed elements of a URDF, with everything refused that is no URDF.
+
+`urdf_parser_py` takes NaN, 1e400, doubled elements and document type definitions without a word,
+fails on pictures and transmissions that have no bearing on motion, and prints to stderr. So the
+XML is checked here first, what holds no physics is taken out, and what the parser would print is
+handed on as warnings.
+"""
+
+import re
+from pathlib import Path
+from sys import float_info
+from threading import Lock
+
+from lxml import etree
+from urdf_parser_py.urdf import URDF
+from urdf_parser_py.xml_reflection import core
+
+from ..errors import InertiaError, UrdfError
+
+MAX_BYTES = 10_000_000      # fifty times the largest real robot we know of
+MAX_DEPTH = 50              # nested elements; a URDF's own need six
+MAX_NUMBER = 1e9            # of masses, inertias and lengths in SI units: nothing overflows later
+
+MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+# How many numbers each attribute holds, by the element it stands on.
+NUMBERS: dict[str, dict[str, int]] = {
+    'origin': {'xyz': 3, 'rpy': 3}, 'axis': {'xyz': 3},
+    'mass': {'value': 1}, 'inertia': dict.fromkeys(MOMENTS, 1),
+    'limit': dict.fromkeys(('lower', 'upper', 'effort', 'velocity'), 1),
+    'dynamics': dict.fromkeys(('damping', 'friction'), 1),
+    'mimic': dict.fromkeys(('multiplier', 'offset'), 1),
+    'calibration': dict.fromkeys(('rising', 'falling'), 1),
+    'safety_controller': dict.fromkeys(
+        ('k_velocity', 'k_position', 'soft_lower_limit', 'soft_upper_limit'), 1),
+    'box': {'size': 3}, 'cylinder': {'radius': 1, 'length': 1}, 'sphere': {'radius': 1},
+    'capsule': {'radius': 1, 'length': 1}, 'mesh': {'scale': 3}}
+ATTRIBUTES = {'mass': ('value',), 'inertia': MOMENTS, 'axis': ('xyz',), 'parent': ('link',),
+              'child': ('link',), 'limit': ('effort', 'velocity'), 'mimic': ('joint',),
+              'joint': ('name', 'type'), 'link': ('name',)}
+CHILDREN = {'joint': ('parent', 'child'), 'inertial': ('mass', 'inertia')}
+SINGLE = {'inertial', 'origin', 'axis', 'mass', 'inertia', 'limit', 'dynamics', 'mimic', 'parent',
+          'child'}
+# On these an attribute nobody knows is a slip (or a newer format) that changes the physics.
+STRICT = {'origin', 'axis', 'mass', 'inertia'}
+NOT_PHYSICAL = {'material', 'gazebo', 'transmission', 'ros2_control', 'sensor'}
+
+NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
+UNKNOWN = re.compile(r'Unknown (attribute|tag) "(.*)" in /robot.*?/(link|joint)'
+                     r'\[@name=\'(.*?)\'\](?:/(?:.*/)?(\w+))?')
+_parser_lock = Lock()
+
+
+def read(source: str | bytes | Path) -> tuple[URDF, list[str]]:
+    """
+    Parse the URDF in a file (a path) or in a text (XML); links and joints in document order.
+
+    :returns: the elements, of which numbers are numbers and names are not empty, and warnings.
+    :raises UrdfError: if it cannot be read, is not XML, or is not a URDF.
+    :raises InertiaError: if a mass or an inertia is not given.
+    """
+    root = _xml(source)
+    for element in root:
+        if element.tag in ('link', 'joint'):
+            _check(element)
+    warnings = [f'<{tag}> is not read' for tag in dict.fromkeys(
+        e.tag for e in root if e.tag not in NOT_PHYSICAL | {'link', 'joint'})]
+    if any((e.text or '').strip(' 0.') for e in root.iter('springStiffness')):
+        warnings.append('joint springs in <gazebo> are not read: the model has no springs')
+    for element in list(root):
+        if element.tag not in ('link', 'joint'):
+            root.remove(element)
+    for picture in [*root.iterfind('link/visual'), *root.iterfind('link/collision')]:
+        picture.getparent().remove(picture)
+    root.attrib.pop('version', None)
+    return _parsed(root, warnings)
+
+
+def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
+    """Return the bytes of a document, and their encoding where its own declaration has no say."""
+    if isinstance(source, str) and (not source.strip() or '<' in source):
+        return source.lstrip('\ufeff \t\r\n').encode(), 'utf-8'
+    if isinstance(source, bytes):
+        return source, None
+    try:
+        with open(source, 'rb') as file:
+            return file.read(MAX_BYTES + 1), None
+    except (OSError, ValueError) as error:
+        raise UrdfError(f'URDF file {str(source)[:200]!r} cannot be read ({error})',
+                        name=str(source), value=source,
+                        remedy='give the path of a readable file, or the XML text') from error
+
+
+def _xml(source: str | bytes | Path) -> etree._Element:
+    """Return the root element <robot> of a document that is plain, bounded XML."""
+    content, encoding = _content(source)
+    if len(content) > MAX_BYTES:
+        raise UrdfError(f'URDF has more than {MAX_BYTES} bytes', name='robot',
+                        remedy='leave out what is not links and joints')
+    if not content.strip():
+        raise UrdfError('URDF is empty', name='robot',
+                        remedy='give the path of a URDF file, or XML text with a <robot>')
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True,
+                             remove_pis=True, encoding=encoding)
+    try:
+        root = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as error:
+        raise UrdfError(f'URDF is not well-formed XML ({error})', name='robot',
+                        remedy='correct the XML at that place; a document type definition or an '
+                               'entity may not be used') from error
+    if root.getroottree().docinfo.doctype:
+        raise UrdfError('URDF has a DOCTYPE', name='DOCTYPE',
+                        remedy='remove the <!DOCTYPE ...> and the entities it defines')
+    if root.tag != 'robot':
+        raise UrdfError(f'the root element is <{root.tag}>', name=str(root.tag),
+                        remedy='a URDF has <robot name="..."> there, without a default namespace')
+    if not root.get('name', '').strip():
+        raise UrdfError('<robot> has no name', name='robot', remedy='write <robot name="...">')
+    for element in root.iter():
+        if 'xacro}' in str(element.tag):
+            raise UrdfError(f'<{etree.QName(element).localname}> is xacro, not URDF',
+                            name=str(element.tag), remedy='run `xacro FILE > robot.urdf` first')
+        if sum(1 for _ in element.iterancestors()) >= MAX_DEPTH:
+            raise UrdfError(f'elements are nested more than {MAX_DEPTH} deep',
+                            name=str(element.tag), remedy='write a URDF, which is six deep')
+    return root
+
+
+def _check(top: etree._Element) -> None:
+    """Refuse a link or joint in which something is missing, doubled or not a number."""
+    where = f'{top.tag} {top.get("name", "")!r}'
+    name = top.get('name', '').strip() or top.tag
+
+    def refuse(problem: str, remedy: str, element: etree._Element, value: object = None) -> None:
+        error = InertiaError if element.tag in ('inertial', 'mass', 'inertia') else UrdfError
+        raise error(f'{where}: {problem}', name=name, value=value, remedy=remedy)
+
+    for element in top.iter():
+        tag = str(element.tag)
+        for attribute in ATTRIBUTES.get(tag, ()):
+            if not element.get(attribute, '').strip():
+                refuse(f'<{tag}> has no {attribute}', f'write <{tag} {attribute}="...">', element)
+        for child in CHILDREN.get(tag, ()):
+            if element.find(child) is None:
+                refuse(f'<{tag}> has no <{child}>', f'add <{child} .../>', element)
+        if tag in SINGLE and element.getparent().find(tag) is not element:
+            refuse(f'<{tag}> is there twice', 'keep one of them', element)
+        for attribute, text in element.attrib.items():
+            if count := NUMBERS.get(tag, {}).get(attribute):
+                words, most = text.split(), MAX_NUMBER if tag in STRICT else float_info.max
+                if len(words) != count or not all(
+                        NUMBER.fullmatch(w) and abs(float(w)) <= most for w in words):
+                    refuse(f'{attribute}="{text[:60]}" of <{tag}> is refused',
+                           'run xacro first' if '${' in text else
+                           ('write a finite number' if count == 1 else
+                            f'write {count} finite numbers, separated by spaces')
+                           + (f', up to {most:g}' if tag in STRICT else ''), element, text)
+            elif tag in STRICT:
+                refuse(f'<{tag}> has an attribute {attribute} that is not known',
+                       f'use {", ".join(NUMBERS[tag])}', element, text)
+
+
+def _parsed(root: etree._Element, warnings: list[str]) -> tuple[URDF, list[str]]:
+    said: list[str] = []
+    with _parser_lock:          # the hook is one for the whole process
+        hook, core.on_error = core.on_error, said.append
+        try:
+            robot = URDF.from_xml_string(etree.tostring(root))
+        except Exception as error:      # the parser raises bare exceptions
+            raise UrdfError(f'URDF cannot be parsed ({error})', name=root.get('name', ''),
+                            remedy='correct the element that is named') from error
+        finally:
+            core.on_error = hook
+    places: dict[str, list[str]] = {}
+    for message in said:
+        if match := UNKNOWN.match(message):
+            kind, name, top, owner, tag = match.groups()
+            what = f'<{name}>' if kind == 'tag' else f'attribute {name}'
+            places.setdefault(f'{what} of <{tag or top}> is not read', []).append(owner)
+        else:
+            places.setdefault(message, [])
+    return robot, warnings + [
+        f'{what}: {owners[0]}' + (f' and {len(owners) - 1} more' if owners[1:] else '')
+        if owners else what for what, owners in places.items()]

@@ -1,0 +1,124 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One link, one joint of a URDF: its numbers, with everything refused that no robot has."""
+
+from math import inf, isfinite
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from urdf_parser_py.urdf import Joint, Link, Pose
+
+from ..errors import ArgumentError, InertiaError, UrdfError
+from .rigid import NO_INERTIA, Inertial, axis_rotation, rpy_rotation
+
+MOVING = ('revolute', 'continuous', 'prismatic')
+POSITIVE_SEMIDEFINITE = 1e-6    # of the largest moment: URDFs are written with few digits
+UNIT = 1e-6                     # an axis further from length 1 is worth a warning
+
+
+def placement(origin: Pose | None) -> tuple[ndarray, ndarray]:
+    """Rotation (3, 3) and origin (3,) [m] of an <origin>, the identity where there is none."""
+    if origin is None:
+        return np.eye(3), np.zeros(3)
+    return rpy_rotation(origin.rpy), np.array(origin.xyz, float)
+
+
+def inertial(link: Link, moving: bool) -> Inertial | None:
+    """
+    Mass, centre and inertia of a link in the link's frame; None where it has none.
+
+    :param moving: whether it moves: an inertia at rest does not count and may be anything.
+    :raises InertiaError: if the mass is negative or the inertia not positive semidefinite.
+    """
+    if link.inertial is None:
+        return None
+    mass = link.inertial.mass
+    if mass < 0:
+        raise InertiaError(f'link {link.name!r}: mass is {mass}', name=link.name, value=mass,
+                           remedy='give it a mass that is not negative')
+    inertia = np.array(link.inertial.inertia.to_matrix(), float)
+    moments = np.linalg.eigvalsh(inertia)
+    if moving and moments[0] < -POSITIVE_SEMIDEFINITE * abs(moments).max() - NO_INERTIA:
+        raise InertiaError(
+            f'link {link.name!r}: inertia has the principal moments '
+            f'{", ".join(f"{m:.3g}" for m in moments)}', name=link.name, value=inertia,
+            remedy='none may be negative; check the signs of ixy, ixz, iyz')
+    return Inertial(mass, np.zeros(3), inertia).placed(*placement(link.inertial.origin))
+
+
+class JointData(NamedTuple):
+    """What the model keeps of a joint that can move; units as in ``RobotModel``."""
+
+    axis: ndarray
+    lower: float
+    upper: float
+    velocity: float
+    effort: float
+    damping: float
+    friction: float
+
+    def motion(self, kind: str, q: float) -> tuple[ndarray, ndarray]:
+        """Rotation (3, 3) and origin (3,) [m] of the child in the joint's frame, at q."""
+        if kind == 'prismatic':
+            return np.eye(3), self.axis * q
+        return axis_rotation(self.axis, q), np.zeros(3)
+
+
+def joint_data(joint: Joint, warnings: list[str]) -> JointData:
+    """
+    Read a joint that turns or slides; what is odd but usable is added to ``warnings``.
+
+    :raises UrdfError: if the type is another, or axis, limits or friction make no sense.
+    """
+    where = f'joint {joint.name!r}'
+
+    def refuse(problem: str, remedy: str, value: object = None) -> None:
+        raise UrdfError(f'{where}: {problem}', name=joint.name, value=value, remedy=remedy)
+
+    if joint.type not in MOVING:
+        refuse(f'type {joint.type!r} is not supported',
+               f'use {", ".join(MOVING)} or fixed, or load the part below it with '
+               f'root={joint.child!r}', joint.type)
+    axis = np.array([1, 0, 0] if joint.axis is None else joint.axis, float)
+    length = np.linalg.norm(axis)
+    if length < 1e-9:
+        refuse('axis has no direction', 'give <axis xyz="..."/> of length 1', joint.axis)
+    if abs(length - 1) > UNIT:
+        warnings.append(f'{where}: axis has length {length:.6g} and is taken as 1')
+
+    lower, upper, velocity, effort = -inf, inf, inf, inf
+    if joint.limit is None and joint.type != 'continuous':
+        refuse('there is no <limit>', f'a {joint.type} joint needs '
+                                      '<limit lower upper effort velocity/>')
+    if joint.limit is None:
+        warnings.append(f'{where}: no <limit>, so effort and velocity have no bound')
+    else:
+        velocity, effort = joint.limit.velocity, joint.limit.effort
+        for quantity, value in (('velocity', velocity), ('effort', effort)):
+            if value < 0:
+                refuse(f'{quantity} limit is {value}', 'give one that is not negative', value)
+            if value == 0:
+                warnings.append(f'{where}: {quantity} limit is zero')
+        if joint.type != 'continuous':
+            lower, upper = joint.limit.lower, joint.limit.upper
+            if lower > upper:
+                refuse(f'lower limit {lower} is above the upper limit {upper}', 'exchange them',
+                       (lower, upper))
+            if lower == upper:
+                warnings.append(f'{where}: lower and upper limit are both {lower}')
+
+    damping = (joint.dynamics and joint.dynamics.damping) or 0.
+    friction = (joint.dynamics and joint.dynamics.friction) or 0.
+    for quantity, value in (('damping', damping), ('friction', friction)):
+        if value < 0:
+            refuse(f'{quantity} is {value}', 'give one that is not negative', value)
+    return JointData(axis / length, lower, upper, velocity, effort, damping, friction)
+
+
+def locked_position(joint: Joint, data: JointData, q: float) -> float:
+    """Return a position at which ``joint`` may be locked; :class:`ArgumentError` if it may not."""
+    if not isfinite(q) or not data.lower - 1e-9 <= q <= data.upper + 1e-9:
+        raise ArgumentError(f'joint {joint.name!r} cannot be locked at {q}', name=joint.name,
+                            value=q, remedy=f'give a position in [{data.lower}, {data.upper}]')
+    return float(q)

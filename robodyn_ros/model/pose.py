@@ -1,0 +1,35 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The pose a robot is in when nobody has said where it is."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy import ndarray
+
+from ..errors import ParameterError
+from .robot import RobotModel
+
+
+def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
+    """
+    Return the pose at the start (nv,): the given one, else zero or, outside limits, their middle.
+
+    :raises ParameterError: if the given one has another length or leaves the limits.
+    """
+    lower, upper = model.position_lower, model.position_upper
+    if not len(given):
+        outside = (lower > 0) | (upper < 0)
+        middle = np.zeros(model.nv)
+        middle[outside] = (lower[outside] + upper[outside]) / 2
+        return middle
+    pose = np.array(given, float)
+    if pose.shape != (model.nv,):
+        raise ParameterError(f'the initial position has {len(pose)} elements',
+                             name='initial_position', value=given, remedy='give one for each of '
+                             f'{", ".join(model.joint_names)}')
+    for name, low, q, high in zip(model.joint_names, lower, pose, upper):
+        if not low <= q <= high:
+            raise ParameterError(f'the initial position of joint {name} is {q:g}', name=name,
+                                 value=q, remedy=f'choose one in its limits [{low:g}, {high:g}]')
+    return pose

@@ -1,0 +1,57 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Rotations as URDF writes them, and rigid bodies that are moved and joined."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+NO_INERTIA = 1e-12      # [kg·m²] moments below this are rounding
+
+def rpy_rotation(rpy: Sequence[float]) -> ndarray:
+    """Rotation (3, 3) by roll, pitch, yaw [rad] about the fixed axes x, y, z, in this order."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    return np.array([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                     [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+                     [-sp, cp * sr, cp * cr]])
+
+
+def axis_rotation(axis: ndarray, angle: float) -> ndarray:
+    """Rotation (3, 3) by ``angle`` [rad] about the unit vector ``axis`` (3,): Rodrigues."""
+    x, y, z = axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def offset_inertia(mass: float, r: ndarray) -> ndarray:
+    """Inertia (3, 3) [kg·m²] of a point mass at ``r`` (3,) [m]: the parallel axis term."""
+    return mass * (r @ r * np.eye(3) - np.outer(r, r))
+
+
+class Inertial(NamedTuple):
+    """Mass [kg], centre of mass (3,) [m], inertia (3, 3) [kg·m²] about it, in some frame."""
+
+    mass: float
+    com: ndarray
+    inertia: ndarray
+
+    def placed(self, rotation: ndarray, origin: ndarray) -> 'Inertial':
+        """Return the same body as seen from the frame in which its own has this placement."""
+        inertia = rotation @ self.inertia @ rotation.T
+        return Inertial(self.mass, origin + rotation @ self.com, (inertia + inertia.T) / 2)
+
+
+def joined(parts: Sequence[Inertial]) -> Inertial:
+    """
+    One body out of several, all seen from the same frame: parallel axis theorem.
+
+    Every term is a sum of things that are positive, so nothing cancels. Without any mass the
+    centre is the frame's origin.
+    """
+    mass = sum(p.mass for p in parts)
+    com = sum((p.mass * p.com for p in parts), np.zeros(3))
+    com = parts[0].com if len(parts) == 1 and mass else com / mass if mass else com
+    return Inertial(mass, com, sum((p.inertia + offset_inertia(p.mass, p.com - com)
+                                    for p in parts), np.zeros((3, 3))))

@@ -1,0 +1,211 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From URDF to :class:`RobotModel`: the tree is checked, walked, and what is fixed lumped."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy import ndarray
+from urdf_parser_py.urdf import URDF, Joint
+
+from ..errors import ArgumentError, UnknownNameError, UrdfError
+from .document import read
+from .elements import JointData, inertial, joint_data, locked_position, placement
+from .rigid import Inertial, joined
+from .robot import Frame, RobotModel
+from .validate import validated
+
+MAX_JOINTS = 200        # moving ones: twice those of the largest real robot we know of
+
+
+def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str | None = None,
+              locked: Mapping[str, float] = {}, gravity: Sequence[float] = (0, 0, -9.81),
+              ) -> RobotModel:
+    """
+    Load a tree of revolute, continuous, prismatic and fixed joints from URDF.
+
+    Joints come depth first, in the order of the document. What is fixed to a moving link is
+    lumped into it, what is fixed to the base into the base. URDF has one number for friction: it
+    is taken as Coulomb and as static friction.
+
+    :param path_or_xml: path of a file, or XML text.
+    :param root: link that becomes the base; only what is below it is loaded.
+    :param tip: link at the end of the only chain that moves: other branches of the base are left
+        out, except for what is fixed to it; joints that hang from the chain have to be locked.
+    :param locked: positions [rad | m] of joints that are taken as fixed there.
+    :param gravity: (3,) [m/s²] in the base frame.
+    :raises UrdfError: if the text is no URDF, or not of a robot as above.
+    :raises InertiaError: if masses and inertias are none a robot can have, see
+        :func:`~robodyn_ros.model.validate.validated`.
+    :raises UnknownNameError: if there is no such ``root``, ``tip`` or joint to lock.
+    :raises ArgumentError: if ``gravity`` or a locked position cannot be used.
+    """
+    gravity_vector = np.array(gravity, float)
+    if gravity_vector.shape != (3,) or not np.isfinite(gravity_vector).all():
+        raise ArgumentError(f'gravity = {gravity!r} is refused', name='gravity', value=gravity,
+                            remedy='give three finite numbers [m/s²] in the base frame')
+    robot, warnings = read(path_or_xml)
+    source_root = _check_tree(robot)
+    links = [link.name for link in robot.links]
+    for name in filter(None, (root, tip)):
+        if name not in links:
+            raise UnknownNameError('link', name, links)
+    for name in locked:
+        if name not in (names := [j.name for j in robot.joints if j.type != 'fixed']):
+            raise UnknownNameError('joint that can be locked', name, names)
+    walk = _Walk(robot, locked, warnings)
+    walk.run(root or source_root, tip)
+    return validated(walk.model(gravity_vector))
+
+
+def _check_tree(robot: URDF) -> str:
+    """Return the root link of a document in which links and joints form one tree."""
+    def refuse(problem: str, name: str, remedy: str) -> None:
+        raise UrdfError(problem, name=name, remedy=remedy)
+
+    links = {link.name for link in robot.links}
+    for kind, elements in (('link', robot.links), ('joint', robot.joints)):
+        for name, count in Counter(e.name for e in elements).items():
+            if count > 1:
+                refuse(f'{count} {kind}s are called {name!r}', name, 'give each its own name')
+    above: dict[str, Joint] = {}
+    for joint in robot.joints:
+        for role, link in (('parent', joint.parent), ('child', joint.child)):
+            if link not in links:
+                refuse(f'joint {joint.name!r}: its {role} link {link!r} does not exist',
+                       joint.name, f'add <link name="{link}"/> or correct the name')
+        if joint.child in above:
+            refuse(f'link {joint.child!r} is moved by the joints {above[joint.child].name!r} and '
+                   f'{joint.name!r}', joint.child, 'a URDF is a tree: keep one of them')
+        above[joint.child] = joint
+    roots = [link.name for link in robot.links if link.name not in above]
+    if len(roots) > 1:
+        refuse(f'there are {len(roots)} root links: {", ".join(roots)}', roots[1],
+               'connect them by (fixed) joints, or remove those that are not needed')
+    if not links:
+        refuse(f'robot {robot.name!r} has no link', robot.name, 'add links and joints')
+    reached, todo = set(roots), roots[:]
+    below = _joints_below(robot)
+    while todo:
+        children = [joint.child for joint in below[todo.pop()]]
+        reached.update(children)
+        todo += children
+    for joint in robot.joints:
+        if joint.child not in reached:
+            refuse(f'joint {joint.name!r} is in or behind a closed loop of links', joint.name,
+                   'a URDF is a tree: cut the loop by removing a joint')
+    return roots[0]
+
+
+def _joints_below(robot: URDF) -> dict[str, list[Joint]]:
+    """Joints by the link that carries them, in document order."""
+    below: dict[str, list[Joint]] = defaultdict(list)
+    for joint in robot.joints:
+        below[joint.parent].append(joint)
+    return below
+
+
+def _chain(robot: URDF, base: str, tip: str) -> set[str]:
+    """Return the names of the joints between two links of a tree."""
+    above = {joint.child: joint for joint in robot.joints}
+    names, link = set(), tip
+    while link != base:
+        if link not in above:
+            raise UrdfError(f'tip {tip!r} is not below the root {base!r}', name=tip,
+                            remedy='choose a tip in the part of the tree that root carries')
+        names.add(above[link].name)
+        link = above[link].parent
+    return names
+
+
+class _Walk:
+    """The model as it grows while the tree is walked from the base."""
+
+    def __init__(self, robot: URDF, locked: Mapping[str, float], warnings: list[str]):
+        self.robot, self.locked, self.warnings = robot, locked, warnings
+        self.links = {link.name: link for link in robot.links}
+        self.below = _joints_below(robot)
+        self.frames: dict[str, Frame] = {}
+        self.joints: list[Joint] = []
+        self.data: list[JointData] = []
+        self.placements: list[Frame] = []               # of the joints, in the parent body
+        self.parts: list[list[Inertial]] = []           # what each body is lumped of
+
+    def run(self, base: str, tip: str | None) -> None:
+        """Visit every link below ``base``, or what moves or rests along the chain to ``tip``."""
+        chain = _chain(self.robot, base, tip) if tip else None
+        self.base = base
+        todo = self._enter(base, Frame(-1, np.eye(3), np.zeros(3)))
+        while todo:
+            joint, at = todo.pop()
+            rotation, origin = placement(joint.origin)
+            here = Frame(at.body, at.rotation @ rotation, at.origin + at.rotation @ origin)
+            if joint.type != 'fixed' and joint.name not in self.locked:
+                if chain is not None and joint.name not in chain:
+                    if at.body < 0:
+                        continue        # another arm on the same base: it cannot be felt
+                    raise UrdfError(
+                        f'joint {joint.name!r} moves, but is not between the base and tip {tip!r}',
+                        name=joint.name, remedy=f'lock it: locked={{{joint.name!r}: position}}')
+                here = self._move(joint, here)
+            elif joint.type != 'fixed':
+                data = joint_data(joint, [])
+                q = locked_position(joint, data, self.locked[joint.name])
+                rotation, origin = data.motion(joint.type, q)
+                here = Frame(here.body, here.rotation @ rotation,
+                             here.origin + here.rotation @ origin)
+            todo += self._enter(joint.child, here)
+        if not self.joints:
+            raise UrdfError(f'robot {self.robot.name!r}: no joint moves below link {base!r}',
+                            name=self.robot.name,
+                            remedy='leave one unlocked, or choose another root or tip')
+
+    def _enter(self, name: str, frame: Frame) -> list[tuple[Joint, Frame]]:
+        """Take in a link; return the joints on it with its frame, the first one last."""
+        self.frames[name] = frame
+        part = inertial(self.links[name], moving=frame.body >= 0)
+        if part and frame.body >= 0:
+            self.parts[frame.body].append(part.placed(frame.rotation, frame.origin))
+        return [(joint, frame) for joint in reversed(self.below[name])]
+
+    def _move(self, joint: Joint, here: Frame) -> Frame:
+        """Take in a joint that moves; return the frame of its child, which is a new body's."""
+        if joint.mimic is not None:
+            raise UrdfError(f'joint {joint.name!r} mimics {joint.mimic.joint!r}: mimic joints are '
+                            'not supported yet', name=joint.name,
+                            remedy=f'lock it: locked={{{joint.name!r}: position}}')
+        if len(self.joints) == MAX_JOINTS:
+            raise UrdfError(f'more than {MAX_JOINTS} joints move', name=joint.name,
+                            remedy='load a part, with root, tip or locked')
+        self.data.append(joint_data(joint, self.warnings))
+        self.joints.append(joint)
+        self.placements.append(here)
+        self.parts.append([])
+        return Frame(len(self.parts) - 1, np.eye(3), np.zeros(3))
+
+    def model(self, gravity: ndarray) -> RobotModel:
+        """Return what was gathered, as arrays."""
+        bodies = [joined(parts) for parts in self.parts]
+
+        def column(name: str) -> ndarray:
+            return np.array([getattr(data, name) for data in self.data], float)
+
+        return RobotModel(
+            name=self.robot.name, base_link=self.base,
+            joint_names=tuple(joint.name for joint in self.joints),
+            joint_types=tuple(joint.type for joint in self.joints),
+            link_names=tuple(joint.child for joint in self.joints),
+            parent=np.array([at.body for at in self.placements]),
+            joint_rotation=np.array([at.rotation for at in self.placements]),
+            joint_origin=np.array([at.origin for at in self.placements]),
+            joint_axis=column('axis'),
+            mass=np.array([body.mass for body in bodies], float),
+            com=np.array([body.com for body in bodies]),
+            inertia=np.array([body.inertia for body in bodies]),
+            position_lower=column('lower'), position_upper=column('upper'),
+            velocity_limit=column('velocity'), effort_limit=column('effort'),
+            viscous_friction=column('damping'), coulomb_friction=column('friction'),
+            static_friction=column('friction'), armature=np.zeros(len(bodies)),
+            gravity_vector=gravity, frames=self.frames, warnings=tuple(self.warnings))

@@ -1,0 +1,111 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The control thread: state bytes in, one cycle, effort bytes out; no executor in between."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from ..control import guard
+from ..control.controller import Controller
+from ..realtime.grid import Grid, sharpen_timers
+from ..realtime.statistics import Window
+from ..wire.effort import EffortEncoder
+from ..wire.joint_state import ACCEPTED, REASONS, JointStateDecoder, stamp_of
+from .serialized import SerializedSubscription
+
+
+class ControlLoop:
+    """
+    Runs a controller on its own thread, at a fixed rate or for each joint state.
+
+    :param publish: takes the serialized effort message.
+    :param ros_time: under simulation time, gives it [s]; None: the steady clock is used. With
+        ``trigger`` state the stamp of the state is the time, so a paused simulation holds still.
+    """
+
+    def __init__(self, controller: Controller, decoder: JointStateDecoder,
+                 states: SerializedSubscription, publish: Callable[[bytes], None], *,
+                 trigger: str, ros_time: Callable[[], float] | None):
+        self.controller, self.decoder, self.trigger = controller, decoder, trigger
+        self.rate = controller.settings.rate
+        self.missed = 0
+        self.refused: Counter[str] = Counter()
+        self.accepted = 0
+        self.wake_up, self.cycle_time = Window(2048), Window(2048)     # s
+        self._states, self._publish, self._ros_time = states, publish, ros_time
+        self.on_ros_time = ros_time is not None
+        self._encoder = EffortEncoder(controller.model.nv)
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin; states that waited in the queue until now are old and dropped."""
+        self._states.drain()
+        self.decoder.state['received'] = float('nan')
+        self._stop.clear()
+        run = self._on_grid if self.trigger == 'timer' else self._on_state
+        self._thread = threading.Thread(target=run, name='control_loop', daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End and wait for the thread; where the arm was still driven, the last word is zero."""
+        if self._thread is None:
+            return
+        self._stop.set()
+        self._thread.join()
+        self._thread = None
+        if self.controller.memory['publishing'][0]:
+            self._publish(self._encoder.encode(np.zeros(self.controller.model.nv)))
+
+    def now(self) -> float:
+        """Time on the clock of the cycle [s]."""
+        if self._ros_time is None:
+            return time.monotonic()
+        return self.decoder.stamp if self.trigger == 'state' else self._ros_time()
+
+    def _on_grid(self) -> None:
+        sharpen_timers()
+        grid = Grid(round(1e9 / self.rate))
+        grid.start()
+        while not self._stop.is_set():
+            self.missed += grid.wait()
+            woke = time.monotonic()
+            self.wake_up.add(woke - grid.deadline * 1e-9)
+            self._take()
+            self._step()
+            self.cycle_time.add(time.monotonic() - woke)
+
+    def _on_state(self) -> None:
+        sharpen_timers()
+        period = round(1e9 / self.rate)
+        while not self._stop.is_set():
+            # Without a state there is nothing to answer but silence that has lasted too long
+            patient = self.controller.phase != guard.FAULT
+            timeout = round(1e9 * self.controller.settings.state_timeout) if patient else period
+            arrived = self._states.wait(timeout)
+            woke = time.monotonic()
+            if self._take() or (not arrived and self._ros_time is None):
+                self._step()
+                self.cycle_time.add(time.monotonic() - woke)
+
+    def _take(self) -> bool:
+        """Decode every state that waits; whether one was accepted."""
+        accepted = False
+        for message in self._states.drain():
+            received = self.now() if self._ros_time is None or self.trigger == 'timer' \
+                else stamp_of(message)
+            code = self.decoder.decode(message, received)
+            if code == ACCEPTED:
+                self.accepted += 1
+                accepted = True
+            else:
+                self.refused[REASONS[code]] += 1
+        return accepted
+
+    def _step(self) -> None:
+        if self.controller.step(self.now()):
+            self._publish(self._encoder.encode(self.controller.tau))

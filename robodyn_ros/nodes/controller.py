@@ -1,0 +1,282 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The controller: a lifecycle node between joint states and effort commands."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from ..control import guard
+from ..control.controller import Controller
+from ..control.trajectory import Waypoints
+from ..errors import ParameterError, RobodynError, TrajectoryError
+from ..model.robot import RobotModel
+from ..wire.joint_state import JointStateDecoder
+from . import diagnostics, process, robot
+from .control_loop import ControlLoop
+from .controller_parameters import TABLE, settings
+from .parameters import Parameters
+from .serialized import SerializedSubscription
+
+STATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+COMMAND_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+DESCRIPTION_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                             durability=DurabilityPolicy.TRANSIENT_LOCAL)
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class ControllerNode(LifecycleNode):
+    """
+    configure reads the robot and compiles, activate arms and rises, deactivate comes to rest.
+
+    The control thread lives while the node is active; the executor only serves parameters,
+    services, references and diagnostics.
+    """
+
+    def __init__(self):
+        super().__init__('controller')
+        self.parameters = Parameters(self, TABLE)
+        self.parameters.fixed = lambda: self.loop is not None
+        self.parameters.accept = self._check
+        self.parameters.changed = self._apply
+        self.loop: ControlLoop | None = None
+        self._waits_for_robot = False
+        self._active = False
+        self._seen = (guard.INACTIVE, 0)
+        self._description = SerializedSubscription(self, String, 'robot_description',
+                                                   DESCRIPTION_QOS)
+        self._report = diagnostics.Report(self.get_name())
+        self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self.create_timer(1.0, self._publish_diagnostics)
+        self.create_timer(0.05, self._log_changes)
+        self.create_service(Trigger, '~/reset', self._on_reset)
+        self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 1)
+        self._starter = self.create_timer(0.5, self._autostart) if self.parameters[
+            'autostart'] else None
+
+    # Lifecycle
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the robot, compile its cycle, open the topics; nothing is published yet."""
+        p = self.parameters.values()
+        try:
+            model = self._load_model(p)
+            decoder = JointStateDecoder(model.joint_names)
+            controller = Controller(model, settings(p), decoder.state)
+        except RobodynError as error:
+            self.get_logger().error(str(error))
+            self._waits_for_robot = error.name == 'robot_description'
+            return FAILURE
+        for warning in model.warnings:
+            self.get_logger().warning(warning)
+        self._states = SerializedSubscription(self, JointState, 'joint_states', STATE_QOS)
+        self._commands = self.create_publisher(Float64MultiArray, 'commands', COMMAND_QOS)
+        sim_time = self.get_parameter('use_sim_time').value
+        self.loop = ControlLoop(
+            controller, decoder, self._states, self._commands.publish, trigger=p['trigger'],
+            ros_time=(lambda: self.get_clock().now().nanoseconds * 1e-9) if sim_time else None)
+        self.get_logger().info(
+            f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
+            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, data path python wait set')
+        return SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Arm and rise; a refusal names what stands against it."""
+        assert self.loop is not None
+        self.loop.start()
+        if (objection := self._arm()) is None:
+            self._active = True
+            return SUCCESS
+        self.loop.stop()
+        self.get_logger().error(f'not activated: {objection}')
+        return FAILURE
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest, say the last word, end the control thread."""
+        self._halt()
+        return SUCCESS
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the robot."""
+        self._close()
+        return SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Come to rest and forget the robot."""
+        self._halt()
+        self._close()
+        return SUCCESS
+
+    def run(self, spin: Callable[[], None], over: Callable[[], bool]) -> None:
+        """Serve until it is over; then come to rest, whatever the lifecycle state."""
+        try:
+            while not over():
+                spin()
+        finally:
+            self._halt()
+            self._close()
+            self._description.destroy()
+
+    # How it is done
+
+    def _load_model(self, p: dict[str, Any]) -> RobotModel:
+        text, deadline = robot.description(p), time.monotonic() + p['description_timeout']
+        while not text and time.monotonic() < deadline:
+            if self._description.wait(100_000_000):
+                for message in self._description.drain():
+                    text = deserialize_message(message, String).data
+        if not text:
+            raise ParameterError('no robot: nothing came on topic robot_description',
+                                 name='robot_description',
+                                 remedy='publish it (robot_state_publisher does), or set the '
+                                        'parameter robot_description or urdf')
+        model = robot.model(p, text, p['root'], p['tip'])
+        for link in model.implausible_links:
+            if link not in p['accepted_links']:
+                raise ParameterError(
+                    f'no rigid body has the inertia of link {link} (triangle inequality)',
+                    name=link, remedy='correct the URDF, or list the link in accepted_links')
+        return model
+
+    def _arm(self) -> str | None:
+        """Arm and wait until the arm rises; otherwise what stands against it."""
+        assert self.loop is not None
+        loop, controller = self.loop, self.loop.controller
+        deadline = time.monotonic() + self.parameters['arming_timeout']
+        while loop.decoder.missing and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if loop.decoder.missing:
+            return f'no joint state yet of {", ".join(loop.decoder.missing)} on joint_states'
+        controller.arm()
+        while controller.arming and time.monotonic() < deadline:
+            time.sleep(0.002)
+        if controller.arming:
+            controller.disarm()
+            return controller.objection
+        return None
+
+    def _halt(self) -> None:
+        """Stopping phase, bounded; then the control thread ends."""
+        if self.loop is None or not self._active:
+            return
+        controller = self.loop.controller
+        controller.stop()
+        deadline = time.monotonic() + controller.settings.stop_timeout + 1.0
+        while (controller.memory['publishing'][0] and controller.phase != guard.INACTIVE
+               and time.monotonic() < deadline):
+            time.sleep(0.002)
+        self.loop.stop()
+        self._active = False
+        self._log_changes()
+
+    def _close(self) -> None:
+        if self.loop is not None:
+            self.loop = None
+            self._states.destroy()
+            self.destroy_publisher(self._commands)
+
+    def _check(self, values: dict[str, Any]) -> None:
+        if self.loop is not None:
+            self.loop.controller.check(settings(values))
+
+    def _apply(self) -> None:
+        if self.loop is not None:
+            self.loop.controller.use(settings(self.parameters.values()))
+
+    # What others ask and are told
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if not self._active or self.loop is None or self.loop.controller.phase != guard.FAULT:
+            response.success, response.message = False, 'there is no fault to reset'
+            return response
+        objection = self._arm()
+        response.success = objection is None
+        response.message = objection or 'armed'
+        return response
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        try:
+            if self.loop is None or not self._active:
+                raise TrajectoryError('the controller is not active', name='joint_trajectory',
+                                      remedy='activate it first')
+            now, start = self.loop.now(), message.header.stamp.sec + 1e-9 * (
+                message.header.stamp.nanosec)
+            if start == 0.0:
+                start = now
+            elif not self.loop.on_ros_time:
+                start += now - self.get_clock().now().nanoseconds * 1e-9
+            if start < now:
+                raise TrajectoryError(
+                    f'the trajectory should have started {now - start:.3f} s ago',
+                    name='header.stamp', remedy='stamp it in the future, or with zero for now')
+            self.loop.controller.follow(waypoints(message), start)
+        except TrajectoryError as error:
+            self.get_logger().warning(f'trajectory refused: {error}')
+        else:
+            self.get_logger().info(f'following a trajectory of {len(message.points)} waypoints')
+
+    def _publish_diagnostics(self) -> None:
+        status = (self._report.status(self.loop, time.monotonic())
+                  if self.loop is not None and self._active else self._report.idle('not active'))
+        self._diagnostics.publish(diagnostics.array(self.get_clock().now().to_msg(), status))
+
+    def _log_changes(self) -> None:
+        if self.loop is None:
+            return
+        controller = self.loop.controller
+        phase, refused = controller.phase, len(self.loop.refused)
+        if phase != self._seen[0]:
+            if phase == guard.FAULT:
+                self.get_logger().error(f'FAULT: {controller.reason}; ~/reset arms again')
+            else:
+                self.get_logger().info(guard.PHASES[phase])
+        if refused > self._seen[1]:
+            kinds = ', '.join(list(self.loop.refused)[self._seen[1]:])
+            self.get_logger().warning(f'joint states are refused: {kinds}')
+        self._seen = (phase, refused)
+
+    def _autostart(self) -> None:
+        """Configure and activate once; what needs a person is not tried again."""
+        assert self._starter is not None
+        if self.loop is None:
+            if self.trigger_configure() != SUCCESS and not self._waits_for_robot:
+                self._starter.cancel()
+        elif self._active or self.trigger_activate() == SUCCESS:
+            self._starter.cancel()
+
+
+def waypoints(message: JointTrajectory) -> Waypoints:
+    """Return the arrays of a trajectory message; every point must fill the same fields."""
+    def field(name):
+        rows = [getattr(point, name) for point in message.points]
+        if not any(len(row) for row in rows):
+            return None
+        if any(len(row) != len(message.joint_names) for row in rows):
+            raise TrajectoryError(f'{name} do not have one value a joint in every point',
+                                  name=name, remedy=f'give {len(message.joint_names)} in each, '
+                                                    'or none at all')
+        return np.array(rows, float)
+    times = np.array([p.time_from_start.sec + p.time_from_start.nanosec * 1e-9
+                      for p in message.points], float)
+    return Waypoints(tuple(message.joint_names), times, field('positions'), field('velocities'),
+                     field('accelerations'))
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM; the arm comes to rest before it ends."""
+    return process.main(ControllerNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

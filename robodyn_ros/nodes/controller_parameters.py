@@ -1,0 +1,86 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the controller node, declared once; docs/parameters.md is made from this table."""
+
+from dataclasses import fields
+from typing import Any
+
+from ..control.records import MODES
+from ..control.settings import Settings
+from . import robot
+from .parameters import Parameter
+
+D = Settings()
+TRIGGERS = ('timer', 'state')
+
+ROBOT = (
+    *robot.PARAMETERS,
+    Parameter('description_timeout', float, 5.0, 'How long configuring waits for the '
+              'topic `robot_description` (transient local) where no parameter names the robot.', 's',
+              0.0, 60.0),
+    Parameter('root', str, '', 'Link that is the fixed base; empty: the root of the URDF.'),
+    Parameter('tip', str, '', 'Last link of the chain to control; empty: the whole tree.'),
+    Parameter('accepted_links', list[str], [], 'Links whose inertia no rigid body has (triangle '
+              'inequality) that shall be used nevertheless.'),
+)
+
+LOOP = (
+    Parameter('autostart', bool, False, 'Configure and activate without being asked, once.'),
+    Parameter('rate', float, D.rate, 'Rate of the control cycle.', 'Hz', 1.0, 10000.0),
+    Parameter('trigger', str, 'timer', 'What starts a cycle: the clock, or the arrival of a joint '
+              'state.', choices=TRIGGERS),
+    Parameter('arming_timeout', float, 5.0, 'How long activating and resetting wait for an arm '
+              'that may be armed.', 's', 0.1, 60.0, live=True),
+)
+
+CONTROL = (
+    Parameter('mode', str, D.mode, 'Control law.', choices=MODES, live=True),
+    Parameter('stiffness', list[float], [], 'K of pd and joint_impedance, one a joint.',
+              'N·m/rad or N/m', 0.0, 1e6, live=True),
+    Parameter('damping', list[float], [], 'D of pd and joint_impedance.', 'N·m·s/rad or N·s/m',
+              0.0, 1e5, live=True),
+    Parameter('acceleration_kp', list[float], [], 'Position gain of computed_torque.', '1/s²',
+              0.0, 1e5, live=True),
+    Parameter('acceleration_kd', list[float], [], 'Velocity gain of computed_torque.', '1/s',
+              0.0, 1e4, live=True),
+    Parameter('effort_limit', list[float], [], 'At most the limit of the URDF, which empty means.',
+              'N·m or N', 0.0, 1e6),
+    Parameter('effort_rate_limit', list[float], [], 'How fast efforts besides gravity may change; '
+              'empty: ten times the effort limit per second.', 'N·m/s or N/s', 0.0, 1e8,
+              live=True),
+)
+
+GUARD = (
+    Parameter('state_timeout', float, D.state_timeout, 'Older joint states are stale: a fault.',
+              's', 0.001, 1.0, live=True),
+    Parameter('arming_samples', int, D.arming_samples, 'Good samples in a row before the arm '
+              'rises.', '', 1, 10000, live=True),
+    Parameter('arming_velocity', float, D.arming_velocity, 'Joints must be slower to arm.',
+              'rad/s or m/s', 0.0, 10.0, live=True),
+    Parameter('arming_effort', float, D.arming_effort, 'Measured efforts must agree with g(q) up '
+              'to this share of the effort limit to arm; raise it above 2 only for an arm whose '
+              'brakes carry what its sensors do not feel.', '', 0.0, 10.0, live=True),
+    Parameter('damping_rate', float, D.damping_rate, 'Damping while rising, stopping and after a '
+              'fault: this times the diagonal of M(q) where the arm was armed.', '1/s', 0.0, 100.0,
+              live=True),
+    Parameter('rest_velocity', float, D.rest_velocity, 'Slower joints are at rest.',
+              'rad/s or m/s', 0.0, 1.0, live=True),
+    Parameter('stop_timeout', float, D.stop_timeout, 'Longest stopping phase.', 's', 0.0, 30.0,
+              live=True),
+    Parameter('stop_with', str, D.stop_with, 'Last message after stopping: zero effort, or g(q) '
+              'for a plant that keeps it.', choices=('zero', 'gravity'), live=True),
+    Parameter('fault_action', str, D.fault_action, 'After a fault with fresh state: damped '
+              'gravity for a time and a ramp to zero, or holding as long as the state is fresh.',
+              choices=('ramp', 'hold'), live=True),
+    Parameter('fault_hold_time', float, D.fault_hold_time, 'Time of damped gravity after a fault.',
+              's', 0.0, 60.0, live=True),
+    Parameter('fault_ramp_time', float, D.fault_ramp_time, 'Time of the ramp to zero after it.',
+              's', 0.01, 60.0, live=True),
+)
+
+TABLE = ROBOT + LOOP + CONTROL + GUARD
+
+
+def settings(values: dict[str, Any]) -> Settings:
+    """Return the control settings among a node's parameter values."""
+    return Settings(**{f.name: values[f.name] for f in fields(Settings)})

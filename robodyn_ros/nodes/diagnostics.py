@@ -1,0 +1,67 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the controller says of itself once a second on /diagnostics."""
+
+from collections.abc import Mapping
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+from ..control import guard
+from ..control.records import MODES
+from .control_loop import ControlLoop
+
+
+class Report:
+    """Turns counters of a loop into diagnostics; rates are those since the last report."""
+
+    def __init__(self, node_name: str):
+        self.name = f'{node_name}: control loop'
+        self._last = (0.0, 0, 0)        # time, cycles, missed
+
+    def idle(self, message: str) -> DiagnosticStatus:
+        """Status of a node whose loop does not run."""
+        return DiagnosticStatus(level=DiagnosticStatus.OK, name=self.name, message=message)
+
+    def status(self, loop: ControlLoop, now: float) -> DiagnosticStatus:
+        """Status of a running loop at steady time ``now`` [s]."""
+        m = loop.controller.memory[0]
+        since, cycles, missed = self._last
+        self._last = (now, int(m['cycles']), loop.missed)
+        seconds = now - since if since and m['cycles'] >= cycles else float('inf')
+        rate, newly_missed = (m['cycles'] - cycles) / seconds, loop.missed - missed
+        wake_50, wake_99 = loop.wake_up.percentiles((50, 99))
+        cycle_99, = loop.cycle_time.percentiles((99,))
+        phase = guard.PHASES[m['phase']]
+        level, message = DiagnosticStatus.OK, f'{phase}, {MODES[m["mode"]]}'
+        if newly_missed:
+            level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
+        if m['phase'] == guard.FAULT:
+            level, message = DiagnosticStatus.ERROR, f'FAULT: {loop.controller.reason}'
+        values = {
+            'phase': phase, 'mode': MODES[m['mode']], 'reason': loop.controller.reason,
+            'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
+            'data path': 'python wait set', 'trigger': loop.trigger,
+            'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.rate:g}',
+            'cycles': m['cycles'], 'missed periods': loop.missed,
+            'accepted samples': loop.accepted,
+            'refused samples': sum(loop.refused.values()), **_counts(loop.refused),
+            'wake-up error p50 [us]': f'{wake_50 * 1e6:.0f}',
+            'wake-up error p99 [us]': f'{wake_99 * 1e6:.0f}',
+            'wake-up error max [us]': f'{loop.wake_up.max() * 1e6:.0f}',
+            'cycle time p99 [us]': f'{cycle_99 * 1e6:.0f}',
+            'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
+        }
+        return DiagnosticStatus(level=level, name=self.name, message=message, hardware_id='',
+                                values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])
+
+
+def array(stamp: Time, status: DiagnosticStatus) -> DiagnosticArray:
+    """Return the message for /diagnostics."""
+    message = DiagnosticArray(status=[status])
+    message.header.stamp = stamp
+    return message
+
+
+def _counts(refused: Mapping[str, int]) -> dict[str, int]:
+    return {f'refused samples: {reason}': n for reason, n in sorted(refused.items())}

@@ -1,0 +1,159 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of a node, declared once: descriptors, checks and docs come from one table."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.exceptions import ParameterException
+from rclpy.parameter import Parameter as RosParameter
+
+from ..errors import ParameterError, RobodynError
+
+TYPES = {bool: RosParameter.Type.BOOL, int: RosParameter.Type.INTEGER,
+         float: RosParameter.Type.DOUBLE, str: RosParameter.Type.STRING,
+         list[float]: RosParameter.Type.DOUBLE_ARRAY, list[str]: RosParameter.Type.STRING_ARRAY}
+WRITTEN = {bool: 'true or false', int: 'an integer', float: 'a number with a point, as 1.0',
+           str: 'a text', list[float]: 'a list of numbers with a point, as [1.0, 2.0]',
+           list[str]: 'a list of texts, as [a, b]'}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """
+    One parameter: what a person may write, in which unit, and what it means.
+
+    ``lower`` and ``upper`` bound a number, and each element of a list of numbers, inclusively.
+    ``live`` parameters may change while the node runs; the others only while it is unconfigured.
+    """
+
+    name: str
+    type: Any
+    default: Any
+    description: str
+    unit: str = ''
+    lower: float | None = None
+    upper: float | None = None
+    choices: tuple[str, ...] = ()
+    live: bool = False
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`ParameterError` where ``value`` is not one this parameter may have."""
+        def refuse(remedy: str) -> None:
+            raise ParameterError(f'parameter {self.name} = {value!r} is refused',
+                                 name=self.name, value=value, remedy=remedy)
+        if self.choices and value not in self.choices:
+            refuse(f'choose one of {", ".join(self.choices)}')
+        numbers = value if self.type == list[float] else [value]
+        if self.type not in (int, float, list[float]):
+            return
+        lower = -float('inf') if self.lower is None else self.lower
+        upper = float('inf') if self.upper is None else self.upper
+        if not all(isfinite(x) and lower <= x <= upper for x in numbers):
+            refuse(f'{"every element" if self.type == list[float] else "it"} must be a finite '
+                   f'number in {self.range}{" " + self.unit if self.unit else ""}')
+
+    @property
+    def range(self) -> str:
+        """The range as a person writes it: [0, 1], empty where there is none."""
+        if self.choices:
+            return ', '.join(f'`{c}`' for c in self.choices)
+        if self.lower is None and self.upper is None:
+            return ''
+        def bound(x: float | None, none: str) -> str:
+            return none if x is None else f'{x:g}'
+        return f'[{bound(self.lower, "-inf")}, {bound(self.upper, "inf")}]'
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return what `ros2 param describe` shows."""
+        lower = -1e308 if self.lower is None else self.lower
+        upper = 1e308 if self.upper is None else self.upper
+        ranged = self.lower is not None or self.upper is not None
+        unit = f' [{self.unit}]' if self.unit else ''
+        out = ParameterDescriptor(name=self.name, type=TYPES[self.type].value,
+                                  description=f'{self.description}{unit}',
+                                  additional_constraints=self.range)
+        if ranged and self.type is float:
+            out.floating_point_range = [
+                FloatingPointRange(from_value=float(lower), to_value=float(upper))]
+        elif ranged and self.type is int:
+            out.integer_range = [IntegerRange(from_value=int(max(lower, -2**63)),
+                                              to_value=int(min(upper, 2**63 - 1)), step=1)]
+        return out
+
+
+class Parameters:
+    """
+    The parameters of one node: declared, read as attributes, changed as whole sets.
+
+    ``accept(values)`` is asked before a set of changes is taken, with all values as they would
+    be; a :class:`RobodynError` it raises refuses the whole set and its text is the reason given.
+    ``changed()`` is called after a set was taken. ``fixed()`` says whether parameters that are not
+    live may not change now.
+    """
+
+    def __init__(self, node: Any, table: Iterable[Parameter]):
+        self.node, self.table = node, {p.name: p for p in table}
+        self.accept = lambda values: None
+        self.changed = lambda: None
+        self.fixed = lambda: False
+        for p in self.table.values():
+            # An empty list has no element to tell its type by: declare the type, leave it unset.
+            try:
+                node.declare_parameter(p.name, TYPES[p.type] if p.default == [] else p.default,
+                                       p.descriptor())
+            except ParameterException as error:
+                within = f', in {p.range}' if p.range else ''
+                raise ParameterError(f'parameter {p.name} is refused ({error})', name=p.name,
+                                     remedy=f'write {WRITTEN[p.type]}{within}') from error
+        for p in self.table.values():
+            p.check(self[p.name])
+        node.add_on_set_parameters_callback(self._on_set)
+        node.add_post_set_parameters_callback(lambda changes: self.changed())
+
+    def __getitem__(self, name: str) -> Any:
+        value = self.node.get_parameter_or(name).value
+        if self.table[name].type in (list[float], list[str]):
+            return [] if value is None else list(value)
+        return value
+
+    def values(self) -> dict[str, Any]:
+        """Return every value by name, as now in force."""
+        return {name: self[name] for name in self.table}
+
+    def _on_set(self, changes: list[RosParameter]) -> SetParametersResult:
+        values = self.values()
+        try:
+            for change in changes:
+                if (p := self.table.get(change.name)) is None:
+                    continue
+                if not p.live and self.fixed():
+                    raise ParameterError(
+                        f'parameter {p.name} cannot change while the node is configured',
+                        name=p.name, value=change.value, remedy='clean the node up first')
+                p.check(change.value)
+                values[p.name] = change.value
+            self.accept(values)
+        except RobodynError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+
+def markdown(table: Iterable[Parameter]) -> str:
+    """Return the table of parameters as the docs print it."""
+    rows = ['| parameter | type | default | range | unit | live | meaning |',
+            '|---|---|---|---|---|---|---|']
+    for p in table:
+        kind = p.type.__name__ if p.type in (bool, int, float, str) else str(p.type)
+        default = f'`{p.default}`' if p.default not in ('', []) else ''
+        rows.append(f'| `{p.name}` | {kind} | {default} | {p.range} | {p.unit} | '
+                    f'{"yes" if p.live else ""} | {p.description} |')
+    return '\n'.join(rows) + '\n'

@@ -1,0 +1,43 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot as both nodes are told of it: the same parameters, read the same way."""
+
+from typing import Any
+
+from ..errors import ParameterError
+from ..model.library import robot_path
+from ..model.robot import RobotModel
+from ..model.urdf import load_urdf
+from .parameters import Parameter
+
+PARAMETERS = (
+    Parameter('robot_description', str, '', 'URDF text.'),
+    Parameter('urdf', str, '', 'Path of a URDF file, or the name of a known robot (`two_link`, '
+              '`panda`, ...); used where there is no `robot_description`.'),
+    Parameter('locked_joints', list[str], [], 'Joints that do not move.'),
+    Parameter('locked_positions', list[float], [], 'Where they are, one each.', 'rad or m'),
+    Parameter('gravity', list[float], [0.0, 0.0, -9.81], 'Gravity in the frame of the root link: '
+              'turn it for an arm on a wall or ceiling.', 'm/s²'),
+)
+
+
+def description(p: dict[str, Any]) -> str:
+    """URDF text that the parameters give; '' where they name no robot."""
+    if p['robot_description'] or not p['urdf']:
+        return p['robot_description']
+    return robot_path(p['urdf']).read_text(errors='replace')
+
+
+def locked(p: dict[str, Any]) -> dict[str, float]:
+    """Positions of the locked joints; :class:`ParameterError` where the lists do not match."""
+    if len(p['locked_joints']) != len(p['locked_positions']):
+        raise ParameterError('locked_joints and locked_positions differ in length',
+                             name='locked_positions', value=p['locked_positions'],
+                             remedy='give one position for each locked joint')
+    return dict(zip(p['locked_joints'], p['locked_positions']))
+
+
+def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotModel:
+    """Read the robot; :class:`RobodynError` where it cannot be one."""
+    return load_urdf(urdf, root=root or None, tip=tip or None, locked=locked(p),
+                     gravity=tuple(p['gravity']))

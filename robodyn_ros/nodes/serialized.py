@@ -1,0 +1,120 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A subscription that hands out bytes to one thread of its own; the executor leaves it alone."""
+
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.exceptions import InvalidHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+RCLError = _rclpy.RCLError
+
+UNBOUNDED_DRAIN = 1000      # messages a drain may take where the QoS gives no depth
+
+
+class _LeftAlone(CallbackGroup):
+    """A group whose entities no executor waits for."""
+
+    def can_execute(self, entity: Any) -> bool:
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        return False
+
+
+class SerializedSubscription:
+    """
+    Serialized messages of one topic, waited for and taken by one thread without an executor.
+
+    Once it, its node or its context is gone there are simply no messages any more, and a wait
+    returns at once. Any thread may call :meth:`wake`, :meth:`publisher_count`, :meth:`destroy`.
+
+    :param type: message class, e.g. sensor_msgs.msg.JointState.
+    :param qos: a profile, or the depth of a reliable one.
+    """
+
+    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile | int):
+        self._node, self._type = node, type
+        self._context = node.context
+        depth = qos if isinstance(qos, int) else qos.depth
+        # The middleware holds no more than these at a time; a publisher that is faster than the
+        # drain could keep it going for ever.
+        self._most = depth or UNBOUNDED_DRAIN
+        self._subscription = node.create_subscription(
+            type, topic, _never_called, qos, callback_group=_LeftAlone(), raw=True)
+        context = self._context.handle
+        assert context is not None      # the node stands in it
+        with context:
+            self._guard = _rclpy.GuardCondition(context)
+            self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, context)
+        self._context.on_shutdown(self.wake)
+
+    def drain(self) -> list[bytes]:
+        """Take what has come in, oldest first, at most as many as the QoS depth; never block."""
+        messages: list[bytes] = []
+        try:
+            handle = self._subscription.handle
+            with handle:
+                while len(messages) < self._most and (
+                        taken := handle.take_message(self._type, True)):
+                    messages.append(taken[0])
+        except (InvalidHandle, RCLError):
+            if self._alive():
+                raise
+        return messages
+
+    def wait(self, timeout_ns: int) -> bool:
+        """
+        Block until a message is there, the time is over [ns] or :meth:`wake` is called.
+
+        Return whether a message is there.
+        """
+        try:
+            with self._subscription.handle, self._guard, self._wait_set:
+                self._wait_set.clear_entities()
+                self._wait_set.add_subscription(self._subscription.handle)
+                self._wait_set.add_guard_condition(self._guard)
+                self._wait_set.wait(max(0, timeout_ns))     # negative would mean for ever
+                return bool(self._wait_set.get_ready_entities('subscription'))
+        except (InvalidHandle, RCLError):
+            if self._alive():
+                raise
+            return False
+
+    def wake(self) -> None:
+        """End the wait under way, or the next one if there is none, before its time."""
+        try:
+            with self._guard:
+                self._guard.trigger_guard_condition()
+        except InvalidHandle:
+            return                      # destroyed: nobody waits
+
+    def publisher_count(self) -> int:
+        """Return how many publishers of the topic are known now."""
+        try:
+            return self._subscription.get_publisher_count()
+        except (InvalidHandle, RCLError):
+            if self._alive():
+                raise
+            return 0
+
+    def destroy(self) -> None:
+        """Give up the subscription; a wait under way in another thread is ended."""
+        self.wake()
+        self._node.destroy_subscription(self._subscription)
+        self._wait_set.destroy_when_not_in_use()
+        self._guard.destroy_when_not_in_use()
+
+    def _alive(self) -> bool:
+        try:
+            with self._subscription.handle:
+                return self._context.ok()
+        except InvalidHandle:
+            return False
+
+
+def _never_called(message: bytes) -> None:
+    raise AssertionError('an executor took a message of a subscription that it must leave alone')

@@ -1,0 +1,197 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator: a node that looks like the drives of a real arm to a controller."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from numpy import ndarray
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.time import Time
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
+
+from ..errors import ParameterError, RobodynError
+from ..model.robot import RobotModel
+from ..simulation.drive import Drive
+from ..simulation.imperfections import Noise
+from ..simulation.plant import Plant, PlantState
+from ..wire.joint_state import JointStateEncoder
+from . import process, robot
+from .parameters import Parameters
+from .serialized import SerializedSubscription
+from .simulator_loop import SimulatorLoop
+from .simulator_parameters import TABLE
+
+QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+DESCRIPTION_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                             durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def initial_position(model: RobotModel, given: list[float]) -> ndarray:
+    """
+    Return the pose at the start (nv,): the given one, else zero or, outside limits, their middle.
+
+    :raises ParameterError: if the given one has another length or leaves the limits.
+    """
+    lower, upper = model.position_lower, model.position_upper
+    if not given:
+        outside = (lower > 0) | (upper < 0)
+        middle = np.zeros(model.nv)
+        middle[outside] = (lower[outside] + upper[outside]) / 2
+        return middle
+    pose = np.array(given)
+    if pose.shape != (model.nv,):
+        raise ParameterError(f'initial_position has {len(pose)} elements',
+                             name='initial_position', value=given, remedy='give one for each of '
+                             f'{", ".join(model.joint_names)}')
+    for name, low, q, high in zip(model.joint_names, lower, pose, upper):
+        if not low <= q <= high:
+            raise ParameterError(f'initial_position of joint {name} is {q:g}', name=name, value=q,
+                                 remedy=f'choose one in its limits [{low:g}, {high:g}]')
+    return pose
+
+
+class Simulator(Node):
+    """
+    Publishes `joint_states` with measured efforts and takes efforts on `commands`.
+
+    The plant lives on the thread of ``loop``; the executor only serves parameters, services
+    (`~/release_brakes`, `~/engage_brakes`, `~/reset`) and pushes: the force of a WrenchStamped on
+    `~/push` acts at the origin of the link that its frame_id names, in world axes; its torque
+    does not act.
+    """
+
+    def __init__(self) -> None:
+        super().__init__('simulator')
+        self.parameters = Parameters(self, TABLE)
+        p = self.parameters.values()
+        model, urdf, drive = self._robot(p)
+        self._simulation_time = p['lockstep'] or p['publish_clock']
+        self._encoder = JointStateEncoder(model.joint_names)
+        self._states = self.create_publisher(JointState, 'joint_states', QOS)
+        self._clock_publisher = (self.create_publisher(Clock, '/clock', QOS)
+                                 if p['publish_clock'] else None)
+        if p['publish_description']:
+            self.create_publisher(String, 'robot_description', DESCRIPTION_QOS).publish(
+                String(data=urdf))
+        self._commands = SerializedSubscription(self, Float64MultiArray, 'commands', QOS)
+        self.loop = SimulatorLoop(
+            drive, self._commands, self._publish, self.get_logger(),
+            period_ns=round(1e9 / p['rate']), lockstep=p['lockstep'],
+            lockstep_timeout=p['lockstep_timeout'], lockstep_settle=p['lockstep_settle'])
+        for name, action in (('release_brakes', self._release), ('engage_brakes', self._engage),
+                             ('reset', self._reset)):
+            self.create_service(Trigger, f'~/{name}', self._service(action))
+        self.create_subscription(WrenchStamped, '~/push', self._on_push, 10)
+        self.parameters.changed = self._apply
+        self.parameters.fixed = lambda: True
+        self._ready = (f'simulator ready: {model.name}, {model.nv} joints '
+                       f'({", ".join(model.joint_names)}), {p["rate"]:g} Hz'
+                       f'{", lockstep" if p["lockstep"] else ""}, '
+                       f'{"brakes engaged" if p["brakes"] else "no brakes"}')
+
+    def run(self, spin: Callable[[], None], over: Callable[[], bool]) -> None:
+        """
+        Simulate, and call ``spin``, until ``over``; raises what ended the simulation before.
+
+        :raises SimulationError: if the motion could not be followed any more.
+        """
+        self.loop.start()
+        self.get_logger().info(self._ready)
+        try:
+            while self.loop.running and not over():
+                spin()
+        finally:
+            self.loop.stop()
+            self._commands.destroy()
+        refused = ''.join(f'; {n} commands refused: {why}' for why, n in self.loop.refused.items())
+        self.get_logger().info(f'simulator ends: {self.loop.missed} periods missed{refused}')
+        if self.loop.error is not None:
+            raise self.loop.error
+
+    def _robot(self, p: dict[str, Any]) -> tuple[RobotModel, str, Drive]:
+        if not (urdf := robot.description(p)):
+            raise ParameterError('there is no robot', name='urdf',
+                                 remedy='set the parameter urdf or robot_description')
+        model, locked = robot.model(p, urdf), robot.locked(p)
+        plant = Plant(urdf, model=model, locked=locked, substeps=p['substeps'],
+                      timestep=1 / p['rate'] / p['substeps'], joint_damping=p['joint_damping'])
+        for warning in (*model.warnings, *plant.warnings):
+            self.get_logger().warning(warning)
+        pose = initial_position(model, p['initial_position'])
+        self.get_logger().info('initial position: ' + ', '.join(
+            f'{name} {q:.4g}' for name, q in zip(model.joint_names, pose)))
+        noise = Noise(p['position_noise'], p['velocity_noise'], p['effort_noise'], p['seed'])
+        return model, urdf, Drive(plant, initial=pose, timeout=p['command_timeout'],
+                                  braking=p['brakes'], delay=p['command_delay'], noise=noise,
+                                  tell=lambda text: self.get_logger().info(text))
+
+    def _publish(self, state: PlantState) -> None:
+        # Wall time is that of the instant which physics has reached, however late this comes to it
+        stamp = (round(1e9 * state.time) if self._simulation_time
+                 else time.time_ns() - self.loop.lateness_ns)
+        if self._clock_publisher is not None:
+            self._clock_publisher.publish(Clock(clock=Time(nanoseconds=stamp).to_msg()))
+        self._states.publish(
+            self._encoder.encode(stamp, state.position, state.velocity, state.effort))
+
+    def _service(self, action: Callable[[], str]) -> Callable:
+        def answer(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            try:
+                response.message, response.success = self.loop.call(action), True
+            except RobodynError as error:
+                response.message = str(error)
+            return response
+        return answer
+
+    def _release(self) -> str:
+        self.loop.drive.release(time.monotonic())
+        return 'brakes released'
+
+    def _engage(self) -> str:
+        if not self.loop.drive.engage():
+            raise ParameterError('the arm has no brakes', name='brakes', value=False,
+                                 remedy='set the parameter brakes to true')
+        self.loop.restart()
+        return 'brakes engaged until they are released on request'
+
+    def _reset(self) -> str:
+        self.loop.drive.reset()
+        self.loop.restart()
+        return 'at the initial position'
+
+    def _on_push(self, message: WrenchStamped) -> None:
+        f, duration = message.wrench.force, self.parameters['push_duration']
+        link, force = message.header.frame_id, (f.x, f.y, f.z)
+        try:
+            self.loop.call(lambda: self.loop.drive.plant.push(link, force, duration))
+        except RobodynError as error:
+            self.get_logger().warning(f'push refused: {error}')
+        else:
+            self.get_logger().info(f'push on {link} for {duration:g} s: {force} N')
+
+    def _apply(self) -> None:
+        p, drive = self.parameters.values(), self.loop.drive
+
+        def use() -> None:
+            drive.braking = p['brakes']
+            if p['joint_damping'] != drive.plant.joint_damping:
+                drive.plant.joint_damping = p['joint_damping']
+        self.loop.call(use)
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM."""
+    return process.main(Simulator, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,53 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What lies between a controller and an arm in reality: noisy sensors, commands that take time."""
+
+from collections import deque
+
+import numpy as np
+from numpy import ndarray
+
+from .plant import PlantState
+
+
+class Noise:
+    """
+    Gaussian noise, independent for each joint and sample; the same for the same seed.
+
+    :param position: standard deviation [rad | m]; velocity [rad/s | m/s]; effort [N·m | N].
+    """
+
+    def __init__(self, position: float = 0.0, velocity: float = 0.0, effort: float = 0.0,
+                 seed: int = 0):
+        self._deviations = {'position': position, 'velocity': velocity, 'effort': effort}
+        self._random = np.random.default_rng(seed)
+
+    def apply(self, state: PlantState) -> PlantState:
+        """Return the state as the sensors see it."""
+        return state._replace(**{
+            name: getattr(state, name) + self._random.normal(0.0, deviation, state.position.shape)
+            for name, deviation in self._deviations.items() if deviation})
+
+
+class Delay:
+    """Commands under way: each arrives ``delay`` seconds of simulation time after it was sent."""
+
+    def __init__(self, delay: float = 0.0):
+        self.delay = delay
+        self._under_way: deque[tuple[float, ndarray]] = deque()
+
+    def send(self, tau: ndarray, time: float) -> None:
+        """Put a command on its way at ``time`` [s]."""
+        self._under_way.append((time + self.delay, tau))
+
+    def arrived(self, time: float) -> ndarray | None:
+        """Return the newest command that has arrived by ``time`` [s], None if none is new."""
+        newest = None
+        # Times are sums of periods: a rounding error must not cost a whole period
+        while self._under_way and self._under_way[0][0] <= time + 1e-9:
+            newest = self._under_way.popleft()[1]
+        return newest
+
+    def forget(self) -> None:
+        """Lose every command that is under way."""
+        self._under_way.clear()

@@ -1,0 +1,84 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reading CDR (XCDR1, little endian) out of bytes nobody vouches for.
+
+Offsets count from the first byte of the serialized message: 4 bytes of encapsulation header, then
+the body, whose alignment counts from byte 4. Plain functions over any indexable of bytes, jitted
+by :mod:`robodyn_ros.wire.compile`. Each takes ``length``, the number of valid bytes, and answers
+-1 in its first element where an item would reach past it; no byte beyond is ever looked at. Counts
+are 32 bits wide and sums of them are made in 64, so none of them can wrap around.
+"""
+
+import numpy as np
+
+BODY = 4        # first byte after the encapsulation header
+
+
+def body_end(b, length):
+    """
+    Return where the body of plain little-endian CDR ends, -1 if ``b`` is anything else.
+
+    The last two bits of the header count the bytes of padding behind the body.
+    """
+    if length < BODY or b[0] != 0 or b[1] != 1:
+        return -1
+    return length - np.int64(b[3] & 3)
+
+
+def aligned(offset, size):
+    """Return the next offset at which an item of ``size`` bytes (a power of 2) may begin."""
+    return ((offset - BODY + size - 1) & -size) + BODY
+
+
+def u32(b, offset):
+    """Return the unsigned 32 bits at ``offset``, which the caller has found to be inside."""
+    return (np.int64(b[offset]) | np.int64(b[offset + 1]) << 8
+            | np.int64(b[offset + 2]) << 16 | np.int64(b[offset + 3]) << 24)
+
+
+def count(b, length, offset):
+    """Return (number, offset behind it) of an unsigned 32-bit number, -1 where it is cut off."""
+    begin = aligned(offset, 4)
+    if begin + 4 > length:
+        return -1, begin
+    return u32(b, begin), begin + 4
+
+
+def string(b, length, offset):
+    """
+    Return (first character, end of the characters, offset behind) of a string.
+
+    The terminating NUL is part of the wire's length but not of the characters. Empty strings
+    are also met with length 0. A string without its NUL, or with another one inside, is refused
+    as cut off: readers disagree about what such a name is.
+    """
+    size, begin = count(b, length, offset)
+    if size < 0 or size > length - begin:
+        return -1, begin, begin
+    if size == 0:
+        return begin, begin, begin
+    last = begin + size - 1
+    for i in range(begin, last):
+        if b[i] == 0:
+            return -1, begin, begin
+    if b[last] != 0:
+        return -1, begin, begin
+    return begin, last, last + 1
+
+
+def doubles(b, length, offset):
+    """Return (number of elements, first byte, offset behind) of a sequence of float64."""
+    size, after = count(b, length, offset)
+    if size <= 0:                   # an empty sequence is not followed by padding
+        return size, after, after
+    begin = aligned(after, 8)
+    if size > (length - begin) // 8:
+        return -1, after, after
+    return size, begin, begin + 8 * size
+
+
+def copy_double(b, offset, to, index):
+    """Copy the float64 at ``offset`` to element ``index`` of the array whose bytes are ``to``."""
+    for i in range(8):
+        to[8 * index + i] = b[offset + i]

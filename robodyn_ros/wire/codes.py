@@ -1,0 +1,21 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a decoder answers: accepted, or the one reason why a message is not used at all."""
+
+ACCEPTED = 0
+MALFORMED = 1
+LENGTHS = 2
+DUPLICATE = 3
+NON_FINITE = 4
+NO_VELOCITY = 5
+FOREIGN = 6
+
+REASONS: dict[int, str] = {
+    ACCEPTED: 'accepted',
+    MALFORMED: 'the bytes are cut off or not plain little-endian CDR',
+    LENGTHS: 'the arrays do not have the number of elements they must have',
+    DUPLICATE: 'a joint of the robot is named twice',
+    NON_FINITE: 'a position, velocity or effort is NaN or infinite',
+    NO_VELOCITY: 'the velocities are missing',
+    FOREIGN: 'no joint of the robot is in it',
+}

@@ -1,0 +1,125 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""sensor_msgs/JointState between bytes and arrays in the model's joint order."""
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ArgumentError
+from . import decode
+from .codes import (
+    ACCEPTED,
+    DUPLICATE,
+    FOREIGN,
+    LENGTHS,
+    MALFORMED,
+    NO_VELOCITY,
+    NON_FINITE,
+    REASONS,
+)
+from .compile import decoders
+from .encode import Writer, write
+
+__all__ = ['ACCEPTED', 'DUPLICATE', 'FOREIGN', 'LENGTHS', 'MALFORMED', 'NON_FINITE',
+           'NO_VELOCITY', 'REASONS', 'STATE', 'JointStateDecoder', 'JointStateEncoder', 'stamp_of']
+
+# One record a joint; received is the receipt time in seconds, NaN before the first one, and
+# effort is NaN where the message carries none.
+STATE = np.dtype([('position', 'f8'), ('velocity', 'f8'), ('effort', 'f8'), ('received', 'f8')])
+
+KNOWN_BYTES = 1 << 16       # names longer than this altogether are parsed anew in each message
+
+
+class JointStateDecoder:
+    """
+    Keeps the latest state of the named joints, whatever order or messages they come in.
+
+    Joints are found by name; joints of the message that are not ours are ignored, ours may be
+    spread over several messages. One thread at a time may use a decoder.
+
+    :param joint_names: our joints, in the order of ``state``.
+    """
+
+    def __init__(self, joint_names: Sequence[str]):
+        self.joint_names = tuple(joint_names)
+        for name in self.joint_names:
+            if self.joint_names.count(name) > 1:
+                raise ArgumentError(f'joint {name!r} is given twice', name='joint_names',
+                                    value=self.joint_names, remedy='name each joint once')
+        n = len(self.joint_names)
+        encoded = [name.encode() for name in self.joint_names]
+        numbers = np.full((n, 4), np.nan)
+        #: (n,) records of STATE; refused messages leave it as it was.
+        self.state: np.recarray = numbers.view(STATE)[:, 0].view(np.recarray)
+        self._stamp = np.full(1, np.nan)
+        scratch = np.zeros((n, 3))
+        self._arrays = (np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
+                        np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+                        np.zeros(decode.LAYOUT_SIZE, np.int64), np.full(n, -1, np.int64),
+                        np.zeros(KNOWN_BYTES, np.uint8), np.zeros(KNOWN_BYTES, np.uint8),
+                        scratch, scratch.reshape(-1).view(np.uint8), numbers, self._stamp)
+        self._decode = decoders().joint_state
+
+    @property
+    def stamp(self) -> float:
+        """Header stamp of the last accepted message [s], NaN before the first one."""
+        return float(self._stamp[0])
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Our joints that no accepted message has carried yet."""
+        absent = np.isnan(self.state['received'])
+        return tuple(n for n, waiting in zip(self.joint_names, absent) if waiting)
+
+    def decode(self, message: bytes, received: float) -> int:
+        """
+        Take over a serialized message; return ACCEPTED or the code of why nothing was changed.
+
+        :param received: receipt time on the clock of the caller's choice [s].
+        """
+        return self._decode(np.frombuffer(message, np.uint8), len(message), received,
+                            *self._arrays)
+
+
+class JointStateEncoder:
+    """
+    Writes JointState messages of the same joints: only the stamp and the numbers change.
+
+    :param joint_names: names in the order in which the arrays will come.
+    """
+
+    def __init__(self, joint_names: Sequence[str], frame_id: str = ''):
+        n = len(joint_names)
+        out = Writer()
+        out.pack('i', 0)
+        out.pack('I', 0)
+        out.string(frame_id)
+        out.pack('I', n)
+        for name in joint_names:
+            out.string(name)
+        self._buffer, (self._position, self._velocity, self._effort) = out.finish(n, n, n)
+
+    def encode(self, stamp_ns: int, position: ArrayLike, velocity: ArrayLike,
+               effort: ArrayLike) -> bytes:
+        """
+        Return the serialized message.
+
+        :param stamp_ns: header stamp [ns].
+        :param position: (n,) [rad | m]; velocity (n,) [rad/s | m/s]; effort (n,) [N·m | N].
+        """
+        struct.pack_into('<iI', self._buffer, 4, *divmod(stamp_ns, 1_000_000_000))
+        write('position', position, self._position)
+        write('velocity', velocity, self._velocity)
+        write('effort', effort, self._effort)
+        return bytes(self._buffer)
+
+
+def stamp_of(message: bytes) -> float:
+    """Header stamp of a serialized message [s] before it is decoded; NaN where it is too short."""
+    if len(message) < 12:
+        return float('nan')
+    sec, nanosec = struct.unpack_from('<iI', message, 4)
+    return sec + nanosec * 1e-9

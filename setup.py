@@ -1,0 +1,80 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The package, for colcon and for pip alike; name, version and texts come from package.xml."""
+
+from glob import glob
+from xml.etree import ElementTree
+
+from setuptools import find_packages, setup
+
+manifest = ElementTree.parse('package.xml')
+name = manifest.findtext('name')
+
+setup(
+    name=name,
+    version=manifest.findtext('version'),
+    description=manifest.findtext('description'),
+    author=manifest.findtext('author'),
+    maintainer=manifest.findtext('maintainer'),
+    maintainer_email=manifest.find('maintainer').get('email'),
+    license=manifest.findtext('license'),
+    python_requires='>=3.10',
+    packages=find_packages(include=[name, f'{name}.*']),
+    package_data={name: ['py.typed']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{name}']),
+        (f'share/{name}', ['package.xml', 'LICENSE']),
+        (f'share/{name}/launch', glob('launch/*.launch.py')),
+        (f'share/{name}/config', glob('config/*.yaml')),
+        (f'share/{name}/urdf', glob('urdf/*.urdf')),
+    ],
+    entry_points={
+        'console_scripts': [
+            'controller = robodyn_ros.nodes.controller:main',
+            'simulator = robodyn_ros.nodes.simulator:main',
+            'robodyn = robodyn_ros.cli:main',
+        ],
+    },
+    install_requires=[
+        'lxml',
+        'numba>=0.58',
+        'numpy',
+        'platformdirs',
+        'PyYAML',
+        'rich',
+        'scipy',
+        'typer',
+        'urdfdom-py>=1.2.1',
+    ],
+    extras_require={
+        # ROS 2 for a machine that has none. Never a requirement: a ROS installation brings its
+        # own rclpy, which these wheels would shadow.
+        'ros': [
+            'ros-kilted-diagnostic-msgs',
+            'ros-kilted-geometry-msgs',
+            'ros-kilted-lifecycle-msgs',
+            'ros-kilted-rclpy',
+            'ros-kilted-rmw-fastrtps-cpp',
+            'ros-kilted-sensor-msgs',
+            'ros-kilted-std-msgs',
+            'ros-kilted-std-srvs',
+            'ros-kilted-trajectory-msgs',
+        ],
+        'sim': [
+            'example-robot-data',
+            'matplotlib',
+            'mujoco>=3.2.3',
+        ],
+        'test': [
+            'colcon-common-extensions',
+            'hypothesis',
+            'mypy==2.4.*',
+            'pin',
+            'pytest==8.3.*',            # the last that launch_testing runs under
+            'ruff==0.17.*',
+            'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
+            'types-PyYAML',
+        ],
+    },
+    zip_safe=True,
+)

@@ -1,0 +1,50 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What every test gets: a ROS domain of its own, and processes that cannot outlive it.
+
+Being here also puts this folder on the path of every test: `import processes`, `import robots`.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from processes import Process, claim_domain
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give this run, and every process that it starts, a ROS domain that nobody else hears."""
+    domain, holder = claim_domain()
+    config.add_cleanup(holder.close)
+    os.environ['ROS_DOMAIN_ID'] = str(domain)
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    for name in ('ROS_STATIC_PEERS', 'ROS_NAMESPACE'):
+        os.environ.pop(name, None)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """
+    ``start(command, *arguments, env={}, cwd=None)`` runs a process and returns its handle.
+
+    ``command`` is a program or the beginning of a command line; ``env`` is added to the
+    environment of the tests, a value None takes a variable out. Killed when the test ends.
+    """
+    running: list[Process] = []
+
+    def start(command: str | Path | Sequence[str], *arguments: object,
+              env: Mapping[str, str | None] | None = None, cwd: Path | None = None) -> Process:
+        head = [str(command)] if isinstance(command, (str, Path)) else list(command)
+        everything = {**os.environ, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': str(tmp_path / 'log'),
+                      **(env or {})}
+        process = Process([*head, *map(str, arguments)], tmp_path / f'process{len(running)}.txt',
+                          {k: v for k, v in everything.items() if v is not None}, cwd)
+        running.append(process)
+        return process
+
+    yield start
+    for process in reversed(running):
+        process.kill()

@@ -1,0 +1,67 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A controller in closed loop with exact dynamics, on a clock of its own: no ROS, no waiting."""
+
+import numpy as np
+
+from robodyn_ros.control import guard
+from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.dynamics import Dynamics
+from robodyn_ros.model.robot import RobotModel
+from robodyn_ros.wire.joint_state import STATE
+
+GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
+         'acceleration_kp': [100.0], 'acceleration_kd': [20.0]}
+
+
+class Rig:
+    """The arm stays where its brakes hold it until the controller publishes for the first time."""
+
+    period, substeps = 1e-3, 4
+
+    def __init__(self, model: RobotModel, q, **settings):
+        self.model, self.dynamics = model, Dynamics(model)
+        self.state = np.zeros(model.nv, STATE)
+        self.state['received'] = np.nan
+        self.controller = Controller(model, Settings(**{**GAINS, **settings}), self.state)
+        self.q, self.qd = np.array(q, float), np.zeros(model.nv)
+        self.tau = self.dynamics.gravity(self.q)
+        self.time, self.braked = 0.0, True
+        self.published: list[np.ndarray] = []
+
+    @property
+    def phase(self) -> str:
+        return guard.PHASES[self.controller.phase]
+
+    def sense(self) -> None:
+        """A fresh sample reaches the controller."""
+        for name, value in (('position', self.q), ('velocity', self.qd), ('effort', self.tau),
+                            ('received', self.time)):
+            self.state[name] = value
+
+    def tick(self, *, sense: bool = True) -> np.ndarray | None:
+        """One period; what the controller published in it, or None."""
+        if sense:
+            self.sense()
+        published = self.controller.step(self.time)
+        if published:
+            self.tau, self.braked = self.controller.tau.copy(), False
+            self.published.append(self.tau)
+        if not self.braked:
+            for _ in range(self.substeps):
+                h = self.period / self.substeps
+                self.qd += h * self.dynamics.forward_dynamics(self.q, self.qd, self.tau)
+                self.q += h * self.qd
+        self.time += self.period
+        return self.tau if published else None
+
+    def run(self, seconds: float, **how) -> list[np.ndarray | None]:
+        """Tick for a while."""
+        return [self.tick(**how) for _ in range(round(seconds / self.period))]
+
+    def rise(self) -> None:
+        """Arm and go on until the law is in force."""
+        self.controller.arm()
+        self.run(0.2)
+        assert self.phase == 'RUNNING', self.controller.objection

@@ -1,0 +1,180 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The control cycle in closed loop with exact dynamics."""
+
+import numpy as np
+import pytest
+from control.rig import GAINS, Rig
+
+from robodyn_ros import load_urdf
+from robodyn_ros.control import cycle as plain
+from robodyn_ros.control.records import MODES
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.dynamics import terms
+from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.model.library import robot_path
+
+POSE = np.array([0.3, 0.5])
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """The textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+def test_floats_where_it_is(two_link):
+    """Under gravity compensation the arm stays; pushed, it goes on without being pulled back."""
+    rig = Rig(two_link, POSE)
+    rig.rise()
+    rig.run(1.0)
+    assert abs(rig.q - POSE).max() < 1e-9
+    rig.qd[:] = 0.2, 0.0
+    rig.run(0.5)
+    assert rig.q[0] - POSE[0] > 0.05
+
+
+def test_bumpless_start(two_link):
+    """The first effort is the measured one, and gravity is reached at the effort rate."""
+    rig = Rig(two_link, POSE, effort_rate_limit=[50.0], arming_effort=10.0, damping_rate=0.0)
+    g = rig.dynamics.gravity(POSE)
+    rig.tau = 0.5 * g
+    rig.controller.arm()
+    rig.run(0.018)
+    assert rig.published == []
+    rig.run(0.5)
+    rises = np.abs(np.diff([0.5 * g, *rig.published], axis=0))
+    assert rises[:100].max() <= 50.0 * rig.period + 1e-3      # gravity itself moves a little
+    assert rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize('mode', MODES[1:])
+def test_holds_and_follows(two_link, mode):
+    """Every law holds its reference and follows a trajectory; those that know gravity arrive."""
+    rig = Rig(two_link, POSE, mode=mode)
+    rig.rise()
+    goal = np.array([0.9, -0.2])
+    rig.controller.follow(Waypoints(two_link.joint_names, [1.5], [goal]), rig.time)
+    rig.run(3.0)
+    error = abs(rig.q - goal).max()
+    sag = abs(rig.dynamics.gravity(rig.q) / GAINS['stiffness']).max()
+    assert error == pytest.approx(sag, rel=0.02) if mode == 'pd' else error < 1e-4
+
+
+def test_computed_torque_is_exact(two_link):
+    """With the exact model the tracking error stays at what sampling at 1 kHz leaves."""
+    rig = Rig(two_link, POSE, mode='computed_torque')
+    rig.rise()
+    names, times = two_link.joint_names, np.array([1.0, 2.0])
+    rest = np.zeros((2, 2))
+    rig.controller.follow(Waypoints(names, times, [[1.0, -0.5], POSE], rest, rest), rig.time)
+    worst = 0.0
+    for _ in range(2000):
+        rig.tick()
+        worst = max(worst, abs(rig.q - rig.controller._v.target).max())
+    assert worst < 6e-3       # one period of motion at 2 rad/s, twice: sampled late and held
+    assert abs(rig.q - POSE).max() < 1e-3
+
+
+def test_mode_change_is_bumpless(two_link):
+    """A new mode holds the present pose, and its effort comes in at the effort rate."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[1.5, 0.0]]), rig.time)
+    rig.run(0.5)
+    settings = rig.controller.settings.__class__(**{**GAINS, 'mode': 'computed_torque'})
+    here, before = rig.q.copy(), rig.published[-1]
+    rig.controller.use(settings)
+    rig.tick()
+    limit = settings.joint_records(two_link, np.ones(2))['effort_rate'] * rig.period
+    assert (abs(rig.published[-1] - before) <= limit + 0.2).all()
+    assert rig.controller._v.target == pytest.approx(here, abs=1e-12)
+
+
+def test_efforts_stay_in_their_limits(two_link):
+    """An impossible gain saturates and never passes the limit, nor the rate; gravity is kept."""
+    rig = Rig(two_link, POSE, mode='joint_impedance', stiffness=[1e6], damping=[1e4],
+              effort_limit=[40.0, 10.0], effort_rate_limit=[400.0, 100.0])
+    rig.rise()
+    rig.controller.follow(Waypoints(two_link.joint_names, [0.8], [[1.5, 0.0]]), rig.time)
+    rig.run(1.0)
+    published = np.array(rig.published)
+    assert (abs(published) <= [40.0, 10.0]).all()
+    assert abs(published).max(axis=0) == pytest.approx([40.0, 10.0])
+    assert rig.controller.memory['saturated'][0] > 0
+    assert rig.controller.memory['rate_limited'][0] > 0
+
+
+def test_stop_ends_at_rest_with_zero(two_link):
+    """Stopping damps the motion first; zero is the last message, and nothing follows it."""
+    rig = Rig(two_link, POSE)
+    rig.rise()
+    rig.qd[:] = 0.5, -0.5
+    rig.controller.stop()
+    rig.tick()
+    assert rig.phase == 'STOPPING' and abs(rig.published[-1]).max() > 1.0
+    while rig.phase == 'STOPPING':
+        seen = rig.qd.copy()
+        rig.tick()
+    assert abs(seen).max() < 0.02
+    assert rig.published[-1].tolist() == [0.0, 0.0]
+    assert rig.run(0.1) == [None] * 100
+
+
+def test_stop_with_gravity(two_link):
+    """By choice the last message is g(q)."""
+    rig = Rig(two_link, POSE, stop_with='gravity')
+    rig.rise()
+    rig.controller.stop()
+    rig.tick()
+    assert rig.published[-1] == pytest.approx(rig.dynamics.gravity(rig.q), abs=1e-9)
+    assert rig.tick() is None
+
+
+def test_time_that_stands_still_or_jumps_back(two_link):
+    """A paused clock changes nothing; one that jumps back gives no step larger than the rate."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    rig.sense()
+    rig.controller.step(rig.time)
+    before = rig.controller.tau.copy()
+    rig.controller.step(rig.time)
+    assert (rig.controller.tau == before).all()
+    rig.state['received'] = 0.0
+    assert rig.controller.step(0.0) and rig.phase == 'RUNNING'
+    assert np.isfinite(rig.controller.tau).all()
+
+
+@pytest.mark.parametrize('phase', ['INACTIVE', 'gravity_compensation', 'unnamed'])
+def test_references_that_cannot_be_followed(two_link, phase):
+    """A trajectory is refused, saying why, wherever it could not be followed."""
+    rig = Rig(two_link, POSE, mode='pd' if phase == 'unnamed' else 'gravity_compensation')
+    if phase != 'INACTIVE':
+        rig.rise()
+    names = ['joint1', 'elbow'] if phase == 'unnamed' else two_link.joint_names
+    with pytest.raises(TrajectoryError, match='elbow' if phase == 'unnamed' else phase):
+        rig.controller.follow(Waypoints(names, [1.0], [POSE]), rig.time)
+
+
+def test_plain_python_gives_the_same(two_link):
+    """The cycle is one plain function: Python and machine code agree to rounding."""
+    compiled, slow = (Rig(two_link, POSE, mode='computed_torque') for _ in range(2))
+    c = slow.controller
+
+    def run_plain(robot, work, joints, settings, requests, state, points, memory, v, now, tau):
+        def fields(a):
+            return a.view(np.recarray)
+        points = points._replace(header=fields(points.header))
+        robot = robot._replace(bodies=fields(robot.bodies))
+        work = work._replace(bodies=fields(work.bodies), joints=fields(work.joints))
+        return plain.cycle(terms.gravity, terms.inverse_dynamics, robot, work, fields(joints),
+                           fields(settings), requests, fields(state), points, fields(memory), v,
+                           now, tau)
+    c._cycle = run_plain
+    for rig in (compiled, slow):
+        rig.rise()
+        rig.controller.follow(Waypoints(two_link.joint_names, [0.3], [[0.4, 0.4]]), rig.time)
+        rig.run(0.2)
+        rig.controller.stop()
+        rig.run(0.1)
+    assert np.array(slow.published) == pytest.approx(np.array(compiled.published), abs=1e-9)

@@ -1,0 +1,141 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the guard lets through, and what it publishes when something is wrong."""
+
+import numpy as np
+import pytest
+from control.rig import Rig
+
+from robodyn_ros import load_urdf
+from robodyn_ros.model.library import robot_path
+
+POSE = np.array([0.3, 0.5])
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """The textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+def test_nothing_without_state(two_link):
+    """Armed or not, an arm of which nothing is known gets nothing."""
+    rig = Rig(two_link, POSE)
+    rig.controller.arm()
+    assert rig.run(0.5, sense=False) == [None] * 500
+    assert rig.controller.objection == 'no state yet (joint1)'
+
+
+@pytest.mark.parametrize(('spoil', 'objection'), [
+    (lambda rig: rig.qd.__setitem__(1, 0.2), 'the arm moves (joint2)'),
+    (lambda rig: rig.q.__setitem__(0, 4.0), 'position is outside its limits (joint1)'),
+    (lambda rig: rig.tau.__setitem__(0, -20.0),
+     'measured effort disagrees with the gravity torque (joint1)'),
+])
+def test_objections_to_arming(two_link, spoil, objection):
+    """An arm that moves, is outside, or is not the one of the URDF does not rise."""
+    rig = Rig(two_link, POSE)
+    spoil(rig)
+    rig.controller.arm()
+    assert rig.run(0.1) == [None] * 100
+    assert rig.controller.objection == objection
+
+
+def test_too_weak_for_gravity(two_link):
+    """An arm that cannot hold itself is not lifted."""
+    rig = Rig(two_link, POSE, effort_limit=[1.0])
+    rig.tau[:] = np.nan
+    rig.controller.arm()
+    assert rig.run(0.1) == [None] * 100
+    assert rig.controller.objection == 'gravity torque is above the effort limit (joint1)'
+
+
+def test_stale_at_rest(two_link):
+    """Stale at rest: gravity of the last pose for a bounded time, a ramp to zero, then nothing."""
+    rig = Rig(two_link, POSE, state_timeout=0.05, fault_hold_time=0.2, fault_ramp_time=0.1)
+    rig.rise()
+    held = rig.dynamics.gravity(POSE)
+    before = rig.run(0.049, sense=False)
+    assert rig.phase == 'RUNNING' and all(t == pytest.approx(held) for t in before)
+    rig.run(0.002, sense=False)
+    assert rig.phase == 'FAULT' and rig.controller.reason == 'state is stale (joint1)'
+    after = rig.run(0.5, sense=False)
+    assert all(t == pytest.approx(held) for t in after[:190])
+    efforts = [t for t in after if t is not None]
+    assert (np.diff(np.abs(efforts), axis=0) <= 1e-12).all()
+    assert efforts[-1].tolist() == [0.0, 0.0] and after[-1] is None
+    assert len(efforts) == pytest.approx(300, abs=5)
+
+
+def test_stale_in_motion(two_link):
+    """Stale in motion: zero at once, and it stays zero when the state comes back."""
+    rig = Rig(two_link, POSE)
+    rig.rise()
+    rig.qd[:] = 0.5, 0.0
+    rig.run(0.02)
+    efforts = [t for t in rig.run(0.2, sense=False) if t is not None]
+    assert rig.phase == 'FAULT'
+    assert efforts[-1].tolist() == [0.0, 0.0] and abs(efforts[-2]).max() > 1.0
+    assert rig.run(0.1) == [None] * 100 and rig.phase == 'FAULT'
+
+
+def test_one_silent_joint_is_enough(two_link):
+    """Each joint must be fresh, wherever its state comes from."""
+    rig = Rig(two_link, POSE)
+    rig.rise()
+    last = rig.time
+    for _ in range(70):
+        rig.sense()
+        rig.state['received'][1] = last
+        rig.tick(sense=False)
+    assert rig.phase == 'FAULT' and rig.controller.reason == 'state is stale (joint2)'
+
+
+def test_effort_not_finite(two_link):
+    """An effort that is not a number is never published: the arm is held by damped gravity."""
+    rig = Rig(two_link, POSE, mode='computed_torque')
+    rig.rise()
+    rig.controller._records[0]['acceleration_kp'][0] = np.nan
+    rig.qd[:] = 0.1, 0.1
+    rig.tick()
+    assert rig.phase == 'FAULT' and rig.controller.reason == 'computed effort is not finite'
+    rig.run(0.3)
+    assert np.isfinite(rig.published).all()
+    assert abs(rig.qd).max() < 0.05
+    assert rig.published[-1] == pytest.approx(rig.dynamics.gravity(rig.q), abs=1.0)
+
+
+def test_fault_is_latched_until_armed(two_link):
+    """Fresh state does not clear a fault; arming does, when nothing stands against it."""
+    rig = Rig(two_link, POSE, fault_hold_time=0.05, fault_ramp_time=0.05)
+    rig.rise()
+    rig.run(0.3, sense=False)
+    assert rig.run(0.2) == [None] * 200 and rig.phase == 'FAULT'
+    rig.qd[:] = 0.0
+    rig.braked, rig.tau = True, rig.dynamics.gravity(rig.q)
+    rig.controller.arm()
+    rig.run(0.2, sense=False)
+    assert rig.phase == 'FAULT'
+    rig.run(0.2)
+    assert rig.phase == 'RUNNING' and rig.controller.reason == 'none'
+
+
+def test_fault_that_holds_by_choice(two_link):
+    """With fault_action hold the arm is kept while the state is fresh, and stops on asking."""
+    rig = Rig(two_link, POSE, mode='computed_torque', fault_action='hold')
+    rig.rise()
+    rig.controller._records[0]['acceleration_kp'][0] = np.nan
+    rig.run(3.0)
+    assert rig.phase == 'FAULT' and abs(rig.q - POSE).max() < 0.01
+    rig.controller.stop()
+    rig.run(0.1)
+    assert rig.phase == 'INACTIVE' and rig.published[-1].tolist() == [0.0, 0.0]
+
+
+def test_stale_while_stopping(two_link):
+    """A stopping phase that loses its state does not go on blindly."""
+    rig = Rig(two_link, POSE, rest_velocity=0.0)
+    rig.rise()
+    rig.controller.stop()
+    rig.run(0.1, sense=False)
+    assert rig.phase == 'FAULT' and rig.published[-1].tolist() == [0.0, 0.0]

@@ -1,0 +1,110 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectories: what is asked for comes out, and what cannot be followed is refused by name."""
+
+import numpy as np
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.control.records import MEMORY, Vectors
+from robodyn_ros.control.reference import follow, hold_here
+from robodyn_ros.control.trajectory import Waypoints, interpolate
+from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.model.library import robot_path
+
+HERE = np.array([0.1, 0.2])
+REST = np.zeros(2)
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """The textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+def sample(points, times):
+    """Positions, velocities and accelerations that the cycle would see at these times."""
+    m, v = np.zeros(1, MEMORY).view(np.recarray)[0], Vectors.zeros(2)
+    points = points._replace(header=points.header.view(np.recarray))
+    out = []
+    for t in times:
+        follow(points, m, v, t)
+        out.append([v.target.copy(), v.target_qd.copy(), v.target_qdd.copy()])
+    return np.array(out).transpose(1, 0, 2)
+
+
+def plan(model, times, positions, velocities=None, accelerations=None, names=None, start=10.0):
+    """A trajectory from HERE at rest."""
+    return interpolate(model, Waypoints(names or model.joint_names, np.array(times), positions,
+                                        velocities, accelerations), HERE, REST, start, 1)
+
+
+@pytest.mark.parametrize('fields', [0, 1, 2])
+def test_passes_through_its_waypoints(two_link, fields):
+    """Position, velocity and acceleration where given, at every waypoint; rest at both ends."""
+    times, rng = np.array([0.7, 1.5, 2.0]), np.random.default_rng(fields)
+    given = [0.3 * rng.uniform(-1, 1, (3, 2)) for _ in range(1 + fields)]
+    for a in given[1:]:
+        a[-1] = 0.0
+    points = plan(two_link, times, *given)
+    x, xd, xdd = sample(points, [9.0, 10.0, *(10.0 + times), 99.0])
+    assert x[:2] == pytest.approx(np.array([HERE, HERE])) and xd[0] == pytest.approx(REST)
+    for asked, got in zip(given, (x, xd, xdd), strict=False):
+        assert got[2:5] == pytest.approx(asked, abs=1e-9)
+    assert x[5] == pytest.approx(given[0][-1]) and xd[5].tolist() == xdd[5].tolist() == [0, 0]
+
+
+def test_derivatives_are_those_of_the_position(two_link):
+    """Velocity and acceleration are consistent: central differences agree."""
+    points = plan(two_link, [0.5, 1.0], [[0.4, 0.1], [0.2, 0.3]], np.array([[0.2, 0.1], REST]))
+    t, h = np.linspace(10.01, 10.98, 200), 1e-5
+    x, xd, xdd = sample(points, t)
+    assert (sample(points, t + h)[0] - sample(points, t - h)[0]) / (2 * h) == pytest.approx(
+        xd, abs=1e-6)
+    inside = abs(t - 10.5) > 2 * h
+    assert ((sample(points, t + h)[1] - sample(points, t - h)[1]) / (2 * h))[inside] == (
+        pytest.approx(xdd[inside], abs=1e-4))
+    assert x.shape == (200, 2)
+
+
+def test_joints_are_matched_by_name(two_link):
+    """The order of the message does not matter."""
+    straight = plan(two_link, [1.0], [[0.5, -0.4]])
+    turned = plan(two_link, [1.0], [[-0.4, 0.5]], names=['joint2', 'joint1'])
+    assert (straight.coefficients == turned.coefficients).all()
+
+
+def test_hold_here_takes_the_present_pose():
+    """Holding sets the reference to the pose, at rest, and ends following."""
+    m, v = np.zeros(1, MEMORY).view(np.recarray)[0], Vectors.zeros(2)
+    m.following = 1
+    v.q[:], v.target_qd[:] = HERE, 1.0
+    hold_here(m, v)
+    assert m.following == 0 and v.target.tolist() == HERE.tolist()
+    assert v.target_qd.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(('name', 'change'), [
+    ('elbow', {'names': ['joint1', 'elbow']}),
+    ('joint2', {'names': ['joint1']}),
+    ('joint1', {'names': ['joint1', 'joint1']}),
+    ('joint2', {'positions': [[0.0, np.nan]]}),
+    ('positions', {'positions': [[0.0, 0.0, 0.0]]}),
+    ('joint1', {'positions': [[99.0, 0.0]]}),
+    ('joint1', {'times': [0.01], 'positions': [[2.0, 0.2]]}),
+    ('joint1', {'times': [0.0, 1.0], 'positions': [[0.5, 0.2], [0.6, 0.2]]}),
+    ('time_from_start', {'times': [1.0, 1.0], 'positions': [[0.1, 0.2]] * 2}),
+    ('time_from_start', {'times': [-1.0]}),
+    ('time_from_start', {'times': [np.inf]}),
+    ('points', {'times': [], 'positions': np.zeros((0, 2))}),
+    ('points', {'times': [0.0], 'positions': [HERE]}),
+    ('points', {'times': np.arange(1.0, 30_000.0), 'positions': np.zeros((29_999, 2))}),
+    ('joint2', {'velocities': [[0.0, 0.1]]}),
+    ('velocities', {'accelerations': [[0.0, 0.0]]}),
+    ('positions', {'positions': None}),
+])
+def test_refused(two_link, name, change):
+    """The error names what is wrong and says what would be right."""
+    with pytest.raises(TrajectoryError) as refusal:
+        plan(two_link, **{'times': [1.0], 'positions': [[0.4, 0.4]], **change})
+    assert refusal.value.name == name and refusal.value.remedy in str(refusal.value)

@@ -1,0 +1,117 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The bare kernels: right, callable from compiled code, free of the GIL and of shared memory."""
+
+import threading
+
+import numba
+import numpy as np
+import pytest
+
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.dynamics.compile import generic
+from robots import random_tree
+
+INPUTS = {'inverse_dynamics': 3, 'gravity': 1, 'bias': 2, 'mass_matrix': 1, 'forward_dynamics': 3}
+
+
+@pytest.mark.parametrize('name', INPUTS)
+@pytest.mark.parametrize('robot_name', ['panda', 'tree4'])
+def test_a_kernel_writes_what_the_checked_call_returns(robot, close, robot_name, name):
+    case = robot(robot_name)
+    kernel = getattr(case.dynamics.kernels, name)
+    for state in case.states():
+        expected = getattr(case.dynamics, name)(*state[:INPUTS[name]])
+        out = np.full_like(expected, np.nan)
+        assert kernel(*state[:INPUTS[name]], out) is None
+        close(out, expected, 1e-13)
+
+
+def test_nan_in_a_bare_kernel_is_not_hidden(robot):
+    case = robot('panda')
+    q, tau = np.full(7, np.nan), np.zeros(7)
+    case.dynamics.kernels.gravity(q, tau)
+    assert np.isnan(tau[1])
+
+
+def test_the_users_own_compiled_code_calls_kernels(robot, close):
+    case = robot('panda')
+    gravity, mass_matrix = case.dynamics.kernels.gravity, case.dynamics.kernels.mass_matrix
+
+    @numba.njit
+    def law(q, error, M, tau):
+        mass_matrix(q, M)
+        gravity(q, tau)
+        for i in range(len(q)):
+            tau[i] += 100 * M[i, i] * error[i]
+
+    q, error, _ = next(case.states())
+    tau = np.zeros(7)
+    law(q, error, np.zeros((7, 7)), tau)
+    close(tau, case.gravity(q) + 100 * np.diag(case.mass_matrix(q)) * error)
+
+
+@pytest.mark.parametrize('name', INPUTS)
+def test_no_call_from_python_holds_the_gil(robot, name):
+    kernels = robot('panda').dynamics.kernels
+    assert getattr(kernels, name).targetoptions['nogil']
+    assert getattr(generic(), name).targetoptions['nogil']
+
+
+def test_kernels_run_in_loops_without_the_gil(robot):
+    kernel = robot('panda').dynamics.kernels.inverse_dynamics
+
+    @numba.njit(nogil=True)
+    def wait_for(flag, q, tau):
+        for _ in range(200_000_000):
+            kernel(q, q, q, tau)
+            if flag[0]:
+                return True
+        return False
+
+    # Unless the loop lets go of the GIL, the flag is raised when it is over.
+    flag, seen = np.zeros(1, np.int64), []
+    wait_for(np.ones(1, np.int64), np.zeros(7), np.zeros(7))
+    thread = threading.Thread(
+        target=lambda: seen.append(wait_for(flag, np.zeros(7), np.zeros(7))))
+    thread.start()
+    flag[0] = 1
+    thread.join()
+    assert seen == [True]
+
+
+@pytest.mark.parametrize('kind', ['kernels', 'checked'])
+def test_two_threads_at_once_do_not_disturb_each_other(robot, kind):
+    case = robot('panda')
+    states = list(case.states(200))
+
+    def forward(q, qd, tau):
+        if kind == 'checked':
+            return case.dynamics.forward_dynamics(q, qd, tau)
+        qdd = np.empty(7)
+        case.dynamics.kernels.forward_dynamics(q, qd, tau, qdd)
+        return qdd
+
+    expected = [forward(*state) for state in states]
+    wrong = []
+
+    def work(offset):
+        for k in range(4000):
+            i = (k * offset) % len(states)
+            if not (forward(*states[i]) == expected[i]).all():
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(offset,)) for offset in (3, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_tree_too_large_for_the_stack_works(close):
+    dynamics = Dynamics(load_urdf(random_tree(30, 150)))
+    q, qd, tau = np.random.default_rng(8).uniform(-1, 1, (3, 150))
+    qdd = np.empty(150)
+    dynamics.kernels.forward_dynamics(q, qd, tau, qdd)
+    close(dynamics.inverse_dynamics(q, qd, qdd), tau, 1e-8)

@@ -1,0 +1,120 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from urdf_parser_py.xml_reflection import core
+
+from robodyn_ros import load_urdf
+from robodyn_ros.errors import InertiaError, RobodynError, UrdfError
+from robodyn_ros.model import document
+from robodyn_ros.model.validate import mass_matrix
+from robots import ARM
+
+LAUGHS = '<!DOCTYPE robot [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + ARM.replace('"arm"', '"&b;"')
+# What stands in ARM, what is written there instead, what the error names, what it advises.
+FAULTS = {
+    'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', 'upper', 'finite'),
+    'inf origin': ('xyz="0 0 0.5"', 'xyz="0 inf 0.5"', 'shoulder', 'finite'),
+    'overflow': ('effort="40"', 'effort="1e400"', 'shoulder', 'finite'),
+    'word': ('damping="0.5"', 'damping="much"', 'shoulder', 'finite'),
+    'comma': ('ixx="0.02"', 'ixx="0,02"', 'upper', 'finite'),
+    'underscore': ('upper="2"', 'upper="1_0"', 'shoulder', 'finite'),
+    'xacro expression': ('value="2"', 'value="${m}"', 'upper', 'xacro'),
+    'two numbers': ('xyz="0 0 0.5"', 'xyz="0 0.5"', 'shoulder', '3 finite'),
+    'mass without value': ('<mass value="2"/>', '<mass/>', 'upper', '<mass value='),
+    'no mass': ('<mass value="2"/>', '', 'upper', '<mass'),
+    'no moment': (' izz="0.01"', '', 'upper', '<inertia izz='),
+    'no effort': (' effort="40"', '', 'shoulder', '<limit effort='),
+    'no velocity': (' velocity="3"', '', 'shoulder', '<limit velocity='),
+    'no parent': ('<parent link="base"/>', '', 'shoulder', '<parent'),
+    'axis without xyz': ('<axis xyz="0 1 0"/>', '<axis/>', 'shoulder', '<axis xyz='),
+    'blank link name': ('<link name="base"/>', '<link name=" "/>', 'link', '<link name='),
+    'no joint type': ('type="fixed"', '', 'mount', '<joint type='),
+    'two origins': ('<axis xyz="0 1 0"/>', '<origin xyz="1 0 0"/>', 'shoulder', 'keep one'),
+    'mistyped attribute': ('<origin xyz="0 0 0.5"', '<origin xzy="0 0 0.5"', 'shoulder', 'xyz'),
+    'not in SI units': ('<mass value="2"/>', '<mass value="2e12"/>', 'upper', 'up to 1e+09'),
+    'newer attribute': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 1"', 'mount', 'rpy'),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_a_fault_is_refused_with_its_place_and_remedy(fault):
+    old, new, name, advice = FAULTS[fault]
+    assert old in ARM
+    with pytest.raises(RobodynError) as refused:
+        load_urdf(ARM.replace(old, new, 1))
+    assert isinstance(refused.value, (UrdfError, InertiaError))
+    assert refused.value.name == name and name in str(refused.value)
+    assert advice in refused.value.remedy
+
+
+@pytest.mark.parametrize('text, problem', [
+    ('', 'empty'), (b' \n', 'empty'), ('<robot name="a">', 'well-formed'),
+    ('<robot name="a"/>&nothing;', 'well-formed'), (b'no xml', 'well-formed'),
+    ('<sdf/>', '<sdf>'), ('<robot xmlns="http://x" name="a"/>', '{http://x}robot'),
+    ('<robot/>', 'no name'), ('<robot name="a"/>', 'no link'), (LAUGHS, 'DOCTYPE'),
+    ('<!DOCTYPE robot SYSTEM "robot.dtd"><robot name="a"/>', 'DOCTYPE'),
+    ('<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include/></robot>',
+     'xacro'),
+    ('<robot name="a">' + '<b>' * 60 + '</b>' * 60 + '</robot>', 'deep'),
+    (' ' * document.MAX_BYTES + '</robot>', 'well-formed'),
+    (b'<robot>' + b' ' * document.MAX_BYTES, 'bytes'),
+])
+def test_what_is_no_urdf_is_refused(text, problem):
+    with pytest.raises(UrdfError, match=problem):
+        load_urdf(text)
+
+
+@pytest.mark.parametrize('path', ['/nowhere/arm.urdf', '/', 'x' * 5000, 'a\0b'])
+def test_a_file_that_cannot_be_read_is_named(path):
+    with pytest.raises(UrdfError, match='cannot be read') as refused:
+        load_urdf(path)
+    assert refused.value.name == path
+
+
+def test_path_text_and_bytes_say_the_same(tmp_path):
+    (path := tmp_path / 'arm.urdf').write_text(ARM)
+    encoded = f'<?xml version="1.0" encoding="utf-16"?>\n{ARM}'
+    for source in (path, str(path), ARM, ARM.encode(), f'\n {ARM}', encoded,
+                   encoded.encode('utf-16')):
+        assert load_urdf(source).joint_names == ('shoulder', 'slide')
+
+
+def test_what_is_not_read_is_said_in_warnings_and_not_on_stderr(capfd):
+    hook = core.on_error
+    text = (ARM.replace('<dynamics damping', '<dynamics mu="1" damping')
+            .replace('<link name="base"/>', '<link name="base"><contact/></link><loop/>'
+                     '<gazebo><springStiffness>3</springStiffness></gazebo>'
+                     '<ros2_control name="a" type="system"/><transmission name="t"/>'))
+    assert load_urdf(text).warnings == (
+        '<loop> is not read', 'joint springs in <gazebo> are not read: the model has no springs',
+        '<contact> of <link> is not read: base',
+        'attribute mu of <dynamics> is not read: shoulder')
+    assert core.on_error is hook
+    assert capfd.readouterr() == ('', '')
+
+
+@pytest.mark.filterwarnings('error')
+@given(st.integers(0, 200), st.sampled_from(
+    ['', ' ', '0', '-1', '1e308', '-1e308', '1e-308', 'nan', '1e999', '0 0 0', '1e9 1e9 1e9',
+     '1e-9 0 0', 'base', 'upper', 'tool', 'shoulder', 'fixed', 'floating', 'continuous']))
+def test_whatever_an_attribute_says_is_a_robot_or_an_error_of_ours(place, value):
+    root = etree.fromstring(ARM)
+    attributes = [(element, name) for element in root.iter() for name in element.attrib]
+    element, name = attributes[place % len(attributes)]
+    element.set(name, value)
+    try:
+        model = load_urdf(etree.tostring(root))
+    except RobodynError as refused:
+        assert refused.name and refused.remedy
+    else:
+        assert np.linalg.eigvalsh(mass_matrix(model, model.position_lower.clip(-1, 1))[0])[0] > 0
+
+
+def test_pictures_have_no_say():
+    picture = '<link name="base"><visual><geometry><torus/></geometry></visual><collision/></link>'
+    assert load_urdf(ARM.replace('<link name="base"/>', picture)).warnings == ()

@@ -1,0 +1,218 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.errors import ArgumentError, UnknownNameError, UrdfError
+from robodyn_ros.model import urdf
+from robots import ARM, LOCKED, PANDA_LOCKED, REAL, random_tree
+
+# Two arms on one base: the right one branches after its first joint.
+TORSO = '<robot name="torso">' + ''.join(
+    f'<link name="{name}"><inertial><origin xyz="0.1 0.2 0.3"/><mass value="1"/><inertia '
+    'ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>'
+    for name in ('base', 'camera', 'l1', 'l2', 'r1', 'r2', 'finger', 'r_tool')) + ''.join(
+    f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+    '<origin xyz="0 0.1 1"/><axis xyz="0 1 0"/>'
+    '<limit lower="-1" upper="1" effort="9" velocity="1"/></joint>'
+    for name, kind, parent, child in (
+        ('l_elbow', 'revolute', 'l1', 'l2'), ('l_shoulder', 'revolute', 'base', 'l1'),
+        ('camera_mount', 'fixed', 'base', 'camera'), ('r_shoulder', 'revolute', 'base', 'r1'),
+        ('grip', 'prismatic', 'r1', 'finger'), ('r_elbow', 'revolute', 'r1', 'r2'),
+        ('r_mount', 'fixed', 'r2', 'r_tool'))) + '</robot>'
+
+FAULTS = {
+    'two links of a name': ('<link name="l2">', '<link name="l1">', 'l1', 'own name'),
+    'two joints of a name': ('name="l_elbow"', 'name="r_elbow"', 'r_elbow', 'own name'),
+    'no such parent': ('parent link="r2"', 'parent link="r3"', 'r_mount', 'name="r3"'),
+    'no such child': ('child link="l2"', 'child link="l3"', 'l_elbow', 'name="l3"'),
+    'two parents': ('child link="l2"', 'child link="r2"', 'r2', 'keep one'),
+    'a loop': ('<parent link="base"/><child link="l1"/>', '<parent link="l2"/><child link="l1"/>',
+               'l_elbow', 'cut the loop'),
+    'its own parent': ('<parent link="r2"/>', '<parent link="r_tool"/>', 'r_mount', 'cut'),
+    'a second root': ('<link name="base">', '<link name="lost"/><link name="base">', 'base',
+                      'connect'),
+    'a mimic joint': ('<child link="r2"/>', '<child link="r2"/><mimic joint="grip"/>', 'r_elbow',
+                      "locked={'r_elbow'"),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_a_fault_is_refused_with_its_place_and_remedy(fault):
+    old, new, name, advice = FAULTS[fault]
+    assert old in TORSO
+    with pytest.raises(UrdfError) as refused:
+        load_urdf(TORSO.replace(old, new, 1))
+    assert refused.value.name == name and name in str(refused.value)
+    assert advice in refused.value.remedy
+
+
+def test_only_a_loop():
+    text = ARM.replace('<parent link="base"/><child link="upper"/>',
+                       '<parent link="tool"/><child link="upper"/>')
+    with pytest.raises(UrdfError, match='closed loop'):
+        load_urdf(text.replace('<link name="base"/>', ''))
+
+
+def test_joints_come_depth_first_in_document_order():
+    model = load_urdf(TORSO)
+    assert model.joint_names == ('l_shoulder', 'l_elbow', 'r_shoulder', 'grip', 'r_elbow')
+    assert model.joint_types == ('revolute', 'revolute', 'revolute', 'prismatic', 'revolute')
+    assert model.link_names == ('l1', 'l2', 'r1', 'finger', 'r2')
+    np.testing.assert_array_equal(model.parent, [-1, 0, -1, 2, 2])
+    assert {name: frame.body for name, frame in model.frames.items()} == {
+        'base': -1, 'l1': 0, 'l2': 1, 'camera': -1, 'r1': 2, 'finger': 3, 'r2': 4, 'r_tool': 4}
+
+
+def test_a_root_inside_the_tree_becomes_the_base():
+    model = load_urdf(TORSO, root='r1')
+    assert model.base_link == 'r1' and model.joint_names == ('grip', 'r_elbow')
+    assert model.frame_names == ('r1', 'finger', 'r2', 'r_tool')
+    np.testing.assert_array_equal(model.parent, [-1, -1])
+    np.testing.assert_array_equal(model.joint_origin, [[0, 0.1, 1], [0, 0.1, 1]])
+
+
+def test_a_tip_leaves_its_chain_and_what_rests_on_the_base():
+    model = load_urdf(TORSO, tip='l2')
+    assert model.joint_names == ('l_shoulder', 'l_elbow')
+    assert set(model.frame_names) == {'base', 'l1', 'l2', 'camera'}
+
+
+def test_a_joint_beside_the_chain_has_to_be_locked():
+    with pytest.raises(UrdfError) as refused:
+        load_urdf(TORSO, tip='r_tool')
+    assert refused.value.name == 'grip' and "locked={'grip'" in refused.value.remedy
+    model = load_urdf(TORSO, tip='r_tool', locked={'grip': 0.5})
+    assert model.joint_names == ('r_shoulder', 'r_elbow')
+    np.testing.assert_array_equal(model.mass, [2, 2])
+    np.testing.assert_allclose(model.com[0], [0.1, (0.2 + 0.8) / 2, (0.3 + 1.3) / 2])
+
+
+def test_a_joint_beyond_the_tip_has_to_be_locked():
+    with pytest.raises(UrdfError, match="'l_elbow'"):
+        load_urdf(TORSO, tip='l1')
+    assert load_urdf(TORSO, tip='l1', locked={'l_elbow': 0}).joint_names == ('l_shoulder',)
+
+
+def test_what_is_not_loaded_may_be_of_any_kind():
+    text = TORSO.replace('name="l_shoulder" type="revolute"', 'name="l_shoulder" type="floating"')
+    assert load_urdf(text, root='base', tip='r_tool', locked={'grip': 0}).nv == 2
+    with pytest.raises(UrdfError, match="'l_shoulder'.*'floating'"):
+        load_urdf(text)
+
+
+@pytest.mark.parametrize('options, name, choice', [
+    ({'root': 'r11'}, 'r11', 'r1'), ({'tip': 'r_tol'}, 'r_tol', 'r_tool'),
+    ({'locked': {'grap': 0}}, 'grap', 'grip'), ({'locked': {'r_mount': 0}}, 'r_mount', 'grip')])
+def test_unknown_names_are_refused_with_the_known_ones(options, name, choice):
+    with pytest.raises(UnknownNameError) as refused:
+        load_urdf(TORSO, **options)
+    assert refused.value.name == name and choice in refused.value.choices
+
+
+@pytest.mark.parametrize('options, name', [
+    ({'root': 'l1', 'tip': 'r2'}, 'r2'), ({'root': 'r_tool'}, 'torso'),
+    ({'tip': 'camera'}, 'torso')])
+def test_a_part_in_which_nothing_moves_is_refused(options, name):
+    with pytest.raises(UrdfError, match='not below|no joint moves') as refused:
+        load_urdf(TORSO, **options)
+    assert refused.value.name == name
+
+
+@pytest.mark.parametrize('gravity', [(0, 0), (0, 0, np.nan), [[0, 0, -9.81]]])
+def test_gravity_is_three_finite_numbers(gravity):
+    with pytest.raises(ArgumentError, match='gravity'):
+        load_urdf(ARM, gravity=gravity)
+
+
+def test_gravity_is_kept():
+    np.testing.assert_array_equal(load_urdf(ARM).gravity_vector, [0, 0, -9.81])
+    np.testing.assert_array_equal(load_urdf(ARM, gravity=(1, 2, 3)).gravity_vector, [1, 2, 3])
+
+
+def test_the_number_of_joints_is_bounded(monkeypatch):
+    monkeypatch.setattr(urdf, 'MAX_JOINTS', 4)
+    with pytest.raises(UrdfError, match='more than 4 joints'):
+        load_urdf(TORSO)
+
+
+def reduced(text, locked):
+    """Return Pinocchio's model with joints locked."""
+    model = pin.buildModelFromXML(text)
+    q = pin.neutral(model)
+    for name, position in locked.items():
+        q[model.joints[model.getJointId(name)].idx_q] = position
+    return pin.buildReducedModel(model, [model.getJointId(name) for name in locked], q)
+
+
+def assert_bodies_match(model, reference):
+    assert set(model.joint_names) == set(list(reference.names)[1:])
+    for i, name in enumerate(model.joint_names):
+        body = reference.inertias[reference.getJointId(name)]
+        assert model.mass[i] == pytest.approx(body.mass, rel=1e-12)
+        np.testing.assert_allclose(model.com[i], body.lever, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(model.inertia[i], body.inertia, rtol=0, atol=1e-12)
+    assert model.inertia.transpose(0, 2, 1).tolist() == model.inertia.tolist()
+
+
+def assert_frames_match(model, reference):
+    """Compare the placements of all links at q = 0, and which joint moves them."""
+    rotation, origin = [np.eye(3)], [np.zeros(3)]       # base last: index -1 in both
+    for i in range(model.nv):
+        at, here = rotation[model.parent[i]], origin[model.parent[i]]
+        rotation.insert(i, at @ model.joint_rotation[i])
+        origin.insert(i, here + at @ model.joint_origin[i])
+    data = reference.createData()
+    pin.framesForwardKinematics(reference, data, pin.neutral(reference))
+    names = [f.name for f in reference.frames if f.type == pin.BODY]
+    assert set(model.frame_names) == set(names)
+    for name, frame in model.frames.items():
+        index = reference.getFrameId(name, pin.BODY)
+        expected, joint = data.oMf[index], reference.frames[index].parentJoint
+        assert joint == (0 if frame.body < 0
+                         else reference.getJointId(model.joint_names[frame.body]))
+        at = rotation[frame.body]
+        np.testing.assert_allclose(at @ frame.rotation, expected.rotation, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(origin[frame.body] + at @ frame.origin, expected.translation,
+                                   rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', REAL)
+def test_real_robots_are_lumped_as_by_pinocchio(name):
+    locked = LOCKED.get(name, {})
+    model = load_urdf(REAL[name], locked=locked)
+    reference = reduced(REAL[name].read_text(), locked)
+    assert_bodies_match(model, reference)
+    assert_frames_match(model, reference)
+
+
+@pytest.mark.parametrize('seed', range(10))
+def test_random_trees_are_lumped_as_by_pinocchio(seed):
+    text = random_tree(seed, 12)
+    model = load_urdf(text)
+    locked = {name: 0.3 for name, kind in zip(model.joint_names, model.joint_types, strict=True)
+              if kind != 'continuous' and int(name[-2:]) % 3 == 1}
+    model, reference = load_urdf(text, locked=locked), reduced(text, locked)
+    assert_bodies_match(model, reference)
+    assert_frames_match(model, reference)
+
+
+def test_panda_mimics_a_finger_until_both_are_locked():
+    one = {'panda_finger_joint1': 0.03}
+    with pytest.raises(UrdfError, match='mimic') as refused:
+        load_urdf(REAL['panda'], locked=one)
+    assert refused.value.name == 'panda_finger_joint2'
+    model = load_urdf(REAL['panda'], locked=PANDA_LOCKED)
+    assert model.joint_names == tuple(f'panda_joint{i}' for i in range(1, 8))
+    frame = model.frame('panda_leftfinger')
+    assert frame.body == 6 and model.frame('panda_link0').body == -1
+
+
+def test_trees_for_tests_are_as_they_say():
+    for seed in range(20):
+        model = load_urdf(text := random_tree(seed, 10))
+        assert text == random_tree(seed, 10) and model.nv == 10
+        assert model.joint_types.count('prismatic') >= 3 and not model.implausible_links

@@ -1,0 +1,156 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A test's own node: asks the nodes under test over ROS, and hears what they publish."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from robodyn_ros.nodes.serialized import SerializedSubscription
+
+DEADLINE = 20.0     # s, for what takes a node a second or two
+TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
+               'activate': Transition.TRANSITION_ACTIVATE,
+               'deactivate': Transition.TRANSITION_DEACTIVATE,
+               'cleanup': Transition.TRANSITION_CLEANUP}
+
+
+class Recorder:
+    """Takes every message of a topic on a thread of its own, however fast they come."""
+
+    def __init__(self, node, kind: type, topic: str):
+        self._kind = kind
+        self._bytes: list[bytes] = []
+        self._messages: list = []
+        self._over = threading.Event()
+        self._subscription = SerializedSubscription(node, kind, topic, 5000)
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            self._subscription.wait(100_000_000)
+            self._bytes += self._subscription.drain()
+
+    def messages(self) -> list:
+        """Everything since `forget`, oldest first."""
+        for data in self._bytes[len(self._messages):]:
+            self._messages.append(deserialize_message(data, self._kind))
+        return self._messages
+
+    def forget(self) -> None:
+        """Start anew."""
+        self._bytes, self._messages = [], []
+
+    def close(self) -> None:
+        """End the thread."""
+        self._over.set()
+        self._subscription.wake()
+        self._thread.join()
+        self._subscription.destroy()
+
+
+class Remote:
+    """Everything that a test hears, oldest first, and the calls it makes."""
+
+    def __init__(self):
+        self.context = rclpy.Context()
+        self.context.init()
+        self.node = rclpy.create_node('test', context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self._commands = Recorder(self.node, Float64MultiArray, 'commands')
+        self._states = Recorder(self.node, JointState, 'joint_states')
+        self.diagnostics: dict[str, str] = {}
+        self._clients: dict[str, object] = {}
+        self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
+
+    def close(self) -> None:
+        """Release everything."""
+        self._commands.close()
+        self._states.close()
+        self.executor.shutdown()
+        self.node.destroy_node()
+        self.context.shutdown()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            self.diagnostics = {v.key: v.value for v in status.values}
+            self.diagnostics['level'] = str(ord(status.level))
+            self.diagnostics['message'] = status.message
+
+    def until(self, condition: Callable[[], object], what: str, deadline: float = DEADLINE) -> None:
+        """Listen until the condition holds."""
+        end = time.monotonic() + deadline
+        while not condition():
+            assert time.monotonic() < end, f'{what}: not within {deadline:g} s'
+            self.executor.spin_once(0.05)
+
+    def listen(self, seconds: float) -> None:
+        """Listen for a while."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.executor.spin_once(0.02)
+
+    def call(self, kind: type, name: str, request: object) -> object:
+        """Call a service and return its answer."""
+        client = self._clients.get(name) or self.node.create_client(kind, name)
+        self._clients[name] = client
+        self.until(client.service_is_ready, f'service {name}')
+        future = client.call_async(request)
+        self.until(future.done, f'answer of {name}')
+        return future.result()
+
+    def trigger(self, name: str) -> tuple[bool, str]:
+        """Call a Trigger service: success and message."""
+        answer = self.call(Trigger, name, Trigger.Request())
+        return answer.success, answer.message
+
+    def change(self, transition: str) -> bool:
+        """Ask the controller for a lifecycle transition."""
+        request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
+        return self.call(ChangeState, '/controller/change_state', request).success
+
+    def state(self) -> str:
+        """Lifecycle state of the controller."""
+        return self.call(GetState, '/controller/get_state',
+                         GetState.Request()).current_state.label
+
+    def set(self, node: str, **values: object) -> str:
+        """Set parameters as one set; the reason of a refusal, or ''."""
+        request = SetParametersAtomically.Request(
+            parameters=[Parameter(k, value=v).to_parameter_msg() for k, v in values.items()])
+        return self.call(SetParametersAtomically, f'/{node}/set_parameters_atomically',
+                         request).result.reason
+
+    @property
+    def commands(self) -> list[list[float]]:
+        """Efforts heard since the last `forget`."""
+        return [list(m.data) for m in self._commands.messages()]
+
+    @property
+    def states(self) -> list[JointState]:
+        """Joint states heard since then."""
+        return self._states.messages()
+
+    def forget(self) -> None:
+        """Start the lists of commands and states anew."""
+        self._commands.forget()
+        self._states.forget()
+
+    def positions(self) -> np.ndarray:
+        """Positions heard so far (K, nv)."""
+        return np.array([m.position for m in self.states])

@@ -1,0 +1,96 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters are declared once; what is out of range is refused, as a whole set."""
+
+import math
+from pathlib import Path
+
+import pytest
+import rclpy
+from rclpy.parameter import Parameter as RosParameter
+
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.nodes import controller_parameters, parameter_docs, simulator_parameters
+from robodyn_ros.nodes.parameters import Parameter, Parameters
+
+TABLE = (Parameter('gain', float, 1.0, 'a gain', 'N', 0.0, 2.0, live=True),
+         Parameter('gains', list[float], [], 'gains', '', 0.0, 2.0, live=True),
+         Parameter('mode', str, 'pd', 'law', choices=('pd', 'float'), live=True),
+         Parameter('count', int, 1, 'how many', '', 1, 9),
+         Parameter('names', list[str], [], 'joints'))
+
+
+@pytest.fixture
+def node():
+    """A node of its own context."""
+    context = rclpy.Context()
+    context.init()
+    node = rclpy.create_node('parameters', context=context)
+    yield node
+    node.destroy_node()
+    context.shutdown()
+
+
+def put(node, **values):
+    """Set parameters as one set; the refusal's reason or ''."""
+    return node.set_parameters_atomically(
+        [RosParameter(k, value=v) for k, v in values.items()]).reason
+
+
+def test_defaults_and_descriptors(node):
+    """What is declared can be read, lists that are empty too, and is described with its range."""
+    p = Parameters(node, TABLE)
+    assert p.values() == {'gain': 1.0, 'gains': [], 'mode': 'pd', 'count': 1, 'names': []}
+    gain = node.describe_parameter('gain')
+    assert gain.description == 'a gain [N]' and gain.floating_point_range[0].to_value == 2.0
+    assert node.describe_parameter('count').integer_range[0].from_value == 1
+
+
+@pytest.mark.parametrize(('bad', 'named'), [
+    ({'gains': [1.0, 3.0]}, 'gains'), ({'gain': math.nan}, 'gain'), ({'mode': 'pid'}, 'mode'),
+    ({'gains': [math.inf]}, 'gains')])
+def test_a_bad_value_refuses_the_whole_set(node, bad, named):
+    """The reason names the parameter, and the good value beside it is not taken."""
+    p = Parameters(node, TABLE)
+    before = p.values()
+    good = {'gain': 0.5} if 'gain' not in bad else {'mode': 'float'}
+    assert named in put(node, **good, **bad)
+    assert p.values() == before
+
+
+def test_sets_are_offered_and_announced(node):
+    """`accept` sees all values as they would be; changed comes after the set was taken."""
+    p, seen, changes = Parameters(node, TABLE), [], []
+    p.accept, p.changed = seen.append, lambda: changes.append(p['gain'])
+    assert put(node, gain=0.5, mode='float') == ''
+    assert seen[0] == {'gain': 0.5, 'gains': [], 'mode': 'float', 'count': 1, 'names': []}
+    assert changes == [0.5]
+
+    def refuse(values):
+        raise ParameterError('no', name='gain', remedy='leave it')
+    p.accept = refuse
+    assert put(node, gain=0.6) == 'no: leave it' and p['gain'] == 0.5
+
+
+def test_what_is_not_live_is_fixed_while_configured(node):
+    """A parameter that the running node could not follow is refused until clean-up."""
+    p = Parameters(node, TABLE)
+    p.fixed = lambda: True
+    assert 'count' in put(node, count=2) and put(node, gain=0.1) == ''
+
+
+@pytest.mark.parametrize('table', [controller_parameters.TABLE, simulator_parameters.TABLE])
+def test_tables(table):
+    """Names are unique, defaults are allowed values, and whoever has a number has a range."""
+    assert len({p.name for p in table}) == len(table)
+    for p in table:
+        p.check(p.default)
+        assert p.description
+        if p.type in (int, float):
+            assert p.lower is not None, p.name
+
+
+def test_docs_are_up_to_date():
+    """docs/parameters.md is what python -m robodyn_ros.nodes.parameter_docs prints."""
+    docs = Path(__file__).parents[2] / 'docs' / 'parameters.md'
+    assert docs.read_text() == parameter_docs.page()

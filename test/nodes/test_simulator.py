@@ -1,0 +1,288 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator as a process, spoken to over real DDS."""
+
+import re
+import signal
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.srv import SetParameters
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
+
+from processes import node
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.urdf import load_urdf
+from robodyn_ros.nodes.simulator import initial_position
+from robots import OWN
+
+DEADLINE = 60.0     # s; reached only by a test that fails
+HOME = [0.3, -0.2]
+PERIOD = 0.005      # s; slow enough for a busy machine
+
+
+def gravity(q):
+    """Of two_link, from the textbook [N·m]."""
+    outer = 0.4 * 9.81 * np.cos(q[0] + q[1])
+    return np.array([3 * 0.5 * 9.81 * np.cos(q[0]) + outer, outer])
+
+
+class Bus:
+    """A node that listens to the simulator and speaks to it; ``answer`` is asked at each state."""
+
+    def __init__(self):
+        self.context = Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node('bus', context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.states, self.clock, self.description, self.seen = [], [], [], []
+        self.answer = lambda state: None
+        self.commands = self.node.create_publisher(Float64MultiArray, 'commands', 10)
+        self.pushes = self.node.create_publisher(WrenchStamped, '/simulator/push', 10)
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.node.create_subscription(JointState, 'joint_states', self._on_state, 1000)
+        self.node.create_subscription(Clock, '/clock', self.clock.append, 1000)
+        self.node.create_subscription(String, 'robot_description', self.description.append,
+                                      latched)
+
+    def _on_state(self, state):
+        self.states.append(state)
+        efforts = self.answer(state)
+        if efforts is not None:
+            self.send(efforts)
+
+    def send(self, efforts):
+        self.commands.publish(Float64MultiArray(data=[float(x) for x in efforts]))
+
+    def until(self, condition):
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < end, 'nothing came of it'
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def until_said(self, process, pattern):
+        """Go on speaking and listening until the process has printed this."""
+        self.until(lambda: re.search(pattern, process.text, re.MULTILINE))
+
+    def more(self, count=5):
+        """Return the next states."""
+        self.states.clear()
+        self.until(lambda: len(self.states) >= count)
+        return list(self.states)
+
+    def at_rest(self):
+        """Wait until states repeat themselves (older ones may still be queued), return one."""
+        self.states.clear()
+        self.until(lambda: len(self.states) >= 10 and same_pose(self.states[-10:]))
+        return self.states[-1]
+
+    def call(self, kind, name, request=None):
+        client = self.node.create_client(kind, f'/simulator/{name}')
+        self.until(client.service_is_ready)
+        future = client.call_async(request or kind.Request())
+        self.until(future.done)
+        return future.result()
+
+    def set(self, **values):
+        parameters = [Parameter(k, value=v).to_parameter_msg() for k, v in values.items()]
+        return self.call(SetParameters, 'set_parameters',
+                         SetParameters.Request(parameters=parameters)).results
+
+
+@pytest.fixture
+def bus():
+    bus = Bus()
+    yield bus
+    bus.executor.shutdown()
+    bus.context.try_shutdown()
+
+
+@pytest.fixture
+def simulator(start, bus):
+    """``simulator(name=value, ...)`` starts it on two_link with these parameters, and meets it."""
+    def begin(**parameters):
+        values = {'urdf': 'two_link', 'rate': 1 / PERIOD, 'substeps': 2, 'initial_position': HOME,
+                  'command_timeout': 1.0, **parameters}
+        arguments = [a for k, v in values.items()
+                     for a in ('-p', f'{k}:={str(v).lower() if isinstance(v, bool) else v}')]
+        process = start(node('simulator'), '--ros-args', *arguments)
+        process.wait_for_line('simulator ready: two_link, 2 joints')
+        bus.until(lambda: bus.commands.get_subscription_count() and bus.states)
+        return process
+    return begin
+
+
+def same_pose(states):
+    return len({tuple(state.position) for state in states}) == 1
+
+
+def stamp(state):
+    return state.header.stamp.sec + state.header.stamp.nanosec * 1e-9
+
+
+def test_brakes_commands_timeout_and_services(simulator, bus):
+    process = simulator()
+    states = bus.more()
+    assert list(states[0].name) == ['joint1', 'joint2']
+    assert same_pose(states) and list(states[0].position) == HOME
+    assert states[0].effort == pytest.approx(gravity(HOME), rel=1e-6)
+    assert abs(stamp(states[-1]) - time.time()) < DEADLINE
+
+    # What cannot be used is no command
+    bus.send([1.0])
+    bus.send([1.0, float('nan')])
+    bus.until_said(process, 'command refused.*number of elements')
+    bus.until_said(process, 'command refused.*NaN')
+    assert same_pose(bus.more())
+
+    bus.answer = lambda state: 0.9 * gravity(state.position)
+    bus.until_said(process, 'brakes released: by a command')
+    bus.until(lambda: not same_pose(bus.states[-20:]))
+    bus.answer = lambda state: None
+    bus.until_said(process, 'brakes engaged: no command for 1 s')
+    state = bus.at_rest()
+    assert list(state.position) != HOME
+    assert state.effort == pytest.approx(gravity(state.position), rel=1e-6)
+
+    assert bus.call(Trigger, 'reset').success
+    bus.until(lambda: list(bus.states[-1].position) == HOME)
+    assert bus.call(Trigger, 'release_brakes').success
+    bus.until_said(process, 'brakes released: on request')
+    bus.until(lambda: not same_pose(bus.states[-20:]))
+    assert bus.call(Trigger, 'engage_brakes').success
+    bus.at_rest()
+    bus.answer = lambda state: gravity(state.position)
+    assert same_pose(bus.more(40))
+
+    assert process.interrupt() == 0
+    assert '1 commands refused' in process.text and 'Traceback' not in process.text
+
+
+def test_without_brakes_it_falls_and_parameters_act_live(simulator, bus):
+    process = simulator(brakes=False, publish_clock=True, publish_description=True)
+    bus.until(lambda: bus.description)
+    assert bus.description[0].data == OWN['two_link'].read_text()
+    bus.until(lambda: bus.clock)
+    times = {stamp(state) for state in bus.more()}
+    bus.until(lambda: times <= {c.clock.sec + c.clock.nanosec * 1e-9 for c in bus.clock})
+    assert bus.call(Trigger, 'reset').success
+    assert not same_pose(bus.more())
+    assert not bus.call(Trigger, 'engage_brakes').success
+    refusal, = bus.set(joint_damping=-1.0)
+    assert not refusal.successful
+    refusal, = bus.set(rate=100.0)
+    assert not refusal.successful
+
+    # 20 N·m·s/rad and 20 N·m of weight: it sinks slowly, wherever it is
+    assert all(result.successful for result in bus.set(joint_damping=20.0))
+    bus.until(lambda: np.abs(bus.states[-1].velocity).max() < 2.0)
+    assert all(result.successful for result in bus.set(brakes=True))
+    bus.until_said(process, 'brakes engaged')
+    bus.at_rest()
+    assert process.interrupt(by=signal.SIGTERM) == 0
+
+
+def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
+    process = simulator(lockstep=True, lockstep_timeout=3.0, lockstep_settle=0.2)
+    assert same_pose(bus.more())
+    trace = []
+
+    def answer(state):
+        # Efforts that tell the states apart: measured ones come back in the next state
+        trace.append(state)
+        return gravity(state.position) + [0.0, 0.01 * np.sin(len(trace))]
+
+    bus.answer = answer
+    bus.until_said(process, 'lockstep: begins')
+    bus.until(lambda: len(trace) > 300)
+    first = next(n for n, state in enumerate(trace) if list(state.position) != HOME)
+    assert 'brakes released: by a command' in process.text
+    for n in range(max(first, 1), len(trace)):
+        assert stamp(trace[n]) - stamp(trace[n - 1]) == pytest.approx(PERIOD, abs=1e-9)
+        assert trace[n].effort == pytest.approx(
+            gravity(trace[n - 1].position) + [0.0, 0.01 * np.sin(n)], abs=1e-12)
+
+    # Without a command nothing comes, until its patience ends
+    bus.answer = lambda state: None
+    bus.until_said(process, 'lockstep: ends')
+    bus.until_said(process, 'brakes engaged: no command for 3 s')
+    bus.at_rest()
+
+    # It begins again, and a reset leaves no command behind either
+    trace.clear()
+    bus.answer = answer
+    bus.until(lambda: len(trace) > 100)
+    assert bus.call(Trigger, 'reset').success
+    bus.until(lambda: list(bus.states[-1].position) == HOME)
+    trace.clear()
+    bus.until(lambda: len(trace) > 100)
+    first = next(n for n, state in enumerate(trace) if list(state.position) != HOME)
+    for n in range(max(first, 1), len(trace)):
+        assert trace[n].effort == pytest.approx(
+            gravity(trace[n - 1].position) + [0.0, 0.01 * np.sin(n)], abs=1e-12)
+    assert process.interrupt() == 0
+
+
+def test_lockstep_says_so_when_commands_answer_no_states(simulator, bus):
+    process = simulator(lockstep=True, lockstep_timeout=0.5)
+    end = time.monotonic() + DEADLINE
+    while 'must answer states' not in process.text:
+        assert time.monotonic() < end
+        bus.send(gravity(HOME))
+        time.sleep(0.005)
+    assert process.interrupt() == 0
+
+
+def test_a_push_moves_the_arm_and_an_unknown_link_is_refused(simulator, bus):
+    process = simulator(push_duration=0.2)
+    bus.until(bus.pushes.get_subscription_count)
+    push = WrenchStamped()
+    push.header.frame_id, push.wrench.force.x = 'tool', 10.0
+    bus.pushes.publish(push)
+    bus.until_said(process, "push refused: no link 'tool'")
+    bus.answer = lambda state: gravity(state.position) - 2.0 * np.array(state.velocity)
+    bus.until_said(process, 'brakes released')
+    rest = bus.more()[-1].position
+    push.header.frame_id = 'tool0'
+    bus.pushes.publish(push)
+    bus.until_said(process, 'push on tool0 for 0.2 s')
+    bus.until(lambda: np.abs(np.subtract(bus.states[-1].position, rest)).max() > 0.01)
+
+    # What no simulation can follow ends it, and says so
+    push.wrench.force.x = 1e200
+    bus.pushes.publish(push)
+    bus.until_said(process, '^error: the simulation diverged')
+    assert process.wait() == 1
+    assert 'Traceback' not in process.text
+
+
+@pytest.mark.parametrize('parameters, complaint', [
+    ([], 'there is no robot'),
+    (['urdf:=two_link', 'rate:=1000'], 'parameter rate is refused.*as 1.0'),
+    (['urdf:=two_link', 'initial_position:=[0.0]'], 'give one for each of joint1, joint2'),
+])
+def test_what_cannot_be_simulated_is_said_in_one_line(start, parameters, complaint):
+    process = start(node('simulator'), '--ros-args',
+                    *[a for p in parameters for a in ('-p', p)])
+    assert process.wait() == 1
+    process.wait_for_line(f'^error: .*{complaint}')
+    assert 'Traceback' not in process.text
+
+
+def test_the_default_pose_is_within_the_limits():
+    urdf = OWN['two_link'].read_text().replace('lower="-3.1416"', 'lower="0.5"', 1)
+    model = load_urdf(urdf)
+    assert initial_position(model, []) == pytest.approx([(0.5 + 3.1416) / 2, 0.0])
+    with pytest.raises(ParameterError, match=r'joint1 is 0: choose one in its limits \[0.5'):
+        initial_position(model, [0.0, 0.0])

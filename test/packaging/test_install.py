@@ -1,0 +1,116 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every way to install the package, and what is installed then at work."""
+
+import site
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+LOOK = '''
+import robodyn_ros
+from importlib.metadata import version
+from robodyn_ros.model.library import share_path
+print(robodyn_ros.__file__, version('robodyn_ros'), share_path('launch', 'demo.launch.py'),
+      share_path('config'), share_path('urdf', 'two_link.urdf'), sep='\\n')
+'''
+
+
+@dataclass
+class Installation:
+    """Where an installation put things, and the environment it works in."""
+
+    source: Path
+    python: Path
+    executables: Path
+    package: Path
+    share: Path
+    env: dict[str, str]
+
+
+def run(*command: object, cwd: Path, env: dict[str, str]) -> str:
+    """Return what a command prints; fails with everything it said when it fails."""
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=env, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    assert done.returncode == 0, f'{command}\n{done.stdout}\n{done.stderr}'
+    return done.stdout
+
+
+def pip(source: Path, env: dict[str, str], *options: str) -> Installation:
+    """Install with pip into a new environment that shares the tests' other packages."""
+    venv = source.parents[1] / 'environment'
+    run(sys.executable, '-m', 'venv', '--without-pip', venv, cwd=source, env=env)
+    python = venv / 'bin' / 'python'
+    own = Path(run(python, '-c', 'import site; print(site.getsitepackages()[0])',
+                   cwd=source, env=env).strip())
+    # Not the folders themselves: their .pth files count too. Named to come after our package's
+    (own / 'zz_shared.pth').write_text(''.join(
+        f'import site; site.addsitedir({path!r})\n' for path in site.getsitepackages()))
+    run(python, '-m', 'pip', 'install', '--no-deps', '--no-build-isolation', *options, source,
+        cwd=source, env=env)
+    editable = bool(options)
+    return Installation(source, python, venv / 'bin', (source if editable else own) /
+                        'robodyn_ros', source if editable else venv / 'share' / 'robodyn_ros', env)
+
+
+def colcon(source: Path, env: dict[str, str], *options: str) -> Installation:
+    """Build with colcon and take over the environment that its setup file makes."""
+    pytest.importorskip('colcon_core', reason='needs pip install colcon-common-extensions')
+    workspace, python = source.parents[1], Path(sys.executable)
+    if ' ' in str(python):          # colcon cannot name such a Python in the scripts it writes
+        link = Path(tempfile.mkdtemp(dir=workspace.parent)) / 'environment'
+        link.symlink_to(sys.prefix)
+        python = link / 'bin' / 'python'
+    run(python, '-m', 'colcon', 'build', *options, cwd=workspace, env=env)
+    sourced = run('bash', '-c', 'source install/local_setup.bash >&2 && env -0', cwd=workspace,
+                  env=env)
+    env = dict(line.split('=', 1) for line in sourced.split('\0') if line)
+    prefix = workspace / 'install' / 'robodyn_ros'
+    package = prefix / 'lib' / f'python{sys.version_info[0]}.{sys.version_info[1]}' / \
+        'site-packages' / 'robodyn_ros'
+    if options:
+        package = workspace / 'build' / 'robodyn_ros' / 'robodyn_ros'
+    return Installation(source, python, prefix / 'lib' / 'robodyn_ros', package,
+                        prefix / 'share' / 'robodyn_ros', env)
+
+
+@pytest.fixture(scope='module', params=[
+    pytest.param((pip,), id='pip'),
+    pytest.param((pip, '--editable'), id='pip-editable'),
+    pytest.param((colcon,), id='colcon'),
+    pytest.param((colcon, '--symlink-install'), id='colcon-symlink'),
+])
+def installed(request, copy, clean) -> Installation:
+    install, *options = request.param
+    return install(copy(), clean, *options)
+
+
+def test_files_are_those_of_the_installation(installed, tmp_path):
+    found = run(installed.python, '-c', LOOK, cwd=tmp_path, env=installed.env).splitlines()
+    version = ElementTree.parse(installed.source / 'package.xml').findtext('version')
+    share = installed.share
+    assert found == [str(installed.package / '__init__.py'), version,
+                     str(share / 'launch/demo.launch.py'), str(share / 'config'),
+                     str(share / 'urdf/two_link.urdf')]
+
+
+def test_command_line(installed, tmp_path):
+    assert 'Usage: robodyn' in run(installed.executables / 'robodyn', '--help', cwd=tmp_path,
+                                   env=installed.env)
+
+
+def test_nodes_run_together_and_end_cleanly(installed, start, tmp_path):
+    pytest.importorskip('rclpy', reason='needs ROS 2: the extra [ros], or an installation')
+    simulator = start(installed.executables / 'simulator', '--ros-args', '-p', 'urdf:=two_link',
+                      '-p', 'publish_description:=true', env=installed.env, cwd=tmp_path)
+    simulator.wait_for_line('simulator ready: two_link')
+    controller = start(installed.executables / 'controller', '--ros-args', '-p',
+                       'autostart:=true', env=installed.env, cwd=tmp_path)
+    controller.wait_for_line('RUNNING')
+    assert controller.interrupt() == 0
+    assert simulator.interrupt() == 0

@@ -1,0 +1,132 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""make.py where something is missing: one clear line, an exit code, no traceback."""
+
+import ast
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from processes import Process
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(
+    (platform.system(), platform.machine()) != ('Linux', 'x86_64'),
+    reason='make.py is for Linux on x86_64, and says so elsewhere')
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Return a folder with what make.py needs, and no .venv."""
+    folder = tmp_path / 'a fresh clone'
+    folder.mkdir()
+    for name in ('make.py', 'Makefile', 'setup.py', 'setup.cfg', 'package.xml', 'pyproject.toml'):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """Return an empty folder to be the PATH."""
+    folder = tmp_path / 'programs'
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def silent_index() -> Iterator[str]:
+    """Address of a package index that takes connections and never answers."""
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        yield f'http://127.0.0.1:{server.getsockname()[1]}/simple'
+
+
+def script(path: Path, text: str) -> None:
+    path.write_text(f'#!/bin/sh\n{text}\n')
+    path.chmod(0o755)
+
+
+def make(place: Path, *arguments: str, before: tuple[str, ...] = (), **env: str):
+    done = subprocess.run([*before, sys.executable, str(place / 'make.py'), *arguments],
+                          cwd=place.parent, env={**os.environ, **env}, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    assert 'Traceback' not in done.stderr
+    return done
+
+
+def make_without_running_python(place: Path, programs: Path):
+    """Run `make.py demo` by a Python that does not know itself: it has to search PATH."""
+    text = ('import runpy, sys; sys.executable = ""; sys.argv = ["make.py", "demo"]; '
+            f'runpy.run_path({str(place / "make.py")!r}, run_name="__main__")')
+    return subprocess.run([sys.executable, '-c', text], text=True, capture_output=True,
+                          env={**os.environ, 'PATH': str(programs)}, stdin=subprocess.DEVNULL)
+
+
+def test_an_old_python_can_read_it():
+    ast.parse((ROOT / 'make.py').read_text(), feature_version=(3, 6))
+
+
+def test_help_and_unknown_targets(place):
+    assert 'demo [ROBOT]' in make(place).stdout == make(place, 'help').stdout
+    unknown = make(place, 'dmeo')
+    assert (unknown.returncode, unknown.stderr.count('\n')) == (1, 1)
+    assert "'dmeo' is none of" in unknown.stderr
+
+
+@pytest.mark.skipif(not shutil.which('setarch'), reason='needs setarch of util-linux')
+def test_another_architecture(place):
+    done = make(place, 'demo', before=('setarch', 'i686'))
+    assert (done.returncode, done.stderr.count('\n')) == (1, 1)
+    assert 'needs Linux on x86_64' in done.stderr and 'i686' in done.stderr
+
+
+def test_no_python_in_the_range(place, programs):
+    script(programs / 'python3.12', 'echo "pyenv: python3.12: command not found" >&2; exit 127')
+    done = make_without_running_python(place, programs)
+    assert (done.returncode, done.stderr.count('\n')) == (1, 1)
+    assert done.stderr.startswith('No Python 3.10-3.13')
+
+
+def test_no_venv_module(place, programs):
+    script(programs / 'python3', f'case "$2" in venv|virtualenv) exit 1; esac\n'
+                                 f'exec "{sys.executable}" "$@"')
+    done = make_without_running_python(place, programs)
+    assert done.returncode == 1
+    assert 'sudo apt install python3-venv' in done.stderr.splitlines()[-1]
+    assert 'Traceback' not in done.stderr
+    assert not (place / '.venv').exists()
+
+
+def test_no_network(place):
+    done = make(place, 'demo', PIP_INDEX_URL='http://127.0.0.1:9/simple', PIP_RETRIES='1')
+    assert done.returncode == 1
+    assert 'is there a network?' in done.stderr.splitlines()[-1]
+    assert 'ERROR' in (place / 'build' / 'pip.log').read_text()
+    # Half an environment must not be taken for a whole one
+    assert not (place / '.venv' / 'robodyn_ros.stamp').exists()
+
+
+def test_interrupted_while_installing(place, start, silent_index):
+    process: Process = start([sys.executable, str(place / 'make.py')], 'demo',
+                             env={'PIP_INDEX_URL': silent_index})
+    process.wait_for_line('Installing ROS 2')
+    assert process.interrupt(everyone=True) == 128 + signal.SIGINT
+    assert process.text.endswith('Interrupted.\n')
+    assert 'Traceback' not in process.text
+
+
+@pytest.mark.skipif(not shutil.which('make'), reason='needs make')
+def test_makefile_finds_no_python(place, programs):
+    for name in ('sh', 'test', 'make'):
+        (programs / name).symlink_to(shutil.which(name))
+    done = subprocess.run(['make', 'demo'], cwd=place, text=True, capture_output=True,
+                          env={**os.environ, 'PATH': str(programs), 'MAKEFLAGS': ''})
+    assert done.returncode != 0
+    assert done.stderr.startswith('No Python found: ')

@@ -1,0 +1,123 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+r"""
+Start real processes from tests, read what they print, stop them as a person would.
+
+Tests take the fixture ``start`` (conftest.py), which kills what a test leaves running::
+
+    simulator = start(node('simulator'), '--ros-args', '-p', 'lockstep:=true')
+    simulator.wait_for_line(r'publishing (\d+) joints')
+    assert simulator.interrupt() == 0
+"""
+
+import ctypes
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+# What a test waits at most before it fails [s]: Python starting, kernels compiled for the first
+# time and DDS discovery, all on a busy machine. Nothing takes this long when it works.
+DEADLINE = 120.0
+PR_SET_PDEATHSIG = 1        # linux/prctl.h
+
+_prctl = ctypes.CDLL(None).prctl
+
+
+def claim_domain() -> tuple[int, socket.socket]:
+    """
+    Return a ROS domain that no other test run on this machine uses, and the socket that holds it.
+
+    A bound TCP port stands for a domain, the same one as in ament's ``domain_coordinator``, so
+    that test runs of other packages keep away from ours too.
+    """
+    for domain in range(50, 100):
+        holder = socket.socket()
+        try:
+            holder.bind(('127.0.0.1', 22119 + domain))
+        except OSError:
+            holder.close()
+        else:
+            return domain, holder
+    raise RuntimeError('every ROS domain from 50 to 99 is in use by a test run on this machine')
+
+
+def node(name: str) -> list[str]:
+    """Command line of the node ``robodyn_ros.nodes.<name>``, run by the Python of the tests."""
+    return [sys.executable, '-m', f'robodyn_ros.nodes.{name}']
+
+
+class Process:
+    """A running process whose output, both streams in one, goes to a file."""
+
+    def __init__(self, command: Sequence[str], output: Path, env: Mapping[str, str],
+                 cwd: Path | None = None):
+        self.command, self.output = list(command), output
+        with output.open('wb') as sink:
+            # An own session: what the process starts can be found, and killed, with it. It does
+            # not outlive the tests, whatever ends them.
+            self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=sink,
+                                          stderr=subprocess.STDOUT, env=dict(env), cwd=cwd,
+                                          start_new_session=True,
+                                          preexec_fn=lambda: _prctl(PR_SET_PDEATHSIG,
+                                                                    signal.SIGKILL))
+
+    @property
+    def text(self) -> str:
+        """Everything printed so far."""
+        return self.output.read_text(errors='replace')
+
+    def _fail(self, problem: str) -> AssertionError:
+        return AssertionError(f'{problem}\n  command: {" ".join(self.command)}\n'
+                              f'  exit code: {self.popen.poll()}\n--- output\n{self.text}---')
+
+    def wait_for_line(self, pattern: str, deadline: float = DEADLINE) -> re.Match[str]:
+        """
+        Return the first match of the regular expression in a line of the output.
+
+        Fails, with the output, when the process ends without it or ``deadline`` seconds pass.
+        """
+        end = time.monotonic() + deadline
+        while True:
+            running = self.popen.poll() is None     # asked first: its last line still counts
+            if found := re.search(pattern, self.text, re.MULTILINE):
+                return found
+            if not running:
+                raise self._fail(f'the process ended without printing {pattern!r}')
+            if time.monotonic() > end:
+                raise self._fail(f'no {pattern!r} within {deadline:g} s')
+            time.sleep(0.02)
+
+    def wait(self, deadline: float = DEADLINE) -> int:
+        """Return the exit code; fails when the process still runs after ``deadline`` seconds."""
+        try:
+            return self.popen.wait(deadline)
+        except subprocess.TimeoutExpired:
+            raise self._fail(f'still running after {deadline:g} s') from None
+
+    def interrupt(self, deadline: float = DEADLINE, *, everyone: bool = False,
+                  by: signal.Signals = signal.SIGINT) -> int:
+        """
+        Send one SIGINT and return the exit code (negative: the signal that ended it).
+
+        :param everyone: to all processes it started too, as Ctrl-C in a terminal does.
+        :param by: another signal, e.g. SIGTERM.
+        """
+        if everyone:
+            os.killpg(self.popen.pid, by)
+        else:
+            self.popen.send_signal(by)
+        return self.wait(deadline)
+
+    def kill(self) -> None:
+        """End it and everything it started, at once."""
+        try:
+            os.killpg(self.popen.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.popen.wait()

@@ -1,0 +1,95 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The robots that tests run on: our own, real ones, and seeded random trees."""
+
+import numpy as np
+
+from robodyn_ros.model.library import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path
+
+OWN = {name: robot_path(name) for name in OWN_ROBOTS}
+REAL = {name: robot_path(name) for name in EXAMPLE_ROBOTS}
+# Panda's second finger mimics the first: both are locked, apart by different amounts.
+PANDA_LOCKED = {'panda_finger_joint1': 0.03, 'panda_finger_joint2': 0.01}
+LOCKED = {'panda': PANDA_LOCKED}
+
+# A plain arm to make faults in: what is wrong in a test is what the test wrote.
+ARM = '''<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
+    <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.01"/></inertial></link>
+  <link name="fore"><inertial><origin xyz="0 0 0.1"/><mass value="1"/>
+    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.005"/></inertial></link>
+  <link name="tool"><inertial><origin xyz="0.1 0 0"/><mass value="0.5"/>
+    <inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.001"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+    <origin xyz="0 0 0.5"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="40" velocity="3"/><dynamics damping="0.5" friction="0.2"/>
+  </joint>
+  <joint name="slide" type="prismatic"><parent link="upper"/><child link="fore"/>
+    <origin xyz="0 0 0.4" rpy="0 0 0.3"/><axis xyz="0 0 1"/>
+    <limit lower="0" upper="0.3" effort="90" velocity="1"/></joint>
+  <joint name="mount" type="fixed"><parent link="fore"/><child link="tool"/>
+    <origin xyz="0 0 0.2" rpy="0.1 0.2 0.3"/></joint>
+</robot>
+'''
+
+
+def _numbers(values) -> str:
+    return ' '.join(repr(float(v)) for v in values)
+
+
+def _origin(rng) -> str:
+    xyz, rpy = rng.uniform(-0.4, 0.4, 3), rng.uniform(-np.pi, np.pi, 3)
+    return f'<origin xyz="{_numbers(xyz)}" rpy="{_numbers(rpy)}"/>'
+
+
+def _link(rng, name: str) -> str:
+    """A link with the mass, centre and inertia of some real body, in a turned inertial frame."""
+    mass = rng.uniform(0.2, 5.0)
+    x2, y2, z2 = mass * rng.uniform(0.02, 0.2, 3)**2        # second moments: any are a body's
+    c, s = np.cos(a := rng.uniform(0, 6)), np.sin(a)
+    turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ [[1, 0, 0], [0, c, -s], [0, s, c]]
+    i = turn @ np.diag([y2 + z2, x2 + z2, x2 + y2]) @ turn.T
+    entries = ' '.join(f'i{"xyz"[j]}{"xyz"[k]}="{float(i[j, k])!r}"'
+                       for j, k in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
+    return (f'<link name="{name}"><inertial>{_origin(rng)}<mass value="{mass!r}"/>'
+            f'<inertia {entries}/></inertial></link>')
+
+
+def _joint(rng, name: str, kind: str, parent: str, child: str) -> str:
+    lines = f'<parent link="{parent}"/><child link="{child}"/>{_origin(rng)}'
+    if kind != 'fixed':
+        axis = rng.normal(size=3)
+        bounds = '' if kind == 'continuous' else f'lower="{-rng.uniform(1, 2)!r}" upper="1.5" '
+        lines += (f'<axis xyz="{_numbers(axis / np.linalg.norm(axis))}"/>'
+                  f'<limit {bounds}effort="100" velocity="3"/>'
+                  f'<dynamics damping="{rng.uniform(0, 2)!r}" friction="{rng.uniform(0, 2)!r}"/>')
+    return f'<joint name="{name}" type="{kind}">{lines}</joint>'
+
+
+def random_tree(seed: int, nv: int) -> str:
+    """
+    URDF text of a random branched tree of ``nv`` moving joints, the same for the same arguments.
+
+    At least 30 % of the joints are prismatic; axes and frames are skew; massive links are fixed to
+    the base and to moving links, and carry joints themselves.
+    """
+    rng = np.random.default_rng(seed)
+    slides = -(-3 * nv // 10)
+    kinds = ['prismatic'] * slides + [str(k) for k in rng.choice(
+        ['revolute', 'continuous', 'prismatic'], nv - slides, p=[0.6, 0.2, 0.2])]
+    rng.shuffle(kinds)
+    text, links = [_link(rng, 'base')], ['base']
+    for n, kind in enumerate(kinds):
+        # Half of the joints lengthen the latest branch, the others start one anywhere.
+        parent = links[-1] if rng.random() < 0.5 else str(rng.choice(links))
+        if rng.random() < 0.4:
+            text += [_link(rng, f'fixed_{n:02}'),
+                     _joint(rng, f'fix_{n:02}', 'fixed', parent, f'fixed_{n:02}')]
+            parent = f'fixed_{n:02}'
+            links.append(parent)
+        text += [_link(rng, f'link_{n:02}'),
+                 _joint(rng, f'joint_{n:02}', kind, parent, f'link_{n:02}')]
+        links.append(f'link_{n:02}')
+    text += [_link(rng, 'tool'), _joint(rng, 'tool_fix', 'fixed', links[-1], 'tool')]
+    return f'<robot name="tree_{seed}">\n' + '\n'.join(text) + '\n</robot>\n'

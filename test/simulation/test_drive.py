@@ -1,0 +1,135 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import numpy as np
+import pytest
+
+from robodyn_ros.model.urdf import load_urdf
+from robodyn_ros.simulation.drive import Drive
+from robodyn_ros.simulation.imperfections import Noise
+from robodyn_ros.simulation.plant import Plant
+from robots import OWN
+
+HOME = np.array([0.3, -0.2])
+# Close to gravity at HOME: the arm moves, but not far
+TAU = np.array([18.0, 4.0])
+
+
+@pytest.fixture
+def make():
+    urdf = OWN['two_link'].read_text()
+    plant = Plant(urdf, model=load_urdf(urdf))
+
+    def make(**options) -> Drive:
+        told: list[str] = []
+        drive = Drive(plant, initial=HOME, timeout=0.1, tell=told.append, **options)
+        drive.told = told
+        return drive
+    return make
+
+
+def moved(drive, periods=1):
+    before = drive.state().position
+    drive.advance(periods)
+    return (drive.state().position != before).any()
+
+
+def test_brakes_hold_until_the_first_command(make):
+    drive = make()
+    assert not moved(drive, 5) and (drive.state().position == HOME).all()
+    drive.command(TAU, 7.0)
+    assert moved(drive)
+    assert drive.state().effort == pytest.approx(TAU)
+    assert drive.told == ['brakes released: by a command']
+
+
+def test_silence_engages_the_brakes_until_the_next_command(make):
+    drive = make()
+    drive.command(TAU, 7.0)
+    drive.advance()
+    drive.watch(7.1)
+    assert moved(drive)
+    drive.watch(7.11)
+    drive.watch(7.3)
+    assert not moved(drive)
+    assert drive.told[1:] == ['brakes engaged: no command for 0.1 s']
+    drive.command(TAU, 8.0)
+    drive.watch(8.05)
+    assert moved(drive)
+
+
+def test_brakes_released_by_hand_engage_again_without_commands(make):
+    drive = make()
+    drive.release(3.0)
+    drive.watch(3.05)
+    assert moved(drive)
+    assert drive.state().effort == pytest.approx([0, 0])
+    drive.watch(3.11)
+    assert not moved(drive)
+
+
+def test_brakes_engaged_by_hand_hold_against_commands(make):
+    drive = make()
+    drive.command(TAU, 1.0)
+    assert moved(drive)
+    assert drive.engage() and drive.held
+    for now in (1.0, 1.05, 1.5):
+        drive.command(TAU, now)
+        drive.watch(now)
+        assert not moved(drive)
+    drive.release(1.5)
+    drive.command(TAU, 1.55)
+    assert moved(drive)
+    assert drive.state().effort == pytest.approx(TAU)
+    drive.engage()
+    drive.reset()
+    drive.command(TAU, 2.0)
+    assert moved(drive)
+
+
+def test_an_arm_without_brakes_falls_and_can_be_given_some(make):
+    drive = make(braking=False)
+    assert moved(drive)
+    drive.command(TAU, 1.0)
+    drive.advance()
+    assert drive.state().effort == pytest.approx(TAU)
+    drive.watch(1.2)
+    assert moved(drive)
+    assert drive.state().effort == pytest.approx([0, 0])
+    assert drive.told == ['efforts are zero: no command for 0.1 s']
+    assert not drive.engage()
+    drive.braking = True
+    assert not moved(drive)
+    drive.braking = False
+    assert moved(drive)
+    drive.command(TAU, 2.0)
+    drive.braking = True            # a command is in force: it goes on
+    assert moved(drive)
+
+
+def test_reset_goes_home_and_forgets_commands(make):
+    drive = make(delay=0.002)
+    drive.command(TAU, 1.0)
+    drive.advance(10)
+    drive.command(TAU, 1.01)
+    time = drive.state().time
+    drive.reset()
+    assert (drive.state().position == HOME).all() and (drive.state().velocity == 0).all()
+    assert drive.state().time == time
+    assert not moved(drive, 5)
+
+
+def test_a_delayed_command_releases_the_brakes_when_it_arrives(make):
+    drive = make(delay=0.003)
+    drive.command(TAU, 1.0)
+    assert not moved(drive, 3)
+    assert moved(drive)
+    drive.command(2 * TAU, 1.0)
+    drive.watch(2.0)                # under way when the watchdog acts: lost
+    assert not moved(drive, 5)
+
+
+def test_sensors_are_noisy_the_plant_is_not(make):
+    drive = make(noise=Noise(position=1e-3))
+    assert (drive.state().position != HOME).all()
+    assert (drive.plant.state().position == HOME).all()

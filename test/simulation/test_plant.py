@@ -1,0 +1,249 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robodyn_ros.errors import ArgumentError, SimulationError, UnknownNameError
+from robodyn_ros.model.urdf import load_urdf
+from robodyn_ros.simulation.plant import Plant
+from robots import LOCKED, OWN, REAL, random_tree
+
+TREE = random_tree(7, 8)
+ROBOTS = {
+    'panda': (REAL['panda'].read_text(), LOCKED['panda']),
+    'arm6': (OWN['arm6'].read_text(), {}),
+    'rp': (OWN['rp'].read_text(), {}),
+    'tree': (TREE, {}),
+    'tree, locked': (TREE, {'joint_01': 0.3, 'joint_02': -0.2, 'joint_04': 0.4}),
+}
+STEP = 5e-7     # s; small enough to see an acceleration in a difference of velocities
+
+
+def make(name, **options) -> Plant:
+    urdf, locked = ROBOTS.get(name) or (OWN[name].read_text(), {})
+    return Plant(urdf, model=load_urdf(urdf, locked=locked), locked=locked, **options)
+
+
+class Reference:
+    """The same robot by Pinocchio, in the model's joint order, without friction."""
+
+    def __init__(self, name, model):
+        urdf, locked = ROBOTS[name]
+        self.pin = pin.buildModelFromXML(urdf)
+        ids = [self.pin.getJointId(joint) for joint in locked]
+        self.pin = pin.buildReducedModel(self.pin, ids, self._q(self.pin, locked))
+        self.data, self.names = self.pin.createData(), model.joint_names
+        self.order = [self.pin.joints[self.pin.getJointId(j)].idx_v for j in model.joint_names]
+
+    def _q(self, model, values):
+        q = pin.neutral(model)
+        for name, value in values.items():
+            joint = model.joints[model.getJointId(name)]
+            q[joint.idx_q:joint.idx_q + joint.nq] = (
+                [np.cos(value), np.sin(value)] if joint.nq == 2 else [value])
+        return q
+
+    def q(self, position):
+        return self._q(self.pin, dict(zip(self.names, position)))
+
+    def v(self, ours):
+        out = np.zeros(self.pin.nv)
+        out[self.order] = ours
+        return out
+
+    def gravity(self, position):
+        return pin.computeGeneralizedGravity(self.pin, self.data, self.q(position))[self.order]
+
+    def acceleration(self, position, velocity, tau, link=None, force=(0, 0, 0)):
+        tau = self.v(tau)
+        if link:
+            jacobian = pin.computeFrameJacobian(
+                self.pin, self.data, self.q(position), self.pin.getFrameId(link),
+                pin.LOCAL_WORLD_ALIGNED)
+            tau += jacobian[:3].T @ force
+        return pin.aba(self.pin, self.data, self.q(position), self.v(velocity), tau)[self.order]
+
+
+def acceleration(name, position, velocity, tau, push=None):
+    """Of the plant at an instant, extrapolated from two short periods, with its friction."""
+    means = []
+    for steps in (1, 2):
+        plant = make(name, timestep=STEP / 2, substeps=steps)
+        plant.reset(position, velocity)
+        if push:
+            plant.push(*push, 1.0)
+        plant.step(tau)
+        means.append((plant.state().velocity - velocity) / plant.period)
+    return 2 * means[0] - means[1]
+
+
+def somewhere(model, seed=1):
+    """A pose well inside the limits, a velocity of every joint, efforts below their limits."""
+    rng = np.random.default_rng(seed)
+    low, high = np.maximum(model.position_lower, -1.5), np.minimum(model.position_upper, 1.5)
+    speed = rng.uniform(0.3, 0.8, model.nv) * rng.choice([-1, 1], model.nv)
+    return (low + (high - low) * rng.uniform(0.2, 0.8, model.nv), speed,
+            rng.uniform(-0.9, 0.9, model.nv) * np.minimum(model.effort_limit, 50))
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_accelerates_as_pinocchio_says(name):
+    urdf, locked = ROBOTS[name]
+    model = load_urdf(urdf, locked=locked)
+    q, v, tau = somewhere(model)
+    friction = model.viscous_friction * v + model.coulomb_friction * np.sign(v)
+    expected = Reference(name, model).acceleration(q, v, tau - friction)
+    error = acceleration(name, q, v, tau) - expected
+    assert np.abs(error).max() < 1e-6 * max(1, np.abs(expected).max())
+
+
+def test_a_push_acts_at_the_origin_of_any_link_in_world_axes():
+    urdf, locked = ROBOTS['panda']
+    model = load_urdf(urdf, locked=locked)
+    q, v, tau = somewhere(model)
+    force, link = np.array([3.0, -20.0, 8.0]), 'panda_hand_tcp'
+    friction = model.viscous_friction * v
+    expected = Reference('panda', model).acceleration(q, v, tau - friction, link, force)
+    error = acceleration('panda', q, v, tau, (link, force)) - expected
+    assert np.abs(error).max() < 1e-6 * np.abs(expected).max()
+
+
+def test_a_push_ends():
+    plant = make('two_link')
+    plant.reset([0.3, 0.4])
+    plant.push('tool0', [0, 0, 5], 0.0025)
+    q = []
+    for _ in range(6):
+        plant.step(0.0)
+        q.append(plant.state())
+    free = make('two_link')
+    free.reset(q[2].position, q[2].velocity)
+    free.step(0.0)
+    assert np.abs(free.state().velocity - q[3].velocity).max() < 1e-6
+    assert np.abs(q[0].velocity - q[2].velocity).max() > 1e-3
+
+
+def energy(state):
+    """Of two_link, from the textbook: l = 0.5, 0.4 m, m = 2, 1 kg at the ends of the links [J]."""
+    (q1, q2), (w1, w2) = state.position, state.velocity
+    x, y = -0.5 * np.sin(q1) * w1, 0.5 * np.cos(q1) * w1
+    x2 = x - 0.4 * np.sin(q1 + q2) * (w1 + w2)
+    y2 = y + 0.4 * np.cos(q1 + q2) * (w1 + w2)
+    height = 0.5 * np.sin(q1)
+    return (x * x + y * y + (x2 * x2 + y2 * y2) / 2
+            + 9.81 * (2 * height + height + 0.4 * np.sin(q1 + q2)))
+
+
+def swing(timestep, duration=1.0):
+    """States of a free swing from rest, below the horizontal."""
+    plant = make('two_link', timestep=timestep, substeps=1)
+    plant.reset([-0.6, 0.5])
+    for _ in range(round(duration / timestep)):
+        plant.step(0.0)
+        yield plant.state()
+
+
+def test_a_free_swing_keeps_its_energy():
+    energies = np.array([energy(state) for state in swing(0.25e-3, 2.0)])
+    assert np.ptp(energies) < 1e-6
+
+
+def test_a_free_swing_converges_in_fourth_order():
+    *_, coarse = swing(8e-3)
+    *_, fine = swing(4e-3)
+    *_, exact = swing(0.5e-3)
+    errors = [np.abs(s.position - exact.position).max() for s in (coarse, fine)]
+    assert errors[0] / errors[1] == pytest.approx(16, rel=0.3)
+
+
+@pytest.mark.parametrize('name', ['panda', 'arm6', 'tree, locked'])
+def test_brakes_hold_the_pose_and_report_gravity(name):
+    plant = make(name)
+    q, v, tau = somewhere(plant.model)
+    plant.brakes = True
+    plant.reset(q, v)
+    for _ in range(5):
+        plant.step(tau)
+    state = plant.state()
+    assert (state.position == q).all() and (state.velocity == 0).all()
+    assert state.effort == pytest.approx(Reference(name, plant.model).gravity(q), abs=1e-9)
+    assert state.time == pytest.approx(0.005)
+
+
+def test_brakes_stop_the_motion_and_let_it_go_on():
+    plant = make('two_link')
+    plant.reset([0.0, 0.0])
+    for _ in range(20):
+        plant.step(0.0)
+    plant.brakes = True
+    stopped = plant.state()
+    plant.step(0.0)
+    assert (plant.state().position == stopped.position).all()
+    assert np.abs(stopped.position).max() > 1e-3 and (stopped.velocity == 0).all()
+    plant.brakes = False
+    plant.step(0.0)
+    assert plant.state().velocity[0] == pytest.approx(-9.81 / 0.5 * 1e-3, rel=0.01)
+
+
+def test_efforts_are_clamped_and_measured():
+    plant = make('two_link')
+    plant.step([1e6, -3.5])
+    assert plant.state().effort == pytest.approx([plant.model.effort_limit[0], -3.5])
+
+
+def test_position_limits_stop_the_arm():
+    plant = make('arm6')
+    for _ in range(1500):
+        plant.step(0.5 * plant.model.effort_limit)
+    assert plant.state().position == pytest.approx(plant.model.position_upper, abs=1e-3)
+
+
+def test_dry_friction_holds_and_brakes():
+    plant = make('arm6')
+    reference = Reference('arm6', plant.model)
+    for _ in range(1000):
+        q = plant.state().position
+        plant.step(reference.gravity(q) + 0.5 * plant.model.coulomb_friction)
+    assert np.abs(plant.state().position).max() < 1e-4
+    # 0.6 N·m of it and 0.6 N·m·s/rad of the other kind on the wrist against 5 N·m
+    for _ in range(100):
+        plant.step(reference.gravity(plant.state().position) + [0, 0, 0, 0, 0, -5])
+    assert plant.state().velocity[5] == pytest.approx(-(5 - 0.6) / 0.6, rel=1e-3)
+
+
+def test_joint_damping_is_added_and_may_be_stiff():
+    plant, q = make('panda', joint_damping=0.5), np.array([0, 0, 0, -1.5, 0, 1.5, 0])
+    plant.reset(q, 1.0)
+    plant.joint_damping = 500.0
+    for _ in range(50):
+        plant.step(plant.model.effort_limit * 0)
+    # Gravity only creeps against it: at most 50 N·m / 500 N·m·s/rad
+    assert np.abs(plant.state().velocity).max() < 0.1
+    plant.joint_damping = 0.0
+    plant.reset(q, 1.0)
+    plant.step(0.0)
+    assert np.abs(plant.state().velocity).max() > 0.5
+
+
+def test_what_cannot_be_followed_is_an_error():
+    plant = make('two_link')
+    plant.reset([0, 0], 1e200)
+    with pytest.raises(SimulationError, match='diverged'):
+        for _ in range(10):
+            plant.step(0.0)
+
+
+def test_unusable_arguments_are_refused():
+    plant = make('two_link')
+    with pytest.raises(ArgumentError, match='tau.*joint1, joint2'):
+        plant.step([1.0, 2.0, 3.0])
+    with pytest.raises(ArgumentError, match='tau'):
+        plant.step([1.0, np.nan])
+    with pytest.raises(ArgumentError, match='position'):
+        plant.reset([0.0])
+    with pytest.raises(UnknownNameError, match="no link 'tool'.*tool0"):
+        plant.push('tool', [0, 0, 1], 1.0)
+    with pytest.raises(ArgumentError, match='force'):
+        plant.push('tool0', [0, 1], 1.0)

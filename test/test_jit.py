@@ -1,0 +1,127 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled code on disk: made once, never stale, and no hindrance where nothing can be written."""
+
+import importlib
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from robodyn_ros import jit
+
+TEXT = '''
+from numba import int64, njit
+
+import helper
+
+
+@njit(int64(int64), cache=True)
+def entry(x):
+    return helper.step(x)
+'''
+HELPER = 'def step(x):\n    return x + {}\n'
+
+# Prints where the code went, what it gives, and how many functions were compiled, not loaded.
+SCRIPT = f'''
+import helper
+from robodyn_ros import jit
+
+module = jit.load('small', {TEXT!r}, (jit.jitable(helper),))
+print(module.__file__, module.entry(1), sum(module.entry.stats.cache_misses.values()), sep='|')
+'''
+DYNAMICS = '''
+from robodyn_ros.dynamics.compile import generic
+
+names = 'gravity', 'bias', 'inverse_dynamics', 'mass_matrix', 'forward_dynamics'
+print(sum(len(getattr(generic(), n).stats.cache_misses) for n in names),
+      sum(len(getattr(generic(), n).stats.cache_hits) for n in names))
+'''
+
+
+@pytest.fixture
+def helper(tmp_path):
+    """A folder with helper.py, a module that compiled code calls."""
+    (tmp_path / 'helper.py').write_text(HELPER.format(1))
+    return tmp_path
+
+
+def command(script):
+    return [sys.executable, '-c', script]
+
+
+def environment(helper, cache_directory):
+    root = Path(jit.__file__).parents[1]
+    return {**os.environ, 'ROBODYN_CACHE_DIR': str(cache_directory),
+            'PYTHONPATH': os.pathsep.join(map(str, (helper, root)))}
+
+
+def run(script, helper, cache_directory):
+    return subprocess.run(command(script), env=environment(helper, cache_directory), check=True,
+                          capture_output=True, text=True, timeout=120).stdout.strip()
+
+
+def test_a_second_process_compiles_nothing(helper):
+    assert run(DYNAMICS, helper, helper / 'cache') == '5 0'
+    assert run(DYNAMICS, helper, helper / 'cache') == '0 5'
+
+
+def test_a_changed_helper_means_another_name(helper):
+    first, result, _ = run(SCRIPT, helper, helper / 'cache').split('|')
+    assert result == '2'
+    (helper / 'helper.py').write_text(HELPER.format(100))
+    second, result, _ = run(SCRIPT, helper, helper / 'cache').split('|')
+    assert result == '101'
+    assert first != second
+
+
+def test_the_name_is_told_by_text_and_every_module(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    modules = []
+    for name in ('one_helper', 'other_helper'):
+        (tmp_path / f'{name}.py').write_text('')
+        modules.append(importlib.import_module(name))
+
+    def file(text, used):
+        return jit.load('empty', text, tuple(used)).__file__
+
+    monkeypatch.setenv('ROBODYN_CACHE_DIR', str(tmp_path / 'cache'))
+    jit.cache_directory.cache_clear()
+    try:
+        names = {file('', []), file('', modules[:1]), file('', modules), file('x = 1', modules)}
+        assert len(names) == 4
+        assert {Path(name).parent for name in names} == {tmp_path / 'cache'}
+    finally:
+        jit.cache_directory.cache_clear()
+
+
+def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(helper):
+    blocked = helper / 'file'
+    blocked.write_text('')
+    place, result, misses = run(SCRIPT, helper, blocked / 'cache').split('|')
+    assert (result, misses) == ('2', '1')
+    assert not Path(place).parent.exists()
+
+
+def test_processes_that_start_together_share_a_cold_cache(helper):
+    processes = [subprocess.Popen(command(SCRIPT), env=environment(helper, helper / 'cache'),
+                                  stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    answers = [p.communicate(timeout=120)[0].split('|') for p in processes]
+    assert [p.returncode for p in processes] == [0, 0]
+    assert answers[0][:2] == answers[1][:2]
+    assert not list((helper / 'cache').glob('*.part'))
+
+
+def test_threads_that_load_at_once_get_one_module():
+    loaded = []
+    threads = [threading.Thread(target=lambda: loaded.append(jit.load('empty', 'y = 2', ())))
+               for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(loaded) == 8
+    assert len(set(map(id, loaded))) == 1

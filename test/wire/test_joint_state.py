@@ -1,0 +1,226 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""JointState bytes against rclpy's own serialisation, and everything that must be refused."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
+
+from robodyn_ros.errors import ArgumentError
+from robodyn_ros.wire.joint_state import (
+    ACCEPTED,
+    DUPLICATE,
+    FOREIGN,
+    LENGTHS,
+    MALFORMED,
+    NO_VELOCITY,
+    NON_FINITE,
+    REASONS,
+    JointStateDecoder,
+    JointStateEncoder,
+)
+
+NAMES = ('a', 'elbow', 'Gelenk_ä', '')
+TEXT = st.text(st.characters(exclude_characters='\0', exclude_categories=('Cs',)), max_size=9)
+NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def message(names=NAMES, position=None, velocity=None, effort=None, frame_id='base', stamp=(7, 9)):
+    """A serialized JointState; arrays that are not given count 1, 2, 3 or -1, -2, -3."""
+    state = JointState()
+    state.header.frame_id = frame_id
+    state.header.stamp.sec, state.header.stamp.nanosec = stamp
+    count = np.arange(1.0, len(names) + 1)
+    state.name = list(names)
+    state.position = list(count if position is None else position)
+    state.velocity = list(-count if velocity is None else velocity)
+    state.effort = list(10 * count if effort is None else effort)
+    return serialize_message(state)
+
+
+def numbers(decoder):
+    return decoder.state.view(float).reshape(-1, 4).copy()
+
+
+def rows(serialized, names, received):
+    """What rclpy reads for our names: rows of position, velocity, effort, received."""
+    read = deserialize_message(serialized, JointState)
+    at = {name: k for k, name in enumerate(read.name)}
+    return np.array([[read.position[at[n]], read.velocity[at[n]],
+                      read.effort[at[n]] if len(read.effort) else math.nan, received]
+                     if n in at else 4 * [math.nan] for n in names]).reshape(-1, 4)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_reads_what_rclpy_reads(data):
+    present = data.draw(st.lists(TEXT, unique=True, max_size=9))
+    ours = data.draw(st.permutations(present))[:data.draw(st.integers(0, len(present)))]
+    absent = data.draw(st.lists(TEXT.filter(lambda n: n not in present), unique=True, max_size=2))
+    values = st.lists(NUMBER, min_size=len(present), max_size=len(present))
+    stamp = data.draw(st.tuples(st.integers(-2**31, 2**31 - 1), st.integers(0, 999_999_999)))
+    serialized = message(present, data.draw(values), data.draw(values),
+                         data.draw(values | st.just([])), data.draw(TEXT), stamp)
+    decoder = JointStateDecoder([*ours, *absent])
+    code = decoder.decode(serialized, 3.5)
+    assert code == (ACCEPTED if ours else FOREIGN)
+    np.testing.assert_array_equal(numbers(decoder), rows(serialized, [*ours, *absent], 3.5))
+    if ours:
+        assert decoder.stamp == pytest.approx(stamp[0] + 1e-9 * stamp[1], rel=1e-15)
+        assert decoder.missing == tuple(absent)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(TEXT, max_size=9), TEXT, st.integers(-2**31, 2**31 - 1), st.data())
+def test_rclpy_reads_what_the_encoder_writes(names, frame_id, seconds, data):
+    encoder = JointStateEncoder(names, frame_id)
+    for _ in range(2):
+        position, velocity, effort = (
+            data.draw(st.lists(NUMBER, min_size=len(names), max_size=len(names)))
+            for _ in range(3))
+        read = deserialize_message(
+            encoder.encode(seconds * 10**9 + 123, position, velocity, effort), JointState)
+        assert (read.header.stamp.sec, read.header.stamp.nanosec) == (seconds, 123)
+        assert (read.header.frame_id, list(read.name)) == (frame_id, list(names))
+        assert [list(a) for a in (read.position, read.velocity, read.effort)] == [
+            position, velocity, effort]
+
+
+def test_joints_may_be_spread_over_messages_in_any_order():
+    decoder = JointStateDecoder(NAMES)
+    assert decoder.missing == NAMES
+    arm, rest = message(['elbow', 'wheel', 'a']), message(['', 'Gelenk_ä'], effort=[])
+    for k in range(3):
+        assert decoder.decode(arm, 2.0 * k) == ACCEPTED
+        assert decoder.decode(rest, 2.0 * k + 1) == ACCEPTED
+        np.testing.assert_array_equal(numbers(decoder), [
+            [3, -3, 30, 2 * k], [1, -1, 10, 2 * k],
+            [2, -2, math.nan, 2 * k + 1], [1, -1, math.nan, 2 * k + 1]])
+    assert decoder.missing == ()
+
+
+def test_an_order_that_changes_between_messages_is_followed():
+    decoder = JointStateDecoder(['a', 'b'])
+    for names in (['a', 'b'], ['a', 'b'], ['b', 'a'], ['b', 'a'], ['x', 'a', 'b'], ['a', 'b']):
+        assert decoder.decode(message(names), 0.0) == ACCEPTED
+        assert decoder.state.position.tolist() == [names.index(n) + 1 for n in ('a', 'b')]
+
+
+def test_arbitrary_padding_between_names_changes_nothing():
+    decoder = JointStateDecoder(NAMES)
+    plain = JointStateEncoder(NAMES).encode(0, [1, 2, 3, 4], [0] * 4, [0] * 4)
+    padding = plain.index(b'a\0\0\0') + 2
+    for filler in range(256):
+        padded = bytearray(plain)
+        padded[padding:padding + 2] = [filler] * 2
+        assert decoder.decode(bytes(padded), 0.0) == ACCEPTED
+        assert decoder.state.position.tolist() == [1, 2, 3, 4]
+
+
+def test_names_too_long_to_remember_are_read_each_time():
+    names = [f'{k:04}' + 1000 * 'x' for k in range(100)]
+    decoder = JointStateDecoder(names[::-1])
+    for _ in range(2):
+        assert decoder.decode(message(names), 0.0) == ACCEPTED
+        assert decoder.state.position.tolist() == [*range(100, 0, -1)]
+
+
+REFUSED = {
+    'twice the same joint': (DUPLICATE, message(['a', 'elbow', 'a'])),
+    'no joint of ours': (FOREIGN, message(['wheel', 'elbo', 'elbow_'])),
+    'no joint at all': (FOREIGN, message([])),
+    'foreign and without positions': (FOREIGN, message(['wheel'], position=[])),
+    'a position too few': (LENGTHS, message(position=[1, 2, 3])),
+    'a position too many': (LENGTHS, message(position=[1, 2, 3, 4, 5])),
+    'no positions': (LENGTHS, message(position=[])),
+    'a velocity too few': (LENGTHS, message(velocity=[1, 2, 3])),
+    'an effort too many': (LENGTHS, message(effort=[1, 2, 3, 4, 5])),
+    'no velocities': (NO_VELOCITY, message(velocity=[])),
+    'NaN position': (NON_FINITE, message(position=[1, 2, 3, math.nan])),
+    'infinite position': (NON_FINITE, message(position=[math.inf, 2, 3, 4])),
+    'NaN velocity': (NON_FINITE, message(velocity=[1, math.nan, 3, 4])),
+    'infinite velocity': (NON_FINITE, message(velocity=[1, 2, -math.inf, 4])),
+    'infinite effort': (NON_FINITE, message(effort=[1, 2, 3, -math.inf])),
+    'big endian': (MALFORMED, b'\0\0' + message()[2:]),
+    'parameter list': (MALFORMED, b'\0\3' + message()[2:]),
+    'XCDR2': (MALFORMED, b'\0\7' + message()[2:]),
+    'not a byte': (MALFORMED, b''),
+    'a header only': (MALFORMED, message()[:4]),
+}
+
+
+@pytest.mark.parametrize('case', REFUSED)
+@pytest.mark.parametrize('before', [[], [message()], [message(NAMES[::-1])]],
+                         ids=['first', 'same', 'other order'])
+def test_a_refused_message_leaves_no_trace(case, before):
+    code, refused = REFUSED[case]
+    decoder = JointStateDecoder(NAMES)
+    for sound in before:
+        assert decoder.decode(sound, 1.0) == ACCEPTED
+    state, stamp = numbers(decoder), decoder.stamp
+    assert decoder.decode(refused, 2.0) == code
+    np.testing.assert_array_equal(numbers(decoder), state)
+    np.testing.assert_equal(decoder.stamp, stamp)
+    assert REASONS[code]
+    assert decoder.decode(message(NAMES[::-1]), 3.0) == ACCEPTED
+    assert decoder.state.position.tolist() == [4, 3, 2, 1]
+
+
+def test_what_is_not_ours_may_be_anything():
+    decoder = JointStateDecoder(['elbow'])
+    serialized = message(['x', 'elbow', 'x'], [math.nan, 2, math.inf], [math.inf, 3, math.nan],
+                         [math.nan, math.nan, math.inf])
+    assert decoder.decode(serialized, 1.0) == ACCEPTED
+    np.testing.assert_array_equal(numbers(decoder), [[2, 3, math.nan, 1]])
+
+
+@pytest.mark.parametrize('names', [NAMES, ['', 'elbow'], ['a'] + ['elbow', 'wheel']])
+def test_every_truncation_is_refused(names):
+    n = len(names)
+    whole = JointStateEncoder(names, 'f').encode(0, np.ones(n), np.ones(n), np.ones(n))
+    cached, fresh = JointStateDecoder(names), JointStateDecoder(names)
+    assert cached.decode(whole, 1.0) == ACCEPTED
+    for end in range(len(whole)):
+        assert cached.decode(whole[:end], 2.0) == MALFORMED
+        assert fresh.decode(whole[:end], 2.0) == MALFORMED
+        assert cached.decode(whole, 1.0) == ACCEPTED
+    assert np.isnan(numbers(fresh)).all()
+
+
+@pytest.mark.parametrize('known', [True, False])
+def test_every_corrupted_byte_gets_an_answer_that_rclpy_agrees_with(known):
+    names = ('a', 'elbow')
+    sound = message(['elbow', 'wheel', 'a'])
+    decoder = JointStateDecoder(names)
+    usual = sound if known else message(names)
+    codes = set()
+    for place in range(len(sound)):
+        corrupted = bytearray(sound)
+        for byte in range(256):
+            assert decoder.decode(usual, 1.0) == ACCEPTED
+            before = numbers(decoder)
+            corrupted[place] = byte
+            code = decoder.decode(bytes(corrupted), 2.0)
+            codes.add(code)
+            if code != ACCEPTED:
+                assert code in REASONS
+                assert numbers(decoder).tobytes() == before.tobytes()
+                continue
+            after = rows(bytes(corrupted), names, 2.0)
+            after = np.where(np.isnan(after[:, 3:]), before, after)     # not in it any more
+            np.testing.assert_array_equal(numbers(decoder), after)
+    assert codes >= {ACCEPTED, MALFORMED, LENGTHS, NON_FINITE}
+
+
+def test_names_are_checked():
+    with pytest.raises(ArgumentError, match='twice'):
+        JointStateDecoder(['a', 'b', 'a'])
+    with pytest.raises(ArgumentError, match='NUL'):
+        JointStateEncoder(['a\0'])
+    with pytest.raises(ArgumentError, match=r'velocity has shape \(1,\).*\(2,\)'):
+        JointStateEncoder(['a', 'b']).encode(0, [1, 2], [1], [1, 2])
