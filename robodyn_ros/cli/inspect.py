@@ -24,7 +24,8 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
     :param pose: (nv,) [rad | m].
     :param source: where all this was read from, for the headline.
     """
-    head = Text.assemble((model.name, 'bold'), f': {model.nv} joints on {model.base_link}, '
+    head = Text.assemble((model.name, 'bold'), f': {model.nv} joint{"s" * (model.nv > 1)} on '
+                         f'{model.base_link}, '
                          f'{model.mass.sum():.4g} kg in motion ', (f'({source})', 'dim'))
     odd = [Text(f'! {text}', 'yellow') for text in model.warnings]
     return Group(head, _chain(model), _limits(model), _gravity(model, pose),

@@ -13,9 +13,9 @@ from ..wire.joint_state import STATE
 from . import guard
 from .compile import compiled
 from .records import ARM, DISARM, GRAVITY_COMPENSATION, MEMORY, MODES, NO_REQUEST, STOP, Vectors
-from .reference import Points
+from .reference import Points, sample
 from .settings import Settings
-from .trajectory import Waypoints, interpolate
+from .trajectory import Waypoints, interpolate, splice
 
 
 class Controller:
@@ -87,9 +87,12 @@ class Controller:
         if self.memory['mode'][0] == GRAVITY_COMPENSATION:
             raise TrajectoryError('gravity_compensation follows no reference', name='mode',
                                   remedy=f'set mode to one of {", ".join(MODES[1:])}')
-        serial = int(self._points.header['serial'][0]) + 1
-        self._points = interpolate(self.model, waypoints, self._v.target.copy(),
-                                   self._v.target_qd.copy(), start, serial)
+        old, serial = self._points, int(self._points.header['serial'][0]) + 1
+        position, velocity = self._v.target.copy(), np.zeros(self.model.nv)
+        if following := bool(self.memory['following'][0]):
+            position, velocity = sample(old, start)
+        new = interpolate(self.model, waypoints, position, velocity, start, serial)
+        self._points = splice(old, new, self.memory['time'][0]) if following else new
 
     @property
     def phase(self) -> int:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from .records import MEMORY, Vectors
+
 HEADER = np.dtype([('start', float), ('serial', np.int64)])
 
 
@@ -60,3 +62,10 @@ def follow(points, m, v, now):
     if t >= times[last + 1]:
         for i in range(v.q.shape[0]):
             v.target_qd[i], v.target_qdd[i] = 0.0, 0.0
+
+
+def sample(points: Points, time: float) -> tuple[ndarray, ndarray]:
+    """Position and velocity (nv,) of a reference at a time on its clock [s]."""
+    m, v = np.zeros(1, MEMORY).view(np.recarray)[0], Vectors.zeros(points.coefficients.shape[2])
+    follow(points._replace(header=points.header.view(np.recarray)), m, v, time)
+    return v.target, v.target_qd

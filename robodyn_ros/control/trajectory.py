@@ -12,7 +12,7 @@ from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
-from .reference import HEADER, Points
+from .reference import HEADER, Points, sample
 
 MOST_WAYPOINTS = 20_000
 # A first waypoint at time 0 must be where the reference is, up to this many radians or metres
@@ -76,6 +76,30 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
     header = np.zeros(1, HEADER)
     header[0] = start, serial
     return Points(header, np.ascontiguousarray(times), coefficients)
+
+
+def splice(old: Points, new: Points, now: float) -> Points:
+    """
+    One reference that follows ``old`` until ``new`` starts, and ``new`` from there on.
+
+    Whenever the cycle takes it over before that, nothing happens to the motion under way. What of
+    ``old`` is over ``now`` [s] is left out.
+    """
+    begin = old.header['start'][0]
+    start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
+    if present >= end:
+        return new
+    times, coefficients = old.times, old.coefficients
+    if start > end:                                         # rest at the end of the old one
+        hold = np.zeros_like(coefficients[:1])
+        hold[0, 0] = sample(old, np.inf)[0]
+        times, coefficients = np.append(times, start), np.concatenate([coefficients, hold])
+    first = max(int(np.searchsorted(times, present, side='right')) - 1, 0)
+    kept = int(np.searchsorted(times, start))               # segments that begin before the start
+    header = new.header.copy()
+    header['start'] = begin
+    return Points(header, np.concatenate([times[first:kept], start + new.times]),
+                  np.concatenate([coefficients[first:kept], new.coefficients]))
 
 
 def _ordered(model: RobotModel, asked: Waypoints) -> tuple[

@@ -58,27 +58,29 @@ def reference(model: RobotModel, asked: Waypoints) -> PPoly:
 
 def plan(dynamics: Dynamics, pose: ndarray, shortest: float) -> Waypoints:
     """
-    Return a motion around ``pose`` (nv,) that is slow enough for the limits of the robot.
+    Return a motion around ``pose`` (nv,) that the robot can make: small enough for its velocity
+    limits, slow enough for its effort limits.
 
     :param shortest: [s].
     :raises DemoError: if even the slowest one asks for too much effort.
     """
     model, duration = dynamics.model, shortest
-    amplitude = amplitudes(model, pose)
     while True:
+        unit = waypoints(model, pose, np.ones(model.nv), duration)
+        assert unit.velocities is not None
+        amplitude = np.minimum(amplitudes(model, pose), OF_VELOCITY * model.velocity_limit
+                               / np.abs(unit.velocities).max(0))
         asked = waypoints(model, pose, amplitude, duration)
         effort = np.abs([dynamics.inverse_dynamics(*state) for state in zip(
             asked.positions, asked.velocities, asked.accelerations)]).max(0)
-        too_fast = np.abs(asked.velocities).max(0) > OF_VELOCITY * model.velocity_limit
-        if not too_fast.any() and (effort <= OF_EFFORT * model.effort_limit).all():
+        # Gravity alone may need more than the share that leaves room for feedback
+        share = OF_EFFORT if duration < LONGEST else 1.0
+        if (effort <= share * model.effort_limit).all():
             return asked
         if duration >= LONGEST:
-            # Gravity alone may need more than the share that leaves room for feedback
-            if not too_fast.any() and (effort <= model.effort_limit).all():
-                return asked
             i = int(np.argmax(effort / model.effort_limit))
             raise DemoError(
-                f'moving {model.joint_names[i]} takes {effort[i]:.4g} of {model.effort_limit[i]:g}'
-                ' N·m or N', name=model.joint_names[i], value=effort[i],
+                f'moving {model.joint_names[i]} takes {effort[i]:.4g} N·m or N, its limit is '
+                f'{model.effort_limit[i]:g}', name=model.joint_names[i], value=effort[i],
                 remedy='begin at another pose: --at V1,V2,...')
         duration *= STRETCH

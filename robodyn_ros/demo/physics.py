@@ -17,6 +17,7 @@ STENCIL = 5                 # samples to either side of a difference quotient: s
 TIME_CONSTANT = 0.3         # s in which damped motion dies down
 PUSH_TURN, PUSH_SLIDE = 0.2, 0.1            # [rad], [m] that a push shall move a joint
 OF_ROOM = 0.5               # of the way to the next limit, at most
+LEVER = 1e-3                # m: a force with less does not move a joint
 
 
 def moved_by_gravity(dynamics: Dynamics, pose: ndarray) -> bool:
@@ -89,7 +90,7 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
                   - dynamics.inverse_dynamics(pose, zero, zero, wrench))        # Jᵀ axis
         room = np.where(effort > 0, model.position_upper - pose, pose - model.position_lower)
         most = np.minimum(np.where(slides, PUSH_SLIDE, PUSH_TURN), OF_ROOM * room)
-        felt = np.abs(effort) > 1e-3 * max(np.abs(effort).max(), 1e-9)
+        felt = np.abs(effort) > np.maximum(LEVER, 0.001 * np.abs(effort).max())
         if not felt.any():
             continue
         scale = ((most * damper + model.coulomb_friction)[felt] / np.abs(effort)[felt]).min()

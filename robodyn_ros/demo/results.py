@@ -18,13 +18,15 @@ class Loop:
     rate: float                 # Hz
     missed: int                 # periods
     refused: int                # samples
+    busy: float                 # share of the periods that were missed
 
     @classmethod
     def between(cls, first: Diagnosis, last: Diagnosis) -> 'Loop':
         """Return the figures between two reports of one activation."""
-        seconds = last.time - first.time
-        return cls((last.cycles - first.cycles) / seconds if seconds > 0 else nan,
-                   last.missed - first.missed, last.refused - first.refused)
+        seconds, cycles = last.time - first.time, last.cycles - first.cycles
+        missed = last.missed - first.missed
+        return cls(cycles / seconds if seconds > 0 else nan, missed,
+                   last.refused - first.refused, missed / max(missed + cycles, 1))
 
 
 @dataclass(frozen=True)
@@ -78,3 +80,8 @@ class Results:
     def passed(self) -> bool:
         """Whether every check has passed."""
         return all(check.passed for check in self.checks)
+
+    @property
+    def busy(self) -> float:
+        """Largest share of the periods that the controller missed in one motion."""
+        return max((tracking.loop.busy for tracking in self.trackings), default=0.0)

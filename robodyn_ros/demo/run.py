@@ -21,14 +21,14 @@ from .conductor import conducting
 from .processes import exit_on_terminate, free_domain, running
 from .report import tables
 from .robot import Robot, write_parameters
-from .scenario import BRIEF, FULL, Scenario
+from .scenario import BRIEF, BUSY, FULL, Scenario
 
 NODES = ('simulator', 'controller')         # in the order in which they start
 REFRESH = 0.1       # s between two pictures of the progress bar
 # A machine that is busy with other things may stop a process for longer than the 50 ms and 100 ms
 # after which controller and simulator usually give up. What is measured stays what it is: an arm
 # that waits for its effort is off its trajectory.
-PATIENCE = {'controller': {'state_timeout': 0.2}, 'simulator': {'command_timeout': 0.2}}
+PATIENCE = {'controller': {'state_timeout': 0.5}, 'simulator': {'command_timeout': 0.5}}
 
 
 class Bar:
@@ -125,4 +125,7 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     console.print(tables(robot.model, results))
     console.print(f'Picture: {picture}\nLogs and parameters of the nodes: {output}',
                   soft_wrap=True)
+    if not results.passed and results.busy > BUSY:
+        console.print(f'The machine was busy: the controller missed {results.busy:.0%} of its '
+                      'periods. Try again when less is going on.')
     return 0 if results.passed else 1

@@ -28,6 +28,9 @@ KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
 LEAD = 1.0                  # s from sending a trajectory to its start
 PUSH_DURATION = 0.5         # s, the simulator's default
 TRACKED_MODES = MODES[1:]
+# With more of its periods missed than this, a motion is repeated, once: the machine was busy with
+# other things. The calmer one counts, whatever its error.
+BUSY = 0.05
 
 
 class Times(NamedTuple):
@@ -56,6 +59,7 @@ class Scenario:
         self.asked = motion.plan(dynamics, self.pose, times.motion)
         self.results = Results()
         self._faults: list[str] = []
+        self._mode = ''
 
     @property
     def duration(self) -> float:
@@ -80,7 +84,11 @@ class Scenario:
         for mode in TRACKED_MODES:
             with self.step(f'{mode}: it follows a trajectory',
                            LEAD + self.asked.times[-1] + 3):
-                self.results.trackings.append(self.follow(mode))
+                tracking = self.follow(mode)
+            if tracking.loop.busy > BUSY:
+                with self.step(f'{mode}: once more, the machine was busy', 0):
+                    tracking = min(tracking, self.follow(mode), key=lambda t: t.loop.busy)
+            self.results.trackings.append(tracking)
         self.compare()
         self.check('no fault of the controller', self._faults[0] if self._faults else 'none',
                    'none', not self._faults)
@@ -170,16 +178,20 @@ class Scenario:
                 ('PD', pd, BETTER_THAN_PD, 0 * gravity),
                 ('PD + gravity', impedance, BETTER_THAN_IMPEDANCE, gravity)):
             possible = OF_POSSIBLE * physics.best_ratio(self.dynamics, *states, known)
-            required = min(wanted, possible)
-            why = ' (friction)' if possible < wanted else ''
+            required = f'> {min(wanted, possible):.3g}x'
+            if possible < wanted:
+                required += ' (friction)'
+            if possible < 1.0:
+                required = 'nothing: friction, which no law knows, hides it'
             self.check(f'computed torque tracks better than {other}', f'{rms / computed:.3g}x',
-                       f'> {required:.3g}x{why}', rms / computed > required)
+                       required, possible < 1.0 or rms / computed > min(wanted, possible))
 
     # What they are made of
 
     def activate(self, mode: str) -> Diagnosis:
         """Let the arm, held by its brakes, be taken over under a control law."""
         inertia = self.dynamics.mass_matrix(self.pose).diagonal()
+        self._mode = mode
         self.conductor.set_parameters('controller', {
             'stiffness': (KP * inertia).tolist(), 'damping': (KD * inertia).tolist(),
             'acceleration_kp': [KP], 'acceleration_kd': [KD], 'mode': mode})
@@ -190,7 +202,7 @@ class Scenario:
         """Return the controller's next report; a fault in it is noted."""
         diagnosis = self.conductor.next_diagnosis()
         if diagnosis.phase == 'FAULT':
-            self._faults.append(diagnosis.message)
+            self._faults.append(f'{diagnosis.message} in {self._mode}')
         return diagnosis
 
     def furthest(self, position: np.ndarray) -> float:

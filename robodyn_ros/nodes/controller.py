@@ -33,6 +33,7 @@ STATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 COMMAND_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 DESCRIPTION_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                              durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LEAD = 0.01         # s from a trajectory's arrival to its start: planning it takes a moment
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -213,7 +214,7 @@ class ControllerNode(LifecycleNode):
             now, start = self.loop.now(), message.header.stamp.sec + 1e-9 * (
                 message.header.stamp.nanosec)
             if start == 0.0:
-                start = now
+                start = now + LEAD
             elif not self.loop.on_ros_time:
                 start += now - self.get_clock().now().nanoseconds * 1e-9
             if start < now:

@@ -7,8 +7,8 @@ import pytest
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.records import MEMORY, Vectors
-from robodyn_ros.control.reference import follow, hold_here
-from robodyn_ros.control.trajectory import Waypoints, interpolate
+from robodyn_ros.control.reference import follow, hold_here, sample
+from robodyn_ros.control.trajectory import Waypoints, interpolate, splice
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.library import robot_path
 
@@ -22,7 +22,7 @@ def two_link():
     return load_urdf(robot_path('two_link'))
 
 
-def sample(points, times):
+def samples(points, times):
     """Positions, velocities and accelerations that the cycle would see at these times."""
     m, v = np.zeros(1, MEMORY).view(np.recarray)[0], Vectors.zeros(2)
     points = points._replace(header=points.header.view(np.recarray))
@@ -47,7 +47,7 @@ def test_passes_through_its_waypoints(two_link, fields):
     for a in given[1:]:
         a[-1] = 0.0
     points = plan(two_link, times, *given)
-    x, xd, xdd = sample(points, [9.0, 10.0, *(10.0 + times), 99.0])
+    x, xd, xdd = samples(points, [9.0, 10.0, *(10.0 + times), 99.0])
     assert x[:2] == pytest.approx(np.array([HERE, HERE])) and xd[0] == pytest.approx(REST)
     for asked, got in zip(given, (x, xd, xdd), strict=False):
         assert got[2:5] == pytest.approx(asked, abs=1e-9)
@@ -58,11 +58,11 @@ def test_derivatives_are_those_of_the_position(two_link):
     """Velocity and acceleration are consistent: central differences agree."""
     points = plan(two_link, [0.5, 1.0], [[0.4, 0.1], [0.2, 0.3]], np.array([[0.2, 0.1], REST]))
     t, h = np.linspace(10.01, 10.98, 200), 1e-5
-    x, xd, xdd = sample(points, t)
-    assert (sample(points, t + h)[0] - sample(points, t - h)[0]) / (2 * h) == pytest.approx(
+    x, xd, xdd = samples(points, t)
+    assert (samples(points, t + h)[0] - samples(points, t - h)[0]) / (2 * h) == pytest.approx(
         xd, abs=1e-6)
     inside = abs(t - 10.5) > 2 * h
-    assert ((sample(points, t + h)[1] - sample(points, t - h)[1]) / (2 * h))[inside] == (
+    assert ((samples(points, t + h)[1] - samples(points, t - h)[1]) / (2 * h))[inside] == (
         pytest.approx(xdd[inside], abs=1e-4))
     assert x.shape == (200, 2)
 
@@ -82,6 +82,23 @@ def test_hold_here_takes_the_present_pose():
     hold_here(m, v)
     assert m.following == 0 and v.target.tolist() == HERE.tolist()
     assert v.target_qd.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize('start', [10.0, 10.3, 10.5, 10.99, 11.0, 12.0])
+def test_a_new_trajectory_takes_over_without_a_step(two_link, start):
+    """Until it starts the old one goes on; there, position and velocity are those of the old."""
+    old = plan(two_link, [0.5, 1.0], [[0.4, 0.1], [0.2, 0.3]])
+    position, velocity = sample(old, start)
+    new = interpolate(two_link, Waypoints(two_link.joint_names, [1.0], [[0.5, 0.5]]), position,
+                      velocity, start, 2)
+    now = max(10.0, start - 0.4)
+    both = splice(old, new, now)
+    before = np.linspace(now, start, 50)
+    assert samples(both, before)[:2] == pytest.approx(samples(old, before)[:2], abs=1e-9)
+    after = np.linspace(start, start + 1.5, 50)
+    assert samples(both, after) == pytest.approx(samples(new, after), abs=1e-9)
+    assert both.header['serial'][0] == 2
+    assert splice(old, new, 11.5) is new
 
 
 @pytest.mark.parametrize(('name', 'change'), [

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A test's own node: asks the nodes under test over ROS, and hears what they publish."""
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
+from processes import Process
 from robodyn_ros.nodes.serialized import SerializedSubscription
 
 DEADLINE = 20.0     # s, for what takes a node a second or two
@@ -92,12 +94,17 @@ class Remote:
             self.diagnostics['level'] = str(ord(status.level))
             self.diagnostics['message'] = status.message
 
-    def until(self, condition: Callable[[], object], what: str, deadline: float = DEADLINE) -> None:
+    def until(self, condition: Callable[[], object], what: str,
+              deadline: float = DEADLINE) -> None:
         """Listen until the condition holds."""
         end = time.monotonic() + deadline
         while not condition():
             assert time.monotonic() < end, f'{what}: not within {deadline:g} s'
             self.executor.spin_once(0.05)
+
+    def until_line(self, process: Process, pattern: str) -> None:
+        """Listen, and let timers publish, until a process has printed a line."""
+        self.until(lambda: re.search(pattern, process.text), f'{pattern!r} in {process.output}')
 
     def listen(self, seconds: float) -> None:
         """Listen for a while."""

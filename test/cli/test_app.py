@@ -1,0 +1,106 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The command as a person runs it: what it prints, where, and how it ends."""
+
+import sys
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from robodyn_ros.cli.app import app
+from robodyn_ros.model.library import robot_path, share_path
+
+# As if they were not installed
+WITHOUT_ROS = [sys.executable, '-c', 'import sys\n'
+               'for name in ("rclpy", "mujoco", "matplotlib"): sys.modules[name] = None\n'
+               'from robodyn_ros.cli import main\n'
+               'sys.exit(main())']
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def row(output, name, heading):
+    """The words of the line that begins with ``name`` in the table under ``heading``."""
+    lines = output[output.index(heading):].splitlines()
+    return next(line.split() for line in lines if line.split()[:1] == [name])
+
+
+def test_version_is_that_of_the_package():
+    manifest = ElementTree.parse(share_path('package.xml'))
+    assert run('--version').output.split() == ['robodyn_ros', manifest.findtext('version')]
+
+
+def test_inspect_shows_the_chain():
+    result = run('inspect', 'rp')
+    assert result.exit_code == 0
+    assert row(result.output, 'joint1', 'Chain')[1:8] == [
+        'revolute', '0', '0', '1', 'base_link', 'link1', '3']
+    assert row(result.output, 'joint2', 'Chain')[1:8] == [
+        'prismatic', '1', '0', '0', 'link1', 'link2', '1.5']
+
+
+def test_inspect_shows_limits_and_friction():
+    assert row(run('inspect', 'arm6').output, 'joint_3', 'Limits')[1:7] == [
+        '-2.6', '1.3', '4.4', '220', '8', '6']
+
+
+def test_inspect_compares_gravity_with_the_effort_limit():
+    # Both links level: g2 = m2 l2 g, g1 = (m1 + m2) l1 g + g2
+    output = run('inspect', 'two_link', '--at', '0,0').output
+    assert row(output, 'joint1', 'Gravity')[1:] == ['0', '18.64', '80', '23.3%']
+    assert row(output, 'joint2', 'Gravity')[1:] == ['0', '3.924', '30', '13.1%']
+
+
+def test_inspect_marks_what_a_motor_cannot_hold(tmp_path):
+    weak = tmp_path / 'weak.urdf'
+    weak.write_text(robot_path('two_link').read_text().replace('effort="30"', 'effort="3"'))
+    output = run('inspect', weak, '--at', '0,0').output
+    assert row(output, 'joint2', 'Gravity')[-3:] == ['130.8%', 'TOO', 'HEAVY']
+    assert output.count('TOO HEAVY') == 1
+
+
+def test_inspect_prints_every_warning(tmp_path):
+    odd = tmp_path / 'odd.urdf'
+    odd.write_text(robot_path('two_link').read_text().replace('<axis xyz="0 0 1"/>',
+                                                              '<axis xyz="0 0 2"/>'))
+    output = run('inspect', odd).output
+    assert output.count('\n! ') == 2
+    assert 'no warnings' in run('inspect', 'two_link').output
+
+
+def test_inspect_takes_locked_joints_root_and_tip():
+    output = run('inspect', 'two_link', '--locked', 'joint2=0.5').output
+    assert ': 1 joint on' in output and 'joint2' not in output
+    output = run('inspect', 'arm6', '--root', 'link_2', '--tip', 'link_4',
+                 '--locked', 'joint_5=0,joint_6=0').output
+    assert row(output, 'joint_3', 'Chain')[5] == 'link_2'
+    assert 'joint_2' not in output and 'joint_5' not in output
+
+
+@pytest.mark.parametrize(('words', 'said'), [
+    (['inspect', 'no_such_robot'], "no robot 'no_such_robot'"),
+    (['inspect', 'two_link', '--at', '0'], 'initial position'),
+    (['inspect', 'two_link', '--at', '0,99'], 'joint2'),
+    (['inspect', 'two_link', '--locked', 'joint9=0'], "'joint9'"),
+])
+def test_an_error_is_one_line_on_stderr(start, words, said):
+    process = start([sys.executable, '-m', 'robodyn_ros.cli'], *words)
+    assert process.wait() == 1
+    assert said in process.text
+    assert len(process.text.strip().splitlines()) == 1
+
+
+def test_inspect_needs_no_ros(start):
+    process = start(WITHOUT_ROS, 'inspect', 'two_link')
+    assert process.wait() == 0
+    assert 'Gravity' in process.text
+
+
+def test_demo_says_what_is_not_installed(start):
+    process = start(WITHOUT_ROS, 'demo', 'two_link')
+    assert process.wait() == 1
+    assert len(process.text.strip().splitlines()) == 1
+    assert all(word in process.text for word in ('rclpy', 'mujoco', 'matplotlib', 'pip install'))

@@ -1,0 +1,60 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every file of config/ is taken by the nodes it is for, as it stands."""
+
+import pytest
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+
+from robodyn_ros.control.records import MODES
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.demo.robot import choose, configuration
+from robodyn_ros.dynamics import Dynamics
+from robodyn_ros.model.library import share_path
+from robodyn_ros.nodes import controller_parameters, simulator_parameters
+from robodyn_ros.nodes.parameters import Parameters
+
+TABLES = {'controller': controller_parameters.TABLE, 'simulator': simulator_parameters.TABLE}
+NAMES = sorted(path.stem for path in share_path('config').glob('*.yaml'))
+
+
+def test_there_is_one_for_each_robot():
+    assert set(NAMES) == {'two_link', 'rp', 'arm6', 'panda', 'ur5'}
+
+
+@pytest.mark.parametrize('namespace', ['', 'left'])
+@pytest.mark.parametrize('section', TABLES)
+@pytest.mark.parametrize('name', NAMES)
+def test_the_node_takes_it_over(name, section, namespace):
+    wanted = configuration(name)[section]
+    assert wanted.keys() <= {p.name for p in TABLES[section]}
+    context = Context()
+    rclpy.init(args=['--ros-args', '--params-file', str(share_path('config', f'{name}.yaml'))],
+               context=context)
+    try:
+        node = Node(section, namespace=namespace, context=context)
+        taken = Parameters(node, TABLES[section]).values()      # checks types and ranges
+        node.destroy_node()
+    finally:
+        rclpy.shutdown(context=context)
+    assert {key: taken[key] for key in wanted} == wanted
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_gains_and_limits_suit_the_robot_in_every_mode(name):
+    robot = choose(name, {}, [])
+    inertia = Dynamics(robot.model).mass_matrix(robot.pose).diagonal()
+    values = {p.name: robot.parameters['controller'].get(p.name, p.default)
+              for p in controller_parameters.TABLE}
+    for mode in MODES:
+        settings: Settings = controller_parameters.settings(values | {'mode': mode})
+        records = settings.joint_records(robot.model, inertia)
+        assert (records['effort_rate'] > 0).all()
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_both_nodes_speak_of_the_same_joints(name):
+    sections = configuration(name)
+    for key in ('locked_joints', 'locked_positions', 'gravity'):
+        assert sections['controller'].get(key) == sections['simulator'].get(key)

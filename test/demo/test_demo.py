@@ -1,0 +1,93 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The whole demo as a process, to its end and interrupted: verdict, files, and nothing left."""
+
+import os
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from processes import DEADLINE
+
+DEMO = [sys.executable, '-m', 'robodyn_ros.cli', 'demo', 'two_link', '--brief']
+SHM = Path('/dev/shm')
+
+
+def processes():
+    """Every process: its parent, and the files in /dev/shm that it has mapped."""
+    found = {}
+    for folder in Path('/proc').glob('[0-9]*'):
+        try:
+            parent = int((folder / 'stat').read_text().rpartition(')')[2].split()[1])
+            mapped = set(re.findall(r'/dev/shm/(\S+)', (folder / 'maps').read_text()))
+        except (OSError, ValueError):
+            continue                    # it has ended, or is none of our business
+        found[int(folder.name)] = parent, mapped
+    return found
+
+
+class Traces:
+    """What a demo starts and puts into /dev/shm, seen from outside."""
+
+    def __init__(self, pid):
+        self.pid, self.children = pid, set()
+        self.before = {path.name for path in SHM.iterdir()}
+        self.files = set()
+
+    def look(self):
+        """Note the children and the files that they and the demo have mapped now."""
+        now = processes()
+        self.children |= {pid for pid, (parent, _) in now.items() if parent == self.pid}
+        for pid in {self.pid, *self.children} & now.keys():
+            self.files |= now[pid][1] - self.before
+
+    def left(self):
+        """Children that still run, and files that nobody else uses but that are still there."""
+        now = processes()
+        used = set().union(*(mapped for _, mapped in now.values()))
+        files = {name for name in self.files - used if (SHM / name).exists()}
+        return files | (self.children & now.keys())
+
+
+@pytest.fixture
+def demo(start, tmp_path):
+    return start(DEMO, '--output', tmp_path / 'demo')
+
+
+def test_it_passes_and_leaves_a_picture_and_nothing_else(demo, tmp_path):
+    traces = Traces(demo.popen.pid)
+    for line in ('it floats', 'computed_torque: it follows'):
+        demo.wait_for_line(line, 2 * DEADLINE)
+        traces.look()
+    assert demo.wait(2 * DEADLINE) == 0, demo.text
+    assert demo.text.count('passed') == 9
+    assert len(traces.children) == 2 and traces.files
+    assert not traces.left()
+    names = {path.name for path in (tmp_path / 'demo').iterdir()}
+    assert {'two_link.png', 'two_link.yaml', 'controller.log', 'simulator.log'} <= names
+
+
+@pytest.mark.parametrize('line', ['compiling', 'the nodes start', 'it floats', 'pd: it follows'])
+def test_ctrl_c_ends_everything_at_any_moment(demo, line):
+    traces = Traces(demo.popen.pid)
+    demo.wait_for_line(line, 2 * DEADLINE)
+    traces.look()
+    assert demo.interrupt() == 130
+    assert 'Traceback' not in demo.text
+    assert not traces.left()
+
+
+def test_a_node_that_dies_ends_the_demo_with_its_last_words(demo):
+    demo.wait_for_line('it floats', 2 * DEADLINE)
+    traces = Traces(demo.popen.pid)
+    traces.look()
+    simulator, = (pid for pid in traces.children
+                  if 'nodes.simulator' in Path(f'/proc/{pid}/cmdline').read_text())
+    os.kill(simulator, signal.SIGTERM)
+    assert demo.wait() == 1
+    assert 'the simulator has ended with exit code' in demo.text
+    assert 'simulator ends' in demo.text
+    assert 'Traceback' not in demo.text
+    assert not traces.children & processes().keys()

@@ -1,0 +1,97 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions against MuJoCo, which shares nothing with them."""
+
+import numpy as np
+import pytest
+
+from robodyn_ros.demo import physics
+from robodyn_ros.demo.recorder import Recording
+from robodyn_ros.demo.robot import choose
+from robodyn_ros.dynamics import Dynamics
+from robodyn_ros.model.library import robot_path
+from robodyn_ros.simulation.plant import Plant
+
+
+class Bench:
+    """A robot of config/ and its plant."""
+
+    def __init__(self, name):
+        self.robot = choose(name, {}, [])
+        p = self.robot.parameters['simulator']
+        self.dynamics = Dynamics(self.robot.model)
+        self.plant = Plant(self.robot.path.read_text(), model=self.robot.model,
+                           locked=dict(zip(p.get('locked_joints', []),
+                                           p.get('locked_positions', []))))
+        self.plant.reset(self.robot.pose)
+
+    def record(self, seconds, effort):
+        """States while ``effort(q)`` acts."""
+        states = [self.plant.state()]
+        for _ in range(round(seconds / self.plant.period)):
+            self.plant.step(effort(states[-1].position))
+            states.append(self.plant.state())
+        return Recording(*map(np.array, zip(*states)))
+
+
+@pytest.fixture(params=['two_link', 'rp', 'arm6', 'panda', 'ur5'])
+def bench(request):
+    return Bench(request.param)
+
+
+def test_nothing_holds_an_arm_that_falls(bench):
+    fall = bench.record(0.2, lambda q: np.zeros(bench.robot.model.nv))
+    assert physics.moved_by_gravity(bench.dynamics, bench.robot.pose)
+    assert physics.held_share(bench.dynamics, fall) < 0.02
+
+
+def test_an_arm_that_is_held_is_not_taken_for_one_that_falls():
+    bench = Bench('panda')
+    share = physics.held_share(bench.dynamics, bench.record(0.2, bench.dynamics.gravity))
+    assert share == pytest.approx(1.0, abs=0.01)
+
+
+def test_half_held_is_half_held():
+    bench = Bench('ur5')
+    falling = bench.record(0.2, lambda q: 0.5 * bench.dynamics.gravity(q))
+    assert physics.held_share(bench.dynamics, falling) == pytest.approx(0.5, abs=0.05)
+
+
+def test_an_arm_that_hangs_is_not_moved_by_gravity():
+    robot = choose('two_link', {}, [-np.pi / 2, 0.0])
+    assert not physics.moved_by_gravity(Dynamics(robot.model), robot.pose)
+
+
+def test_a_push_moves_the_arm_as_far_as_expected(bench):
+    c = physics.damping(bench.dynamics, bench.robot.pose)
+    push = physics.push(bench.dynamics, bench.robot.pose, c, 0.5)
+    assert 0.05 < np.abs(push.displacement).max() < 0.21
+    bench.plant.joint_damping = c
+    bench.plant.push(push.link, push.force, 0.5)
+    states = bench.record(3.0, bench.dynamics.gravity)
+    moved = np.abs(states.position[-1] - states.position[0]).max()
+    # Friction acts a little longer than the force does
+    assert moved == pytest.approx(np.abs(push.displacement).max(), rel=0.35)
+    assert np.abs(states.velocity[-1]).max() < 1e-3
+
+
+def test_without_friction_computed_torque_may_be_any_better():
+    robot = choose('two_link', {}, [])
+    state = np.array([robot.pose]), np.array([[0.1, 0.2]]), np.array([[1.0, 2.0]])
+    assert physics.best_ratio(Dynamics(robot.model), *state, np.zeros((1, 2))) == np.inf
+
+
+def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
+    rubbing = tmp_path / 'rubbing.urdf'
+    rubbing.write_text(robot_path('two_link').read_text().replace('friction="0"',
+                                                                  'friction="0.5"'))
+    robot = choose(str(rubbing), {}, [0.4, 0.9])
+    dynamics = Dynamics(robot.model)
+    state = robot.pose, np.array([1e-6, -1e-6]), np.zeros(2)
+    g, inertia = dynamics.gravity(robot.pose), dynamics.mass_matrix(robot.pose).diagonal()
+    friction = np.array([0.5, -0.5])
+    expected = np.linalg.norm((g + friction) / inertia) / np.linalg.norm(friction / inertia)
+    reference = [x[None] for x in state]
+    assert physics.best_ratio(dynamics, *reference, np.zeros((1, 2))) == pytest.approx(expected)
+    # A law that knows all there is to know leaves as much to feedback
+    assert physics.best_ratio(dynamics, *reference, g[None]) == pytest.approx(1.0)

@@ -1,0 +1,101 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+import sys
+import time
+
+import pytest
+from processes import DEADLINE
+
+from robodyn_ros.demo.processes import Child, free_domain, interrupts_later, running, undisturbed
+from robodyn_ros.errors import DemoError
+
+# Says when it is ready, counts interrupts and ends on the first, or never
+GENTLE = [sys.executable, '-uc', 'import signal, time\n'
+          'def leave(*_): print("interrupted"); raise SystemExit(0)\n'
+          'signal.signal(signal.SIGINT, leave); print("ready"); time.sleep(100)']
+DEAF = [sys.executable, '-uc', 'import signal, time\n'
+        'signal.signal(signal.SIGINT, signal.SIG_IGN); print("ready"); time.sleep(100)']
+
+
+def wait_for(condition):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_every_child_gets_one_interrupt_and_is_waited_for(tmp_path):
+    with pytest.raises(KeyboardInterrupt), \
+            running({'a': GENTLE, 'b': GENTLE}, tmp_path, os.environ) as children:
+        wait_for(lambda: all('ready' in child.output for child in children.values()))
+        raise KeyboardInterrupt
+    for child in children.values():
+        assert child.output.count('interrupted') == 1
+        assert child.stop() == 0
+
+
+def test_a_child_that_does_not_listen_is_ended_nevertheless(tmp_path, monkeypatch):
+    monkeypatch.setattr('robodyn_ros.demo.processes.PATIENCE', 0.2)
+    child = Child('deaf', DEAF, tmp_path / 'log', os.environ)
+    wait_for(lambda: 'ready' in child.output)
+    assert child.stop() == -signal.SIGTERM
+
+
+def test_a_child_that_has_ended_is_an_error_with_the_end_of_its_log(tmp_path):
+    child = Child('short', [sys.executable, '-c', 'print("why"); raise SystemExit(3)'],
+                  tmp_path / 'log', os.environ)
+
+    def ended():
+        try:
+            child.check()
+        except DemoError as error:
+            return str(error)
+    wait_for(ended)
+    assert 'the short has ended with exit code 3' in ended()
+    assert ended().endswith('why')
+    assert child.stop() == 3
+
+
+def test_a_killed_parent_takes_its_children_with_it(start, tmp_path):
+    parent = start([sys.executable, '-uc', 'import os, sys, time\n'
+                    'from pathlib import Path\n'
+                    'from robodyn_ros.demo.processes import Child\n'
+                    f'child = Child("c", {GENTLE!r}, Path({str(tmp_path / "log")!r}), os.environ)\n'
+                    'print("child", child._process.pid); time.sleep(100)'])
+    pid = int(parent.wait_for_line(r'child (\d+)')[1])
+    assert alive(pid)
+    os.kill(parent.popen.pid, signal.SIGKILL)
+    parent.wait()
+    wait_for(lambda: not alive(pid))
+
+
+def test_interrupts_wait_until_what_has_begun_is_finished():
+    finished = False
+    with pytest.raises(KeyboardInterrupt), interrupts_later():
+        os.kill(os.getpid(), signal.SIGINT)
+        finished = True
+    assert finished
+
+
+def test_cleaning_up_is_not_disturbed():
+    with undisturbed():
+        os.kill(os.getpid(), signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_the_domain_is_the_users_or_any_free_one(monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', '7')
+    assert free_domain() == 7
+    monkeypatch.delenv('ROS_DOMAIN_ID')
+    assert 1 <= free_domain() < 100

@@ -1,0 +1,48 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+import shutil
+
+import numpy as np
+import pytest
+
+from robodyn_ros.demo.robot import choose, configuration, write_parameters
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.library import robot_path
+
+
+def test_a_known_robot_comes_with_its_configuration():
+    robot = choose('panda', {}, [])
+    assert robot.model.nv == 7
+    assert robot.pose[3] == pytest.approx(-3 * np.pi / 4)
+    assert robot.parameters['controller']['locked_joints'] == [
+        'panda_finger_joint1', 'panda_finger_joint2']
+
+
+def test_what_is_said_replaces_the_configuration():
+    robot = choose('panda', {'panda_finger_joint1': 0.0, 'panda_finger_joint2': 0.01},
+                   [0, 0, 0, -1, 0, 1, 0])
+    for node in robot.parameters.values():
+        assert node['locked_positions'] == [0.0, 0.01]
+    assert robot.pose.tolist() == robot.parameters['simulator']['initial_position'] \
+        == [0, 0, 0, -1, 0, 1, 0]
+
+
+def test_a_file_is_taken_as_it_is(tmp_path):
+    path = shutil.copy(robot_path('rp'), tmp_path / 'mine.urdf')
+    robot = choose(str(path), {}, [])
+    assert robot.name == 'mine'
+    assert robot.pose.tolist() == [0.0, 0.5]        # the carriage cannot be at zero
+    assert robot.parameters['controller'] == {}
+
+
+def test_a_pose_outside_the_limits_is_refused():
+    with pytest.raises(ParameterError, match='joint2'):
+        choose('rp', {}, [0.0, 0.9])
+
+
+def test_parameters_written_are_read_back(tmp_path, monkeypatch):
+    monkeypatch.setattr('robodyn_ros.demo.robot.share_path', lambda *parts: tmp_path / parts[-1])
+    parameters = {'controller': {'mode': 'pd', 'stiffness': [1.0, 2.0]},
+                  'simulator': {'urdf': 'rp'}}
+    write_parameters(tmp_path / 'x.yaml', parameters)
+    assert configuration('x') == parameters
