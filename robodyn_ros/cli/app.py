@@ -3,7 +3,7 @@
 """The subcommands of `robodyn`: each a thin door to one room, which is imported when it opens."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from xml.etree import ElementTree
 
 import typer
@@ -21,7 +21,7 @@ PIPE_WIDTH = 140
 class Commands(TyperGroup):
     """Ends a command that fails on purpose with one line, and an interrupted one without any."""
 
-    def invoke(self, ctx: typer.Context) -> object:
+    def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
         try:
             return super().invoke(ctx)
@@ -86,7 +86,7 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
 @app.command()
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
-             '--brief', help='Float and drive for a shorter time; everything is checked.')] = False,
+             '--brief', help='Float and drive for a shorter time; all is checked.')] = False,
          output: Annotated[Path, typer.Option(
              help='Folder for the picture, the parameters and the logs of the two nodes.')
          ] = Path('build/demo')) -> None:

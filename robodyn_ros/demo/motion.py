@@ -56,10 +56,17 @@ def reference(model: RobotModel, asked: Waypoints) -> PPoly:
     return PPoly(points.coefficients.transpose(1, 0, 2)[::-1], points.times)
 
 
+def states(asked: Waypoints) -> ndarray:
+    """Return position, velocity and acceleration at each waypoint, (W, 3, nv)."""
+    assert asked.velocities is not None and asked.accelerations is not None
+    return np.stack([asked.positions, asked.velocities, asked.accelerations], axis=1)
+
+
 def plan(dynamics: Dynamics, pose: ndarray, shortest: float) -> Waypoints:
     """
-    Return a motion around ``pose`` (nv,) that the robot can make: small enough for its velocity
-    limits, slow enough for its effort limits.
+    Return a motion around ``pose`` (nv,) that the robot can make.
+
+    It is small enough for the velocity limits, and slow enough for the effort limits.
 
     :param shortest: [s].
     :raises DemoError: if even the slowest one asks for too much effort.
@@ -71,8 +78,7 @@ def plan(dynamics: Dynamics, pose: ndarray, shortest: float) -> Waypoints:
         amplitude = np.minimum(amplitudes(model, pose), OF_VELOCITY * model.velocity_limit
                                / np.abs(unit.velocities).max(0))
         asked = waypoints(model, pose, amplitude, duration)
-        effort = np.abs([dynamics.inverse_dynamics(*state) for state in zip(
-            asked.positions, asked.velocities, asked.accelerations)]).max(0)
+        effort = np.abs([dynamics.inverse_dynamics(*state) for state in states(asked)]).max(0)
         # Gravity alone may need more than the share that leaves room for feedback
         share = OF_EFFORT if duration < LONGEST else 1.0
         if (effort <= share * model.effort_limit).all():

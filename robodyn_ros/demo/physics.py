@@ -111,20 +111,19 @@ def _orientation(model: RobotModel, q: ndarray, body: int) -> ndarray:
     return rotation
 
 
-def best_ratio(dynamics: Dynamics, position: ndarray, velocity: ndarray, acceleration: ndarray,
-               without: ndarray) -> float:
+def best_ratio(dynamics: Dynamics, reference: ndarray, without: ndarray) -> float:
     """
     Return how much less is left to feedback by a computed torque than by a simpler law.
 
     Feedback of the same stiffness turns what is left to it into error. Computed torque leaves
     friction, which it does not know; a simpler law leaves friction and what it omits.
 
-    :param position: (N, nv) of the reference, with its derivatives.
+    :param reference: (N, 3, nv) position, velocity and acceleration.
     :param without: (N, nv) [N·m | N] efforts that the simpler law knows.
     """
     model = dynamics.model
     left, left_simple = [], []
-    for q, qd, qdd, known in zip(position, velocity, acceleration, without):
+    for (q, qd, qdd), known in zip(reference, without):
         inertia = dynamics.mass_matrix(q).diagonal()
         friction = model.coulomb_friction * np.sign(qd) + model.viscous_friction * qd
         left.append(friction / inertia)

@@ -39,9 +39,9 @@ def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
         errors = figure.add_subplot(grid[1, column], sharex=norms)
         torques = figure.add_subplot(grid[2, column], sharex=norms, sharey=torques)
         for joint, name in enumerate(model.joint_names):
-            look = {'color': colors(joint), 'lw': 1.1}
-            errors.plot(tracking.time, 1e3 * tracking.error[:, joint], **look)
-            torques.plot(tracking.time, tracking.effort[:, joint], label=name, **look)
+            color = colors(joint)
+            errors.plot(tracking.time, 1e3 * tracking.error[:, joint], color=color, lw=1.1)
+            torques.plot(tracking.time, tracking.effort[:, joint], color=color, lw=1.1, label=name)
         errors.set_title(TITLES[tracking.mode])
         errors.grid(alpha=0.25)
         torques.grid(alpha=0.25)

@@ -44,8 +44,27 @@ def free_domain() -> int:
 
 
 @contextmanager
+def ending_once() -> Iterator[None]:
+    """Within, the first Ctrl-C or SIGTERM ends this process in order; others do nothing."""
+    def leave(number: int, frame: FrameType | None) -> None:
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + number)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        for number in before:
+            signal.signal(number, leave)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def interrupts_later() -> Iterator[None]:
-    """Within, Ctrl-C waits: what has begun is finished, then KeyboardInterrupt is raised."""
+    """Within, Ctrl-C waits: what has begun is finished before it acts."""
     waiting: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
     try:
@@ -53,7 +72,7 @@ def interrupts_later() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
     if waiting:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
@@ -64,13 +83,6 @@ def undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def exit_on_terminate() -> None:
-    """Let SIGTERM end this process in order, as an exception does."""
-    def leave(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)
-    signal.signal(signal.SIGTERM, leave)
 
 
 def _die_with_parent() -> None:

@@ -19,14 +19,10 @@ INTERVAL = 0.02         # s between two looks
 class Recording(NamedTuple):
     """Joint states in a row, arrays in the model's joint order."""
 
-    time: ndarray
-    """(N,) [s] header stamps, wall clock."""
-    position: ndarray
-    """(N, nv) [rad | m]."""
-    velocity: ndarray
-    """(N, nv) [rad/s | m/s]."""
-    effort: ndarray
-    """(N, nv) [N·m | N] of the motors, or of the brakes where they hold."""
+    time: ndarray           # (N,) [s] header stamps, wall clock
+    position: ndarray       # (N, nv) [rad | m]
+    velocity: ndarray       # (N, nv) [rad/s | m/s]
+    effort: ndarray         # (N, nv) [N·m | N] of the motors, or of the brakes where they hold
 
     def between(self, begin: float, end: float) -> 'Recording':
         """Return the part with begin <= time <= end [s]."""

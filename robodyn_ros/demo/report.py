@@ -13,9 +13,10 @@ from .results import Loop, Results
 
 def units(model: RobotModel) -> tuple[str, str]:
     """Return the units of thousandths of positions, and of efforts, for tables and axes."""
-    kinds = {kind == 'prismatic' for kind in model.joint_types}
-    return {(False,): ('mrad', 'N·m'), (True,): ('mm', 'N')}.get(
-        tuple(kinds), ('mrad | mm', 'N·m | N'))
+    slides = {kind == 'prismatic' for kind in model.joint_types}
+    if len(slides) > 1:
+        return 'mrad | mm', 'N·m | N'
+    return ('mm', 'N') if slides.pop() else ('mrad', 'N·m')
 
 
 def tables(model: RobotModel, results: Results) -> Group:
@@ -30,9 +31,9 @@ def tables(model: RobotModel, results: Results) -> Group:
 
     def loop(figures: Loop) -> list[str]:
         return [f'{figures.rate:.1f}', str(figures.missed), str(figures.refused)]
-    if results.float is not None:
-        measured.add_row('gravity_compensation', f'{1e3 * results.float.drift:.3g}', '', '',
-                         *loop(results.float.loop))
+    if results.floating is not None:
+        measured.add_row('gravity_compensation', f'{1e3 * results.floating.drift:.3g}', '', '',
+                         *loop(results.floating.loop))
     for tracking in results.trackings:
         measured.add_row(tracking.mode, '', f'{1e3 * tracking.rms:.3g}',
                          f'{1e3 * tracking.peak:.3g}', *loop(tracking.loop))

@@ -30,7 +30,7 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Float:
+class Floating:
     """The arm under gravity compensation, left alone."""
 
     drift: float                # rad | m, of the joint that went furthest
@@ -72,7 +72,7 @@ class Check:
 class Results:
     """Everything of one run, in the order in which it happened."""
 
-    float: Float | None = None
+    floating: Floating | None = None
     trackings: list[Tracking] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
 

@@ -18,7 +18,7 @@ from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..wire.joint_state import JointStateDecoder
 from .conductor import conducting
-from .processes import exit_on_terminate, free_domain, running
+from .processes import ending_once, free_domain, running
 from .report import tables
 from .robot import Robot, write_parameters
 from .scenario import BRIEF, BUSY, FULL, Scenario
@@ -28,7 +28,8 @@ REFRESH = 0.1       # s between two pictures of the progress bar
 # A machine that is busy with other things may stop a process for longer than the 50 ms and 100 ms
 # after which controller and simulator usually give up. What is measured stays what it is: an arm
 # that waits for its effort is off its trajectory.
-PATIENCE = {'controller': {'state_timeout': 0.5}, 'simulator': {'command_timeout': 0.5}}
+PATIENCE: dict[str, dict[str, Any]] = {
+    'controller': {'state_timeout': 0.5}, 'simulator': {'command_timeout': 0.5}}
 
 
 class Bar:
@@ -80,7 +81,8 @@ def environment(output: Path) -> dict[str, str]:
 
 def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
     """Return the parameters of both nodes: those of the robot, and what the demo needs."""
-    own = {'simulator': {'publish_description': True, 'brakes': True, 'joint_damping': 0.0},
+    own: dict[str, dict[str, Any]] = {
+        'simulator': {'publish_description': True, 'brakes': True, 'joint_damping': 0.0},
            'controller': {'autostart': False}}
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
@@ -102,14 +104,13 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     :param brief: float and drive for a shorter time; everything is checked.
     :return: 0 if every check has passed, else 1.
     """
-    exit_on_terminate()
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     file, picture = output / f'{robot.name}.yaml', output / f'{robot.name}.png'
     write_parameters(file, parameters(robot))
     env = environment(output)
     os.environ.update(env)
-    with Bar(console) as bar:
+    with ending_once(), Bar(console) as bar:
         with bar.step('compiling, once on a machine', 0):
             dynamics = compile_all(robot)
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',

@@ -13,7 +13,7 @@ from ..control.records import MODES
 from ..dynamics import Dynamics
 from . import motion, physics
 from .conductor import Conductor, Diagnosis
-from .results import Check, Float, Loop, Results, Tracking
+from .results import Check, Floating, Loop, Results, Tracking
 from .robot import Robot
 
 DRIFT = 1e-3                # rad | m that a floating arm may move, in any joint
@@ -37,7 +37,7 @@ class Times(NamedTuple):
     """How long things take [s]."""
 
     fall: float
-    float: float
+    floating: float
     motion: float
 
 
@@ -64,7 +64,7 @@ class Scenario:
     @property
     def duration(self) -> float:
         """About how long :meth:`run` takes [s]."""
-        return (4 + self.times.fall + self.times.float + 8
+        return (4 + self.times.fall + self.times.floating + 8
                 + len(TRACKED_MODES) * (LEAD + self.asked.times[-1] + 3))
 
     def run(self) -> Results:
@@ -73,12 +73,12 @@ class Scenario:
             self.conductor.set_parameters('simulator', {'brakes': False})
         with self.step('no torque: the arm falls', self.times.fall):
             self.fall()
-        with self.step('gravity compensation: it floats', self.times.float + 3):
+        with self.step('gravity compensation: it floats', self.times.floating + 3):
             self.conductor.set_parameters('simulator', {'brakes': True})
             self.conductor.trigger('simulator/reset')
             self.conductor.change_state('configure')
             first = self.activate('gravity_compensation')
-            self.float(first)
+            self.drift(first)
         with self.step('it is pushed and stays where the push took it', 5):
             self.push()
         for mode in TRACKED_MODES:
@@ -115,15 +115,15 @@ class Scenario:
         self.check('it falls freely: gravity that efforts hold', f'{held:.1%}', f'< {HELD:.0%}',
                    held < HELD)
 
-    def float(self, first: Diagnosis) -> None:
+    def drift(self, first: Diagnosis) -> None:
         """Under gravity compensation, left alone."""
         begin = self.conductor.recorder.latest().position[-1]
         self.conductor.recorder.clear()
-        self.conductor.watch(self.times.float)
+        self.conductor.watch(self.times.floating)
         drift = self.furthest(begin)
-        self.results.float = Float(drift, Loop.between(first, self.report()))
-        self.check(f'floating for {self.times.float:g} s, drift', f'{1e3 * drift:.3g} mrad or mm',
-                   f'< {1e3 * DRIFT:g}', drift < DRIFT)
+        self.results.floating = Floating(drift, Loop.between(first, self.report()))
+        self.check(f'floating for {self.times.floating:g} s, drift',
+                   f'{1e3 * drift:.3g} mrad or mm', f'< {1e3 * DRIFT:g}', drift < DRIFT)
 
     def push(self) -> None:
         """Pushed with damping in the joints, which the URDFs of most robots do not have."""
@@ -171,13 +171,12 @@ class Scenario:
     def compare(self) -> None:
         """Computed torque against the simpler laws, as far as friction allows a difference."""
         pd, impedance, computed = (tracking.rms for tracking in self.results.trackings)
-        asked = self.asked
-        states = asked.positions, asked.velocities, asked.accelerations
-        gravity = np.array([self.dynamics.gravity(q) for q in asked.positions])
+        states = motion.states(self.asked)
+        gravity = np.array([self.dynamics.gravity(q) for q, _, _ in states])
         for other, rms, wanted, known in (
                 ('PD', pd, BETTER_THAN_PD, 0 * gravity),
                 ('PD + gravity', impedance, BETTER_THAN_IMPEDANCE, gravity)):
-            possible = OF_POSSIBLE * physics.best_ratio(self.dynamics, *states, known)
+            possible = OF_POSSIBLE * physics.best_ratio(self.dynamics, states, known)
             required = f'> {min(wanted, possible):.3g}x'
             if possible < wanted:
                 required += ' (friction)'

@@ -15,8 +15,8 @@ TRIGGERS = ('timer', 'state')
 
 ROBOT = (
     *robot.PARAMETERS,
-    Parameter('description_timeout', float, 5.0, 'How long configuring waits for the '
-              'topic `robot_description` (transient local) where no parameter names the robot.', 's',
+    Parameter('description_timeout', float, 5.0, 'How long configuring waits for the topic '
+              '`robot_description` (transient local) where no parameter names the robot.', 's',
               0.0, 60.0),
     Parameter('root', str, '', 'Link that is the fixed base; empty: the root of the URDF.'),
     Parameter('tip', str, '', 'Last link of the chain to control; empty: the whole tree.'),

@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from geometry_msgs.msg import WrenchStamped
-from numpy import ndarray
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
@@ -19,6 +17,7 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from ..errors import ParameterError, RobodynError
+from ..model.pose import initial_position
 from ..model.robot import RobotModel
 from ..simulation.drive import Drive
 from ..simulation.imperfections import Noise
@@ -33,30 +32,6 @@ from .simulator_parameters import TABLE
 QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 DESCRIPTION_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                              durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-
-def initial_position(model: RobotModel, given: list[float]) -> ndarray:
-    """
-    Return the pose at the start (nv,): the given one, else zero or, outside limits, their middle.
-
-    :raises ParameterError: if the given one has another length or leaves the limits.
-    """
-    lower, upper = model.position_lower, model.position_upper
-    if not given:
-        outside = (lower > 0) | (upper < 0)
-        middle = np.zeros(model.nv)
-        middle[outside] = (lower[outside] + upper[outside]) / 2
-        return middle
-    pose = np.array(given)
-    if pose.shape != (model.nv,):
-        raise ParameterError(f'initial_position has {len(pose)} elements',
-                             name='initial_position', value=given, remedy='give one for each of '
-                             f'{", ".join(model.joint_names)}')
-    for name, low, q, high in zip(model.joint_names, lower, pose, upper):
-        if not low <= q <= high:
-            raise ParameterError(f'initial_position of joint {name} is {q:g}', name=name, value=q,
-                                 remedy=f'choose one in its limits [{low:g}, {high:g}]')
-    return pose
 
 
 class Simulator(Node):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from processes import DEADLINE
 
 DEMO = [sys.executable, '-m', 'robodyn_ros.cli', 'demo', 'two_link', '--brief']

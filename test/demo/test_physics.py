@@ -77,8 +77,8 @@ def test_a_push_moves_the_arm_as_far_as_expected(bench):
 
 def test_without_friction_computed_torque_may_be_any_better():
     robot = choose('two_link', {}, [])
-    state = np.array([robot.pose]), np.array([[0.1, 0.2]]), np.array([[1.0, 2.0]])
-    assert physics.best_ratio(Dynamics(robot.model), *state, np.zeros((1, 2))) == np.inf
+    reference = np.array([[robot.pose, [0.1, 0.2], [1.0, 2.0]]])
+    assert physics.best_ratio(Dynamics(robot.model), reference, np.zeros((1, 2))) == np.inf
 
 
 def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
@@ -87,11 +87,10 @@ def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
                                                                   'friction="0.5"'))
     robot = choose(str(rubbing), {}, [0.4, 0.9])
     dynamics = Dynamics(robot.model)
-    state = robot.pose, np.array([1e-6, -1e-6]), np.zeros(2)
+    reference = np.array([[robot.pose, [1e-6, -1e-6], [0.0, 0.0]]])
     g, inertia = dynamics.gravity(robot.pose), dynamics.mass_matrix(robot.pose).diagonal()
     friction = np.array([0.5, -0.5])
     expected = np.linalg.norm((g + friction) / inertia) / np.linalg.norm(friction / inertia)
-    reference = [x[None] for x in state]
-    assert physics.best_ratio(dynamics, *reference, np.zeros((1, 2))) == pytest.approx(expected)
+    assert physics.best_ratio(dynamics, reference, np.zeros((1, 2))) == pytest.approx(expected)
     # A law that knows all there is to know leaves as much to feedback
-    assert physics.best_ratio(dynamics, *reference, g[None]) == pytest.approx(1.0)
+    assert physics.best_ratio(dynamics, reference, g[None]) == pytest.approx(1.0)

@@ -6,9 +6,16 @@ import sys
 import time
 
 import pytest
-from processes import DEADLINE
 
-from robodyn_ros.demo.processes import Child, free_domain, interrupts_later, running, undisturbed
+from processes import DEADLINE
+from robodyn_ros.demo.processes import (
+    Child,
+    ending_once,
+    free_domain,
+    interrupts_later,
+    running,
+    undisturbed,
+)
 from robodyn_ros.errors import DemoError
 
 # Says when it is ready, counts interrupts and ends on the first, or never
@@ -70,7 +77,8 @@ def test_a_killed_parent_takes_its_children_with_it(start, tmp_path):
     parent = start([sys.executable, '-uc', 'import os, sys, time\n'
                     'from pathlib import Path\n'
                     'from robodyn_ros.demo.processes import Child\n'
-                    f'child = Child("c", {GENTLE!r}, Path({str(tmp_path / "log")!r}), os.environ)\n'
+                    f'log = Path({str(tmp_path / "log")!r})\n'
+                    f'child = Child("c", {GENTLE!r}, log, os.environ)\n'
                     'print("child", child._process.pid); time.sleep(100)'])
     pid = int(parent.wait_for_line(r'child (\d+)')[1])
     assert alive(pid)
@@ -85,6 +93,24 @@ def test_interrupts_wait_until_what_has_begun_is_finished():
         os.kill(os.getpid(), signal.SIGINT)
         finished = True
     assert finished
+
+
+def test_only_the_first_of_several_interrupts_counts():
+    cleaned = False
+    with pytest.raises(KeyboardInterrupt), ending_once():
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGTERM)
+            cleaned = True
+    assert cleaned
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_request_to_terminate_is_an_orderly_exit():
+    with pytest.raises(SystemExit, match='143'), ending_once():
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def test_cleaning_up_is_not_disturbed():

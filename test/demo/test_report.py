@@ -6,7 +6,7 @@ from rich.console import Console
 from robodyn_ros.demo.conductor import Diagnosis
 from robodyn_ros.demo.picture import draw
 from robodyn_ros.demo.report import tables
-from robodyn_ros.demo.results import Check, Float, Loop, Results, Tracking
+from robodyn_ros.demo.results import Check, Floating, Loop, Results, Tracking
 from robodyn_ros.model.library import robot_path
 from robodyn_ros.model.urdf import load_urdf
 
@@ -39,9 +39,10 @@ def test_rms_and_peak_are_over_time_and_joints():
 
 
 def test_tables_hold_every_mode_and_every_check():
-    results = Results(Float(2e-4, Loop(1000.0, 0, 0, 0.0)),
+    results = Results(Floating(2e-4, Loop(1000.0, 0, 0, 0.0)),
                       [tracking(mode, 0.01) for mode in MODES],
-                      [Check('it floats', '0.2', '< 1', True), Check('it flies', '0', '> 1', False)])
+                      [Check('it floats', '0.2', '< 1', True),
+                       Check('it flies', '0', '> 1', False)])
     text = printed(results)
     lines = {line.split()[0]: line.split() for line in text.splitlines() if line.split()}
     assert lines['gravity_compensation'][1:] == ['0.2', '1000.0', '0', '0']
@@ -53,7 +54,7 @@ def test_tables_hold_every_mode_and_every_check():
 
 
 def test_units_are_those_of_the_joints():
-    results = Results(Float(0.0, Loop(1.0, 0, 0, 0.0)))
+    results = Results(Floating(0.0, Loop(1.0, 0, 0, 0.0)))
     assert '[mrad]' in printed(results) and '[mrad | mm]' in printed(results, 'rp')
 
 

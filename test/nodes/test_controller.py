@@ -3,6 +3,7 @@
 """The controller node against the simulator node: real processes, real topics."""
 
 import signal
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -103,10 +104,10 @@ def test_lockstep_is_exact(pair, remote):
                                                  1)
         bring_up(remote)
         remote.until(publisher.get_subscription_count, 'the controller')
-        remote.until(lambda: remote.states, 'states')
         remote.forget()
+        remote.until(lambda: remote.states, 'states')
         motion = goal(0.6, 0.2)
-        motion.header.stamp = remote.states[-1].header.stamp
+        motion.header.stamp = deepcopy(remote.states[-1].header.stamp)
         motion.header.stamp.sec += 2        # accepted before it starts, whatever happens
         publisher.publish(motion)
         controller.wait_for_line('following')

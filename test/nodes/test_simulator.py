@@ -22,8 +22,8 @@ from std_srvs.srv import Trigger
 
 from processes import node
 from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf import load_urdf
-from robodyn_ros.nodes.simulator import initial_position
 from robots import OWN
 
 DEADLINE = 60.0     # s; reached only by a test that fails

@@ -1,0 +1,34 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the README tells people to type works, and what it says comes out."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_library_example(monkeypatch):
+    """The Python of the README runs as it stands, and the numbers in its comments are true."""
+    monkeypatch.chdir(ROOT)
+    code, = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)
+    names: dict = {}
+    exec(code, names)
+    said = re.search(r'dyn\.gravity\((\[.*?\])\)\s+# \[(.*?)\]', code)
+    assert said
+    q, numbers = eval(said[1]), np.array(said[2].split(), float)
+    assert names['dyn'].gravity(q) == pytest.approx(numbers, abs=1e-7)
+
+
+def test_files_and_links():
+    """Every file that the README links to or describes is there."""
+    text = (ROOT / 'README.md').read_text()
+    links = re.findall(r'\]\((?!https?:)([^)#]+)\)', text)
+    folders = re.findall(r'^\| (`[^|]*/`.*?) \|', text, re.MULTILINE)
+    named = [path for row in folders for path in re.findall(r'`([^`]+)`', row)]
+    assert links and named
+    for path in links + named:
+        assert (ROOT / path).exists(), path
