@@ -82,7 +82,7 @@ def test_inspect_takes_locked_joints_root_and_tip():
 
 @pytest.mark.parametrize(('words', 'said'), [
     (['inspect', 'no_such_robot'], "no robot 'no_such_robot'"),
-    (['inspect', 'two_link', '--at', '0'], 'initial_position'),
+    (['inspect', 'two_link', '--at', '0'], 'initial position'),
     (['inspect', 'two_link', '--at', '0,99'], 'joint2'),
     (['inspect', 'two_link', '--locked', 'joint9=0'], "'joint9'"),
 ])

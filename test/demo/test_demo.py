@@ -70,7 +70,7 @@ def test_it_passes_and_leaves_a_picture_and_nothing_else(demo, tmp_path):
     assert {'two_link.png', 'two_link.yaml', 'controller.log', 'simulator.log'} <= names
 
 
-@pytest.mark.parametrize('line', ['compiling', 'the nodes start', 'it floats', 'pd: it follows'])
+@pytest.mark.parametrize('line', ['compiling', 'the nodes start', 'it floats'])
 def test_ctrl_c_ends_everything_at_any_moment(demo, line):
     traces = Traces(demo.popen.pid)
     demo.wait_for_line(line, 2 * DEADLINE)

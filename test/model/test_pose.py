@@ -1,0 +1,26 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.pose import initial_position
+from robodyn_ros.model.urdf import load_urdf
+from robots import OWN
+
+
+def test_it_is_zero_or_the_middle_of_limits_that_exclude_zero():
+    assert initial_position(load_urdf(OWN['rp'])).tolist() == [0.0, 0.5]
+
+
+def test_one_that_is_given_is_taken():
+    assert initial_position(load_urdf(OWN['rp']), [1, 0.3]).tolist() == [1.0, 0.3]
+
+
+def test_one_that_does_not_fit_is_refused():
+    model = load_urdf(OWN['rp'])
+    with pytest.raises(ParameterError, match='give one for each of joint1, joint2'):
+        initial_position(model, [0.0])
+    with pytest.raises(ParameterError, match=r'joint2 is 0: choose one in its limits \[0.2'):
+        initial_position(model, [0.0, 0.0])
+    with pytest.raises(ParameterError, match='joint1 is nan'):
+        initial_position(model, [float('nan'), 0.5])
