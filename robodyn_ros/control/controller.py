@@ -17,6 +17,8 @@ from .reference import Points, sample
 from .settings import Settings
 from .trajectory import Waypoints, interpolate, splice
 
+LATEST = 0.05       # s after its start that a trajectory may still be taken over
+
 
 class Controller:
     """
@@ -33,15 +35,25 @@ class Controller:
         self.model, self.state = model, np.asarray(state).view(STATE)
         self.dynamics = Dynamics(model)
         self.memory = np.zeros(1, MEMORY)
-        self.memory['newest'] = self.memory['time'] = -np.inf
-        self.memory['joint'] = self.memory['objection_joint'] = -1
         self.tau = np.zeros(model.nv)
         self._v = Vectors.zeros(model.nv)
         self._robot, self._work = parameters(model), workspace(model)
         self._requests = np.full(1, NO_REQUEST)
-        self._points = Points.none(model.nv)
+        self.begin()
         self.use(settings, np.zeros(model.nv))
         self._cycle = compiled().cycle
+
+    def begin(self) -> None:
+        """
+        Be INACTIVE, and know of nothing but the last efforts; call it while nobody steps.
+
+        What was asked, followed or latched before is forgotten.
+        """
+        self.memory[0] = np.zeros((), MEMORY)
+        self.memory['newest'] = self.memory['time'] = -np.inf
+        self.memory['joint'] = self.memory['objection_joint'] = -1
+        self._requests[0] = NO_REQUEST
+        self._points = Points.none(self.model.nv)
 
     def use(self, settings: Settings, pose: ndarray | None = None) -> None:
         """Replace the settings; ``pose`` (nv,) is where the safe damping is computed, if new."""
@@ -92,7 +104,11 @@ class Controller:
         if following := bool(self.memory['following'][0]):
             position, velocity = sample(old, start)
         new = interpolate(self.model, waypoints, position, velocity, start, serial)
-        self._points = splice(old, new, self.memory['time'][0]) if following else new
+        now = float(self.memory['time'][0])
+        if now > start + LATEST:
+            raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
+                                  name='start', remedy='give it a start further in the future')
+        self._points = splice(old, new, now) if following else new
 
     @property
     def phase(self) -> int:
@@ -107,7 +123,20 @@ class Controller:
     @property
     def objection(self) -> str:
         """Why the arm does not rise although it shall."""
+        if self.memory['objection'][0] == guard.NO_REASON:
+            return (f'{self.memory["good_samples"][0]} good samples in a row, of '
+                    f'{self.settings.arming_samples}')
         return self._sentence('objection', 'objection_joint')
+
+    @property
+    def asked(self) -> bool:
+        """Whether a request waits for the next cycle."""
+        return bool(self._requests[0] != NO_REQUEST)
+
+    @property
+    def driving(self) -> bool:
+        """Whether efforts are published, and more are to come."""
+        return bool(self.memory['publishing'][0]) and self.phase != guard.INACTIVE
 
     @property
     def arming(self) -> bool:

@@ -27,17 +27,20 @@ def cycle(gravity, inverse_dynamics, robot, work, joints, settings, requests, st
     # Time may stand still or jump back (simulation reset); a late cycle earns no larger steps
     dt = now - m.time
     dt = min(dt, 2.0 * s.period) if dt > 0.0 else 0.0
+    jumped = m.time - now > s.state_timeout
     if now < m.time:
         m.since = min(m.since, now)
     m.time = now
     m.cycles += 1
 
-    # What is known of the arm
-    stale = guard.stale_joint(state, now, s.state_timeout)
+    # What is known of the arm; after a jump back, its state would stay fresh for ever
     newest = -inf
     for i in range(n):
+        if state[i].received > now:
+            state[i].received = now
         newest = max(newest, state[i].received)
     fresh, m.newest = newest != m.newest, newest
+    stale = guard.stale_joint(state, now, s.state_timeout)
     if stale < 0:
         for i in range(n):
             v.q[i], v.qd[i], v.measured[i] = (state[i].position, state[i].velocity,
@@ -47,7 +50,7 @@ def cycle(gravity, inverse_dynamics, robot, work, joints, settings, requests, st
     # What may be done
     guard.take_request(requests, m, now)
     if m.arming == 1:
-        guard.arm(joints, s, v, m, stale, fresh, now)
+        guard.arm(joints, s, v, m, stale, fresh, now, tau)
     if stale >= 0 and (m.phase == guard.RISING or m.phase == guard.RUNNING
                        or m.phase == guard.STOPPING):
         guard.fault(m, v, s, guard.STALE_STATE, stale, now)
@@ -60,7 +63,7 @@ def cycle(gravity, inverse_dynamics, robot, work, joints, settings, requests, st
             m.mode, m.serial = s.mode, points.header[0].serial
             reference.hold_here(m, v)
     elif m.phase == guard.RUNNING:
-        if m.mode != s.mode:
+        if m.mode != s.mode or jumped:
             m.mode = s.mode
             reference.hold_here(m, v)
         reference.follow(points, m, v, now)

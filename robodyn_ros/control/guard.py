@@ -83,7 +83,6 @@ def take_request(requests, m, now):
     request = requests[0]
     if request == NO_REQUEST:
         return
-    requests[0] = NO_REQUEST
     if request == ARM and (m.phase == INACTIVE or m.phase == FAULT):
         m.arming, m.good_samples, m.objection, m.objection_joint = 1, 0, NO_STATE, -1
     elif request == DISARM:
@@ -93,10 +92,16 @@ def take_request(requests, m, now):
         if (m.phase == RISING or m.phase == RUNNING
                 or (m.phase == FAULT and m.blind == 0 and m.publishing == 1)):
             enter(m, STOPPING, now)
+    requests[0] = NO_REQUEST            # last: who asked sees it done or still to be done
 
 
-def arm(joints, s, v, m, stale, fresh, now):
-    """Count good samples while arming is asked for; enough of them, and the arm rises."""
+def arm(joints, s, v, m, stale, fresh, now, tau):
+    """
+    Count good samples while arming is asked for; enough of them, and the arm rises.
+
+    It rises from the measured efforts, or from ``tau`` (nv,), the last message, where there are
+    none.
+    """
     if stale >= 0:
         m.objection, m.objection_joint, m.good_samples = NO_STATE, stale, 0
         return
@@ -106,8 +111,7 @@ def arm(joints, s, v, m, stale, fresh, now):
     m.good_samples = m.good_samples + 1 if m.objection == NO_REASON else 0
     if m.good_samples >= s.arming_samples:
         for i in range(v.q.shape[0]):
-            published = v.gravity[i] + v.extra[i] if m.publishing == 1 else 0.0
-            v.rise[i] = published if isnan(v.measured[i]) else v.measured[i]
+            v.rise[i] = tau[i] if isnan(v.measured[i]) else v.measured[i]
             v.extra[i] = v.rise[i] - v.gravity[i]
         m.arming, m.reason, m.joint, m.blind, m.following = 0, NO_REASON, -1, 0, 0
         enter(m, RISING, now)
@@ -139,13 +143,17 @@ def fault_efforts(joints, s, v, m, stale, now, tau):
 
     Damped gravity for a bounded time, then a ramp to zero. Without fresh state the pose is the
     last valid one: gravity alone, and only if the arm was at rest then. An arm that has gone limp
-    never gets its efforts back without arming.
+    never gets its efforts back without arming, whatever becomes of the settings or the time.
     """
-    if stale >= 0 and m.blind == 0:
+    if m.publishing == 0:
+        m.since = -inf
+    elif stale >= 0 and m.blind == 0:
         m.blind = 1
+        if s.fault_keeps_holding == 1:
+            m.since = now
         if not at_rest(v, s.rest_velocity):
             m.since = -inf
-    if m.blind == 0 and s.fault_keeps_holding == 1:
+    if m.publishing == 1 and m.blind == 0 and s.fault_keeps_holding == 1:
         damped_gravity(joints, v, tau)
         return True
     late = now - m.since - s.fault_hold_time

@@ -59,7 +59,7 @@ def follow(points, m, v, now):
             3.0 * c[3, i] + x * (4.0 * c[4, i] + x * 5.0 * c[5, i])))
         v.target_qdd[i] = 2.0 * c[2, i] + x * (6.0 * c[3, i] + x * (
             12.0 * c[4, i] + x * 20.0 * c[5, i]))
-    if t >= times[last + 1]:
+    if t >= times[last + 1] or now < header.start:
         for i in range(v.q.shape[0]):
             v.target_qd[i], v.target_qdd[i] = 0.0, 0.0
 

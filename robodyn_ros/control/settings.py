@@ -98,6 +98,10 @@ class Settings:
         out['effort_limit'] = limit
         out['effort_rate'] = (self.per_joint(model, 'effort_rate_limit')
                               if len(self.effort_rate_limit) else 10.0 * limit)
+        if not (out['effort_rate'] > 0.0).all():
+            raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
+                                 'damped', name='effort_rate_limit', value=0.0,
+                                 remedy='give a number above 0 for each joint')
         out['safe_damping'] = self.damping_rate * inertia
         out['position_lower'], out['position_upper'] = model.position_lower, model.position_upper
         return out

@@ -62,13 +62,7 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
     if len(times) < 2:
         raise TrajectoryError('the trajectory has one waypoint at time 0', name='points',
                               remedy='give it a time after 0')
-    if xd is None:
-        p = CubicSpline(times, x, bc_type=((1, velocity), (1, np.zeros(model.nv))))
-    elif xdd is None:
-        p = CubicHermiteSpline(times, x, xd)
-    else:
-        p = PPoly.from_bernstein_basis(BPoly.from_derivatives(
-            times, np.stack([x, xd, xdd], axis=1)))
+    p = _polynomials(times, x, xd, xdd, velocity)
     _check_limits(model, p)
     coefficients = np.zeros((len(times) - 1, 6, model.nv))
     for k, c in enumerate(p.c[::-1]):           # scipy: (power, segment, joint), highest first
@@ -87,7 +81,7 @@ def splice(old: Points, new: Points, now: float) -> Points:
     """
     begin = old.header['start'][0]
     start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
-    if present >= end:
+    if present >= end or start <= 0.0:                      # over, or never begun
         return new
     times, coefficients = old.times, old.coefficients
     if start > end:                                         # rest at the end of the old one
@@ -149,6 +143,26 @@ def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
         refuse(f'{model.joint_names[i]} still moves at the end', model.joint_names[i],
                'end at rest: velocity 0 at the last waypoint', float(xd[-1, i]))
     return times, x, xd, xdd
+
+
+def _polynomials(times, x, xd, xdd, velocity):
+    """Interpolate with scipy; numbers that overflow are refused."""
+    try:
+        with np.errstate(all='ignore'):
+            if xd is None:
+                p = CubicSpline(times, x, bc_type=((1, velocity), (1, np.zeros(len(velocity)))))
+            elif xdd is None:
+                p = CubicHermiteSpline(times, x, xd)
+            else:
+                p = PPoly.from_bernstein_basis(BPoly.from_derivatives(
+                    times, np.stack([x, xd, xdd], axis=1)))
+        finite = np.isfinite(p.c).all()
+    except ValueError:                                      # scipy found it first
+        finite = False
+    if not finite:
+        raise TrajectoryError('the polynomials between the waypoints are not finite',
+                              name='points', remedy='give the motion more time')
+    return p
 
 
 def _check_limits(model, p):

@@ -116,6 +116,13 @@ class Child:
                             value=code, remedy=f'see {self.log}, which ends with\n'
                             + '\n'.join(self.output.splitlines()[-TAIL:]))
 
+    @property
+    def done(self) -> bool:
+        """Whether it has ended with exit code 0; :class:`DemoError` if with another."""
+        if self._process.poll() not in (None, 0):
+            self.check()
+        return self._process.returncode == 0
+
     def stop(self) -> int:
         """End it with one SIGINT, more than that only if it does not; return its exit code."""
         for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGTERM, LAST_RESORT),

@@ -5,7 +5,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..control.controller import Controller
-from ..control.settings import Settings
 from ..dynamics import Dynamics
-from ..wire.joint_state import JointStateDecoder
+from ..dynamics.compile import generic
+from ..jit import cache_directory
+from ..wire.compile import decoders
 from .conductor import conducting
-from .processes import ending_once, free_domain, running
+from .processes import ending_once, free_domain, interrupts_later, running
 from .report import tables
 from .robot import Robot, write_parameters
 from .scenario import BRIEF, BUSY, FULL, Scenario
@@ -75,6 +75,7 @@ def environment(output: Path) -> dict[str, str]:
     """Return the environment for all three processes: a domain of their own, on this machine."""
     return {**os.environ, 'ROS_DOMAIN_ID': str(free_domain()),
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'ROBODYN_CACHE_DIR': str(cache_directory()),
             'ROS_LOG_DIR': os.environ.get('ROS_LOG_DIR', str(output / 'log')),
             'PYTHONUNBUFFERED': '1'}
 
@@ -87,13 +88,16 @@ def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
-def compile_all(robot: Robot) -> Dynamics:
-    """Compile all that the nodes will need, so that they find it in the cache."""
-    dynamics = Dynamics(robot.model)
-    decoder = JointStateDecoder(robot.model.joint_names)
-    Controller(robot.model, Settings(), decoder.state).dynamics.forward_dynamics(
-        robot.pose, 0 * robot.pose, 0 * robot.pose)
-    return dynamics
+def compile_all(output: Path, env: Mapping[str, str], tick: Callable[[], None]) -> None:
+    """Compile what all three processes need, then load it here."""
+    command = [sys.executable, '-m', 'robodyn_ros.demo.compile']
+    with running({'compiler': command}, output, env) as children:
+        while not children['compiler'].done:
+            time.sleep(REFRESH)
+            tick()
+    with interrupts_later():
+        generic()
+        decoders()
 
 
 def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) -> int:
@@ -112,7 +116,8 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     os.environ.update(env)
     with ending_once(), Bar(console) as bar:
         with bar.step('compiling, once on a machine', 0):
-            dynamics = compile_all(robot)
+            compile_all(output, env, bar.tick)
+            dynamics = Dynamics(robot.model)
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
                            '--params-file', str(file)] for node in NODES}
         with running(commands, output, env) as children, \

@@ -7,8 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-import numpy as np
-
 from ..control import guard
 from ..control.controller import Controller
 from ..realtime.grid import Grid, sharpen_timers
@@ -23,8 +21,9 @@ class ControlLoop:
     Runs a controller on its own thread, at a fixed rate or for each joint state.
 
     :param publish: takes the serialized effort message.
-    :param ros_time: under simulation time, gives it [s]; None: the steady clock is used. With
-        ``trigger`` state the stamp of the state is the time, so a paused simulation holds still.
+    :param ros_time: under simulation time, gives it [s], to this thread only; None: the steady
+        clock is used. With ``trigger`` state the stamp of the state is the time, so a paused
+        simulation holds still.
     """
 
     def __init__(self, controller: Controller, decoder: JointStateDecoder,
@@ -46,9 +45,9 @@ class ControlLoop:
         """Begin; states that waited in the queue until now are old and dropped."""
         self._states.drain()
         self.decoder.state['received'] = float('nan')
+        self.controller.begin()
         self._stop.clear()
-        run = self._on_grid if self.trigger == 'timer' else self._on_state
-        self._thread = threading.Thread(target=run, name='control_loop', daemon=True)
+        self._thread = threading.Thread(target=self._run, name='control_loop', daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -58,14 +57,34 @@ class ControlLoop:
         self._stop.set()
         self._thread.join()
         self._thread = None
-        if self.controller.memory['publishing'][0]:
-            self._publish(self._encoder.encode(np.zeros(self.controller.model.nv)))
+
+    @property
+    def running(self) -> bool:
+        """Whether cycles go on: started, not stopped, and not failed."""
+        return self._thread is not None and self._thread.is_alive()
 
     def now(self) -> float:
-        """Time on the clock of the cycle [s]."""
+        """Time on the clock of the cycle [s]; on ROS time, that of the last cycle."""
+        return time.monotonic() if self._ros_time is None else float(
+            self.controller.memory['time'][0])
+
+    def _time(self) -> float:
         if self._ros_time is None:
             return time.monotonic()
         return self.decoder.stamp if self.trigger == 'state' else self._ros_time()
+
+    def _run(self) -> None:
+        try:
+            if self.trigger == 'timer':
+                self._on_grid()
+            else:
+                self._on_state()
+        finally:
+            # A forward controller keeps what it got last, so no exception may be the last word
+            if self.controller.memory['publishing'][0]:
+                self.controller.tau[:] = 0.0
+                self.controller.memory['publishing'] = 0
+                self._publish(self._encoder.encode(self.controller.tau))
 
     def _on_grid(self) -> None:
         sharpen_timers()
@@ -81,22 +100,26 @@ class ControlLoop:
 
     def _on_state(self) -> None:
         sharpen_timers()
-        period = round(1e9 / self.rate)
+        stepped = time.monotonic()
         while not self._stop.is_set():
-            # Without a state there is nothing to answer but silence that has lasted too long
+            # Without a good state there is nothing to answer but silence that lasts too long:
+            # refused samples, or joints of others, must not keep it from being noticed
             patient = self.controller.phase != guard.FAULT
-            timeout = round(1e9 * self.controller.settings.state_timeout) if patient else period
-            arrived = self._states.wait(timeout)
+            silence = self.controller.settings.state_timeout if patient else 1.0 / self.rate
+            self._states.wait(round(1e9 * (stepped + silence - time.monotonic())))
             woke = time.monotonic()
-            if self._take() or (not arrived and self._ros_time is None):
+            accepted, silent = self._take(), woke - stepped >= silence
+            if accepted or (silent and self._ros_time is None):
                 self._step()
                 self.cycle_time.add(time.monotonic() - woke)
+            if accepted or silent:
+                stepped = time.monotonic()
 
     def _take(self) -> bool:
         """Decode every state that waits; whether one was accepted."""
         accepted = False
         for message in self._states.drain():
-            received = self.now() if self._ros_time is None or self.trigger == 'timer' \
+            received = self._time() if self._ros_time is None or self.trigger == 'timer' \
                 else stamp_of(message)
             code = self.decoder.decode(message, received)
             if code == ACCEPTED:
@@ -107,5 +130,5 @@ class ControlLoop:
         return accepted
 
     def _step(self) -> None:
-        if self.controller.step(self.now()):
+        if self.controller.step(self._time()):
             self._publish(self._encoder.encode(self.controller.tau))

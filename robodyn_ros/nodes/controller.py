@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -19,7 +18,6 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ..control import guard
 from ..control.controller import Controller
-from ..control.trajectory import Waypoints
 from ..errors import ParameterError, RobodynError, TrajectoryError
 from ..model.robot import RobotModel
 from ..wire.joint_state import JointStateDecoder
@@ -27,13 +25,16 @@ from . import diagnostics, process, robot
 from .control_loop import ControlLoop
 from .controller_parameters import TABLE, settings
 from .parameters import Parameters
+from .references import waypoints
 from .serialized import SerializedSubscription
+from .simulation_clock import SimulationClock
 
 STATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 COMMAND_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 DESCRIPTION_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                              durability=DurabilityPolicy.TRANSIENT_LOCAL)
-LEAD = 0.01         # s from a trajectory's arrival to its start: planning it takes a moment
+# s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
+LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -54,6 +55,7 @@ class ControllerNode(LifecycleNode):
         self.loop: ControlLoop | None = None
         self._waits_for_robot = False
         self._active = False
+        self._over: Callable[[], bool] = lambda: False
         self._seen = (guard.INACTIVE, 0)
         self._description = SerializedSubscription(self, String, 'robot_description',
                                                    DESCRIPTION_QOS)
@@ -68,6 +70,7 @@ class ControllerNode(LifecycleNode):
 
     # Lifecycle
 
+    @process.told
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the robot, compile its cycle, open the topics; nothing is published yet."""
         p = self.parameters.values()
@@ -84,14 +87,17 @@ class ControllerNode(LifecycleNode):
         self._states = SerializedSubscription(self, JointState, 'joint_states', STATE_QOS)
         self._commands = self.create_publisher(Float64MultiArray, 'commands', COMMAND_QOS)
         sim_time = self.get_parameter('use_sim_time').value
+        self._simulation_clock = SimulationClock(self) if sim_time else None
         self.loop = ControlLoop(
             controller, decoder, self._states, self._commands.publish, trigger=p['trigger'],
-            ros_time=(lambda: self.get_clock().now().nanoseconds * 1e-9) if sim_time else None)
+            ros_time=self._simulation_clock.now if self._simulation_clock else None)
+        process.freeze_garbage()
         self.get_logger().info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, data path python wait set')
         return SUCCESS
 
+    @process.told
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Arm and rise; a refusal names what stands against it."""
         assert self.loop is not None
@@ -99,28 +105,38 @@ class ControllerNode(LifecycleNode):
         if (objection := self._arm()) is None:
             self._active = True
             return SUCCESS
-        self.loop.stop()
+        self._halt()
         self.get_logger().error(f'not activated: {objection}')
         return FAILURE
 
+    @process.told
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest, say the last word, end the control thread."""
         self._halt()
         return SUCCESS
 
+    @process.told
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the robot."""
         self._close()
         return SUCCESS
 
+    @process.told
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest and forget the robot."""
         self._halt()
         self._close()
         return SUCCESS
 
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """After an exception in a transition: come to rest, forget the robot, begin anew."""
+        self._halt()
+        self._close()
+        return SUCCESS
+
     def run(self, spin: Callable[[], None], over: Callable[[], bool]) -> None:
         """Serve until it is over; then come to rest, whatever the lifecycle state."""
+        self._over = over
         try:
             while not over():
                 spin()
@@ -133,7 +149,7 @@ class ControllerNode(LifecycleNode):
 
     def _load_model(self, p: dict[str, Any]) -> RobotModel:
         text, deadline = robot.description(p), time.monotonic() + p['description_timeout']
-        while not text and time.monotonic() < deadline:
+        while not text and time.monotonic() < deadline and not self._over():
             if self._description.wait(100_000_000):
                 for message in self._description.drain():
                     text = deserialize_message(message, String).data
@@ -155,12 +171,16 @@ class ControllerNode(LifecycleNode):
         assert self.loop is not None
         loop, controller = self.loop, self.loop.controller
         deadline = time.monotonic() + self.parameters['arming_timeout']
-        while loop.decoder.missing and time.monotonic() < deadline:
+        self.get_logger().info('arming')
+
+        def patient():
+            return time.monotonic() < deadline and loop.running and not self._over()
+        while loop.decoder.missing and patient():
             time.sleep(0.01)
         if loop.decoder.missing:
             return f'no joint state yet of {", ".join(loop.decoder.missing)} on joint_states'
         controller.arm()
-        while controller.arming and time.monotonic() < deadline:
+        while controller.arming and patient():
             time.sleep(0.002)
         if controller.arming:
             controller.disarm()
@@ -169,15 +189,15 @@ class ControllerNode(LifecycleNode):
 
     def _halt(self) -> None:
         """Stopping phase, bounded; then the control thread ends."""
-        if self.loop is None or not self._active:
+        if self.loop is None or not self.loop.running and not self._active:
             return
-        controller = self.loop.controller
+        loop, controller, begin = self.loop, self.loop.controller, time.monotonic()
         controller.stop()
-        deadline = time.monotonic() + controller.settings.stop_timeout + 1.0
-        while (controller.memory['publishing'][0] and controller.phase != guard.INACTIVE
-               and time.monotonic() < deadline):
+        longest = controller.settings.stop_timeout + 1.0
+        while loop.running and time.monotonic() - begin < (
+                longest if controller.driving else 0.1 if controller.asked else 0.0):
             time.sleep(0.002)
-        self.loop.stop()
+        loop.stop()
         self._active = False
         self._log_changes()
 
@@ -185,6 +205,8 @@ class ControllerNode(LifecycleNode):
         if self.loop is not None:
             self.loop = None
             self._states.destroy()
+            if self._simulation_clock is not None:
+                self._simulation_clock.destroy()
             self.destroy_publisher(self._commands)
 
     def _check(self, values: dict[str, Any]) -> None:
@@ -214,7 +236,7 @@ class ControllerNode(LifecycleNode):
             now, start = self.loop.now(), message.header.stamp.sec + 1e-9 * (
                 message.header.stamp.nanosec)
             if start == 0.0:
-                start = now + LEAD
+                start = now + LEAD + LEAD_PER_WAYPOINT * len(message.points)
             elif not self.loop.on_ros_time:
                 start += now - self.get_clock().now().nanoseconds * 1e-9
             if start < now:
@@ -246,6 +268,9 @@ class ControllerNode(LifecycleNode):
             kinds = ', '.join(list(self.loop.refused)[self._seen[1]:])
             self.get_logger().warning(f'joint states are refused: {kinds}')
         self._seen = (phase, refused)
+        if self._active and not self.loop.running:
+            self.get_logger().fatal('the control thread failed; zero was its last message')
+            self.trigger_deactivate()
 
     def _autostart(self) -> None:
         """Configure and activate once; what needs a person is not tried again."""
@@ -255,23 +280,6 @@ class ControllerNode(LifecycleNode):
                 self._starter.cancel()
         elif self._active or self.trigger_activate() == SUCCESS:
             self._starter.cancel()
-
-
-def waypoints(message: JointTrajectory) -> Waypoints:
-    """Return the arrays of a trajectory message; every point must fill the same fields."""
-    def field(name):
-        rows = [getattr(point, name) for point in message.points]
-        if not any(len(row) for row in rows):
-            return None
-        if any(len(row) != len(message.joint_names) for row in rows):
-            raise TrajectoryError(f'{name} do not have one value a joint in every point',
-                                  name=name, remedy=f'give {len(message.joint_names)} in each, '
-                                                    'or none at all')
-        return np.array(rows, float)
-    times = np.array([p.time_from_start.sec + p.time_from_start.nanosec * 1e-9
-                      for p in message.points], float)
-    return Waypoints(tuple(message.joint_names), times, field('positions'), field('velocities'),
-                     field('accelerations'))
 
 
 def main(args: list[str] | None = None) -> int:

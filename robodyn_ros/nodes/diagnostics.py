@@ -17,19 +17,23 @@ class Report:
 
     def __init__(self, node_name: str):
         self.name = f'{node_name}: control loop'
-        self._last = (0.0, 0, 0)        # time, cycles, missed
+        self._last: tuple[float, int, int] | None = None       # time, cycles, missed
 
     def idle(self, message: str) -> DiagnosticStatus:
         """Status of a node whose loop does not run."""
+        self._last = None
         return DiagnosticStatus(level=DiagnosticStatus.OK, name=self.name, message=message)
 
     def status(self, loop: ControlLoop, now: float) -> DiagnosticStatus:
         """Status of a running loop at steady time ``now`` [s]."""
         m = loop.controller.memory[0]
-        since, cycles, missed = self._last
-        self._last = (now, int(m['cycles']), loop.missed)
-        seconds = now - since if since and m['cycles'] >= cycles else float('inf')
-        rate, newly_missed = (m['cycles'] - cycles) / seconds, loop.missed - missed
+        present = (now, int(m['cycles']), loop.missed)
+        since, cycles, missed = self._last or present
+        if present[1] < cycles:         # begun anew in between
+            since, cycles, missed = present
+        self._last = present
+        rate = (present[1] - cycles) / (now - since) if now > since else 0.0
+        newly_missed = loop.missed - missed
         wake_50, wake_99 = loop.wake_up.percentiles((50, 99))
         cycle_99, = loop.cycle_time.percentiles((99,))
         phase = guard.PHASES[m['phase']]

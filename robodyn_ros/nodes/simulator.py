@@ -79,6 +79,7 @@ class Simulator(Node):
 
         :raises SimulationError: if the motion could not be followed any more.
         """
+        process.freeze_garbage()
         self.loop.start()
         self.get_logger().info(self._ready)
         try:

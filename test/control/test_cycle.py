@@ -145,6 +145,49 @@ def test_time_that_stands_still_or_jumps_back(two_link):
     assert np.isfinite(rig.controller.tau).all()
 
 
+def test_trajectory_is_over_when_time_jumps_back(two_link):
+    """Its times mean nothing any more: the arm is held where it is, not pulled to the start."""
+    rig = Rig(two_link, POSE, mode='computed_torque')
+    rig.rise()
+    rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[1.5, 0.0]]), rig.time)
+    rig.run(2.0)
+    rig.time = 0.0
+    rig.run(0.5)
+    assert rig.phase == 'RUNNING' and rig.q == pytest.approx([1.5, 0.0], abs=1e-3)
+
+
+def test_rest_until_the_trajectory_starts(two_link):
+    """A trajectory that waits for its start does not accelerate the arm yet."""
+    rig = Rig(two_link, POSE, mode='computed_torque')
+    rig.rise()
+    rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[1.0, 0.0]]), rig.time + 1.0)
+    rig.run(0.9)
+    assert abs(rig.q - POSE).max() < 1e-6
+
+
+def test_sooner_than_one_that_has_not_begun(two_link):
+    """It takes the other one's place and begins at its own beginning."""
+    rig = Rig(two_link, POSE, mode='computed_torque')
+    rig.rise()
+    names = two_link.joint_names
+    rig.controller.follow(Waypoints(names, [1.0], [[1.0, 0.0]]), rig.time + 5.0)
+    rig.run(0.01)
+    rig.controller.follow(Waypoints(names, [1.0], [[0.0, 0.0]]), rig.time + 0.01)
+    rig.tick()
+    assert rig.controller._v.target == pytest.approx(POSE, abs=1e-9)
+    rig.run(1.5)
+    assert abs(rig.q).max() < 1e-3
+
+
+def test_planned_too_late(two_link):
+    """A reference that would begin in the middle of its motion is refused."""
+    rig = Rig(two_link, POSE, mode='computed_torque')
+    rig.rise()
+    with pytest.raises(TrajectoryError, match='after its start'):
+        rig.controller.follow(Waypoints(two_link.joint_names, [1.0], [[1.0, 0.0]]),
+                              rig.time - 0.1)
+
+
 @pytest.mark.parametrize('phase', ['INACTIVE', 'gravity_compensation', 'unnamed'])
 def test_references_that_cannot_be_followed(two_link, phase):
     """A trajectory is refused, saying why, wherever it could not be followed."""

@@ -7,6 +7,7 @@ import pytest
 from control.rig import Rig
 
 from robodyn_ros import load_urdf
+from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.library import robot_path
 
 POSE = np.array([0.3, 0.5])
@@ -139,3 +140,73 @@ def test_stale_while_stopping(two_link):
     rig.controller.stop()
     rig.run(0.1, sense=False)
     assert rig.phase == 'FAULT' and rig.published[-1].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize('change', ['longer hold', 'hold', 'time jumps back'])
+def test_limp_stays_limp(two_link, change):
+    """Efforts that are over come back by arming alone, whatever is set and whatever time it is."""
+    rig = Rig(two_link, POSE, mode='computed_torque', fault_hold_time=0.05, fault_ramp_time=0.05)
+    rig.rise()
+    rig.controller._records[0]['acceleration_kp'][0] = np.nan
+    rig.run(0.3)
+    assert all(t is None for t in rig.run(0.1)) and rig.phase == 'FAULT'
+    if change == 'longer hold':
+        rig.controller.use(Settings(fault_hold_time=60.0))
+    elif change == 'hold':
+        rig.controller.use(Settings(fault_action='hold'))
+    else:
+        rig.time = 0.0
+    assert all(t is None for t in rig.run(0.1)) and rig.phase == 'FAULT'
+
+
+def test_fault_that_holds_and_loses_its_state(two_link):
+    """However long it was held, an arm at rest gets its bounded time of gravity, then a ramp."""
+    rig = Rig(two_link, POSE, mode='computed_torque', fault_action='hold', fault_hold_time=0.2,
+              fault_ramp_time=0.1)
+    rig.rise()
+    rig.controller._records[0]['acceleration_kp'][0] = np.nan
+    rig.run(2.0)
+    held = rig.dynamics.gravity(rig.q)
+    after = rig.run(0.5, sense=False)
+    assert all(t == pytest.approx(held, abs=0.1) for t in after[:240])
+    assert after[-1] is None and rig.published[-1].tolist() == [0.0, 0.0]
+
+
+def test_stale_after_time_jumped_back(two_link):
+    """A state that seems to come from the future does not stay fresh for ever."""
+    rig = Rig(two_link, POSE)
+    rig.rise()
+    rig.run(1.0)
+    rig.time = 0.0
+    rig.run(0.045, sense=False)
+    assert rig.phase == 'RUNNING'
+    rig.run(0.01, sense=False)
+    assert rig.phase == 'FAULT' and rig.controller.reason == 'state is stale (joint1)'
+
+
+def test_arms_from_the_last_message(two_link):
+    """Without measured efforts the arm rises from what it was told last, not from zero."""
+    rig = Rig(two_link, POSE, stop_with='gravity')
+    rig.rise()
+    rig.controller.stop()
+    rig.run(0.01)
+    last, count = rig.published[-1], len(rig.published)
+    rig.controller.begin()
+    rig.controller.arm()
+    for _ in range(50):
+        rig.sense()
+        rig.state['effort'] = np.nan
+        rig.tick(sense=False)
+    assert rig.published[count] == pytest.approx(last, abs=1e-9)
+
+
+def test_begin_forgets(two_link):
+    """A fault, a wish to arm, a trajectory: nothing of it is there after begin."""
+    rig = Rig(two_link, POSE)
+    rig.rise()
+    rig.run(0.2, sense=False)
+    rig.controller.arm()
+    rig.controller.begin()
+    assert rig.phase == 'INACTIVE' and rig.controller.reason == 'none'
+    assert not rig.controller.arming and not rig.controller.driving
+    assert rig.run(0.1) == [None] * 100

@@ -125,3 +125,13 @@ def test_refused(two_link, name, change):
     with pytest.raises(TrajectoryError) as refusal:
         plan(two_link, **{'times': [1.0], 'positions': [[0.4, 0.4]], **change})
     assert refusal.value.name == name and refusal.value.remedy in str(refusal.value)
+
+
+@pytest.mark.parametrize(('positions', 'velocities', 'accelerations'), [
+    ([[1e308, -1e308], [-1e308, 1e308]], None, None),
+    ([HERE, HERE], [[1e308, -1e308], REST], None),
+    ([HERE, HERE], [REST, REST], [[1e308, 0.0], [-1e308, 0.0]])])
+def test_numbers_that_overflow_are_refused(two_link, positions, velocities, accelerations):
+    """Finite numbers between which nothing finite can be interpolated raise nothing else."""
+    with pytest.raises(TrajectoryError):
+        plan(two_link, [1e-9, 2e-9], positions, velocities, accelerations)

@@ -2,58 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The controller node against the simulator node: real processes, real topics."""
 
-import signal
 from copy import deepcopy
 
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Duration
-from nodes.remote import Remote
+from nodes.bring_up import CONTROLLER, POSE, SIMULATOR, bring_up
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from processes import node
-from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.model.library import robot_path
 
-POSE = [0.3, 0.5]
-SIMULATOR = ['--ros-args', '-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}',
-             '-p', 'publish_description:=true']
-# A busy machine must not look like a dead robot, except where a test is about that.
-CONTROLLER = ['--ros-args', '-p', 'state_timeout:=1.0', '-p', 'stiffness:=[400.0, 100.0]',
-              '-p', 'damping:=[40.0, 10.0]', '-p', 'acceleration_kp:=[400.0]',
-              '-p', 'acceleration_kd:=[40.0]']
 EXACT = ['-p', 'trigger:=state', '-p', 'use_sim_time:=true']
-
-
-@pytest.fixture(scope='module')
-def gravity():
-    """g(q) of the arm at its pose."""
-    return Dynamics(load_urdf(robot_path('two_link'))).gravity(np.array(POSE))
-
-
-@pytest.fixture
-def remote():
-    """The ears and the voice of the test."""
-    remote = Remote()
-    yield remote
-    remote.close()
-
-
-@pytest.fixture
-def pair(start, remote):
-    """Start both nodes: (simulator, controller)."""
-    def pair(simulator=(), controller=()):
-        sim = start(node('simulator'), *SIMULATOR, *simulator)
-        sim.wait_for_line('simulator ready')
-        return sim, start(node('controller'), *CONTROLLER, *controller)
-    return pair
-
-
-def bring_up(remote):
-    """Configure and activate."""
-    assert remote.change('configure') and remote.change('activate')
-    assert remote.state() == 'active'
 
 
 def goal(*positions, seconds=1.0, names=('joint1', 'joint2')):
@@ -81,17 +41,6 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
     remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
     sim.wait_for_line('brakes engaged: no command')
     assert controller.interrupt() == 0 and sim.interrupt() == 0
-
-
-@pytest.mark.parametrize('stop', [signal.SIGINT, signal.SIGTERM])
-def test_signal_stops_the_arm_first(pair, remote, stop):
-    """A signal while active: stopping, zero as the last word, exit 0."""
-    _, controller = pair()
-    bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 10, 'commands')
-    assert controller.interrupt(by=stop) == 0
-    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
-    assert 'Traceback' not in controller.text
 
 
 def test_lockstep_is_exact(pair, remote):
@@ -251,27 +200,6 @@ class TestStates:
         armed.node.destroy_timer(timer)
 
 
-def test_no_state_yet(start, remote):
-    """Without joint states nothing is published, and the joints waited for are named."""
-    controller = start(node('controller'), *CONTROLLER, '-p', 'arming_timeout:=0.5', '-p',
-                       'urdf:=two_link')
-    assert remote.change('configure') and not remote.change('activate')
-    controller.wait_for_line('not activated: no joint state yet of joint1, joint2')
-    assert remote.commands == [] and remote.state() == 'inactive'
-
-
-def test_no_or_malformed_robot(start, remote):
-    """Without a robot that can be read the node stays unconfigured and says why."""
-    controller = start(node('controller'), *CONTROLLER, '-p', 'description_timeout:=0.3')
-    assert not remote.change('configure') and remote.state() == 'unconfigured'
-    controller.wait_for_line('nothing came on topic robot_description')
-    text = robot_path('two_link').read_text().replace('<child link="link2"/>', '')
-    assert remote.set('controller', robot_description=text) == ''
-    assert not remote.change('configure') and remote.state() == 'unconfigured'
-    controller.wait_for_line('joint2')
-    assert controller.interrupt() == 0
-
-
 def test_parameters_at_run_time(pair, remote):
     """A set with one bad value changes nothing; a mode without gains is refused; good ones act."""
     pair([], ['-p', 'stiffness:=[400.0]'])
@@ -283,13 +211,3 @@ def test_parameters_at_run_time(pair, remote):
     assert remote.set('controller', mode='joint_impedance', stiffness=[300.0, 80.0]) == ''
     remote.until(lambda: remote.diagnostics.get('mode') == 'joint_impedance', 'new mode')
     assert abs(np.array(remote.states[-1].position) - POSE).max() < 2e-3
-
-
-def test_autostart(pair, remote, start):
-    """With autostart the node waits for robot and states by itself, in any order of starting."""
-    controller = start(node('controller'), *CONTROLLER, '-p', 'autostart:=true',
-                       '-p', 'description_timeout:=0.2', '-p', 'arming_timeout:=0.5')
-    controller.wait_for_line('nothing came on topic robot_description')
-    start(node('simulator'), *SIMULATOR).wait_for_line('simulator ready')
-    controller.wait_for_line('RUNNING')
-    assert remote.state() == 'active'

@@ -1,0 +1,21 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compile what the nodes need, so that they find it in the cache.
+
+This is a process of its own (`python -m robodyn_ros.demo.compile`), because Numba cannot be
+interrupted: an exception out of a signal handler may get lost in LLVM's callbacks. Here the signal
+itself ends the process.
+"""
+
+import signal
+
+from ..control.compile import compiled
+from ..dynamics.compile import generic
+from ..wire.compile import decoders
+
+if __name__ == '__main__':
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    decoders()
+    generic()
+    compiled()

@@ -1,0 +1,35 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The time of `/clock`, for a thread that cannot rely on an executor."""
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+
+from ..wire.joint_state import stamp_of
+from .serialized import SerializedSubscription
+
+QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+
+
+class SimulationClock:
+    """
+    Takes `/clock` when asked for the time, by one thread.
+
+    The clock of rclpy stands still while the executor waits in a callback, as it does while the
+    arm is armed or comes to rest.
+    """
+
+    def __init__(self, node: Node):
+        self._subscription = SerializedSubscription(node, Clock, '/clock', QOS)
+        self._time = 0.0
+
+    def now(self) -> float:
+        """Latest time [s]; 0 before the first."""
+        for message in self._subscription.drain():
+            self._time = stamp_of(message)          # a Clock is a stamp and nothing else
+        return self._time
+
+    def destroy(self) -> None:
+        """Give up the subscription."""
+        self._subscription.destroy()

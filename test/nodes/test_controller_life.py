@@ -1,0 +1,108 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How the controller node begins, waits, fails and ends."""
+
+import gc
+import signal
+
+import numpy as np
+import pytest
+from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
+from rclpy.lifecycle import TransitionCallbackReturn
+
+from processes import node
+from robodyn_ros.model.library import robot_path
+from robodyn_ros.nodes import process
+from robodyn_ros.nodes.controller import ControllerNode
+
+
+@pytest.mark.parametrize('stop', [signal.SIGINT, signal.SIGTERM])
+def test_signal_stops_the_arm_first(pair, remote, stop):
+    """A signal while active: stopping, zero as the last word, exit 0."""
+    _, controller = pair()
+    bring_up(remote)
+    remote.until(lambda: len(remote.commands) > 10, 'commands')
+    assert controller.interrupt(by=stop) == 0
+    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
+    assert 'Traceback' not in controller.text
+
+
+def test_no_state_yet(start, remote):
+    """Without joint states nothing is published, and the joints waited for are named."""
+    controller = start(node('controller'), *CONTROLLER, '-p', 'arming_timeout:=0.5', '-p',
+                       'urdf:=two_link')
+    assert remote.change('configure') and not remote.change('activate')
+    controller.wait_for_line('not activated: no joint state yet of joint1, joint2')
+    assert remote.commands == [] and remote.state() == 'inactive'
+
+
+def test_a_controller_that_ended_is_gone(start, remote):
+    """At once, for everybody: its services are not asked any more."""
+    controller = start(node('controller'), *CONTROLLER, '-p', 'urdf:=two_link')
+    assert remote.change('configure') and controller.interrupt() == 0
+    remote.until(lambda: not remote.node.count_services('/controller/change_state'), 'the end',
+                 deadline=10.0)     # what is not said is believed for 20 s
+
+
+def test_a_signal_ends_the_wait_for_states(start, remote):
+    """While it is being activated too: the node does not wait for the arming timeout."""
+    controller = start(node('controller'), *CONTROLLER, '-p', 'arming_timeout:=60.0', '-p',
+                       'urdf:=two_link', '-p', 'autostart:=true')
+    controller.wait_for_line('arming')
+    assert controller.interrupt(deadline=30.0) == 0
+    assert remote.commands == []
+
+
+def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
+    """At a fixed rate on /clock: arming and stopping, which the executor waits for, see time."""
+    sim, controller = pair(['-p', 'publish_clock:=true'], ['-p', 'use_sim_time:=true'])
+    bring_up(remote)
+    remote.until(lambda: len(remote.commands) > 100, 'commands')
+    assert abs(np.array(remote.commands) - gravity).max() < 0.05
+    assert remote.change('deactivate')
+    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
+    sim.wait_for_line('brakes engaged: no command')
+
+
+def test_an_exception_in_a_transition_leaves_nothing_running(capfd):
+    """It is in the log, the control thread has ended, and the node is unconfigured again."""
+    class Failing(ControllerNode):
+        def _arm(self):
+            self.armed = self.loop
+            raise OSError('out of order')
+
+        def run(self, spin, over):
+            self.trigger_configure()
+            assert self.trigger_activate() == TransitionCallbackReturn.ERROR
+            assert not self.armed.running and self.loop is None
+            assert self.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            super().run(spin, lambda: True)
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    assert process.main(Failing, ['--ros-args', '-p', 'urdf:=two_link']) == 0
+    gc.collect()                    # or the tests after this one would still see the node
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    assert 'OSError: out of order' in capfd.readouterr().err
+
+
+def test_no_or_malformed_robot(start, remote):
+    """Without a robot that can be read the node stays unconfigured and says why."""
+    controller = start(node('controller'), *CONTROLLER, '-p', 'description_timeout:=0.3')
+    assert not remote.change('configure') and remote.state() == 'unconfigured'
+    controller.wait_for_line('nothing came on topic robot_description')
+    text = robot_path('two_link').read_text().replace('<child link="link2"/>', '')
+    assert remote.set('controller', robot_description=text) == ''
+    assert not remote.change('configure') and remote.state() == 'unconfigured'
+    controller.wait_for_line('joint2')
+    assert controller.interrupt() == 0
+
+
+def test_autostart(pair, remote, start):
+    """With autostart the node waits for robot and states by itself, in any order of starting."""
+    controller = start(node('controller'), *CONTROLLER, '-p', 'autostart:=true',
+                       '-p', 'description_timeout:=0.2', '-p', 'arming_timeout:=0.5')
+    controller.wait_for_line('nothing came on topic robot_description')
+    start(node('simulator'), *SIMULATOR).wait_for_line('simulator ready')
+    controller.wait_for_line('RUNNING')
+    assert remote.state() == 'active'
