@@ -90,6 +90,11 @@ class Settings:
             raise ParameterError(f'joint {joint} has effort limit 0 and could not be driven',
                                  name=joint, value=0.0,
                                  remedy='correct the URDF or set parameter effort_limit')
+        if not np.isfinite(limit).all():
+            joint = model.joint_names[int(np.argmin(np.isfinite(limit)))]
+            raise ParameterError(f'joint {joint} has no effort limit', name=joint,
+                                 remedy='give it a <limit> in the URDF or set parameter '
+                                        'effort_limit')
         above = (limit > model.effort_limit) & (model.effort_limit > 0.0)
         if above.any():
             joint = model.joint_names[int(above.argmax())]

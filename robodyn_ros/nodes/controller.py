@@ -9,7 +9,6 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -21,7 +20,7 @@ from ..control.controller import Controller
 from ..errors import ParameterError, RobodynError, TrajectoryError
 from ..model.robot import RobotModel
 from ..wire.joint_state import JointStateDecoder
-from . import diagnostics, process, robot
+from . import diagnostics, process, qos, robot
 from .control_loop import ControlLoop
 from .controller_parameters import TABLE, settings
 from .parameters import Parameters
@@ -29,10 +28,6 @@ from .references import waypoints
 from .serialized import SerializedSubscription
 from .simulation_clock import SimulationClock
 
-STATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-COMMAND_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
-DESCRIPTION_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                             durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -58,7 +53,7 @@ class ControllerNode(LifecycleNode):
         self._over: Callable[[], bool] = lambda: False
         self._seen = (guard.INACTIVE, 0)
         self._description = SerializedSubscription(self, String, 'robot_description',
-                                                   DESCRIPTION_QOS)
+                                                   qos.DESCRIPTION)
         self._report = diagnostics.Report(self.get_name())
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.create_timer(1.0, self._publish_diagnostics)
@@ -84,8 +79,8 @@ class ControllerNode(LifecycleNode):
             return FAILURE
         for warning in model.warnings:
             self.get_logger().warning(warning)
-        self._states = SerializedSubscription(self, JointState, 'joint_states', STATE_QOS)
-        self._commands = self.create_publisher(Float64MultiArray, 'commands', COMMAND_QOS)
+        self._states = SerializedSubscription(self, JointState, 'joint_states', qos.STATES_IN)
+        self._commands = self.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         sim_time = self.get_parameter('use_sim_time').value
         self._simulation_clock = SimulationClock(self) if sim_time else None
         self.loop = ControlLoop(

@@ -3,13 +3,11 @@
 """The time of `/clock`, for a thread that cannot rely on an executor."""
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from ..wire.joint_state import stamp_of
+from . import qos
 from .serialized import SerializedSubscription
-
-QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class SimulationClock:
@@ -21,7 +19,7 @@ class SimulationClock:
     """
 
     def __init__(self, node: Node):
-        self._subscription = SerializedSubscription(node, Clock, '/clock', QOS)
+        self._subscription = SerializedSubscription(node, Clock, '/clock', qos.CLOCK_IN)
         self._time = 0.0
 
     def now(self) -> float:

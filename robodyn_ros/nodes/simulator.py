@@ -9,7 +9,6 @@ from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -23,15 +22,11 @@ from ..simulation.drive import Drive
 from ..simulation.imperfections import Noise
 from ..simulation.plant import Plant, PlantState
 from ..wire.joint_state import JointStateEncoder
-from . import process, robot
+from . import process, qos, robot
 from .parameters import Parameters
 from .serialized import SerializedSubscription
 from .simulator_loop import SimulatorLoop
 from .simulator_parameters import TABLE
-
-QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
-DESCRIPTION_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
-                             durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Simulator(Node):
@@ -51,13 +46,13 @@ class Simulator(Node):
         model, urdf, drive = self._robot(p)
         self._simulation_time = p['lockstep'] or p['publish_clock']
         self._encoder = JointStateEncoder(model.joint_names)
-        self._states = self.create_publisher(JointState, 'joint_states', QOS)
-        self._clock_publisher = (self.create_publisher(Clock, '/clock', QOS)
+        self._states = self.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
+        self._clock_publisher = (self.create_publisher(Clock, '/clock', qos.CLOCK_OUT)
                                  if p['publish_clock'] else None)
         if p['publish_description']:
-            self.create_publisher(String, 'robot_description', DESCRIPTION_QOS).publish(
+            self.create_publisher(String, 'robot_description', qos.DESCRIPTION).publish(
                 String(data=urdf))
-        self._commands = SerializedSubscription(self, Float64MultiArray, 'commands', QOS)
+        self._commands = SerializedSubscription(self, Float64MultiArray, 'commands', qos.COMMANDS)
         self.loop = SimulatorLoop(
             drive, self._commands, self._publish, self.get_logger(),
             period_ns=round(1e9 / p['rate']), lockstep=p['lockstep'],

@@ -46,6 +46,15 @@ def test_refused(two_link, name, settings):
     assert refusal.value.name == name
 
 
+def test_no_limit_in_the_urdf(two_link):
+    """A joint without any effort limit is not driven until somebody says how strong it is."""
+    boundless = two_link.__class__(**{**vars(two_link), 'effort_limit': np.array([9.0, np.inf])})
+    with pytest.raises(ParameterError, match='joint2 has no effort limit'):
+        Settings().joint_records(boundless, INERTIA)
+    limit = Settings(effort_limit=[8.0, 7.0]).joint_records(boundless, INERTIA)['effort_limit']
+    assert limit.tolist() == [8.0, 7.0]
+
+
 def test_zero_limit_of_the_urdf(two_link):
     """A URDF that says effort 0 needs the parameter, which may then exceed it."""
     weak = two_link.__class__(**{**vars(two_link), 'effort_limit': np.zeros(2)})

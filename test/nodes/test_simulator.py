@@ -235,7 +235,7 @@ def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
 
 
 def test_lockstep_says_so_when_commands_answer_no_states(simulator, bus):
-    process = simulator(lockstep=True, lockstep_timeout=0.5)
+    process = simulator(lockstep=True, lockstep_timeout=1.0, lockstep_settle=0.4)
     end = time.monotonic() + DEADLINE
     while 'must answer states' not in process.text:
         assert time.monotonic() < end
