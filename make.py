@@ -12,9 +12,9 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   help            this text
 
 What they need is installed into .venv beside this file, once, and again when it has changed.
-Nothing outside of this folder is touched, and no ROS installation is used: one that is sourced in
-this shell is left out, so that what runs is the same everywhere. To use your ROS installation,
-build this package in its workspace with colcon.
+Nothing outside of this folder is touched but caches in ~/.cache, and no ROS installation is used:
+one that is sourced in this shell is left out, so that what runs is the same everywhere. To use
+your ROS installation, build this package in its workspace with colcon.
 """
 
 import glob
@@ -175,6 +175,9 @@ def install(python, extras, env):
     say('Installing {} into .venv: once, a minute or two ...'.format(what))
     try:
         seconds = follow(pip)
+    except SystemExit:              # SIGTERM has reached us alone
+        pip.terminate()
+        raise
     finally:
         if pip.poll() is None:      # Ctrl-C in a terminal has reached it too: it is cleaning up
             try:
@@ -275,6 +278,7 @@ def main(arguments):
 if __name__ == '__main__':
     # Shells start background jobs with SIGINT ignored, and what we start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:

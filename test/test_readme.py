@@ -14,13 +14,15 @@ ROOT = Path(__file__).parents[1]
 def test_library_example(monkeypatch):
     """The Python of the README runs as it stands, and the numbers in its comments are true."""
     monkeypatch.chdir(ROOT)
-    code, = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)
+    text = (ROOT / 'README.md').read_text()
+    code = '\n'.join(re.findall(r'```python\n(.*?)```', text, re.DOTALL))
     names: dict = {}
     exec(code, names)
     said = re.search(r'dyn\.gravity\((\[.*?\])\)\s+# \[(.*?)\]', code)
     assert said
     q, numbers = eval(said[1]), np.array(said[2].split(), float)
     assert names['dyn'].gravity(q) == pytest.approx(numbers, abs=1e-7)
+    assert names['efforts'] == pytest.approx(numbers, abs=1e-7)
 
 
 def test_files_and_links():

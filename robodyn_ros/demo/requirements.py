@@ -6,10 +6,11 @@ from importlib.util import find_spec
 
 from ..errors import DemoError
 
+SIM = "for MuJoCo and Matplotlib, `pip install 'robodyn_ros[sim]'`"
 NEEDED = {
-    'rclpy': "ROS 2: source your installation, or `pip install 'robodyn_ros[ros]'`",
-    'mujoco': "MuJoCo: `pip install 'robodyn_ros[sim]'`",
-    'matplotlib': "Matplotlib: `pip install 'robodyn_ros[sim]'`",
+    'rclpy': "for ROS 2, source your installation or `pip install 'robodyn_ros[ros]'`",
+    'mujoco': SIM,
+    'matplotlib': SIM,
 }
 
 
@@ -17,5 +18,5 @@ def check() -> None:
     """Raise :class:`DemoError` where something is not installed, with how to get it."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise DemoError(f'the demo needs {" and ".join(missing)}', name=missing[0], value=missing,
-                        remedy='; '.join(NEEDED[name] for name in missing))
+        raise DemoError(f'the demo needs {", ".join(missing)}', name=missing[0], value=missing,
+                        remedy='; '.join(dict.fromkeys(NEEDED[name] for name in missing)))

@@ -107,7 +107,7 @@ def _xml(source: str | bytes | Path) -> etree._Element:
     try:
         root = etree.fromstring(content, parser)
     except etree.XMLSyntaxError as error:
-        raise UrdfError(f'URDF is not well-formed XML ({error})', name='robot',
+        raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='robot',
                         remedy='correct the XML at that place; a document type definition or an '
                                'entity may not be used') from error
     if root.getroottree().docinfo.doctype:

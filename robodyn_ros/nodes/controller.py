@@ -48,7 +48,7 @@ class ControllerNode(LifecycleNode):
         self.parameters.accept = self._check
         self.parameters.changed = self._apply
         self.loop: ControlLoop | None = None
-        self._waits_for_robot = False
+        self._waits_for_robot, self._trouble = False, ''
         self._active = False
         self._over: Callable[[], bool] = lambda: False
         self._seen = (guard.INACTIVE, 0)
@@ -76,6 +76,7 @@ class ControllerNode(LifecycleNode):
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'
+            self._trouble = str(error)
             return FAILURE
         for warning in model.warnings:
             self.get_logger().warning(warning)
@@ -86,6 +87,7 @@ class ControllerNode(LifecycleNode):
         self.loop = ControlLoop(
             controller, decoder, self._states, self._commands.publish, trigger=p['trigger'],
             ros_time=self._simulation_clock.now if self._simulation_clock else None)
+        self._trouble = ''
         process.freeze_garbage()
         self.get_logger().info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
@@ -98,9 +100,10 @@ class ControllerNode(LifecycleNode):
         assert self.loop is not None
         self.loop.start()
         if (objection := self._arm()) is None:
-            self._active = True
+            self._active, self._trouble = True, ''
             return SUCCESS
         self._halt()
+        self._trouble = objection
         self.get_logger().error(f'not activated: {objection}')
         return FAILURE
 
@@ -246,7 +249,7 @@ class ControllerNode(LifecycleNode):
 
     def _publish_diagnostics(self) -> None:
         status = (self._report.status(self.loop, time.monotonic())
-                  if self.loop is not None and self._active else self._report.idle('not active'))
+                  if self.loop is not None and self._active else self._report.idle(self._trouble))
         self._diagnostics.publish(diagnostics.array(self.get_clock().now().to_msg(), status))
 
     def _log_changes(self) -> None:

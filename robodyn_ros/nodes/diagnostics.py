@@ -19,10 +19,13 @@ class Report:
         self.name = f'{node_name}: control loop'
         self._last: tuple[float, int, int] | None = None       # time, cycles, missed
 
-    def idle(self, message: str) -> DiagnosticStatus:
-        """Status of a node whose loop does not run."""
+    def idle(self, trouble: str) -> DiagnosticStatus:
+        """Status of a node whose loop does not run; ``trouble``: why not, '' if nobody asked."""
         self._last = None
-        return DiagnosticStatus(level=DiagnosticStatus.OK, name=self.name, message=message)
+        if trouble:
+            return DiagnosticStatus(level=DiagnosticStatus.ERROR, name=self.name,
+                                    message=f'not active: {trouble}')
+        return DiagnosticStatus(level=DiagnosticStatus.OK, name=self.name, message='not active')
 
     def status(self, loop: ControlLoop, now: float) -> DiagnosticStatus:
         """Status of a running loop at steady time ``now`` [s]."""

@@ -13,8 +13,9 @@ def page() -> str:
         '',
         'Made from the declarations in `robodyn_ros/nodes/*_parameters.py`; do not edit.',
         'Lists hold one value a joint, in the order of the model; gains and limits may also be a '
-        'single value for all joints. Parameters that are not live can only change while the node '
-        'is unconfigured. A set of changes with one refused value is refused as a whole.',
+        'single value for all joints. Parameters that are not live can only change while the '
+        'controller is unconfigured; the simulator reads them once, when it starts. A set of '
+        'changes with one refused value is refused as a whole.',
         '',
         '## controller',
         '',

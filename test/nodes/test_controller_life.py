@@ -95,6 +95,8 @@ def test_no_or_malformed_robot(start, remote):
     assert remote.set('controller', robot_description=text) == ''
     assert not remote.change('configure') and remote.state() == 'unconfigured'
     controller.wait_for_line('joint2')
+    remote.until(lambda: 'joint2' in remote.diagnostics.get('message', ''), 'the diagnosis')
+    assert remote.diagnostics['level'] == '2'
     assert controller.interrupt() == 0
 
 

@@ -54,6 +54,9 @@ def node():
     rclpy.init(context=context)
     node = rclpy.create_node('serialized', context=context)
     yield node
+    # In this order, as nodes end: a node that goes after its context may crash the middleware
+    if context.ok():
+        node.destroy_node()
     context.try_shutdown()
 
 

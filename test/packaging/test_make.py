@@ -122,6 +122,15 @@ def test_interrupted_while_installing(place, start, silent_index):
     assert 'Traceback' not in process.text
 
 
+def test_terminated_while_installing(place, start, silent_index):
+    process: Process = start([sys.executable, str(place / 'make.py')], 'demo',
+                             env={'PIP_INDEX_URL': silent_index})
+    process.wait_for_line('Installing ROS 2')
+    assert process.interrupt(by=signal.SIGTERM) == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):     # pip has not been left behind
+        os.killpg(process.popen.pid, 0)
+
+
 @pytest.mark.skipif(not shutil.which('make'), reason='needs make')
 def test_makefile_finds_no_python(place, programs):
     for name in ('sh', 'test', 'make'):
