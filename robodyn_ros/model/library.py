@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where files are found: this package's own ones, and robots known by a short name."""
 
-import sys
 from importlib import metadata
 from pathlib import Path
+from sysconfig import get_path, get_preferred_scheme
 
 from ..errors import UnknownNameError, UrdfError
 
@@ -40,8 +40,9 @@ def share_path(*parts: str) -> Path:
     :raises UnknownNameError: if none of them has it.
     """
     ament = _ament_share(PACKAGE)
-    folders = [*([ament] if ament else []), Path(sys.prefix, 'share', PACKAGE),
-               Path(__file__).resolve().parents[2]]
+    installed = [Path(get_path('data', get_preferred_scheme(kind)), 'share', PACKAGE)
+                 for kind in ('prefix', 'user')]        # pip install, with and without --user
+    folders = [*([ament] if ament else []), *installed, Path(__file__).resolve().parents[2]]
     for folder in folders:
         if (path := folder.joinpath(*parts)).exists():
             return path

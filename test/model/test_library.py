@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
-import sys
+import sysconfig
 
 import pytest
 
@@ -33,12 +33,14 @@ def test_a_robot_that_is_not_installed_says_what_to_install(monkeypatch):
         robot_path('panda')
 
 
-def test_files_are_found_where_the_package_is_installed(tmp_path, monkeypatch):
+@pytest.mark.parametrize('kind', ['prefix', 'user'])
+def test_files_are_found_where_the_package_is_installed(tmp_path, monkeypatch, kind):
     source = share_path('urdf', 'rp.urdf')
     monkeypatch.setattr(library, '_ament_share', lambda package: None)
-    monkeypatch.setattr(sys, 'prefix', str(tmp_path))
+    monkeypatch.setattr(library, 'get_path', lambda what, scheme: str(tmp_path / scheme))
     assert share_path('urdf', 'rp.urdf').samefile(source)
-    installed = tmp_path / 'share' / 'robodyn_ros' / 'urdf' / 'rp.urdf'
+    installed = (tmp_path / sysconfig.get_preferred_scheme(kind) / 'share' / 'robodyn_ros' / 'urdf'
+                 / 'rp.urdf')
     installed.parent.mkdir(parents=True)
     installed.touch()
     assert share_path('urdf', 'rp.urdf') == installed
