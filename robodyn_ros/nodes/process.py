@@ -9,12 +9,11 @@ import threading
 import traceback
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
-from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from ..errors import RobodynError
@@ -29,13 +28,6 @@ def freeze_garbage() -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-class Runnable(Protocol):
-    """A node with threads of its own."""
-
-    def run(self, spin: Callable[[], None], over: Callable[[], bool]) -> None:
-        """Call ``spin`` until ``over``; leave nothing running, close topics that are waited on."""
 
 
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
@@ -53,12 +45,15 @@ def told(transition: Transition) -> Transition:
     return run
 
 
-def main(make: Callable[[], Node], args: list[str] | None) -> int:
+def main(make: Callable[[], Any], args: list[str] | None) -> int:
     """
     Run a node until SIGINT or SIGTERM and return the exit code.
 
     Signals only set a flag: the node comes to its end in order, an arm at rest before the loop
     ends, the loop before the topics, and those before ROS. A :class:`RobodynError` is one line.
+
+    :param make: gives the node, whose ``run(spin, over)`` calls ``spin`` until ``over`` says so
+        and leaves nothing of its own running.
     """
     over = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -70,7 +65,7 @@ def main(make: Callable[[], Node], args: list[str] | None) -> int:
         node = make()
         executor = SingleThreadedExecutor()
         executor.add_node(node)
-        node.run(lambda: executor.spin_once(timeout_sec=0.1), over.is_set)      # type: ignore
+        node.run(lambda: executor.spin_once(timeout_sec=0.1), over.is_set)
         executor.shutdown()
         node.destroy_node()
     except RobodynError as error:

@@ -4,8 +4,10 @@
 
 import numpy as np
 import pytest
+import rclpy
 from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
 from nodes.remote import Remote
+from rclpy.context import Context
 
 from processes import node
 from robodyn_ros import Dynamics, load_urdf
@@ -34,3 +36,16 @@ def pair(start, remote):
         sim.wait_for_line('simulator ready')
         return sim, start(node('controller'), *CONTROLLER, *controller)
     return pair
+
+
+@pytest.fixture(name='node')
+def own_node():
+    """A node of a context of its own."""
+    context = Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node('of_the_test', context=context)
+    yield node
+    # In this order, as nodes end: a node that goes after its context may crash the middleware
+    if context.ok():
+        node.destroy_node()
+    context.try_shutdown()

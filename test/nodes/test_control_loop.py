@@ -6,8 +6,6 @@ import time
 
 import numpy as np
 import pytest
-import rclpy
-from rclpy.context import Context
 from sensor_msgs.msg import JointState
 
 from robodyn_ros import load_urdf
@@ -61,15 +59,6 @@ class Rig:
         self.loop.start()
         self.controller.arm()
         self.until(lambda: self.controller.phase == guard.RUNNING and len(self.published) > 5)
-
-
-@pytest.fixture
-def node():
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node('control_loop', context=context)
-    yield node
-    context.try_shutdown()
 
 
 @pytest.mark.parametrize('trigger', ['timer', 'state'])

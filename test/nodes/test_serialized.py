@@ -7,8 +7,6 @@ import threading
 import time
 
 import pytest
-import rclpy
-from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
@@ -46,18 +44,6 @@ print('ready')
 while True:
     out.publish(b'\\0\\1\\0\\0' + bytes(40))
 '''
-
-
-@pytest.fixture
-def node():
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node('serialized', context=context)
-    yield node
-    # In this order, as nodes end: a node that goes after its context may crash the middleware
-    if context.ok():
-        node.destroy_node()
-    context.try_shutdown()
 
 
 def until(condition):
