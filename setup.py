@@ -25,7 +25,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml', 'LICENSE']),
         (f'share/{name}/launch', glob('launch/*.launch.py')),
-        (f'share/{name}/config', glob('config/*.yaml')),
+        (f'share/{name}/config', glob('config/*.yaml') + glob('config/*.xml')),
         (f'share/{name}/urdf', glob('urdf/*.urdf')),
     ],
     entry_points={

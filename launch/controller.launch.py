@@ -27,6 +27,7 @@ ARGUMENTS = {
     'use_sim_time': ('false', 'take the time from /clock'),
     'joint_states': ('joint_states', 'topic that the joint states come on'),
     'commands': ('commands', 'topic that the efforts go to'),
+    'enclave': ('/robodyn/controller', 'security enclave, for ROS_SECURITY_ENABLE=true'),
 }
 
 
@@ -47,6 +48,7 @@ def controller(context: LaunchContext) -> list[Node]:
         # Later ones win: an argument wins over the file
         parameters=[*([given['config']] if given['config'] else []), switches],
         remappings=[(name, given[name]) for name in ('joint_states', 'commands')],
+        ros_arguments=['--enclave', given['enclave']],
         # Stopping lets the arm come to rest first: not to be cut short after the usual 5 s
         sigterm_timeout='30',
     )]

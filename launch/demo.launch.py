@@ -36,7 +36,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     config = str(share_path('config', f'{robot}.yaml'))
     return [
         Node(package='robodyn_ros', executable='simulator', name='simulator', output='screen',
-             parameters=[config]),
+             parameters=[config], ros_arguments=['--enclave', '/robodyn/simulator']),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(
                 str(Path(__file__).with_name('controller.launch.py'))),

@@ -12,15 +12,16 @@ from numba import types
 from ..dynamics import compile as dynamics
 from ..jit import jitable, load
 from ..wire.joint_state import STATE
-from . import cycle, guard, laws, reference
-from .records import JOINT, MEMORY, SETTINGS, Vectors
+from . import cycle, guard, laws, limits, reference, velocity
+from .records import JOINT, MEMORY, OUTSIDE, SETTINGS, Vectors
 from .reference import Points
 
-MODULES = (*dynamics.MODULES, *(jitable(m) for m in (cycle, guard, laws, reference)))
+MODULES = (*dynamics.MODULES, *(jitable(m) for m in (
+    cycle, guard, laws, limits, reference, velocity)))
 
 SIGNATURE = types.boolean(
     dynamics.ROBOT, dynamics.WORKSPACE, *map(numba.typeof, (
-        np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, np.int64), np.zeros(1, STATE),
+        np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, OUTSIDE), np.zeros(1, STATE),
         Points.none(1), np.zeros(1, MEMORY), Vectors.zeros(1), 0.0, np.zeros(1))))
 
 CYCLE = '''
@@ -28,14 +29,15 @@ from numba import njit
 
 from robodyn_ros.control.compile import SIGNATURE
 from robodyn_ros.control.cycle import cycle as plain
-from robodyn_ros.dynamics.terms import gravity, inverse_dynamics
+from robodyn_ros.dynamics.terms import (
+    forward_dynamics, gravity, inverse_dynamics, mass_matrix, solve)
 from robodyn_ros.jit import OPTIONS
 
 
 @njit(SIGNATURE, cache=True, **OPTIONS)
-def cycle(robot, work, joints, settings, requests, state, points, memory, v, now, tau):
-    return plain(gravity, inverse_dynamics, robot, work, joints, settings, requests, state,
-                 points, memory, v, now, tau)
+def cycle(robot, work, joints, settings, outside, state, points, memory, v, now, tau):
+    return plain(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot, work,
+                 joints, settings, outside, state, points, memory, v, now, tau)
 '''
 
 

@@ -5,14 +5,23 @@
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics import Dynamics
-from ..dynamics.bodies import parameters, workspace
+from ..dynamics.bodies import Robot, parameters, workspace
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
-from ..wire.joint_state import STATE
+from ..wire.joint_state import STATE, no_state
 from . import guard
 from .compile import compiled
-from .records import ARM, DISARM, GRAVITY_COMPENSATION, MEMORY, MODES, NO_REQUEST, STOP, Vectors
+from .records import (
+    ARM,
+    DISARM,
+    GRAVITY_COMPENSATION,
+    MEMORY,
+    MODES,
+    NO_REQUEST,
+    OUTSIDE,
+    STOP,
+    Vectors,
+)
 from .reference import Points, sample
 from .settings import Settings
 from .trajectory import Waypoints, interpolate, splice
@@ -27,20 +36,25 @@ class Controller:
     One thread calls :meth:`step`; others may meanwhile call anything else: settings and references
     are replaced as whole objects, requests are single words.
 
-    :param state: (nv,) records ``wire.joint_state.STATE``, filled by whoever reads the arm.
-    :raises ParameterError: see :meth:`Settings.joint_records`.
+    :param state: (nv,) records ``wire.joint_state.STATE``, filled by whoever reads the arm; None:
+        an own one, of which nothing is known yet.
+    :raises RobodynError: see :meth:`use`.
     """
 
-    def __init__(self, model: RobotModel, settings: Settings, state: ndarray):
-        self.model, self.state = model, np.asarray(state).view(STATE)
-        self.dynamics = Dynamics(model)
+    def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None):
+        self.model = model
+        #: (nv,) ``STATE``: what the arm was last seen to do.
+        self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
+        #: (1,) ``OUTSIDE``: what the guard has to be told before a step.
+        self.outside = np.zeros(1, OUTSIDE)
+        self.outside['listeners'] = 1
         self.memory = np.zeros(1, MEMORY)
         self.tau = np.zeros(model.nv)
+        self.settings, self._law = settings, 0
         self._v = Vectors.zeros(model.nv)
-        self._robot, self._work = parameters(model), workspace(model)
-        self._requests = np.full(1, NO_REQUEST)
+        self._work = workspace(model)
         self.begin()
-        self.use(settings, np.zeros(model.nv))
+        self.use(settings)
         self._cycle = compiled().cycle
 
     def begin(self) -> None:
@@ -52,40 +66,47 @@ class Controller:
         self.memory[0] = np.zeros((), MEMORY)
         self.memory['newest'] = self.memory['time'] = -np.inf
         self.memory['joint'] = self.memory['objection_joint'] = -1
-        self._requests[0] = NO_REQUEST
+        self.outside['request'] = NO_REQUEST
         self._points = Points.none(self.model.nv)
 
-    def use(self, settings: Settings, pose: ndarray | None = None) -> None:
-        """Replace the settings; ``pose`` (nv,) is where the safe damping is computed, if new."""
-        if pose is not None:
-            self._inertia = self.dynamics.mass_matrix(pose).diagonal()
-        records = settings.joint_records(self.model, self._inertia), settings.settings_record()
-        self.settings, self._records = settings, records
+    def use(self, settings: Settings) -> None:
+        """
+        Replace the settings; another law begins with the present pose as its reference.
+
+        :raises RobodynError: they could not be used, and those before stay in force.
+        """
+        self._records = self._prepare(settings)
+        self.settings, self._law = settings, int(self._records[2]['law'][0])
 
     def check(self, settings: Settings) -> None:
-        """Raise :class:`ParameterError` where these settings could not be used."""
-        settings.joint_records(self.model, self._inertia)
+        """Raise :class:`RobodynError` where these settings could not be used."""
+        self._prepare(settings)
+
+    def _prepare(self, settings: Settings) -> tuple[Robot, ndarray, ndarray]:
+        """Return what the cycle reads of them."""
+        loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
+        settings.check_gains(loaded, joints)
+        record = settings.settings_record()
+        record['law'] = self._law + (settings.law != self.settings.law)
+        return parameters(loaded), joints, record
 
     def step(self, now: float) -> bool:
         """Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,)."""
-        joints, settings = self._records
-        return self._cycle(self._robot, self._work, joints, settings, self._requests, self.state,
+        robot, joints, settings = self._records
+        return self._cycle(robot, self._work, joints, settings, self.outside, self.state,
                            self._points, self.memory, self._v, now, self.tau)
 
     def arm(self) -> None:
         """Ask to rise as soon as enough samples are good; see :attr:`objection`."""
-        pose = self.state['position'].copy()
-        if np.isfinite(self.state['received']).all():
-            self.use(self.settings, pose)
-        self._requests[0] = ARM
+        self.outside['request'] = ARM
 
     def disarm(self) -> None:
         """Take the wish to rise back."""
-        self._requests[0] = DISARM
+        self.outside['request'] = DISARM
 
     def stop(self) -> None:
         """Ask to come to rest and publish the last message."""
-        self._requests[0] = STOP
+        self.outside['request'] = STOP
 
     def follow(self, waypoints: Waypoints, start: float) -> None:
         """
@@ -121,6 +142,11 @@ class Controller:
         return self._sentence('reason', 'joint')
 
     @property
+    def reason_code(self) -> str:
+        """Code of the reason, one of :data:`.guard.CODES`."""
+        return guard.CODES[int(self.memory['reason'][0])]
+
+    @property
     def objection(self) -> str:
         """Why the arm does not rise although it shall."""
         if self.memory['objection'][0] == guard.NO_REASON:
@@ -131,7 +157,7 @@ class Controller:
     @property
     def asked(self) -> bool:
         """Whether a request waits for the next cycle."""
-        return bool(self._requests[0] != NO_REQUEST)
+        return bool(self.outside['request'][0] != NO_REQUEST)
 
     @property
     def driving(self) -> bool:
@@ -141,9 +167,9 @@ class Controller:
     @property
     def arming(self) -> bool:
         """Whether arming was asked for and has not happened yet."""
-        return bool(self._requests[0] == ARM or self.memory['arming'][0])
+        return bool(self.outside['request'][0] == ARM or self.memory['arming'][0])
 
     def _sentence(self, reason: str, joint: str) -> str:
         i = int(self.memory[joint][0])
-        text = guard.REASONS[int(self.memory[reason][0])]
+        text = guard.REASONS[guard.CODES[int(self.memory[reason][0])]]
         return f'{text} ({self.model.joint_names[i]})' if i >= 0 else text

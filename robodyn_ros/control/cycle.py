@@ -4,19 +4,25 @@
 
 from math import inf
 
-from . import guard, laws, reference
-from .records import COMPUTED_TORQUE, GRAVITY_COMPENSATION, JOINT_IMPEDANCE, PD
+from . import guard, laws, limits, reference, velocity
+from .records import (
+    COMPUTED_TORQUE,
+    GRAVITY_COMPENSATION,
+    JOINT_IMPEDANCE,
+    PD,
+    VELOCITY_OR_GRAVITY,
+)
 
 
-def cycle(gravity, inverse_dynamics, robot, work, joints, settings, requests, state, points,
-          memory, v, now, tau):
+def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot, work, joints,
+          settings, outside, state, points, memory, v, now, tau):
     """
     Advance the controller to the time ``now`` [s] and write its efforts; True: publish them.
 
-    :param gravity, inverse_dynamics: the robot's dynamics, see :mod:`robodyn_ros.dynamics.terms`,
-        with their parameters ``robot`` and workspace ``work``.
+    :param gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve: the robot's dynamics,
+        see :mod:`robodyn_ros.dynamics.terms`, with their parameters ``robot`` and ``work``.
     :param joints: (nv,) records ``JOINT``; ``settings``: (1,) ``SETTINGS``.
-    :param requests: (1,) int, what the outside asks of the state machine.
+    :param outside: (1,) ``OUTSIDE``, what only the outside knows.
     :param state: (nv,) records ``wire.joint_state.STATE``, times on the clock of ``now``.
     :param points: the reference, see :class:`~.reference.Points`.
     :param memory: (1,) ``MEMORY`` and ``v``, ``Vectors``: kept from cycle to cycle.
@@ -32,75 +38,97 @@ def cycle(gravity, inverse_dynamics, robot, work, joints, settings, requests, st
         m.since = min(m.since, now)
     m.time = now
     m.cycles += 1
+    guard.count_missed(m, outside[0].missed)
 
     # What is known of the arm; after a jump back, its state would stay fresh for ever
     newest = -inf
     for i in range(n):
         if state[i].received > now:
             state[i].received = now
+        if state[i].other > now:
+            state[i].other = now
         newest = max(newest, state[i].received)
-    fresh, m.newest = newest != m.newest, newest
-    stale = guard.stale_joint(state, now, s.state_timeout)
-    if stale < 0:
-        for i in range(n):
-            v.q[i], v.qd[i], v.measured[i] = (state[i].position, state[i].velocity,
-                                              state[i].effort)
+    fresh, m.newest = 1 if newest != m.newest else 0, newest
+    reason, joint = guard.distrust(state, now, s.state_timeout)
+    trusted, unmeasured = reason == guard.NO_REASON, -1
+    if jumped or not trusted:
+        m.observing = 0
+    if trusted:
+        unmeasured = velocity.observe(s, state, m, v, dt)
     gravity(robot, v.q, work, v.gravity)
+    mass_matrix(robot, v.q, work, work.M)
+    for i in range(n):
+        v.inertia[i] = work.M[i, i]
+        v.supply[i] = 0.0 if s.robot_compensates_gravity == 1 else v.gravity[i]
+    changed = m.law != s.law
+    if changed:                         # from the efforts of now, whatever gravity has become
+        m.law = s.law
+        for i in range(n):
+            v.extra[i] = tau[i] - v.supply[i]
 
     # What may be done
-    guard.take_request(requests, m, now)
+    guard.take_request(outside[0], m, now)
+    if trusted and m.arming == 1:
+        reason, joint = guard.objection(joints, s, v, unmeasured, outside[0].listeners)
     if m.arming == 1:
-        guard.arm(joints, s, v, m, stale, fresh, now, tau)
-    if stale >= 0 and (m.phase == guard.RISING or m.phase == guard.RUNNING
-                       or m.phase == guard.STOPPING):
-        guard.fault(m, v, s, guard.STALE_STATE, stale, now)
+        guard.arm(m, s, v, reason, joint, fresh, now, tau)
+    if trusted:
+        reason, joint = guard.cause(s, m, unmeasured)
+    if reason != guard.NO_REASON and (m.phase == guard.RISING or m.phase == guard.RUNNING
+                                      or m.phase == guard.STOPPING):
+        guard.fault(m, v, s, reason, joint, now)
 
     # What the arm would be given
     last_message = False
+    unheard = outside[0].listeners == 0
     if m.phase == guard.RISING:
-        if guard.rising(joints, v, dt, tau):
+        if guard.rising(joints, s, v, 0.0 if unheard else dt, tau):
             guard.enter(m, guard.RUNNING, now)
             m.mode, m.serial = s.mode, points.header[0].serial
             reference.hold_here(m, v)
     elif m.phase == guard.RUNNING:
-        if m.mode != s.mode or jumped:
-            m.mode = s.mode
+        mode = s.mode
+        if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY:
+            mode = GRAVITY_COMPENSATION
+        if m.mode != mode or changed or jumped or unheard:
+            m.mode = mode
             reference.hold_here(m, v)
         reference.follow(points, m, v, now)
-        if s.mode == GRAVITY_COMPENSATION:
+        if mode == GRAVITY_COMPENSATION:
             laws.gravity_compensation(v)
-        elif s.mode == PD:
+        elif mode == PD:
             laws.pd(joints, v)
-        elif s.mode == JOINT_IMPEDANCE:
+        elif mode == JOINT_IMPEDANCE:
             laws.joint_impedance(joints, v)
-        elif s.mode == COMPUTED_TORQUE:
+        elif mode == COMPUTED_TORQUE:
             laws.computed_torque(inverse_dynamics, robot, work, joints, v)
         for i in range(n):
-            tau[i] = v.wanted[i]
+            tau[i] = v.wanted[i] - (v.gravity[i] - v.supply[i])
     elif m.phase == guard.STOPPING:
         last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
-        guard.damped_gravity(joints, v, tau)
+        guard.damped_gravity(s, v, tau)
 
     # How much of it the arm is given
     if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
-        guard.limit(joints, v, m, dt, tau)
-        if not guard.clamp(joints, tau):
+        limits.limit(joints, v, m, dt, tau)
+        limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau)
+        if not limits.clamp(joints, tau):
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
-        publishing = guard.fault_efforts(joints, s, v, m, stale, now, tau)
+        publishing = guard.fault_efforts(s, v, m, trusted, now, tau)
         if publishing:
-            guard.limit(joints, v, m, dt, tau)
+            limits.limit(joints, v, m, dt, tau)
     elif last_message:
         guard.enter(m, guard.INACTIVE, now)
         publishing = False
         for i in range(n):              # damping must not stay latched in a forward controller
-            tau[i] = v.gravity[i] if s.stop_with_gravity == 1 else 0.0
-    if not guard.clamp(joints, tau):
+            tau[i] = v.supply[i] if s.stop_with_gravity == 1 else 0.0
+    if not limits.clamp(joints, tau):
         for i in range(n):
             tau[i] = 0.0
-    for i in range(n):
-        v.extra[i] = tau[i] - v.gravity[i]
+    for i in range(n):                  # who begins to listen begins without what he has missed
+        v.extra[i] = 0.0 if unheard else tau[i] - v.supply[i]
     publish = publishing or m.publishing == 1       # after the end once more: the last message
     m.publishing = 1 if publishing else 0
     return publish

@@ -11,8 +11,19 @@ from numpy import ndarray
 MODES = ('gravity_compensation', 'pd', 'joint_impedance', 'computed_torque')
 GRAVITY_COMPENSATION, PD, JOINT_IMPEDANCE, COMPUTED_TORQUE = range(len(MODES))
 
+# What happens where a state carries no velocity, in the order of their numbers.
+MISSING_VELOCITY = ('fault', 'estimate', 'gravity_only')
+VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING_VELOCITY))
+
 # Requests to the state machine; the cycle takes one and writes NO_REQUEST back.
 NO_REQUEST, ARM, DISARM, STOP = range(4)
+
+# What only the outside knows.
+OUTSIDE = np.dtype([
+    ('request', np.int64),
+    ('missed', np.int64),               # periods missed between the last cycle and this one
+    ('listeners', np.int64),            # subscribers of the commands
+])
 
 # One a joint: gains and limits, in the model's order.
 JOINT = np.dtype([
@@ -20,22 +31,31 @@ JOINT = np.dtype([
     ('damping', float),                 # N·m·s/rad | N·s/m pd, joint_impedance
     ('acceleration_kp', float),         # 1/s²              computed_torque
     ('acceleration_kd', float),         # 1/s               computed_torque
-    ('safe_damping', float),            # N·m·s/rad | N·s/m rising, stopping, fault
     ('effort_limit', float),            # N·m | N
     ('effort_rate', float),             # N·m/s | N/s
     ('position_lower', float),          # rad | m
     ('position_upper', float),
+    ('velocity_limit', float),          # rad/s | m/s
 ])
 
 # One a controller.
 SETTINGS = np.dtype([
     ('mode', np.int64),
+    ('law', np.int64),                  # another number: mode, gains or payload have changed
     ('period', float),                  # s, nominal
     ('state_timeout', float),           # s
     ('arming_samples', np.int64),
     ('arming_velocity', float),         # rad/s | m/s
     ('arming_effort', float),           # fraction of the effort limit
     ('rest_velocity', float),           # rad/s | m/s
+    ('damping_rate', float),            # 1/s, times M_ii: rising, stopping, fault
+    ('limit_rate', float),              # 1/s, see limits.keep_inside
+    ('approach_rate', float),           # 1/s, likewise
+    ('strain_limit', float),            # s at the effort or the rate limit
+    ('missed_limit', float),            # periods
+    ('missing_velocity', np.int64),
+    ('velocity_bandwidth', float),      # rad/s
+    ('robot_compensates_gravity', np.int64),
     ('stop_timeout', float),            # s
     ('stop_with_gravity', np.int64),    # 1: the last message is g(q), 0: it is zero
     ('fault_hold_time', float),         # s of damped gravity after a fault
@@ -51,10 +71,16 @@ MEMORY = np.dtype([
     ('newest', float),                  # s, receipt of the newest state seen
     ('arming', np.int64), ('good_samples', np.int64),
     ('objection', np.int64), ('objection_joint', np.int64),
-    ('mode', np.int64), ('serial', np.int64), ('segment', np.int64), ('following', np.int64),
+    ('mode', np.int64), ('law', np.int64),
+    ('serial', np.int64), ('segment', np.int64), ('following', np.int64),
     ('blind', np.int64),                # 1: the fault came, or goes on, without fresh state
     ('publishing', np.int64),           # 1: the last cycle had an effort to publish
+    ('observing', np.int64),            # 1: the filter of the velocities is in step
+    ('missed', float),                  # periods, less those forgiven
+    ('strain', float),                  # s at the effort or the rate limit, less those without
+    ('strained', np.int64),             # joint
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
+    ('kept_inside', np.int64),
 ])
 
 
@@ -65,13 +91,19 @@ class Vectors(NamedTuple):
     qd: ndarray
     measured: ndarray       # measured effort, NaN where the state carries none
     gravity: ndarray        # g(q)
+    supply: ndarray         # what of g(q) the efforts must bring: zero where the robot does
+    inertia: ndarray        # diagonal of M(q)
+    filtered: ndarray       # low-pass filtered position
     target: ndarray         # reference position, velocity, acceleration
     target_qd: ndarray
     target_qdd: ndarray
     acceleration: ndarray   # commanded acceleration of the computed-torque law
     wanted: ndarray         # effort the law asks for
     rise: ndarray           # gravity term while rising
-    extra: ndarray          # published effort less g(q)
+    extra: ndarray          # published effort less supply
+    push: ndarray           # what the limits add to the effort of the law
+    response: ndarray       # accelerations that a unit effort causes
+    cut: ndarray            # effort that is taken from other joints, and what that changes
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

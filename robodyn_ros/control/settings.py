@@ -3,15 +3,26 @@
 """How the controller shall behave, in a person's words, and the records the cycle reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy import ndarray
 
+from ..dynamics import Dynamics
 from ..errors import ParameterError
+from ..model.payload import with_payload
+from ..model.pose import spread
 from ..model.robot import RobotModel
-from .records import JOINT, MODES, SETTINGS
+from .records import JOINT, MISSING_VELOCITY, MODES, SETTINGS
+from .stability import check
 
+# Of limits.keep_inside [1/s]: as fast as is calm with efforts that act up to 5 ms late, and slow
+# enough for the acceleration to follow. Chosen with test/control/test_limits.py.
+LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
+
+JUDGED_POSES = 32
+
+GAINS = ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd')
 # Gains that a mode cannot do without
 NEEDED = {'pd': ('stiffness', 'damping'), 'joint_impedance': ('stiffness', 'damping'),
           'computed_torque': ('acceleration_kp', 'acceleration_kd')}
@@ -22,8 +33,9 @@ class Settings:
     """
     What a person decides. Lists hold one value a joint, or a single one for all of them.
 
-    Gains have no default: a mode that needs them is refused without. Empty ``effort_limit`` means
-    the URDF's, empty ``effort_rate_limit`` the full effort limit within 0.1 s.
+    Gains have no default: a mode that needs them is refused without. Empty ``effort_limit`` and
+    ``velocity_limit`` mean the URDF's, empty ``effort_rate_limit`` the full effort limit within
+    0.1 s.
     """
 
     mode: str = 'gravity_compensation'
@@ -34,7 +46,18 @@ class Settings:
     acceleration_kd: Sequence[float] = ()   # 1/s
     effort_limit: Sequence[float] = ()      # N·m | N
     effort_rate_limit: Sequence[float] = ()  # N·m/s | N/s
-    damping_rate: float = 10.0              # 1/s: safe damping is this times M_ii where it arms
+    velocity_limit: Sequence[float] = ()    # rad/s | m/s
+    loop_delay: float = 0.002               # s, from a state's measurement to the effort's effect
+    saturation_timeout: float = 2.0         # s
+    missed_limit: int = 100                 # periods
+    armature: Sequence[float] = ()          # kg·m² | kg, rotors' inertia seen at the joints
+    robot_compensates_gravity: bool = False
+    payload_frame: str = ''                 # link that holds it
+    payload_mass: float = 0.0               # kg
+    payload_com: Sequence[float] = (0.0, 0.0, 0.0)  # m, in the frame
+    missing_velocity: str = 'fault'         # fault | estimate | gravity_only
+    velocity_bandwidth: float = 30.0        # Hz, of the estimate
+    damping_rate: float = 10.0              # 1/s: safe damping is this times M_ii
     state_timeout: float = 0.05             # s
     arming_samples: int = 20
     arming_velocity: float = 0.05           # rad/s | m/s
@@ -57,56 +80,94 @@ class Settings:
                 remedy=f'give one, or {model.nv}: for {", ".join(model.joint_names)}')
         return values
 
+    def check_gains(self, model: RobotModel, joints: ndarray) -> None:
+        """
+        Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
+
+        :param joints: (nv,) ``JOINT``.
+        :raises ParameterError: see :func:`~.stability.check`.
+        """
+        period, names = 1.0 / self.rate, model.joint_names
+        dynamics = Dynamics(model)
+        M = [dynamics.mass_matrix(q) for q in spread(model, JUDGED_POSES)]
+        check(names, M, joints['stiffness'], joints['damping'], period, self.loop_delay,
+              model.viscous_friction)
+        check(names, np.eye(model.nv), joints['acceleration_kp'], joints['acceleration_kd'],
+              period, self.loop_delay, parameters=('acceleration_kp', 'acceleration_kd'))
+
+    @property
+    def law(self) -> tuple:
+        """What decides the effort of the law: where it differs, another law is in force."""
+        return (self.mode, *(tuple(getattr(self, name)) for name in GAINS), self.payload_frame,
+                self.payload_mass, tuple(self.payload_com))
+
+    def loaded(self, model: RobotModel) -> RobotModel:
+        """Return the model with its rotors and its payload."""
+        if len(self.armature):
+            model = replace(model, armature=self.per_joint(model, 'armature'))
+        if self.payload_mass and not self.payload_frame:
+            raise ParameterError('nothing holds the payload', name='payload_frame', value='',
+                                 remedy='set payload_frame to the link that does')
+        return with_payload(model, self.payload_frame, self.payload_mass,
+                            self.payload_com) if self.payload_mass else model
+
     def settings_record(self) -> ndarray:
         """(1,) ``SETTINGS``."""
         out = np.zeros(1, SETTINGS)
         for name in ('state_timeout', 'arming_samples', 'arming_velocity', 'arming_effort',
-                     'rest_velocity', 'stop_timeout', 'fault_hold_time', 'fault_ramp_time'):
+                     'rest_velocity', 'damping_rate', 'stop_timeout', 'fault_hold_time',
+                     'fault_ramp_time', 'missed_limit', 'robot_compensates_gravity'):
             out[name] = getattr(self, name)
         out['mode'] = MODES.index(self.mode)
         out['period'] = 1.0 / self.rate
+        out['limit_rate'], out['approach_rate'] = LIMIT_RATE, APPROACH_RATE
+        out['strain_limit'] = self.saturation_timeout
+        out['missing_velocity'] = MISSING_VELOCITY.index(self.missing_velocity)
+        out['velocity_bandwidth'] = 2.0 * np.pi * self.velocity_bandwidth
         out['stop_with_gravity'] = self.stop_with == 'gravity'
         out['fault_keeps_holding'] = self.fault_action == 'hold'
         return out
 
-    def joint_records(self, model: RobotModel, inertia: ndarray) -> ndarray:
+    def joint_records(self, model: RobotModel) -> ndarray:
         """
         (nv,) ``JOINT``.
 
-        :param inertia: (nv,) [kg·m² | kg] diagonal of M at the pose to be held.
         :raises ParameterError: a gain the mode needs is missing, a limit is zero, a length wrong.
         """
         out = np.zeros(model.nv, JOINT)
-        for name in ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd'):
+        for name in GAINS:
             if len(getattr(self, name)):
                 out[name] = self.per_joint(model, name)
             elif name in NEEDED.get(self.mode, ()):
                 raise ParameterError(f'mode {self.mode} needs gains, and {name} is not set',
                                      name=name, remedy=f'set parameter {name}: one value a joint')
-        limit = (self.per_joint(model, 'effort_limit') if len(self.effort_limit)
-                 else model.effort_limit)
-        if not (limit > 0.0).all():
-            joint = model.joint_names[int(np.argmin(limit > 0.0))]
-            raise ParameterError(f'joint {joint} has effort limit 0 and could not be driven',
-                                 name=joint, value=0.0,
-                                 remedy='correct the URDF or set parameter effort_limit')
+        out['effort_limit'] = limit = self._limit(model, 'effort_limit', model.effort_limit)
+        out['velocity_limit'] = self._limit(model, 'velocity_limit', model.velocity_limit)
         if not np.isfinite(limit).all():
             joint = model.joint_names[int(np.argmin(np.isfinite(limit)))]
             raise ParameterError(f'joint {joint} has no effort limit', name=joint,
                                  remedy='give it a <limit> in the URDF or set parameter '
                                         'effort_limit')
-        above = (limit > model.effort_limit) & (model.effort_limit > 0.0)
-        if above.any():
-            joint = model.joint_names[int(above.argmax())]
-            raise ParameterError(f'effort_limit of {joint} is above that of the URDF', name=joint,
-                                 remedy='give at most the limit of the URDF')
-        out['effort_limit'] = limit
         out['effort_rate'] = (self.per_joint(model, 'effort_rate_limit')
                               if len(self.effort_rate_limit) else 10.0 * limit)
         if not (out['effort_rate'] > 0.0).all():
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
                                  remedy='give a number above 0 for each joint')
-        out['safe_damping'] = self.damping_rate * inertia
         out['position_lower'], out['position_upper'] = model.position_lower, model.position_upper
         return out
+
+    def _limit(self, model: RobotModel, name: str, urdf: ndarray) -> ndarray:
+        """Limits of the URDF, or stricter ones; where the URDF has 0, whatever is given."""
+        limit = self.per_joint(model, name) if len(getattr(self, name)) else urdf
+        if not (limit > 0.0).all():
+            joint = model.joint_names[int(np.argmin(limit > 0.0))]
+            raise ParameterError(
+                f'joint {joint} has {name.replace("_", " ")} 0 and could not be driven',
+                name=joint, value=0.0, remedy=f'correct the URDF or set parameter {name}')
+        above = (limit > urdf) & (urdf > 0.0)
+        if above.any():
+            joint = model.joint_names[int(above.argmax())]
+            raise ParameterError(f'{name} of {joint} is above that of the URDF', name=joint,
+                                 remedy='give at most the limit of the URDF')
+        return limit

@@ -13,6 +13,7 @@ the origin of each body, in the axes of the records (:func:`~.bodies.axes`).
 
 from .crba import crba
 from .forward import forward_dynamics as _forward_dynamics
+from .forward import ltdl_solve
 from .joints import place
 from .rnea import rnea
 
@@ -54,3 +55,8 @@ def loaded_forward_dynamics(robot, q, qd, tau, wrenches, work, qdd):
     place(robot.bodies, q, work.joints)
     _forward_dynamics(robot.bodies, robot.gravity, work.joints, qd, tau, work.rest, wrenches,
                       work.bodies, work.M, qdd)
+
+
+def solve(robot, work, b):
+    """Turn b into M(q)⁻¹ b, with the factors that the last forward dynamics left in ``work``."""
+    ltdl_solve(robot.bodies, work.M, b)

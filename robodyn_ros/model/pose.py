@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy import ndarray
+from scipy.stats import qmc
 
 from ..errors import ParameterError
 from .robot import RobotModel
@@ -33,3 +34,17 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
             raise ParameterError(f'the initial position of joint {name} is {q:g}', name=name,
                                  value=q, remedy=f'choose one in its limits [{low:g}, {high:g}]')
     return pose
+
+
+def spread(model: RobotModel, count: int) -> ndarray:
+    """
+    Poses (count, nv) all over the workspace, the same each time: zero, then a Sobol sequence.
+
+    Where a joint has no limits, from -π to π.
+    """
+    lower = np.maximum(model.position_lower, -np.pi)
+    upper = np.maximum(np.minimum(model.position_upper, np.pi), lower)
+    points = qmc.Sobol(model.nv, scramble=False).random(count)
+    points[0] = np.divide(initial_position(model) - lower, upper - lower,
+                          out=np.zeros(model.nv), where=upper > lower)
+    return lower + (upper - lower) * points

@@ -15,21 +15,26 @@ from ..wire.effort import EffortEncoder
 from ..wire.joint_state import ACCEPTED, REASONS, JointStateDecoder, stamp_of
 from .serialized import SerializedSubscription
 
+COUNT_INTERVAL = 0.05       # s between two counts of the listeners
+
 
 class ControlLoop:
     """
     Runs a controller on its own thread, at a fixed rate or for each joint state.
 
     :param publish: takes the serialized effort message.
+    :param listeners: counts those who hear it.
     :param ros_time: under simulation time, gives it [s], to this thread only; None: the steady
         clock is used. With ``trigger`` state the stamp of the state is the time, so a paused
         simulation holds still.
     """
 
     def __init__(self, controller: Controller, decoder: JointStateDecoder,
-                 states: SerializedSubscription, publish: Callable[[bytes], None], *,
-                 trigger: str, ros_time: Callable[[], float] | None):
+                 states: SerializedSubscription, publish: Callable[[bytes], None],
+                 listeners: Callable[[], int], *, trigger: str,
+                 ros_time: Callable[[], float] | None):
         self.controller, self.decoder, self.trigger = controller, decoder, trigger
+        self._listeners, self._count_again = listeners, 0.0
         self.rate = controller.settings.rate
         self.missed = 0
         self.refused: Counter[str] = Counter()
@@ -44,7 +49,7 @@ class ControlLoop:
     def start(self) -> None:
         """Begin; states that waited in the queue until now are old and dropped."""
         self._states.drain()
-        self.decoder.state['received'] = float('nan')
+        self.decoder.forget()
         self.controller.begin()
         self._stop.clear()
         self._thread = threading.Thread(target=self._run, name='control_loop', daemon=True)
@@ -91,11 +96,13 @@ class ControlLoop:
         grid = Grid(round(1e9 / self.rate))
         grid.start()
         while not self._stop.is_set():
-            self.missed += grid.wait()
+            missed = grid.wait()
+            self.missed += missed
+            self.controller.outside['missed'] = missed
             woke = time.monotonic()
             self.wake_up.add(woke - grid.deadline * 1e-9)
             self._take()
-            self._step()
+            self._step(self._time())
             self.cycle_time.add(time.monotonic() - woke)
 
     def _on_state(self) -> None:
@@ -109,8 +116,10 @@ class ControlLoop:
             self._states.wait(round(1e9 * (stepped + silence - time.monotonic())))
             woke = time.monotonic()
             accepted, silent = self._take(), woke - stepped >= silence
-            if accepted or (silent and self._ros_time is None):
-                self._step()
+            now = self._time() if accepted or self._ros_time is None else self._ros_time()
+            # A paused simulation holds the output: there is nothing to say without new time
+            if accepted or silent and now > self.controller.memory['time'][0]:
+                self._step(now)
                 self.cycle_time.add(time.monotonic() - woke)
             if accepted or silent:
                 stepped = time.monotonic()
@@ -118,10 +127,10 @@ class ControlLoop:
     def _take(self) -> bool:
         """Decode every state that waits; whether one was accepted."""
         accepted = False
-        for message in self._states.drain():
+        for message, sequence in self._states.drain_numbered():
             received = self._time() if self._ros_time is None or self.trigger == 'timer' \
                 else stamp_of(message)
-            code = self.decoder.decode(message, received)
+            code = self.decoder.decode(message, received, sequence)
             if code == ACCEPTED:
                 self.accepted += 1
                 accepted = True
@@ -129,6 +138,9 @@ class ControlLoop:
                 self.refused[REASONS[code]] += 1
         return accepted
 
-    def _step(self) -> None:
-        if self.controller.step(self._time()):
+    def _step(self, now: float) -> None:
+        if (steady := time.monotonic()) >= self._count_again:
+            self._count_again = steady + COUNT_INTERVAL
+            self.controller.outside['listeners'] = self._listeners()
+        if self.controller.step(now):
             self._publish(self._encoder.encode(self.controller.tau))

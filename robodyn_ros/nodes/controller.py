@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
@@ -23,6 +23,7 @@ from ..wire.joint_state import JointStateDecoder
 from . import diagnostics, process, qos, robot
 from .control_loop import ControlLoop
 from .controller_parameters import TABLE, settings
+from .description import RobotDescription
 from .parameters import Parameters
 from .references import waypoints
 from .serialized import SerializedSubscription
@@ -52,15 +53,15 @@ class ControllerNode(LifecycleNode):
         self._active = False
         self._over: Callable[[], bool] = lambda: False
         self._seen = (guard.INACTIVE, 0)
-        self._description = SerializedSubscription(self, String, 'robot_description',
-                                                   qos.DESCRIPTION)
+        self._description, self._described = RobotDescription(self), ''
         self._report = diagnostics.Report(self.get_name())
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self.create_timer(1.0, self._publish_diagnostics)
-        self.create_timer(0.05, self._log_changes)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)    # a paused simulation is told of too
+        self.create_timer(1.0, self._publish_diagnostics, clock=steady)
+        self.create_timer(0.05, self._log_changes, clock=steady)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 1)
-        self._starter = self.create_timer(0.5, self._autostart) if self.parameters[
+        self._starter = self.create_timer(0.5, self._autostart, clock=steady) if self.parameters[
             'autostart'] else None
 
     # Lifecycle
@@ -85,7 +86,8 @@ class ControllerNode(LifecycleNode):
         sim_time = self.get_parameter('use_sim_time').value
         self._simulation_clock = SimulationClock(self) if sim_time else None
         self.loop = ControlLoop(
-            controller, decoder, self._states, self._commands.publish, trigger=p['trigger'],
+            controller, decoder, self._states, self._commands.publish,
+            self._commands.get_subscription_count, trigger=p['trigger'],
             ros_time=self._simulation_clock.now if self._simulation_clock else None)
         self._trouble = ''
         process.freeze_garbage()
@@ -146,11 +148,8 @@ class ControllerNode(LifecycleNode):
     # How it is done
 
     def _load_model(self, p: dict[str, Any]) -> RobotModel:
-        text, deadline = robot.description(p), time.monotonic() + p['description_timeout']
-        while not text and time.monotonic() < deadline and not self._over():
-            if self._description.wait(100_000_000):
-                for message in self._description.drain():
-                    text = deserialize_message(message, String).data
+        text = robot.description(p) or self._description.wait(p['description_timeout'], self._over)
+        self._described = self._description.newest()
         if not text:
             raise ParameterError('no robot: nothing came on topic robot_description',
                                  name='robot_description',
@@ -262,10 +261,16 @@ class ControllerNode(LifecycleNode):
                 self.get_logger().error(f'FAULT: {controller.reason}; ~/reset arms again')
             else:
                 self.get_logger().info(guard.PHASES[phase])
+            self._publish_diagnostics()
         if refused > self._seen[1]:
             kinds = ', '.join(list(self.loop.refused)[self._seen[1]:])
             self.get_logger().warning(f'joint states are refused: {kinds}')
         self._seen = (phase, refused)
+        if (text := self._description.newest()) != self._described:
+            self._described = text
+            self.get_logger().warning(
+                'a new robot_description is refused while this robot is configured; deactivate '
+                'and clean up, and the next configuration reads it')
         if self._active and not self.loop.running:
             self.get_logger().fatal('the control thread failed; zero was its last message')
             self.trigger_deactivate()

@@ -5,7 +5,7 @@
 from dataclasses import fields
 from typing import Any
 
-from ..control.records import MODES
+from ..control.records import MISSING_VELOCITY, MODES
 from ..control.settings import Settings
 from . import robot
 from .parameters import Parameter
@@ -48,11 +48,35 @@ CONTROL = (
     Parameter('effort_rate_limit', list[float], [], 'How fast efforts besides gravity may change; '
               'empty: ten times the effort limit per second.', 'N·m/s or N/s', 0.0, 1e8,
               live=True),
+    Parameter('velocity_limit', list[float], [], 'At most the limit of the URDF, which empty '
+              'means.', 'rad/s or m/s', 0.0, 1e3),
+    Parameter('loop_delay', float, D.loop_delay, 'Longest time from the measurement of a state to '
+              'the effect of its efforts: gains must be stable up to it.',
+              's', 0.0, 0.1),
+    Parameter('armature', list[float], [], 'Inertia of the rotors seen at the joints, which a '
+              'URDF does not say: with it, higher gains are stable.', 'kg·m² or kg', 0.0, 1e3),
+    Parameter('robot_compensates_gravity', bool, D.robot_compensates_gravity, 'The robot adds '
+              'g(q) to its commands itself, as Franka and UR do; they are then without it.'),
+    Parameter('payload_frame', str, '', 'Link that holds the payload.', live=True),
+    Parameter('payload_mass', float, D.payload_mass, 'Mass of the payload, a point.', 'kg', 0.0,
+              1000.0, live=True),
+    Parameter('payload_com', list[float], [0.0, 0.0, 0.0], 'Where it is, in the frame of the '
+              'link.', 'm', -10.0, 10.0, live=True),
 )
 
 GUARD = (
     Parameter('state_timeout', float, D.state_timeout, 'Older joint states are stale: a fault.',
               's', 0.001, 1.0, live=True),
+    Parameter('missing_velocity', str, D.missing_velocity, 'Where a state carries no velocity: a '
+              'fault, an estimate from positions, or gravity alone until it does again.',
+              choices=MISSING_VELOCITY, live=True),
+    Parameter('velocity_bandwidth', float, D.velocity_bandwidth, 'Of that estimate; well below '
+              'the rate of the states.', 'Hz', 0.1, 1000.0, live=True),
+    Parameter('missed_limit', int, D.missed_limit, 'Periods that may be missed at a time, or '
+              'little by little beyond one in ten; more are a fault.', '', 1, 1000000, live=True),
+    Parameter('saturation_timeout', float, D.saturation_timeout, 'Time at the effort limit or the '
+              'effort rate limit, less the time without, that is a fault.', 's', 0.01, 3600.0,
+              live=True),
     Parameter('arming_samples', int, D.arming_samples, 'Good samples in a row before the arm '
               'rises.', '', 1, 10000, live=True),
     Parameter('arming_velocity', float, D.arming_velocity, 'Joints must be slower to arm.',
@@ -61,7 +85,7 @@ GUARD = (
               'to this share of the effort limit to arm; raise it above 2 only for an arm whose '
               'brakes carry what its sensors do not feel.', '', 0.0, 10.0, live=True),
     Parameter('damping_rate', float, D.damping_rate, 'Damping while rising, stopping and after a '
-              'fault: this times the diagonal of M(q) where the arm was armed.', '1/s', 0.0, 100.0,
+              'fault: this times the diagonal of M(q).', '1/s', 0.0, 100.0,
               live=True),
     Parameter('rest_velocity', float, D.rest_velocity, 'Slower joints are at rest.',
               'rad/s or m/s', 0.0, 1.0, live=True),

@@ -41,12 +41,16 @@ class Report:
         cycle_99, = loop.cycle_time.percentiles((99,))
         phase = guard.PHASES[m['phase']]
         level, message = DiagnosticStatus.OK, f'{phase}, {MODES[m["mode"]]}'
+        listeners = int(loop.controller.outside['listeners'][0])
         if newly_missed:
             level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
+        if listeners == 0:
+            level, message = DiagnosticStatus.WARN, f'{message}: nobody listens to the commands'
         if m['phase'] == guard.FAULT:
             level, message = DiagnosticStatus.ERROR, f'FAULT: {loop.controller.reason}'
         values = {
             'phase': phase, 'mode': MODES[m['mode']], 'reason': loop.controller.reason,
+            'reason code': loop.controller.reason_code, 'listeners': listeners,
             'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
             'data path': 'python wait set', 'trigger': loop.trigger,
             'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.rate:g}',
@@ -58,6 +62,7 @@ class Report:
             'wake-up error max [us]': f'{loop.wake_up.max() * 1e6:.0f}',
             'cycle time p99 [us]': f'{cycle_99 * 1e6:.0f}',
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
+            'cycles at position or velocity limits': m['kept_inside'],
         }
         return DiagnosticStatus(level=level, name=self.name, message=message, hardware_id='',
                                 values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])

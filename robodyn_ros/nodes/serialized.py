@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subscription that hands out bytes to one thread of its own; the executor leaves it alone."""
 
+from math import nan
 from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
@@ -54,13 +55,19 @@ class SerializedSubscription:
 
     def drain(self) -> list[bytes]:
         """Take what has come in, oldest first, at most as many as the QoS depth; never block."""
-        messages: list[bytes] = []
+        return [message for message, _ in self.drain_numbered()]
+
+    def drain_numbered(self) -> list[tuple[bytes, float]]:
+        """Drain; with each message the number its publisher counts by, NaN where there is none."""
+        messages: list[tuple[bytes, float]] = []
         try:
             handle = self._subscription.handle
             with handle:
                 while len(messages) < self._most and (
                         taken := handle.take_message(self._type, True)):
-                    messages.append(taken[0])
+                    message, info = taken
+                    number = info['publication_sequence_number']
+                    messages.append((message, nan if number is None else number))
         except (InvalidHandle, RCLError):
             if self._alive():
                 raise

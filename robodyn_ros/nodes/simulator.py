@@ -66,7 +66,8 @@ class Simulator(Node):
         self._ready = (f'simulator ready: {model.name}, {model.nv} joints '
                        f'({", ".join(model.joint_names)}), {p["rate"]:g} Hz'
                        f'{", lockstep" if p["lockstep"] else ""}, '
-                       f'{"brakes engaged" if p["brakes"] else "no brakes"}')
+                       f'{"brakes engaged" if p["brakes"] else "no brakes"}'
+                       f'{", compensates gravity" if p["compensates_gravity"] else ""}')
 
     def run(self, spin: Callable[[], None], over: Callable[[], bool]) -> None:
         """
@@ -94,7 +95,8 @@ class Simulator(Node):
                                  remedy='set the parameter urdf or robot_description')
         model, locked = robot.model(p, urdf), robot.locked(p)
         plant = Plant(urdf, model=model, locked=locked, substeps=p['substeps'],
-                      timestep=1 / p['rate'] / p['substeps'], joint_damping=p['joint_damping'])
+                      timestep=1 / p['rate'] / p['substeps'], joint_damping=p['joint_damping'],
+                      compensates_gravity=p['compensates_gravity'])
         for warning in (*model.warnings, *plant.warnings):
             self.get_logger().warning(warning)
         pose = initial_position(model, p['initial_position'])

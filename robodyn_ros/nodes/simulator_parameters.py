@@ -31,8 +31,12 @@ TIME = (
 DRIVES = (
     Parameter('command_timeout', float, 0.1, 'Wall time without a command after which the brakes '
               'engage.', 's', 0.001, 60.0),
-    Parameter('brakes', bool, True, 'Whether the arm has brakes; false: efforts are zero before '
-              'the first command and after the timeout, and the arm falls.', live=True),
+    Parameter('brakes', bool, True, 'Whether the arm has brakes; false: commands are zero before '
+              'the first one and after the timeout, and the arm falls, unless its drives '
+              'compensate gravity.', live=True),
+    Parameter('compensates_gravity', bool, False, 'Whether the drives add g(q) to each command by '
+              'themselves, as those of Franka and UR robots do: for a controller with '
+              '`robot_compensates_gravity`. Measured efforts are the sum.'),
     Parameter('joint_damping', float, 0.0, 'Viscous damping added on every joint.',
               'N·m·s/rad or N·s/m', 0.0, 1e4, live=True),
     Parameter('push_duration', float, 0.5, 'How long a force of `~/push` acts, in simulation '

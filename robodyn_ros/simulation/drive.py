@@ -20,7 +20,8 @@ class Drive:
     When no command has come for ``timeout`` seconds of the caller's clock (counted from the
     release, if none came at all) they engage again and commands under way are forgotten. Brakes
     engaged by :meth:`engage` stay, whatever is commanded, until :meth:`release` or :meth:`reset`.
-    With ``braking`` False nothing ever holds: the timeout makes the efforts zero.
+    With ``braking`` False nothing ever brakes: the timeout makes the commands zero, and only a
+    plant that compensates gravity holds its pose then.
 
     :param initial: (nv,) position at the start and after a reset [rad | m].
     :param timeout: [s].
@@ -80,7 +81,9 @@ class Drive:
         self._let_go()
         reason = f'no command for {silence:g} s'
         if not self._braking:
-            self._tell(f'efforts are zero: {reason}')
+            left = ('gravity alone is held' if self.plant.compensates_gravity
+                    else 'efforts are zero')
+            self._tell(f'{left}: {reason}')
         elif not self.plant.brakes:
             self._brake(True, reason)
 

@@ -114,7 +114,7 @@ def _stand_in(body: mujoco.MjsBody) -> tuple[float, np.ndarray, bool] | None:
 
 
 def load(urdf: str, joints: Sequence[str], *, timestep: float, gravity: np.ndarray,
-         locked: Mapping[str, float] = MappingProxyType({})
+         locked: Mapping[str, float] = MappingProxyType({}), compensates_gravity: bool = False
          ) -> tuple[mujoco.MjModel, tuple[str, ...]]:
     """
     Compile a URDF into MuJoCo's model, one motor a joint, without contacts.
@@ -127,6 +127,8 @@ def load(urdf: str, joints: Sequence[str], *, timestep: float, gravity: np.ndarr
     :param timestep: physics step [s].
     :param gravity: (3,) [m/s²].
     :param locked: joints that do not move, by name, and where they stand [rad | m].
+    :param compensates_gravity: whether the motors add the weight of all links to their efforts,
+        within their limits.
     :return: the model, and the links that got ``POINT_INERTIA`` added.
     :raises SimulationError: if MuJoCo refuses the robot, or has other joints than ``joints``.
     :raises UnknownNameError: if a locked joint does not exist.
@@ -155,6 +157,9 @@ def load(urdf: str, joints: Sequence[str], *, timestep: float, gravity: np.ndarr
         joint.solref_limit, joint.solimp_limit = STOP_SOLREF, IMPEDANCE
         joint.solref_friction, joint.solimp_friction = (2 * timestep, 1.0), IMPEDANCE
         spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        joint.actgravcomp = compensates_gravity
+    for body in spec.bodies[1:]:
+        body.gravcomp = float(compensates_gravity)
     stand_ins = {body.name: s for body in spec.bodies[1:] if (s := _stand_in(body))}
     try:
         model = spec.compile()

@@ -28,7 +28,7 @@ class PlantState(NamedTuple):
     What the sensors of an arm tell; arrays (nv,) in the model's joint order.
 
     ``time`` [s] of the simulation, ``position`` [rad | m], ``velocity`` [rad/s | m/s], and the
-    ``effort`` [N·m | N] with which the motor, or the brake, acts on the joint.
+    ``effort`` [N·m | N] with which the motor, or the brake, acts on the joint, all of it.
     """
 
     time: float
@@ -56,17 +56,21 @@ class Plant:
     :param timestep: physics step [s].
     :param substeps: physics steps in one state period.
     :param joint_damping: see the property of that name.
+    :param compensates_gravity: whether the motors add g(q) to the efforts they are given, as some
+        robots do; they know it exactly, at every instant.
     :raises SimulationError: if MuJoCo refuses the robot or its joints are not those of the model.
     :raises UnknownNameError: if a locked joint does not exist.
     """
 
     def __init__(self, urdf: str, *, model: RobotModel,
                  locked: Mapping[str, float] = MappingProxyType({}), timestep: float = 0.25e-3,
-                 substeps: int = 4, joint_damping: float = 0.0):
-        self.model, self.substeps = model, substeps
+                 substeps: int = 4, joint_damping: float = 0.0,
+                 compensates_gravity: bool = False):
+        self.model, self.substeps, self.compensates_gravity = model, substeps, compensates_gravity
         self.period = timestep * substeps       # of the state [s]
         self._mj, points = load(urdf, model.joint_names, timestep=timestep, locked=locked,
-                                gravity=model.gravity_vector)
+                                gravity=model.gravity_vector,
+                                compensates_gravity=compensates_gravity)
         self._data = mujoco.MjData(self._mj)
         self._joints = np.array([self._mj.joint(name).dofadr[0] for name in model.joint_names])
         self._mj.dof_armature[self._joints] += model.armature

@@ -7,15 +7,13 @@ MALFORMED = 1
 LENGTHS = 2
 DUPLICATE = 3
 NON_FINITE = 4
-NO_VELOCITY = 5
-FOREIGN = 6
+FOREIGN = 5
 
 REASONS: dict[int, str] = {
     ACCEPTED: 'accepted',
     MALFORMED: 'the bytes are cut off or not plain little-endian CDR',
     LENGTHS: 'the arrays do not have the number of elements they must have',
     DUPLICATE: 'a joint of the robot is named twice',
-    NON_FINITE: 'a position, velocity or effort is NaN or infinite',
-    NO_VELOCITY: 'the velocities are missing',
+    NON_FINITE: 'a number is NaN or infinite where it must not be',
     FOREIGN: 'no joint of the robot is in it',
 }

@@ -18,13 +18,14 @@ from robodyn_ros.wire import decode
 bytes_in = 'Array(uint8, 1, "C", readonly=True)'
 
 
-@njit(f'int64({bytes_in}, int64, float64, uint8[::1], int64[::1], int64[::1], int64[::1], '
-      'uint8[::1], uint8[::1], float64[:, ::1], uint8[::1], float64[:, ::1], float64[::1])',
+@njit(f'int64({bytes_in}, int64, float64, float64, uint8[::1], int64[::1], int64[::1], '
+      'int64[::1], uint8[::1], uint8[::1], float64[:, ::1], uint8[::1], float64[:, ::1], '
+      'float64[::1])',
       cache=True, **OPTIONS)
-def joint_state(b, length, received, names, ends, layout, permutation, known, mask, scratch,
-                scratch_bytes, state, stamp):
-    return decode.joint_state(b, length, received, names, ends, layout, permutation, known, mask,
-                              scratch, scratch_bytes, state, stamp)
+def joint_state(b, length, received, sequence, names, ends, layout, permutation, known, mask,
+                scratch, scratch_bytes, state, stamp):
+    return decode.joint_state(b, length, received, sequence, names, ends, layout, permutation,
+                              known, mask, scratch, scratch_bytes, state, stamp)
 
 
 @njit(f'int64({bytes_in}, int64, float64[::1], uint8[::1], float64[::1])', cache=True, **OPTIONS)

@@ -11,7 +11,7 @@ their arrays are in ``joint_state.py`` and ``effort.py``.
 import math
 
 from .cdr import BODY, aligned, body_end, copy_double, count, doubles, string, u32
-from .codes import ACCEPTED, DUPLICATE, FOREIGN, LENGTHS, MALFORMED, NO_VELOCITY, NON_FINITE
+from .codes import ACCEPTED, DUPLICATE, FOREIGN, LENGTHS, MALFORMED, NON_FINITE
 
 FRAME_ID = BODY + 8                 # behind the two 32-bit numbers of the stamp
 
@@ -87,19 +87,20 @@ def remember_names(b, length, layout, known, mask):
             mask[i] = 0
 
 
-def joint_state(b, length, received, names, ends, layout, permutation, known, mask,
+def joint_state(b, length, received, sequence, names, ends, layout, permutation, known, mask,
                 scratch, scratch_bytes, state, stamp):
     """
     Decode a sensor_msgs/JointState; return one of the codes of ``codes.py``.
 
     :param b: bytes of the message, the first ``length`` of them valid.
     :param received: receipt time to note for each joint of the message [s].
+    :param sequence: number that its publisher counts messages by, NaN where it is not known.
     :param names: UTF-8 of our n joint names, one after the other; name j is
         ``names[ends[j]:ends[j + 1]]``.
     :param layout: (LAYOUT_SIZE,) with ``permutation`` (n,), ``known`` and ``mask``: what the last
         accepted message looked like. Names that would not fit ``known`` are parsed each time.
     :param scratch: (n, 3) float64; ``scratch_bytes`` the same memory as (24 * n) bytes.
-    :param state: (n, 4) float64: position, velocity, effort, received.
+    :param state: (n, 6) float64: the fields of ``joint_state.STATE``.
     :param stamp: (1,) float64: header stamp of the last accepted message [s].
     """
     length = body_end(b, length)
@@ -123,20 +124,18 @@ def joint_state(b, length, received, names, ends, layout, permutation, known, ma
     if (positions != number or (velocities != 0 and velocities != number)
             or (efforts != 0 and efforts != number)):
         return LENGTHS
-    if velocities == 0:
-        return NO_VELOCITY
 
     n = permutation.shape[0]
     for joint in range(n):
         k = permutation[joint]
         if k >= 0:
             copy_double(b, position + 8 * k, scratch_bytes, 3 * joint)
-            copy_double(b, velocity + 8 * k, scratch_bytes, 3 * joint + 1)
+            scratch[joint, 1] = scratch[joint, 2] = math.nan
+            if velocities > 0:
+                copy_double(b, velocity + 8 * k, scratch_bytes, 3 * joint + 1)
             if efforts > 0:
                 copy_double(b, effort + 8 * k, scratch_bytes, 3 * joint + 2)
-            else:
-                scratch[joint, 2] = math.nan
-            if (not math.isfinite(scratch[joint, 0]) or not math.isfinite(scratch[joint, 1])
+            if (not math.isfinite(scratch[joint, 0]) or math.isinf(scratch[joint, 1])
                     or math.isinf(scratch[joint, 2])):
                 return NON_FINITE
 
@@ -144,6 +143,9 @@ def joint_state(b, length, received, names, ends, layout, permutation, known, ma
         if permutation[joint] >= 0:
             for i in range(3):
                 state[joint, i] = scratch[joint, i]
+            if state[joint, 4] >= sequence:         # a publisher only counts up
+                state[joint, 5] = state[joint, 3]
+            state[joint, 4] = sequence
             state[joint, 3] = received
     seconds = u32(b, BODY)
     if seconds >= 1 << 31:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sensor_msgs/JointState between bytes and arrays in the model's joint order."""
 
+import math
 import struct
 from collections.abc import Sequence
 
@@ -16,7 +17,6 @@ from .codes import (
     FOREIGN,
     LENGTHS,
     MALFORMED,
-    NO_VELOCITY,
     NON_FINITE,
     REASONS,
 )
@@ -24,11 +24,19 @@ from .compile import decoders
 from .encode import Writer, write
 
 __all__ = ['ACCEPTED', 'DUPLICATE', 'FOREIGN', 'LENGTHS', 'MALFORMED', 'NON_FINITE',
-           'NO_VELOCITY', 'REASONS', 'STATE', 'JointStateDecoder', 'JointStateEncoder', 'stamp_of']
+           'REASONS', 'STATE', 'JointStateDecoder', 'JointStateEncoder', 'stamp_of']
 
-# One record a joint; received is the receipt time in seconds, NaN before the first one, and
-# effort is NaN where the message carries none.
-STATE = np.dtype([('position', 'f8'), ('velocity', 'f8'), ('effort', 'f8'), ('received', 'f8')])
+# One record a joint, all NaN before the first sample. Velocity and effort are NaN where the
+# message carries none. Times are of receipt; `sequence` is what its publisher counts messages by,
+# `other` the time of the last sample that must have come from another publisher.
+STATE = np.dtype([('position', 'f8'), ('velocity', 'f8'), ('effort', 'f8'),     # rad | m, 1/s, N·m
+                  ('received', 'f8'), ('sequence', 'f8'), ('other', 'f8')])     # s, number, s
+
+
+def no_state(n: int) -> np.ndarray:
+    """(n,) records of STATE of which nothing is known yet."""
+    return np.full(n * len(STATE.names or ()), np.nan).view(STATE)
+
 
 KNOWN_BYTES = 1 << 16       # names longer than this altogether are parsed anew in each message
 
@@ -51,16 +59,17 @@ class JointStateDecoder:
                                     value=self.joint_names, remedy='name each joint once')
         n = len(self.joint_names)
         encoded = [name.encode() for name in self.joint_names]
-        numbers = np.full((n, 4), np.nan)
+        state = no_state(n)
         #: (n,) records of STATE; refused messages leave it as it was.
-        self.state: np.recarray = numbers.view(STATE)[:, 0].view(np.recarray)
+        self.state: np.recarray = state.view(np.recarray)
         self._stamp = np.full(1, np.nan)
         scratch = np.zeros((n, 3))
         self._arrays = (np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
                         np.cumsum([0, *map(len, encoded)], dtype=np.int64),
                         np.zeros(decode.LAYOUT_SIZE, np.int64), np.full(n, -1, np.int64),
                         np.zeros(KNOWN_BYTES, np.uint8), np.zeros(KNOWN_BYTES, np.uint8),
-                        scratch, scratch.reshape(-1).view(np.uint8), numbers, self._stamp)
+                        scratch, scratch.reshape(-1).view(np.uint8),
+                        state.view(float).reshape(n, -1), self._stamp)
         self._decode = decoders().joint_state
 
     @property
@@ -74,14 +83,19 @@ class JointStateDecoder:
         absent = np.isnan(self.state['received'])
         return tuple(n for n, waiting in zip(self.joint_names, absent) if waiting)
 
-    def decode(self, message: bytes, received: float) -> int:
+    def decode(self, message: bytes, received: float, sequence: float = math.nan) -> int:
         """
         Take over a serialized message; return ACCEPTED or the code of why nothing was changed.
 
         :param received: receipt time on the clock of the caller's choice [s].
+        :param sequence: number that its publisher counts messages by, where it is known.
         """
-        return self._decode(np.frombuffer(message, np.uint8), len(message), received,
+        return self._decode(np.frombuffer(message, np.uint8), len(message), received, sequence,
                             *self._arrays)
+
+    def forget(self) -> None:
+        """Know of no state any more."""
+        self.state[...] = np.nan
 
 
 class JointStateEncoder:

@@ -9,7 +9,7 @@ from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.robot import RobotModel
-from robodyn_ros.wire.joint_state import STATE
+from robodyn_ros.wire.joint_state import no_state
 
 GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
          'acceleration_kp': [100.0], 'acceleration_kd': [20.0]}
@@ -22,8 +22,7 @@ class Rig:
 
     def __init__(self, model: RobotModel, q, **settings):
         self.model, self.dynamics = model, Dynamics(model)
-        self.state = np.zeros(model.nv, STATE)
-        self.state['received'] = np.nan
+        self.state = no_state(model.nv)
         self.controller = Controller(model, Settings(**{**GAINS, **settings}), self.state)
         self.q, self.qd = np.array(q, float), np.zeros(model.nv)
         self.tau = self.dynamics.gravity(self.q)

@@ -10,8 +10,6 @@ from robodyn_ros.control.settings import Settings
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.library import robot_path
 
-INERTIA = np.array([2.0, 0.5])
-
 
 @pytest.fixture(scope='module')
 def two_link():
@@ -20,14 +18,13 @@ def two_link():
 
 
 def test_records(two_link):
-    """One value stands for all joints; limits come from the URDF; damping from the inertia."""
-    joints = Settings(mode='pd', stiffness=[5.0], damping=[1.0, 2.0],
-                      damping_rate=4.0).joint_records(two_link, INERTIA)
+    """One value stands for all joints; limits come from the URDF."""
+    joints = Settings(mode='pd', stiffness=[5.0], damping=[1.0, 2.0]).joint_records(two_link)
     assert joints['stiffness'].tolist() == [5.0, 5.0]
     assert joints['damping'].tolist() == [1.0, 2.0]
     assert (joints['effort_limit'] == two_link.effort_limit).all()
     assert joints['effort_rate'] == pytest.approx(10.0 * two_link.effort_limit)
-    assert joints['safe_damping'].tolist() == [8.0, 2.0]
+    assert (joints['velocity_limit'] == two_link.velocity_limit).all()
 
 
 @pytest.mark.parametrize(('name', 'settings'), [
@@ -42,7 +39,7 @@ def test_records(two_link):
 def test_refused(two_link, name, settings):
     """A gain that the mode needs, a length or a limit that is wrong is named."""
     with pytest.raises(ParameterError) as refusal:
-        settings.joint_records(two_link, INERTIA)
+        settings.joint_records(two_link)
     assert refusal.value.name == name
 
 
@@ -50,8 +47,8 @@ def test_no_limit_in_the_urdf(two_link):
     """A joint without any effort limit is not driven until somebody says how strong it is."""
     boundless = two_link.__class__(**{**vars(two_link), 'effort_limit': np.array([9.0, np.inf])})
     with pytest.raises(ParameterError, match='joint2 has no effort limit'):
-        Settings().joint_records(boundless, INERTIA)
-    limit = Settings(effort_limit=[8.0, 7.0]).joint_records(boundless, INERTIA)['effort_limit']
+        Settings().joint_records(boundless)
+    limit = Settings(effort_limit=[8.0, 7.0]).joint_records(boundless)['effort_limit']
     assert limit.tolist() == [8.0, 7.0]
 
 
@@ -59,5 +56,5 @@ def test_zero_limit_of_the_urdf(two_link):
     """A URDF that says effort 0 needs the parameter, which may then exceed it."""
     weak = two_link.__class__(**{**vars(two_link), 'effort_limit': np.zeros(2)})
     with pytest.raises(ParameterError, match='joint1'):
-        Settings().joint_records(weak, INERTIA)
-    assert Settings(effort_limit=[3.0]).joint_records(weak, INERTIA)['effort_limit'][0] == 3.0
+        Settings().joint_records(weak)
+    assert Settings(effort_limit=[3.0]).joint_records(weak)['effort_limit'][0] == 3.0

@@ -9,18 +9,22 @@ from rclpy.node import Node
 
 from robodyn_ros.control.records import MODES
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.demo.robot import choose, configuration
-from robodyn_ros.dynamics import Dynamics
-from robodyn_ros.model.library import share_path
+from robodyn_ros.demo.robot import configuration
+from robodyn_ros.model.library import robot_path, share_path
+from robodyn_ros.model.pose import initial_position
+from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.nodes import controller_parameters, simulator_parameters
 from robodyn_ros.nodes.parameters import Parameters
 
 TABLES = {'controller': controller_parameters.TABLE, 'simulator': simulator_parameters.TABLE}
 NAMES = sorted(path.stem for path in share_path('config').glob('*.yaml'))
+# Of real robots, by the URDF here that has their joints
+PRESETS = {'franka': robot_path('panda').read_text().replace('panda_', 'fr3_'),
+           'ur': robot_path('ur5')}
 
 
 def test_there_is_one_for_each_robot():
-    assert set(NAMES) == {'two_link', 'rp', 'arm6', 'panda', 'ur5'}
+    assert set(NAMES) == {'two_link', 'rp', 'arm6', 'panda', 'ur5', *PRESETS}
 
 
 @pytest.mark.parametrize('namespace', ['', 'left'])
@@ -43,14 +47,18 @@ def test_the_node_takes_it_over(name, section, namespace):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_gains_and_limits_suit_the_robot_in_every_mode(name):
-    robot = choose(name, {}, [])
-    inertia = Dynamics(robot.model).mass_matrix(robot.pose).diagonal()
-    values = {p.name: robot.parameters['controller'].get(p.name, p.default)
+    sections = configuration(name)
+    simulator = sections['simulator']
+    model = load_urdf(PRESETS.get(name) or robot_path(name), locked=dict(zip(
+        simulator.get('locked_joints', []), simulator.get('locked_positions', []))))
+    initial_position(model, simulator['initial_position'])
+    values = {p.name: sections['controller'].get(p.name, p.default)
               for p in controller_parameters.TABLE}
     for mode in MODES:
         settings: Settings = controller_parameters.settings(values | {'mode': mode})
-        records = settings.joint_records(robot.model, inertia)
-        assert (records['effort_rate'] > 0).all()
+        joints = settings.joint_records(model)
+        settings.check_gains(model, joints)
+        assert (joints['effort_rate'] > 0).all()
 
 
 @pytest.mark.parametrize('name', NAMES)
@@ -58,3 +66,11 @@ def test_both_nodes_speak_of_the_same_joints(name):
     sections = configuration(name)
     for key in ('locked_joints', 'locked_positions', 'gravity'):
         assert sections['controller'].get(key) == sections['simulator'].get(key)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_gravity_is_compensated_once(name):
+    sections = configuration(name)
+    by_the_robot = name in PRESETS
+    assert sections['simulator'].get('compensates_gravity', False) == by_the_robot
+    assert sections['controller'].get('robot_compensates_gravity', False) == by_the_robot

@@ -68,10 +68,10 @@ class Recorder:
 class Remote:
     """Everything that a test hears, oldest first, and the calls it makes."""
 
-    def __init__(self):
+    def __init__(self, name: str = 'test', args: list[str] | None = None):
         self.context = rclpy.Context()
-        self.context.init()
-        self.node = rclpy.create_node('test', context=self.context)
+        self.context.init(args)
+        self.node = rclpy.create_node(name, context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self._commands = Recorder(self.node, Float64MultiArray, 'commands')

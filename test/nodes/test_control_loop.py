@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings
@@ -29,13 +29,13 @@ class Rig:
         self.model = load_urdf(robot_path('two_link'))
         decoder = JointStateDecoder(self.model.joint_names)
         self.controller = Controller(self.model, Settings(state_timeout=0.5), decoder.state)
-        self.gravity = self.controller.dynamics.gravity(POSE)
+        self.gravity = Dynamics(self.model).gravity(POSE)
         self.publisher = node.create_publisher(JointState, 'joint_states', 10)
         self.published: list[list[float]] = []
         self.broken = False
         states = SerializedSubscription(node, JointState, 'joint_states', 10)
-        self.loop = ControlLoop(self.controller, decoder, states, self._keep, trigger=trigger,
-                                ros_time=None)
+        self.loop = ControlLoop(self.controller, decoder, states, self._keep, lambda: 1,
+                                trigger=trigger, ros_time=None)
 
     def _keep(self, message):
         if self.broken:

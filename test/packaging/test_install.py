@@ -17,7 +17,7 @@ import robodyn_ros
 from importlib.metadata import version
 from robodyn_ros.model.library import share_path
 print(robodyn_ros.__file__, version('robodyn_ros'), share_path('launch', 'demo.launch.py'),
-      share_path('config'), share_path('urdf', 'two_link.urdf'), sep='\\n')
+      share_path('config', 'security_policy.xml'), share_path('urdf', 'two_link.urdf'), sep='\\n')
 '''
 
 
@@ -95,8 +95,8 @@ def test_files_are_those_of_the_installation(installed, tmp_path):
     version = ElementTree.parse(installed.source / 'package.xml').findtext('version')
     share = installed.share
     assert found == [str(installed.package / '__init__.py'), version,
-                     str(share / 'launch/demo.launch.py'), str(share / 'config'),
-                     str(share / 'urdf/two_link.urdf')]
+                     str(share / 'launch/demo.launch.py'),
+                     str(share / 'config/security_policy.xml'), str(share / 'urdf/two_link.urdf')]
 
 
 def test_command_line(installed, tmp_path):

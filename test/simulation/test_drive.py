@@ -18,10 +18,10 @@ TAU = np.array([18.0, 4.0])
 @pytest.fixture
 def make():
     urdf = OWN['two_link'].read_text()
-    plant = Plant(urdf, model=load_urdf(urdf))
 
-    def make(**options) -> Drive:
+    def make(compensates_gravity=False, **options) -> Drive:
         told: list[str] = []
+        plant = Plant(urdf, model=load_urdf(urdf), compensates_gravity=compensates_gravity)
         drive = Drive(plant, initial=HOME, timeout=0.1, tell=told.append, **options)
         drive.told = told
         return drive
@@ -105,6 +105,21 @@ def test_an_arm_without_brakes_falls_and_can_be_given_some(make):
     drive.command(TAU, 2.0)
     drive.braking = True            # a command is in force: it goes on
     assert moved(drive)
+
+
+def test_a_robot_that_compensates_gravity_holds_it_without_brakes_and_commands(make):
+    drive = make(braking=False, compensates_gravity=True)
+    drive.advance(100)
+    assert drive.state().position == pytest.approx(HOME, abs=1e-9)
+    held = drive.state().effort
+    assert (held > 1.0).all()
+    drive.command(np.array([1.0, -1.0]), 1.0)
+    assert moved(drive)
+    assert drive.state().effort == pytest.approx(held + [1.0, -1.0], abs=1e-3)
+    drive.watch(1.2)
+    drive.advance()
+    assert drive.state().effort == pytest.approx(held, abs=1e-3)
+    assert drive.told == ['gravity alone is held: no command for 0.1 s']
 
 
 def test_reset_goes_home_and_forgets_commands(make):

@@ -193,6 +193,36 @@ def test_efforts_are_clamped_and_measured():
     assert plant.state().effort == pytest.approx([plant.model.effort_limit[0], -3.5])
 
 
+@pytest.mark.parametrize('name', ['panda', 'tree, locked'])
+def test_gravity_is_added_to_efforts_where_the_robot_compensates_it(name):
+    plant = make(name, compensates_gravity=True)
+    q, v, _ = somewhere(plant.model)
+    gravity = Reference(name, plant.model).gravity(q)
+    assert np.abs(gravity).max() > 1.0
+    plant.reset(q)
+    for _ in range(100):
+        plant.step(0.0)
+    assert plant.state().position == pytest.approx(q, abs=1e-9)
+    assert plant.state().effort == pytest.approx(gravity, abs=1e-9)
+
+    # Nothing else is: it moves as one that is commanded the sum, and both measure the sum
+    plain, tau = make(name, timestep=STEP, substeps=1), 0.1 * np.arange(len(q))
+    plant = make(name, timestep=STEP, substeps=1, compensates_gravity=True)
+    for p, command in ((plant, tau), (plain, tau + gravity)):
+        p.reset(q, v)
+        p.step(command)
+    assert plant.state().velocity - v == pytest.approx(plain.state().velocity - v, rel=1e-4)
+    assert plant.state().effort == pytest.approx(plain.state().effort, abs=1e-4)
+
+    # The limit is the motor's: of the sum
+    limited = np.isfinite(plant.model.effort_limit)
+    plant.step(1e6)
+    assert plant.state().effort[limited] == pytest.approx(plant.model.effort_limit[limited])
+    plant.brakes = True
+    plant.reset(q)
+    assert plant.state().effort == pytest.approx(gravity, abs=1e-9)
+
+
 def test_position_limits_stop_the_arm():
     plant = make('arm6')
     for _ in range(1500):

@@ -47,7 +47,7 @@ def holdings(names, known=256):
     return (np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
             np.cumsum([0, *map(len, encoded)]), np.zeros(decode.LAYOUT_SIZE, np.int64),
             np.full(n, -1), np.zeros(known, np.uint8), np.zeros(known, np.uint8),
-            scratch, scratch.reshape(-1).view(np.uint8), np.full((n, 4), np.nan),
+            scratch, scratch.reshape(-1).view(np.uint8), np.full((n, 6), np.nan),
             np.full(1, np.nan))
 
 
@@ -78,11 +78,11 @@ def test_joint_states(stream, known, cut):
         # Stale bytes behind the message, as in a buffer that is used again: never looked at.
         buffer = np.frombuffer(wire + b'\1' * 9, np.uint8)
         before = plain[-2].tobytes(), plain[-1].tobytes()
-        code = decode.joint_state(Strict(buffer[:len(wire)]), len(wire), float(k), *strict)
+        code = decode.joint_state(Strict(buffer[:len(wire)]), len(wire), float(k), k % 2, *strict)
         assert code in REASONS
         if code != ACCEPTED:
             assert (plain[-2].tobytes(), plain[-1].tobytes()) == before
-        assert decoders().joint_state(buffer, len(wire), float(k), *compiled) == code
+        assert decoders().joint_state(buffer, len(wire), float(k), k % 2, *compiled) == code
         for ours, theirs in zip(plain, compiled):
             assert ours.tobytes() == theirs.tobytes()
 
@@ -91,7 +91,7 @@ def test_names_are_known_again_whatever_the_padding_and_only_then():
     wire = np.frombuffer(bytearray(JointStateEncoder(OURS, 'base').encode(
         0, np.ones(3), np.ones(3), np.ones(3))), np.uint8)
     arrays = holdings(OURS)
-    assert decode.joint_state(wire, len(wire), 0.0, *arrays) == ACCEPTED
+    assert decode.joint_state(wire, len(wire), 0.0, 0.0, *arrays) == ACCEPTED
     layout, known, mask = arrays[2], *arrays[4:6]
     padding = np.flatnonzero(mask[:layout[decode.NAMES_END]] == 0)[decode.FRAME_ID:]
     # Frame id, three names: 'base' and its NUL take 5 of 8 bytes, 'a' 2 of 4, 'bc' 3 of 4.
@@ -130,7 +130,8 @@ def test_no_count_makes_the_compiled_decoder_lose_its_way(size, place):
     wire = bytearray(JointStateEncoder(['a', 'bc'], 'f').encode(0, [1, 2], [3, 4], [5, 6]))
     struct.pack_into('<I', wire, place, size)
     arrays = holdings(['a', 'bc'])
-    code = decoders().joint_state(np.frombuffer(bytes(wire), np.uint8), len(wire), 1.0, *arrays)
+    code = decoders().joint_state(np.frombuffer(bytes(wire), np.uint8), len(wire), 1.0, 0.0,
+                                  *arrays)
     assert code in REASONS
     if place in (12, 20) and size > 8:          # length of the frame id, number of names
         assert code == MALFORMED

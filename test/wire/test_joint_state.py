@@ -18,7 +18,6 @@ from robodyn_ros.wire.joint_state import (
     FOREIGN,
     LENGTHS,
     MALFORMED,
-    NO_VELOCITY,
     NON_FINITE,
     REASONS,
     JointStateDecoder,
@@ -44,14 +43,15 @@ def message(names=NAMES, position=None, velocity=None, effort=None, frame_id='ba
 
 
 def numbers(decoder):
-    return decoder.state.view(float).reshape(-1, 4).copy()
+    return decoder.state.view(float).reshape(-1, 6)[:, :4].copy()
 
 
 def rows(serialized, names, received):
     """What rclpy reads for our names: rows of position, velocity, effort, received."""
     read = deserialize_message(serialized, JointState)
     at = {name: k for k, name in enumerate(read.name)}
-    return np.array([[read.position[at[n]], read.velocity[at[n]],
+    return np.array([[read.position[at[n]],
+                      read.velocity[at[n]] if len(read.velocity) else math.nan,
                       read.effort[at[n]] if len(read.effort) else math.nan, received]
                      if n in at else 4 * [math.nan] for n in names]).reshape(-1, 4)
 
@@ -64,7 +64,7 @@ def test_reads_what_rclpy_reads(data):
     absent = data.draw(st.lists(TEXT.filter(lambda n: n not in present), unique=True, max_size=2))
     values = st.lists(NUMBER, min_size=len(present), max_size=len(present))
     stamp = data.draw(st.tuples(st.integers(-2**31, 2**31 - 1), st.integers(0, 999_999_999)))
-    serialized = message(present, data.draw(values), data.draw(values),
+    serialized = message(present, data.draw(values), data.draw(values | st.just([])),
                          data.draw(values | st.just([])), data.draw(TEXT), stamp)
     decoder = JointStateDecoder([*ours, *absent])
     code = decoder.decode(serialized, 3.5)
@@ -104,6 +104,33 @@ def test_joints_may_be_spread_over_messages_in_any_order():
     assert decoder.missing == ()
 
 
+def test_velocities_may_be_missing():
+    decoder = JointStateDecoder(['a', 'elbow'])
+    for velocity, expected in (([], [math.nan, math.nan]), ([1, math.nan, 3, 4], [1, math.nan]),
+                               ([1, 2, math.nan, math.inf], [1, 2])):
+        assert decoder.decode(message(velocity=velocity), 0.0) == ACCEPTED
+        np.testing.assert_array_equal(decoder.state.velocity, expected)
+
+
+def test_publishers_of_a_joint_are_told_apart():
+    """`other` is when the joint was last heard of from somebody else."""
+    decoder = JointStateDecoder(['a', 'elbow'])
+    nobody = math.nan
+    for received, sequence, names, other in ((1.0, 7, ['a'], [nobody, nobody]),
+                                             (1.5, 1, ['elbow', 'x'], [nobody, nobody]),
+                                             (2.0, 8, ['a'], [nobody, nobody]),
+                                             (3.0, 2, ['a', 'elbow'], [2.0, nobody]),
+                                             (4.0, 3, ['a', 'elbow'], [2.0, nobody]),
+                                             (5.0, 9, ['a'], [2.0, nobody]),
+                                             (6.0, 9, ['a'], [5.0, nobody]),
+                                             (7.0, nobody, ['a'], [5.0, nobody]),
+                                             (8.0, 1, ['a'], [5.0, nobody])):
+        assert decoder.decode(message(names), received, sequence) == ACCEPTED
+        np.testing.assert_array_equal(decoder.state.other, other)
+    decoder.forget()
+    assert decoder.missing == ('a', 'elbow') and np.isnan(decoder.state.other).all()
+
+
 def test_an_order_that_changes_between_messages_is_followed():
     decoder = JointStateDecoder(['a', 'b'])
     for names in (['a', 'b'], ['a', 'b'], ['b', 'a'], ['b', 'a'], ['x', 'a', 'b'], ['a', 'b']):
@@ -140,10 +167,8 @@ REFUSED = {
     'no positions': (LENGTHS, message(position=[])),
     'a velocity too few': (LENGTHS, message(velocity=[1, 2, 3])),
     'an effort too many': (LENGTHS, message(effort=[1, 2, 3, 4, 5])),
-    'no velocities': (NO_VELOCITY, message(velocity=[])),
     'NaN position': (NON_FINITE, message(position=[1, 2, 3, math.nan])),
     'infinite position': (NON_FINITE, message(position=[math.inf, 2, 3, 4])),
-    'NaN velocity': (NON_FINITE, message(velocity=[1, math.nan, 3, 4])),
     'infinite velocity': (NON_FINITE, message(velocity=[1, 2, -math.inf, 4])),
     'infinite effort': (NON_FINITE, message(effort=[1, 2, 3, -math.inf])),
     'big endian': (MALFORMED, b'\0\0' + message()[2:]),

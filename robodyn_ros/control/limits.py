@@ -1,0 +1,121 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The limits: how much of the effort that the law asks for the arm is given.
+
+Gravity is kept and the rest is cut, joint by joint: one saturated wrist must not soften or undamp
+the other joints.
+"""
+
+from math import isfinite
+
+SWEEPS = 8
+NEGLIGIBLE = 1e-6   # rad/s² | m/s²
+
+
+def limit(joints, v, m, dt, tau):
+    """Limit the rate of change of what comes on top of gravity, then the whole to its limit."""
+    saturated, rate_limited = -1, -1
+    for i in range(tau.shape[0]):
+        j, g = joints[i], v.gravity[i]
+        step, extra = j.effort_rate * dt, tau[i] - v.supply[i]
+        if abs(extra - v.extra[i]) > step:
+            extra = v.extra[i] + (step if extra > v.extra[i] else -step)
+            rate_limited = i
+        if abs(g + extra) > j.effort_limit:
+            extra = (j.effort_limit if g + extra > 0.0 else -j.effort_limit) - g
+            saturated = i
+        tau[i] = v.supply[i] + extra
+    m.saturated += saturated >= 0
+    m.rate_limited += rate_limited >= 0
+    if saturated >= 0 or rate_limited >= 0:
+        m.strain += dt
+        m.strained = max(saturated, rate_limited)
+    else:
+        m.strain = max(0.0, m.strain - dt)
+
+
+def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau):
+    """
+    Cut what would carry a joint over its velocity limit, or over its position limit.
+
+    A joint may accelerate as :func:`room` says. Where the model says that the efforts bring more,
+    the joint's own is changed by as much as it takes, then, if its limit leaves too little, those
+    of the joints that drag it along are lowered toward gravity. All joints move each other, so
+    this goes round: projected Gauss-Seidel on the accelerations, as physics engines do it for
+    contacts (Featherstone 2008, section 11.7). What is cut is not slowed by the effort rate.
+    """
+    n, touched = tau.shape[0], 0
+    for i in range(n):
+        v.push[i] = 0.0
+        v.wanted[i] = tau[i] + v.gravity[i] - v.supply[i]
+    forward_dynamics(robot, v.q, v.qd, v.wanted, work, v.acceleration)
+    for _ in range(SWEEPS):
+        for i in range(n):
+            least, most = room(joints[i], s, v.q[i], v.qd[i])
+            if least <= v.acceleration[i] <= most and v.push[i] == 0.0:
+                continue
+            touched = 1
+            for k in range(n):
+                v.response[k] = 0.0
+            v.response[i] = 1.0
+            solve(robot, work, v.response)          # column i of the inverse of M(q)
+
+            limit, free = joints[i].effort_limit, v.acceleration[i] - v.response[i] * v.push[i]
+            push = (min(max(free, least), most) - free) / v.response[i]
+            push = min(max(push, -limit - v.wanted[i]), limit - v.wanted[i])
+            for k in range(n):
+                v.acceleration[k] += v.response[k] * (push - v.push[i])
+            v.push[i] = push
+
+            excess = v.acceleration[i] - min(max(v.acceleration[i], least), most)
+            if abs(excess) > NEGLIGIBLE:
+                lower_others(solve, robot, work, v, i, excess)
+    for i in range(n):
+        tau[i] = v.wanted[i] + v.push[i] - v.gravity[i] + v.supply[i]
+    m.kept_inside += touched
+
+
+def room(j, s, q, qd):
+    """
+    Accelerations that keep a joint inside: (least, most), ``limit_rate`` times what is left to v.
+
+    v = min(q̇_max, ``approach_rate`` (q_max - q)) is the greatest velocity: far from the limits
+    there is room for any sensible acceleration, a joint that is too fast is damped, and the
+    position limit is a spring-damper toward the inside that begins before it.
+    """
+    upper = min(j.velocity_limit, s.approach_rate * (j.position_upper - q))
+    lower = max(-j.velocity_limit, s.approach_rate * (j.position_lower - q))
+    return s.limit_rate * (lower - qd), s.limit_rate * (upper - qd)
+
+
+def lower_others(solve, robot, work, v, i, excess):
+    """Lower what joints bring to the excess acceleration of joint i, toward gravity, in shares."""
+    total = 0.0
+    for k in range(v.q.shape[0]):
+        extra = v.wanted[k] - v.gravity[k]
+        brought = v.response[k] * extra
+        v.cut[k] = 0.0
+        if k != i and brought * excess > 0.0:
+            total += brought
+            v.cut[k] = extra
+    if total == 0.0:
+        return
+    share = min(1.0, excess / total)
+    for k in range(v.q.shape[0]):
+        v.cut[k] *= share
+        v.wanted[k] -= v.cut[k]
+    solve(robot, work, v.cut)
+    for k in range(v.q.shape[0]):
+        v.acceleration[k] -= v.cut[k]
+
+
+def clamp(joints, tau):
+    """Cut efforts to their limits, whatever they are made of; False where one is not finite."""
+    finite = True
+    for i in range(tau.shape[0]):
+        if not isfinite(tau[i]):
+            finite = False
+        elif abs(tau[i]) > joints[i].effort_limit:
+            tau[i] = joints[i].effort_limit if tau[i] > 0.0 else -joints[i].effort_limit
+    return finite

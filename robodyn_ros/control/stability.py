@@ -1,0 +1,262 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which gains an arm can have: it is sampled and acted upon late, and too high a gain shakes it.
+
+Judged is small motion around rest, M(q) δq̈ + B δq̇ = τ with τ = -K δq - D δq̇: B is the viscous
+friction of the joints, K and D are ``stiffness`` and ``damping``. The state of time k T is acted
+upon from k T + delay on, for one period T. The delay is all that lies between: sensing, transport,
+computing, drive; rounded up to whole periods, whose efforts under way are states of their own
+(Åström, Wittenmark, Computer-Controlled Systems (1997), sections 2.3 and 3.2). The loop is stable
+if all eigenvalues of this linear system are inside the unit circle. M depends on the pose: several
+are judged, and the worst counts.
+
+computed_torque cancels M: for it M is the identity, K and D are ``acceleration_kp`` and ``_kd``.
+Left out are other friction, compliance, and that gravity changes with the pose.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from math import ceil, pi, sin
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import ArrayLike
+from scipy.special import exprel
+
+from ..errors import ParameterError
+
+# Gains must be stable even if period and delay were this many times as long, which is the same as
+# D this many times as high, and K its square times: room for jitter, and for an arm a fifth
+# lighter than its model. It is little room: gains refused for it would ring for long.
+MARGIN = 1.25
+# Weak gains have pairs of eigenvalues so near 1 that rounding moves them by √ε = 1.5e-8. A motion
+# that grows no faster takes ten hours to double at 1 kHz.
+TOLERANCE = 1.5e-8
+# A longer delay is judged at a period of this part of it, which keeps the eigenvalue problem small
+# and is a little stricter: the hold delays by half a period, here 1/16 of the delay.
+MOST_PERIODS = 8
+# What gains, or bounds of theirs, are multiplied by in the search for the highest that are stable.
+LEVELS = tuple(0.7**np.arange(34))
+
+Gains = tuple[ndarray, ndarray]             # K, D
+Change = Callable[[float], Gains]           # lower gains, from a level
+
+
+def spectral_radius(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: float,
+                    delay: float, viscous: ArrayLike = 0.0) -> float:
+    """
+    Largest modulus of the closed loop's eigenvalues: above 1, deviations grow.
+
+    :param M: (nv, nv) or (P, nv, nv) [kg·m² | kg·m | kg] mass matrices, of P poses.
+    :param stiffness, damping: (nv,) K [N·m/rad | N/m] and D [N·m·s/rad | N·s/m], finite and not
+        negative. A joint without stiffness may be anywhere: its position is not a state.
+    :param period: T [s] of the controller; ``delay`` [s] from the state to its efforts.
+    :param viscous: (nv,), or one for all joints, B [N·m·s/rad | N·s/m].
+    """
+    K, D = np.asarray(stiffness, float), np.asarray(damping, float)
+    return float(_Loop(M, period, delay, viscous).radii(K, D).max())
+
+
+def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: float, delay: float,
+            viscous: ArrayLike = 0.0) -> Gains:
+    """
+    Return K and D (nv,) that are stable with :data:`MARGIN`: those given, or lower ones.
+
+    Where lowering one gain of one joint is enough, it becomes as high as it can be, to 3 digits
+    rounded down: stiffness of a joint that lacks the damping for it, else the gain that needs the
+    smallest change. Otherwise those above a common share of what each joint could have alone are
+    lowered to it: stiffness, or damping, or both.
+
+    :param M, stiffness, damping, period, delay, viscous: see :func:`spectral_radius`.
+    """
+    K, D = np.asarray(stiffness, float), np.asarray(damping, float)
+    return _lower(_Loop(M, MARGIN * period, MARGIN * delay, viscous), K, D)
+
+
+def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike,
+          period: float, delay: float, viscous: ArrayLike = 0.0,
+          parameters: tuple[str, str] = ('stiffness', 'damping')) -> None:
+    """
+    Raise :class:`ParameterError` where gains are unstable, with the :func:`highest` that are not.
+
+    Its ``name`` is the parameter to lower (both: the first of ``parameters``), its ``value`` that
+    of the joint it names, or a list where there are several. Where more damping would do as well
+    as less stiffness, the remedy says how much.
+
+    :param M, stiffness, damping, period, delay, viscous: see :func:`spectral_radius`.
+    :param parameters: what ``stiffness`` and ``damping`` are called.
+    """
+    K, D = np.asarray(stiffness, float), np.asarray(damping, float)
+    loop = _Loop(M, MARGIN * period, MARGIN * delay, viscous)
+    changed = [(name, gain, low, where)
+               for name, gain, low in zip(parameters, (K, D), _lower(loop, K, D))
+               if (where := np.flatnonzero(low < gain)).size]
+    if not changed:
+        return
+    listed = [f'{name} {_list(joint_names, gain, where)}' for name, gain, _, where in changed]
+    at_most = [f'{name} {_list(joint_names, low, where)}' for name, _, low, where in changed]
+    remedy = f'give at most {" and ".join(at_most)}'
+    if len(changed) == 1 and changed[0][0] == parameters[0]:
+        more = _more_damping(loop, K, D, changed[0][3])
+        if more is not None:
+            remedy += f', or {parameters[1]} {_list(joint_names, more, np.flatnonzero(more > D))}'
+    name, gain, _, where = changed[0]
+    raise ParameterError(
+        f'{" and ".join(listed)} would be unstable, or nearly so, at {1.0 / period:g} Hz with '
+        f'{1e3 * delay:g} ms of delay', name=name, remedy=remedy,
+        value=float(gain[where[0]]) if len(where) == 1 else gain[where].tolist())
+
+
+class _Loop:
+    """The loop at P poses; its state is (δq, δq̇, efforts under way, the oldest first)."""
+
+    def __init__(self, M: ArrayLike, period: float, delay: float, viscous: ArrayLike):
+        M = np.asarray(M, float)
+        n = M.shape[-1]
+        M = M.reshape(-1, n, n)
+        self.periods = ceil(delay / period - 1e-9)
+        if self.periods > MOST_PERIODS:
+            self.periods, period = MOST_PERIODS, delay / MOST_PERIODS
+        # The hold is late by half a period; K that is late by t is one with the damping -K t
+        self.late = (self.periods + 0.5) * period
+        self.friction = np.broadcast_to(np.asarray(viscous, float), n)
+
+        half = np.linalg.cholesky(M)
+        inverse = np.linalg.inv(half)
+
+        # Damping of one joint, the others free: x⁺ = x - a x₋d is stable for
+        # 0 < a < 2 sin(π / (4 d + 2)) (Levin, May, Theoretical Population Biology 9 (1976))
+        self.bearable = (2.0 * sin(pi / (4 * self.periods + 2)) / period
+                         / (inverse**2).sum(-2).max(0))
+
+        # Modes W of friction, Wᵀ M W = 1 and Wᵀ B W = diag(rate), in which ÿ + rate ẏ = Wᵀ τ
+        rate, turn = np.linalg.eigh(inverse * self.friction @ _transposed(inverse))
+        W = _transposed(inverse) @ turn
+        to_modes = _transposed(half @ turn)
+        x = np.maximum(rate, 0.0)[:, None, :] * period
+        first = period * exprel(-x)                             # ∫ exp(-rate t) dt over T
+        small = np.minimum(x, 1e-3)
+        second = period**2 * np.where(                          # ∫∫
+            x < 1e-3, 0.5 - small / 6.0 + small**2 / 24.0,
+            (1.0 - exprel(-x)) / np.maximum(x, 1e-3))
+
+        self._step = np.zeros((len(M), 2 * n, 2 * n))           # of (δq, δq̇) over T, no efforts
+        self._step[:, :n, :n] = np.eye(n)
+        self._step[:, :n, n:] = W * first @ to_modes
+        self._step[:, n:, n:] = np.eye(n) + W * np.expm1(-x) @ to_modes
+        self._push = np.concatenate([W * second, W * first], 1) @ _transposed(W)    # by τ over T
+
+    def supported(self, D: ndarray) -> ndarray:
+        """Stiffness (nv,) whose delay takes all the damping from slow motion."""
+        return (D + self.friction) / self.late
+
+    def radii(self, K: ndarray, D: ndarray, poses: Sequence[int] | slice = slice(None)) -> ndarray:
+        """Spectral radius at each pose."""
+        n, d, step, push = len(K), self.periods, self._step[poses], self._push[poses]
+        feedback = -np.hstack([np.diag(K), np.diag(D)])
+        A = np.zeros((len(step), n * (2 + d), n * (2 + d)))
+        if d:
+            A[:, :2 * n, :2 * n], A[:, :2 * n, 2 * n:3 * n] = step, push
+            A[:, 2 * n:-n, 3 * n:] = np.eye((d - 1) * n)
+            A[:, -n:, :2 * n] = feedback
+        else:
+            A[:] = step + push @ feedback
+        # What nothing depends on is left to itself, for ever: it is no part of the loop
+        acts = (K != 0.0) | (D != 0.0)
+        moves = acts | (self.friction > 0.0)
+        kept = np.flatnonzero(np.concatenate([K != 0.0, moves, np.tile(acts, d)]))
+        if not len(kept):
+            return np.zeros(len(A))
+        return np.abs(np.linalg.eigvals(A[:, kept[:, None], kept])).max(1)
+
+
+def _lower(loop: _Loop, K: ndarray, D: ndarray) -> Gains:
+    """See :func:`highest`; sought at the worst pose, and at others as they turn out worse."""
+    gains, poses = (K, D), list[int]()
+    while (radii := loop.radii(*gains)).max() > 1.0 + TOLERANCE:
+        poses.append(int(radii.argmax()))
+        gains = _search(loop, K, D, poses)
+    return gains
+
+
+def _search(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Gains:
+    """The first of the :func:`_changes` that makes the loop stable at some poses."""
+    def lowered(change: Change, level: float) -> Gains:
+        k, d = (np.where(low < gain, _rounded(low, ROUND_FLOOR), gain)
+                for low, gain in zip(change(level), (K, D)))
+        return k, d
+
+    def stable(change: Change, level: float) -> bool:
+        return bool(loop.radii(*lowered(change, level), poses).max() < 1.0)
+
+    def finer(change: Change, low: float, high: float) -> float:
+        while high - low > 1e-4 * high:
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if stable(change, middle) else (low, middle)
+        return low
+
+    for changes in _changes(loop, K, D, poses):
+        above = 1.0
+        for level in LEVELS:
+            if cures := [change for change in changes if stable(change, level)]:
+                found = [finer(change, level, above) for change in cures]
+                best = int(np.argmax(found))
+                return lowered(cures[best], found[best])
+            above = level
+    return np.zeros_like(K), np.zeros_like(D)
+
+
+def _changes(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[list[Change]]:
+    """Groups of changes to try at levels from 1 on downwards, the most welcome first."""
+    def alone(which: int, joints: ndarray) -> Iterator[Change]:
+        for joint in joints:
+            def change(level: float, joint: int = joint) -> Gains:
+                gains = K.copy(), D.copy()
+                gains[which][joint] *= level
+                return gains
+            k, d = change(0.0)
+            if loop.radii(0.0 * k if which else k, d, poses).max() < 1.0:   # else no level helps
+                yield change
+
+    def softer(level: float) -> Gains:
+        return np.minimum(K, level * loop.supported(D)), D
+
+    def less_damped(level: float) -> Gains:
+        return K, np.minimum(D, level * loop.bearable)
+
+    def both(level: float) -> Gains:
+        d = np.minimum(D, level * loop.bearable)
+        return np.minimum(K, 0.5 * loop.supported(d)), d
+
+    if (weak := np.flatnonzero(K > loop.supported(D))).size:    # stiffer than damping allows
+        yield list(alone(0, weak))
+        yield [softer]
+    yield [*alone(0, np.flatnonzero(K)), *alone(1, np.flatnonzero(D))]
+    yield [less_damped]
+    yield [both]
+
+
+def _rounded(values: ndarray, direction: str) -> ndarray:
+    """Numbers of 3 digits."""
+    context = Context(prec=3, rounding=direction)
+    return np.array([float(context.create_decimal_from_float(float(x))) for x in values])
+
+
+def _more_damping(loop: _Loop, K: ndarray, D: ndarray, where: ndarray) -> ndarray | None:
+    """D that makes K stable, raised at some joints; None where that does not help."""
+    for factor in (1.1, 1.3, 1.6, 2.0, 3.0, 5.0):
+        more = D.copy()
+        more[where] = np.maximum(D, _rounded(factor * loop.late * K - loop.friction,
+                                             ROUND_CEILING))[where]
+        if loop.radii(K, more).max() < 1.0:
+            return more
+    return None
+
+
+def _list(joint_names: Sequence[str], values: ndarray, where: ndarray) -> str:
+    return ', '.join(f'{values[i]:.6g} ({joint_names[i]})' for i in where)
+
+
+def _transposed(matrices: ndarray) -> ndarray:
+    return np.swapaxes(matrices, -1, -2)
