@@ -1,0 +1,149 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The test plays the arm, over real ROS messages: each state it sends is answered by one command.
+
+The controller runs with `trigger: state` on simulation time, which the test makes, so that every
+effort, and the cycle in which it changes, is exact however slow the machine is.
+"""
+
+import time
+
+import numpy as np
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from processes import Process
+from robodyn_ros import Dynamics, RobotModel, load_urdf
+from robodyn_ros.model.library import robot_path
+
+PERIOD = 0.001      # s
+PATIENCE = 10.0     # s, wall time for one answer
+
+
+class Arm:
+    """
+    The textbook 2R arm, at rest at a pose, moved by nobody but the test.
+
+    :param remote: `nodes.remote.Remote`; ``controller``: the process under test.
+    """
+
+    def __init__(self, remote, controller: Process):
+        self.remote, self.controller = remote, controller
+        self.model: RobotModel = load_urdf(robot_path('two_link'))
+        self.dynamics = Dynamics(self.model)
+        self.names = list(self.model.joint_names)
+        self.position, self.velocity = np.array([0.3, 0.5]), np.zeros(2)
+        self.effort = self.gravity
+        self.time = 100.0                   # s
+        self._clock = remote.node.create_publisher(Clock, '/clock', 1)
+        self.states = remote.node.create_publisher(JointState, 'joint_states', 10)
+        self._answered = 0
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """g(q), (2,) [N·m]."""
+        return self.dynamics.gravity(self.position)
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """Diagonal of M(q), (2,) [kg·m²]."""
+        return self.dynamics.mass_matrix(self.position).diagonal()
+
+    def message(self, **fields) -> JointState:
+        """The joint state of now; ``fields`` replace some of it."""
+        state = JointState(**{'name': self.names, 'position': list(self.position),
+                              'velocity': list(self.velocity), 'effort': list(self.effort),
+                              **fields})
+        state.header.stamp = self.stamp()
+        return state
+
+    def stamp(self):
+        """The time of now as messages carry it."""
+        seconds, nanoseconds = divmod(round(self.time * 1e9), 10**9)
+        stamp = JointState().header.stamp
+        stamp.sec, stamp.nanosec = seconds, nanoseconds
+        return stamp
+
+    def send(self, seconds: float = PERIOD, **fields) -> None:
+        """Let time pass and send a state, whatever comes of it."""
+        self.time += seconds
+        self._clock.publish(Clock(clock=self.stamp()))
+        self.states.publish(self.message(**fields))
+
+    def tick(self, seconds: float = PERIOD, **fields) -> np.ndarray:
+        """Let time pass, send a state, and return the efforts that answer it (2,)."""
+        self.send(seconds, **fields)
+        return self.answer()
+
+    def ticks(self, count: int, **fields) -> np.ndarray:
+        """Efforts of so many ticks (count, 2)."""
+        return np.array([self.tick(**fields) for _ in range(count)])
+
+    def silence(self, seconds: float = PERIOD) -> np.ndarray:
+        """Let time pass without any state and return the efforts of the cycle that notices."""
+        self.time += seconds
+        self._clock.publish(Clock(clock=self.stamp()))
+        return self.answer()
+
+    def answer(self) -> np.ndarray:
+        """The next efforts that the controller publishes (2,)."""
+        self._answered += 1
+        end = time.monotonic() + PATIENCE
+        while len(self.remote.commands) < self._answered:
+            assert time.monotonic() < end, f'no answer\n{self.controller.text}'
+            time.sleep(0.0005)
+        return np.array(self.remote.commands[self._answered - 1])
+
+    def nothing(self, seconds: float = 0.3, **fields) -> None:
+        """Send states for a while, in wall time too, and see that nothing is published."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.send(**fields)
+            time.sleep(0.005)
+        assert self.remote.commands[self._answered:] == []
+
+    def bring_up(self) -> None:
+        """Configure, activate, rise: RUNNING, and every effort so far was gravity's."""
+        assert self.remote.change('configure')
+        self.remote.until(lambda: self.states.get_subscription_count()
+                          and self._clock.get_subscription_count(), 'the controller')
+        self.asked('activate', lambda: self.remote.change('activate'))
+        assert self.phase == 'RUNNING'
+
+    def asked(self, what: str, ask) -> None:
+        """Ask for something while states go on at their rate; it must be granted."""
+        timer = self.remote.node.create_timer(0.002, self.send)
+        try:
+            assert ask(), f'{what}\n{self.controller.text}'
+            self.remote.until(lambda: self.phase == 'RUNNING', 'rising')
+        finally:
+            self.remote.node.destroy_timer(timer)
+        self.remote.listen(0.1)
+        self._answered = len(self.remote.commands)
+
+    def reset(self) -> None:
+        """~/reset arms again, and the arm rises."""
+        self.asked('reset', lambda: self.remote.trigger('/controller/reset')[0])
+
+    def refuses_reset(self, because: str, **fields) -> None:
+        """~/reset is refused while states go on like this, with a reason."""
+        timer = self.remote.node.create_timer(0.002, lambda: self.send(**fields))
+        try:
+            granted, why = self.remote.trigger('/controller/reset')
+        finally:
+            self.remote.node.destroy_timer(timer)
+        self.remote.listen(0.1)
+        self._answered = len(self.remote.commands)
+        assert not granted and because in why, why
+
+    @property
+    def phase(self) -> str:
+        """Phase, as last told on /diagnostics."""
+        return self.remote.diagnostics.get('phase', '')
+
+    def faulted(self, code: str) -> None:
+        """The diagnostics tell of a latched fault, with its code, as an error."""
+        self.remote.until(lambda: self.phase == 'FAULT', f'{code} in the diagnostics')
+        assert self.remote.diagnostics['reason code'] == code
+        assert self.remote.diagnostics['level'] == '2'

@@ -1,0 +1,41 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the fault tests share."""
+
+import pytest
+from faults.arm import Arm
+from nodes.bring_up import CONTROLLER
+from nodes.remote import Remote
+
+from processes import node
+
+EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_link',
+         '-p', 'state_timeout:=0.05', '-p', 'fault_hold_time:=0.02', '-p', 'fault_ramp_time:=0.05',
+         '-p', 'arming_timeout:=3.0']
+
+
+@pytest.fixture
+def remote():
+    """The ears and the voice of the test."""
+    remote = Remote()
+    yield remote
+    remote.close()
+
+
+@pytest.fixture
+def controller(start):
+    """Start the controller for an :class:`Arm`, with further parameters name=value."""
+    def controller(**parameters):
+        further = [x for k, v in parameters.items() for x in ('-p', f'{k}:={v}')]
+        return start(node('controller'), *CONTROLLER, *EXACT, *further)
+    return controller
+
+
+@pytest.fixture
+def running(controller, remote):
+    """Start the controller and return its :class:`Arm`, RUNNING."""
+    def running(**parameters):
+        arm = Arm(remote, controller(**parameters))
+        arm.bring_up()
+        return arm
+    return running
