@@ -68,7 +68,6 @@ class Arm:
     def send(self, seconds: float = PERIOD, **fields) -> None:
         """Let time pass and send a state, whatever comes of it."""
         self.time += seconds
-        self._clock.publish(Clock(clock=self.stamp()))
         self.states.publish(self.message(**fields))
 
     def tick(self, seconds: float = PERIOD, **fields) -> np.ndarray:

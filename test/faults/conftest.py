@@ -10,7 +10,8 @@ from nodes.remote import Remote
 from processes import node
 
 EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_link',
-         '-p', 'state_timeout:=0.05', '-p', 'fault_hold_time:=0.02', '-p', 'fault_ramp_time:=0.05',
+         '-p', 'state_timeout:=0.05', '-p', 'fault_hold_time:=0.02',
+         '-p', 'fault_ramp_time:=0.0495',
          '-p', 'arming_timeout:=3.0']
 
 
