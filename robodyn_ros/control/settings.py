@@ -14,7 +14,7 @@ from ..model.payload import with_payload
 from ..model.pose import spread
 from ..model.robot import RobotModel
 from .records import JOINT, MISSING_VELOCITY, MODES, SETTINGS
-from .stability import check
+from .stability import check, highest
 
 # Of limits.keep_inside [1/s]: as fast as is calm with efforts that act up to 5 ms late, and slow
 # enough for the acceleration to follow. Chosen with test/control/test_limits.py.
@@ -88,12 +88,16 @@ class Settings:
         :raises ParameterError: see :func:`~.stability.check`.
         """
         period, names = 1.0 / self.rate, model.joint_names
-        dynamics = Dynamics(model)
-        M = [dynamics.mass_matrix(q) for q in spread(model, JUDGED_POSES)]
-        check(names, M, joints['stiffness'], joints['damping'], period, self.loop_delay,
-              model.viscous_friction)
+        check(names, judged(model), joints['stiffness'], joints['damping'], period,
+              self.loop_delay, model.viscous_friction)
         check(names, np.eye(model.nv), joints['acceleration_kp'], joints['acceleration_kd'],
               period, self.loop_delay, parameters=('acceleration_kp', 'acceleration_kd'))
+
+    def stable(self, model: RobotModel, stiffness: ndarray,
+               damping: ndarray) -> tuple[ndarray, ndarray]:
+        """Return stiffness and damping (nv,), lowered to what :meth:`check_gains` accepts."""
+        return highest(judged(model), stiffness, damping, 1.0 / self.rate, self.loop_delay,
+                       model.viscous_friction)
 
     @property
     def law(self) -> tuple:
@@ -171,3 +175,9 @@ class Settings:
             raise ParameterError(f'{name} of {joint} is above that of the URDF', name=joint,
                                  remedy='give at most the limit of the URDF')
         return limit
+
+
+def judged(model: RobotModel) -> ndarray:
+    """Mass matrices (P, nv, nv) at the poses at which gains must be stable."""
+    dynamics = Dynamics(model)
+    return np.array([dynamics.mass_matrix(q) for q in spread(model, JUDGED_POSES)])

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..control.records import MODES
+from ..control.settings import Settings
 from ..dynamics import Dynamics
 from . import motion, physics
 from .conductor import Conductor, Diagnosis
@@ -57,6 +58,10 @@ class Scenario:
         self.times, self.step = times, step
         self.model, self.pose = robot.model, robot.pose
         self.asked = motion.plan(dynamics, self.pose, times.motion)
+        inertia = dynamics.mass_matrix(self.pose).diagonal()
+        # Where the arm moves next to nothing in some pose, a fixed gain cannot be as high
+        self.stiffness, self.damping = Settings().stable(
+            self.model, KP * inertia, KD * inertia)
         self.results = Results()
         self._faults: list[str] = []
         self._mode = ''
@@ -189,10 +194,9 @@ class Scenario:
 
     def activate(self, mode: str) -> Diagnosis:
         """Let the arm, held by its brakes, be taken over under a control law."""
-        inertia = self.dynamics.mass_matrix(self.pose).diagonal()
         self._mode = mode
         self.conductor.set_parameters('controller', {
-            'stiffness': (KP * inertia).tolist(), 'damping': (KD * inertia).tolist(),
+            'stiffness': self.stiffness.tolist(), 'damping': self.damping.tolist(),
             'acceleration_kp': [KP], 'acceleration_kd': [KD], 'mode': mode})
         self.conductor.change_state('activate')
         return self.report()
