@@ -5,6 +5,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
+from unicodedata import normalize
 
 import numpy as np
 from numpy import ndarray
@@ -17,6 +18,10 @@ from .reference import HEADER, Points, sample
 MOST_WAYPOINTS = 20_000
 # A first waypoint at time 0 must be where the reference is, up to this many radians or metres
 START_TOLERANCE = 1e-3
+# Beyond this, position, velocity or acceleration [1, 1/s, 1/s²] is a mistake, limit or no limit
+LARGEST = 1e9
+# Segments whose limits are checked at a time: scipy lets no other thread run while it evaluates
+CHUNK = 128
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Waypoints:
     accelerations: ndarray | None = None
 
 
+@np.errstate(all='ignore')          # numbers that overflow are refused
 def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity: ndarray,
                 start: float, serial: int) -> Points:
     """
@@ -96,25 +102,38 @@ def splice(old: Points, new: Points, now: float) -> Points:
                   np.concatenate([coefficients[first:kept], new.coefficients]))
 
 
+def joint_order(joints: Sequence[str], names: Sequence[str]) -> list[int]:
+    """
+    Return at which index of ``names`` each of our joints is.
+
+    :raises TrajectoryError: they are not our joints, each once.
+    """
+    ours = ', '.join(joints)
+    for name in names:
+        if name in joints:
+            continue
+        shown = repr(name) if repr(name).isascii() else f'{name!r} ({ascii(name)})'
+        twins = [j for j in joints if normalize('NFKC', j) == normalize('NFKC', name)]
+        _refuse(f'no joint {shown}', name, f'copy it from the URDF: {ascii(twins[0])} looks the '
+                'same and is not' if twins else f'the joints are {ours}')
+    at: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if name in at:
+            _refuse(f'joint {name!r} is named twice', name, 'name every joint once')
+        at[name] = i
+    for name in joints:
+        if name not in at:
+            _refuse(f'joint {name!r} is missing', name, 'name every joint of the robot')
+    return [at[name] for name in joints]
+
+
 def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
         ndarray, ndarray, ndarray | None, ndarray | None]:
     """Arrays of the waypoints in the model's joint order, or what is wrong with them."""
-    def refuse(problem: str, name: str, remedy: str, value: object = None) -> NoReturn:
-        raise TrajectoryError(problem, name=name, value=value, remedy=remedy)
-
-    names = list(asked.joint_names)
-    for name in names:
-        if name not in model.joint_names:
-            refuse(f'no joint {name!r}', name, f'the joints are {", ".join(model.joint_names)}')
-        if names.count(name) > 1:
-            refuse(f'joint {name!r} is named twice', name, 'name every joint once')
-    for name in model.joint_names:
-        if name not in names:
-            refuse(f'joint {name!r} is missing', name, 'name every joint of the robot')
+    order = joint_order(model.joint_names, asked.joint_names)
     times = np.asarray(asked.times, float)
     if not 1 <= len(times) <= MOST_WAYPOINTS:
-        refuse(f'{len(times)} waypoints', 'points', f'give 1 to {MOST_WAYPOINTS}', len(times))
-    order = [names.index(name) for name in model.joint_names]
+        _refuse(f'{len(times)} waypoints', 'points', f'give 1 to {MOST_WAYPOINTS}', len(times))
     arrays: list[ndarray | None] = []
     for kind in ('positions', 'velocities', 'accelerations'):
         a = getattr(asked, kind)
@@ -123,63 +142,82 @@ def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
             continue
         a = np.asarray(a, float)
         if a.shape != (len(times), model.nv):
-            refuse(f'{kind} have shape {a.shape}', kind,
-                   f'give one value a joint and waypoint: ({len(times)}, {model.nv})')
+            _refuse(f'{kind} have shape {a.shape}', kind,
+                    f'give one value a joint and waypoint: ({len(times)}, {model.nv})')
         if not np.isfinite(a).all():
             w, i = np.argwhere(~np.isfinite(a))[0]
-            refuse(f'{kind} of {names[i]} at waypoint {w} is {a[w, i]}', names[i],
-                   'give finite numbers', float(a[w, i]))
+            name = asked.joint_names[i]
+            _refuse(f'{kind} of {name} at waypoint {w} is {a[w, i]}', name,
+                    'give finite numbers', float(a[w, i]))
         arrays.append(a[:, order])
-    if not np.isfinite(times).all() or times[0] < 0.0 or (np.diff(times) <= 0.0).any():
-        refuse('times of the waypoints do not increase from 0 on', 'time_from_start',
-               'give finite, increasing times', times.tolist()[:5])
+    steps = np.diff(times, prepend=0.0)
+    good = np.isfinite(times) & (steps > 0.0)
+    good[0] = times[0] >= 0.0 and np.isfinite(times[0])
+    if not good.all():
+        w = int(np.argmin(good))
+        _refuse(f'waypoint {w} is at {times[w]:.12g} s' + (
+            f', waypoint {w - 1} at {times[w - 1]:.12g} s' if w else ''), 'time_from_start',
+            'give finite times that increase from 0 on', float(times[w]))
     x, xd, xdd = arrays
     if x is None:
-        refuse('the trajectory has no positions', 'positions', 'give one a joint and waypoint')
+        _refuse('the trajectory has no positions', 'positions', 'give one a joint and waypoint')
     if xdd is not None and xd is None:
-        refuse('accelerations without velocities', 'velocities', 'give velocities too')
+        _refuse('accelerations without velocities', 'velocities', 'give velocities too')
     if xd is not None and np.abs(xd[-1]).max() > 0.0:
         i = int(np.abs(xd[-1]).argmax())
-        refuse(f'{model.joint_names[i]} still moves at the end', model.joint_names[i],
-               'end at rest: velocity 0 at the last waypoint', float(xd[-1, i]))
+        _refuse(f'{model.joint_names[i]} still moves at the end', model.joint_names[i],
+                'end at rest: velocity 0 at the last waypoint', float(xd[-1, i]))
     return times, x, xd, xdd
 
 
 def _polynomials(times, x, xd, xdd, velocity):
-    """Interpolate with scipy; numbers that overflow are refused."""
+    """Interpolate with scipy."""
     try:
-        with np.errstate(all='ignore'):
-            if xd is None:
-                p = CubicSpline(times, x, bc_type=((1, velocity), (1, np.zeros(len(velocity)))))
-            elif xdd is None:
-                p = CubicHermiteSpline(times, x, xd)
-            else:
-                p = PPoly.from_bernstein_basis(BPoly.from_derivatives(
-                    times, np.stack([x, xd, xdd], axis=1)))
-        finite = np.isfinite(p.c).all()
-    except ValueError:                                      # scipy found it first
-        finite = False
-    if not finite:
-        raise TrajectoryError('the polynomials between the waypoints are not finite',
-                              name='points', remedy='give the motion more time')
-    return p
+        if xd is None:
+            return CubicSpline(times, x, bc_type=((1, velocity), (1, np.zeros(len(velocity)))))
+        return (CubicHermiteSpline(times, x, xd) if xdd is None
+                else _quintic(times, x, xd, xdd))
+    except ValueError:                                      # scipy found what is not finite
+        _refuse_overflow()
+
+
+def _quintic(times, x, xd, xdd):
+    """Interpolate all three; BPoly.from_derivatives, one segment at a time, takes 0.1 ms each."""
+    h = np.diff(times)[:, None]
+    (x0, x1), (v0, v1), (a0, a1) = ((a[:-1], a[1:]) for a in (x, xd, xdd))
+    # Ends of a Bézier curve of degree 5: x, x ± h v / 5, x ± 2 h v / 5 + h² a / 20
+    v0, v1, a0, a1 = h * v0 / 5, h * v1 / 5, h * h * a0 / 20, h * h * a1 / 20
+    return PPoly.from_bernstein_basis(BPoly(np.stack(
+        [x0, x0 + v0, x0 + 2 * v0 + a0, x1 - 2 * v1 + a1, x1 - v1, x1]), times))
 
 
 def _check_limits(model, p):
     """Refuse polynomials that leave the limits, at and between waypoints (16 points a segment)."""
-    grid = (p.x[:-1, None] + np.diff(p.x)[:, None] * np.linspace(0.0, 1.0, 17)).ravel()
-    x, xd = p(grid), np.abs(p(grid, 1))
-    slack = 1e-9
-    for bad, values, what in (
-            (x < model.position_lower - slack, x, 'position'),
-            (x > model.position_upper + slack, x, 'position'),
-            (xd > model.velocity_limit * (1.0 + slack), xd, 'velocity')):
-        if bad.any():
-            k, i = np.argwhere(bad)[0]
-            limits = (f'[{model.position_lower[i]:.6g}, {model.position_upper[i]:.6g}]'
-                      if what == 'position' else f'{model.velocity_limit[i]:.6g}')
-            raise TrajectoryError(
-                f'{what} of {model.joint_names[i]} would be {values[k, i]:.6g} at '
-                f'{grid[k]:.3f} s, outside {limits}',
-                name=model.joint_names[i], value=float(values[k, i]),
-                remedy='stay within the limits of the URDF, or give the motion more time')
+    slack, parts = 1e-9, np.linspace(0.0, 1.0, 17)
+    for first in range(0, len(p.x) - 1, CHUNK):
+        ends = p.x[first:first + CHUNK + 1]
+        grid = (ends[:-1, None] + np.diff(ends)[:, None] * parts).ravel()
+        x, xd, xdd = p(grid), np.abs(p(grid, 1)), p(grid, 2)
+        if not all((np.abs(a) < LARGEST).all() for a in (x, xd, xdd)):      # nor is NaN
+            _refuse_overflow()
+        for bad, values, what in (
+                (x < model.position_lower - slack, x, 'position'),
+                (x > model.position_upper + slack, x, 'position'),
+                (xd > model.velocity_limit * (1.0 + slack), xd, 'velocity')):
+            if bad.any():
+                k, i = np.argwhere(bad)[0]
+                limits = (f'[{model.position_lower[i]:.6g}, {model.position_upper[i]:.6g}]'
+                          if what == 'position' else f'{model.velocity_limit[i]:.6g}')
+                _refuse(f'{what} of {model.joint_names[i]} would be {values[k, i]:.6g} at '
+                        f'{grid[k]:.3f} s, outside {limits}', model.joint_names[i],
+                        'stay within the limits of the URDF, or give the motion more time',
+                        float(values[k, i]))
+
+
+def _refuse_overflow() -> NoReturn:
+    _refuse(f'position, velocity or acceleration between the waypoints is beyond {LARGEST:g}',
+            'points', 'give the motion more time')
+
+
+def _refuse(problem: str, name: str, remedy: str, value: object = None) -> NoReturn:
+    raise TrajectoryError(problem, name=name, value=value, remedy=remedy)

@@ -13,11 +13,10 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 from ..control import guard
 from ..control.controller import Controller
-from ..errors import ParameterError, RobodynError, TrajectoryError
+from ..errors import ParameterError, RobodynError
 from ..model.robot import RobotModel
 from ..wire.joint_state import JointStateDecoder
 from . import diagnostics, process, qos, robot
@@ -25,12 +24,10 @@ from .control_loop import ControlLoop
 from .controller_parameters import TABLE, settings
 from .description import RobotDescription
 from .parameters import Parameters
-from .references import waypoints
+from .references import References
 from .serialized import SerializedSubscription
 from .simulation_clock import SimulationClock
 
-# s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
-LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -52,7 +49,7 @@ class ControllerNode(LifecycleNode):
         self._waits_for_robot, self._trouble = False, ''
         self._active = False
         self._over: Callable[[], bool] = lambda: False
-        self._seen = (guard.INACTIVE, 0)
+        self._seen, self._unheard = (guard.INACTIVE, 0), False
         self._description, self._described = RobotDescription(self), ''
         self._report = diagnostics.Report(self.get_name())
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -60,7 +57,7 @@ class ControllerNode(LifecycleNode):
         self.create_timer(1.0, self._publish_diagnostics, clock=steady)
         self.create_timer(0.05, self._log_changes, clock=steady)
         self.create_service(Trigger, '~/reset', self._on_reset)
-        self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 1)
+        self.references = References(self, lambda: self.loop if self._active else None)
         self._starter = self.create_timer(0.5, self._autostart, clock=steady) if self.parameters[
             'autostart'] else None
 
@@ -225,29 +222,8 @@ class ControllerNode(LifecycleNode):
         response.message = objection or 'armed'
         return response
 
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        try:
-            if self.loop is None or not self._active:
-                raise TrajectoryError('the controller is not active', name='joint_trajectory',
-                                      remedy='activate it first')
-            now, start = self.loop.now(), message.header.stamp.sec + 1e-9 * (
-                message.header.stamp.nanosec)
-            if start == 0.0:
-                start = now + LEAD + LEAD_PER_WAYPOINT * len(message.points)
-            elif not self.loop.on_ros_time:
-                start += now - self.get_clock().now().nanoseconds * 1e-9
-            if start < now:
-                raise TrajectoryError(
-                    f'the trajectory should have started {now - start:.3f} s ago',
-                    name='header.stamp', remedy='stamp it in the future, or with zero for now')
-            self.loop.controller.follow(waypoints(message), start)
-        except TrajectoryError as error:
-            self.get_logger().warning(f'trajectory refused: {error}')
-        else:
-            self.get_logger().info(f'following a trajectory of {len(message.points)} waypoints')
-
     def _publish_diagnostics(self) -> None:
-        status = (self._report.status(self.loop, time.monotonic())
+        status = (self._report.status(self.loop, self.references, time.monotonic())
                   if self.loop is not None and self._active else self._report.idle(self._trouble))
         self._diagnostics.publish(diagnostics.array(self.get_clock().now().to_msg(), status))
 
@@ -266,6 +242,10 @@ class ControllerNode(LifecycleNode):
             kinds = ', '.join(list(self.loop.refused)[self._seen[1]:])
             self.get_logger().warning(f'joint states are refused: {kinds}')
         self._seen = (phase, refused)
+        unheard = self._active and controller.outside['listeners'][0] == 0
+        if unheard and not self._unheard:
+            self.get_logger().warning('nobody listens to the commands: the reference is frozen')
+        self._unheard = unheard
         if (text := self._description.newest()) != self._described:
             self._described = text
             self.get_logger().warning(

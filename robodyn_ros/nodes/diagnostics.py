@@ -10,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from ..control import guard
 from ..control.records import MODES
 from .control_loop import ControlLoop
+from .references import References
 
 
 class Report:
@@ -27,8 +28,8 @@ class Report:
                                     message=f'not active: {trouble}')
         return DiagnosticStatus(level=DiagnosticStatus.OK, name=self.name, message='not active')
 
-    def status(self, loop: ControlLoop, now: float) -> DiagnosticStatus:
-        """Status of a running loop at steady time ``now`` [s]."""
+    def status(self, loop: ControlLoop, references: References, now: float) -> DiagnosticStatus:
+        """Status of a running loop and its references at steady time ``now`` [s]."""
         m = loop.controller.memory[0]
         present = (now, int(m['cycles']), loop.missed)
         since, cycles, missed = self._last or present
@@ -44,6 +45,8 @@ class Report:
         listeners = int(loop.controller.outside['listeners'][0])
         if newly_missed:
             level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
+        if references.trouble:
+            level, message = DiagnosticStatus.WARN, f'{message}: {references.trouble}'
         if listeners == 0:
             level, message = DiagnosticStatus.WARN, f'{message}: nobody listens to the commands'
         if m['phase'] == guard.FAULT:
@@ -56,6 +59,8 @@ class Report:
             'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.rate:g}',
             'cycles': m['cycles'], 'missed periods': loop.missed,
             'accepted samples': loop.accepted,
+            'accepted trajectories': references.accepted,
+            'refused trajectories': references.refused,
             'refused samples': sum(loop.refused.values()), **_counts(loop.refused),
             'wake-up error p50 [us]': f'{wake_50 * 1e6:.0f}',
             'wake-up error p99 [us]': f'{wake_99 * 1e6:.0f}',

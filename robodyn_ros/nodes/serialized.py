@@ -16,13 +16,15 @@ RCLError = _rclpy.RCLError
 UNBOUNDED_DRAIN = 1000      # messages a drain may take where the QoS gives no depth
 
 
-class _LeftAlone(CallbackGroup):
+class LeftAlone(CallbackGroup):
     """A group whose entities no executor waits for."""
 
     def can_execute(self, entity: Any) -> bool:
+        """No."""
         return False
 
     def beginning_execution(self, entity: Any) -> bool:
+        """No."""
         return False
 
 
@@ -45,7 +47,7 @@ class SerializedSubscription:
         # drain could keep it going for ever.
         self._most = depth or UNBOUNDED_DRAIN
         self._subscription = node.create_subscription(
-            type, topic, _never_called, qos, callback_group=_LeftAlone(), raw=True)
+            type, topic, never_called, qos, callback_group=LeftAlone(), raw=True)
         context = self._context.handle
         assert context is not None      # the node stands in it
         with context:
@@ -123,5 +125,6 @@ class SerializedSubscription:
             return False
 
 
-def _never_called(message: bytes) -> None:
+def never_called(message: bytes) -> None:
+    """Stand where a callback is asked for."""
     raise AssertionError('an executor took a message of a subscription that it must leave alone')

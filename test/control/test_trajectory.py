@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trajectories: what is asked for comes out, and what cannot be followed is refused by name."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.interpolate import BPoly, PPoly
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.records import MEMORY, Vectors
 from robodyn_ros.control.reference import follow, hold_here, sample
-from robodyn_ros.control.trajectory import Waypoints, interpolate, splice
+from robodyn_ros.control.trajectory import Waypoints, interpolate, joint_order, splice
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.library import robot_path
 
@@ -101,6 +104,28 @@ def test_a_new_trajectory_takes_over_without_a_step(two_link, start):
     assert splice(old, new, 11.5) is new
 
 
+def test_the_quintic_is_that_of_scipy(two_link):
+    """The same polynomials as BPoly.from_derivatives gives, one segment after the other."""
+    rng = np.random.default_rng(3)
+    t = np.array([0.0, 0.3, 1.0, 4.0])
+    x, xd, xdd = (0.02 * rng.uniform(-1, 1, (4, 2)) for _ in range(3))
+    x[0], xd[-1] = HERE, 0.0
+    expected = PPoly.from_bernstein_basis(
+        BPoly.from_derivatives(t, np.stack([x, xd, xdd], axis=1)))
+    assert plan(two_link, t, x, xd, xdd).coefficients == pytest.approx(
+        expected.c[::-1].transpose(1, 0, 2), abs=1e-12)
+
+
+def test_names_that_only_look_the_same():
+    """An accent of its own, a letter of another script: another name, and told apart."""
+    joints = ['caf\u00e9', 'elbow']
+    for name, why in (('cafe\u0301', r"\('cafe\\u0301'\): .*'caf\\xe9' looks the same"),
+                      ('\u0435lbow', r"\('\\u0435lbow'\): the joints are")):
+        with pytest.raises(TrajectoryError, match=why):
+            joint_order(joints, ['elbow', name])
+    assert joint_order(joints, ['elbow', 'caf\u00e9']) == [1, 0]
+
+
 @pytest.mark.parametrize(('name', 'change'), [
     ('elbow', {'names': ['joint1', 'elbow']}),
     ('joint2', {'names': ['joint1']}),
@@ -131,7 +156,38 @@ def test_refused(two_link, name, change):
     ([[1e308, -1e308], [-1e308, 1e308]], None, None),
     ([HERE, HERE], [[1e308, -1e308], REST], None),
     ([HERE, HERE], [REST, REST], [[1e308, 0.0], [-1e308, 0.0]])])
+@pytest.mark.filterwarnings('error')
 def test_numbers_that_overflow_are_refused(two_link, positions, velocities, accelerations):
     """Finite numbers between which nothing finite can be interpolated raise nothing else."""
     with pytest.raises(TrajectoryError):
         plan(two_link, [1e-9, 2e-9], positions, velocities, accelerations)
+
+
+@pytest.mark.parametrize(('times', 'why'), [
+    ([-1.0, 1.0], 'waypoint 0 is at -1 s: '),
+    ([1.0, np.nan], 'waypoint 1 is at nan s, waypoint 0 at 1 s'),
+    ([2.0, 2.0], 'waypoint 1 is at 2 s, waypoint 0 at 2 s'),
+    ([np.inf, 1.0], 'waypoint 0 is at inf s')])
+@pytest.mark.filterwarnings('error')
+def test_the_waypoint_out_of_time_is_named(two_link, times, why):
+    """The first one that does not come after the one before it."""
+    with pytest.raises(TrajectoryError, match=why):
+        plan(two_link, times, [[0.1, 0.2]] * 2)
+
+
+def test_the_whole_of_a_long_trajectory_is_checked(two_link):
+    """The limits hold in its last segment too, not only in the first ones."""
+    times, positions = np.arange(1.0, 1001.0), np.zeros((1000, 2))
+    plan(two_link, times, positions)
+    positions[-2, 1] = 9.0
+    with pytest.raises(TrajectoryError, match='joint2 would be .* at 99[89]'):
+        plan(two_link, times, positions)
+
+
+def test_what_no_limit_forbids_stays_within_reason(two_link):
+    """A joint without limits is not sent to where numbers end."""
+    free = replace(two_link, position_lower=np.full(2, -np.inf),
+                   position_upper=np.full(2, np.inf), velocity_limit=np.full(2, np.inf))
+    plan(free, [1.0], [[1e6, 0.0]])
+    with pytest.raises(TrajectoryError, match='beyond 1e.09'):
+        plan(free, [1.0], [[1e12, 0.0]])

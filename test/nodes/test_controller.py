@@ -46,11 +46,10 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
 def test_lockstep_is_exact(pair, remote):
     """Each state gets one command; a motion gives the same efforts however slow the machine is."""
     runs = []
+    publisher = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
     for _ in range(2):
         sim, controller = pair(['-p', 'lockstep:=true', '-p', 'publish_clock:=true'],
                                [*EXACT, '-p', 'mode:=computed_torque'])
-        publisher = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory',
-                                                 1)
         bring_up(remote)
         remote.until(publisher.get_subscription_count, 'the controller')
         remote.forget()

@@ -1,0 +1,56 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""References of the real controller, which meanwhile holds an arm."""
+
+import numpy as np
+from nodes.bring_up import POSE, bring_up
+from trajectory_msgs.msg import JointTrajectory
+
+from robodyn_ros.control.trajectory import MOST_WAYPOINTS
+from trajectories import trajectory_bytes
+
+NAMES = ['joint1', 'joint2']
+
+
+def goal(*positions):
+    """A trajectory to one pose within a second."""
+    return trajectory_bytes(NAMES, [1.0], [positions])
+
+
+def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
+    """They are refused and the arm is held; so it is while as many as there may be are planned."""
+    _, controller = pair([], ['-p', 'mode:=computed_torque'])
+    bring_up(remote)
+    publisher = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
+    remote.until(publisher.get_subscription_count, 'the controller')
+    publisher.publish(trajectory_bytes(NAMES, np.arange(1e6), np.zeros((10**6, 2))))
+    remote.until_line(controller, 'trajectory refused: 1000000 waypoints: give at most 20000')
+    rows = np.zeros((3, MOST_WAYPOINTS, 2))
+    rows[0] = POSE
+    publisher.publish(trajectory_bytes(NAMES, np.arange(1.0, MOST_WAYPOINTS + 1), *rows))
+    remote.until_line(controller, 'following a trajectory of 20000 waypoints')
+    remote.listen(0.5)
+    assert abs(np.array(remote.commands) - gravity).max() < 0.05
+    assert abs(remote.positions() - POSE).max() < 1e-3
+    remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
+    assert 'FAULT' not in controller.text and controller.interrupt() == 0
+
+
+def test_a_second_publisher_does_not_disturb_the_motion(pair, remote):
+    """The controller says who they are, and goes on to the goal of the first."""
+    _, controller = pair([], ['-p', 'mode:=computed_torque'])
+    bring_up(remote)
+    first = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
+    remote.until(first.get_subscription_count, 'the controller')
+    first.publish(goal(0.6, 0.2))
+    controller.wait_for_line('following')
+    second = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
+    remote.until(second.get_subscription_count, 'the controller')
+    controller.wait_for_line(r"2 publishers of joint_trajectory \('/test', '/test'\): traj")
+    second.publish(goal(0.4, 0.4))
+    remote.until_line(controller, 'trajectory refused: 2 publishers')
+    remote.until(lambda: abs(remote.positions()[-1] - [0.6, 0.2]).max() < 2e-3, 'the goal')
+    remote.node.destroy_publisher(first)
+    controller.wait_for_line('trajectories are accepted again')
+    second.publish(goal(0.4, 0.4))
+    remote.until(lambda: abs(remote.positions()[-1] - [0.4, 0.4]).max() < 2e-3, 'the new goal')

@@ -1,0 +1,169 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""JointTrajectory bytes against rclpy's own serialisation, and everything that must be refused."""
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Duration, Time
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.wire.joint_trajectory import FIELDS, JointTrajectoryMessage
+from trajectories import head, trajectory_bytes
+
+TEXT = st.text(st.characters(exclude_characters='\0', exclude_categories=('Cs',)), max_size=9)
+SECONDS, NANOSECONDS = st.integers(-2**31, 2**31 - 1), st.integers(0, 999_999_999)
+DURATION = st.builds(Duration, sec=SECONDS, nanosec=NANOSECONDS)
+
+
+@st.composite
+def uniform(draw):
+    """A trajectory whose waypoints all have the same fields."""
+    names = draw(st.lists(TEXT, max_size=4))
+    row = st.lists(st.floats(), min_size=len(names), max_size=len(names))
+    filled = [f for f in FIELDS if draw(st.booleans())]
+    return JointTrajectory(
+        header=Header(stamp=Time(sec=draw(SECONDS), nanosec=draw(NANOSECONDS)),
+                      frame_id=draw(TEXT)),
+        joint_names=names, points=draw(st.lists(st.builds(
+            JointTrajectoryPoint, time_from_start=DURATION, **dict.fromkeys(filled, row)),
+            min_size=1, max_size=4)))
+
+
+def message(**change):
+    """Three good waypoints of two joints."""
+    points = [JointTrajectoryPoint(positions=[k, -k], velocities=[0.5 * k, 0.0],
+                                   time_from_start=Duration(sec=k)) for k in range(3)]
+    return JointTrajectory(**{'joint_names': ['a', 'b'], 'points': points, **change})
+
+
+def refusal(data):
+    """Why these bytes are refused."""
+    with pytest.raises(TrajectoryError) as error:
+        JointTrajectoryMessage(data).points()
+    return str(error.value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(uniform())
+def test_the_same_as_rclpy_reads(asked):
+    """Whatever the names, the alignment and the fields: each number is where it was."""
+    read = JointTrajectoryMessage(serialize_message(asked))
+    times, numbers = read.points()
+    stamp = asked.header.stamp
+    assert read.stamp_ns == stamp.sec * 10**9 + stamp.nanosec
+    assert list(read.joint_names) == asked.joint_names and read.waypoints == len(asked.points)
+    assert times.tolist() == [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
+                              for p in asked.points]
+    for field, got in zip(FIELDS, numbers):
+        rows = [list(getattr(p, field)) for p in asked.points]
+        assert [[]] * len(rows) == rows if got is None else np.array_equal(rows, got, True)
+
+
+@pytest.mark.parametrize('fields', [1, 2, 3, 4])
+def test_bytes_made_by_numpy_are_a_message(fields):
+    """What other tests send by the million is what rclpy reads."""
+    rows = np.random.default_rng(fields).normal(size=(fields, 5, 3))
+    data = trajectory_bytes(['a', 'bb', 'elbow'], 0.25 + np.arange(5), *rows, stamp=(-3, 7))
+    read = deserialize_message(data, JointTrajectory)
+    for field, row in zip(FIELDS, rows):
+        assert [list(getattr(p, field)) for p in read.points] == row.tolist()
+    assert read.joint_names == ['a', 'bb', 'elbow']
+    assert read.points[4].time_from_start == Duration(sec=4, nanosec=250_000_000)
+    assert read.header.stamp == Time(sec=-3, nanosec=7)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.data())
+def test_bytes_of_any_kind_are_read_or_refused(data):
+    """Cut off, overwritten or made up: nothing is raised but a refusal."""
+    good = bytearray(serialize_message(data.draw(uniform())))
+    for _ in range(data.draw(st.integers(0, 4))):
+        at = data.draw(st.integers(0, len(good) - 1))
+        good[at:at + 4] = data.draw(st.binary(min_size=4, max_size=4) | st.sampled_from(
+            [b'\xff\xff\xff\xff', b'\xff\xff\xff\x7f', b'\0\0\0\0', b'\1\0\0\0']))
+    bad = data.draw(st.sampled_from([bytes(good), bytes(good[:-data.draw(st.integers(1, 99))])])
+                    | st.binary(max_size=40))
+    try:
+        read = JointTrajectoryMessage(bad)
+        times, numbers = read.points()
+    except TrajectoryError:
+        return
+    assert times.shape == (read.waypoints,)
+    assert all(a is None or a.shape == (read.waypoints, len(read.joint_names)) for a in numbers)
+
+
+def test_every_cut_is_told():
+    """A message that ends before its last byte is never read as a shorter one."""
+    whole = trajectory_bytes(['a', 'b'], [0.0, 1.0, 2.0], np.zeros((3, 2)))
+    assert JointTrajectoryMessage(whole).points()[0].tolist() == [0.0, 1.0, 2.0]
+    for size in range(len(whole)):
+        assert 'ends' in (why := refusal(whole[:size])) or 'cut off' in why
+
+
+@pytest.mark.parametrize(('change', 'why'), [
+    ({'points': []}, 'the trajectory has no waypoints'),
+    ({'joint_names': ['a']}, 'the positions of waypoint 0 are 2 numbers: give one for each of '
+                             'the 1 names'),
+    ({'joint_names': 100_000 * ['a']}, '100000 joint names: give at most 1000'),
+    ({'joint_names': ['a', 50_000 * 'b']}, 'a joint name of 50000 bytes: give at most 1000'),
+    ({'header': Header(frame_id=50_000 * 'b')}, 'the frame id of 50000 bytes'),
+    ({'header': Header(stamp=Time(nanosec=10**9))}, 'the stamp has 1000000000 ns')])
+def test_refused_whole(change, why):
+    """What is wrong, with the number found and the number there may be."""
+    assert why in refusal(serialize_message(message(**change)))
+
+
+@pytest.mark.parametrize(('which', 'change', 'why'), [
+    (0, {'positions': [1.0]}, 'the positions of waypoint 0 are 1 numbers'),
+    (1, {'positions': [1.0]}, 'the positions of waypoint 1 are 1 numbers'),
+    (2, {'velocities': [1.0, 2.0, 3.0]}, 'the velocities of waypoint 2 are 3 numbers'),
+    (0, {'velocities': []}, 'waypoint 1 has not the fields'),
+    (1, {'velocities': []}, 'waypoint 1 has not the fields'),
+    (2, {'velocities': []}, 'waypoint 2 has not the fields'),
+    (2, {'effort': [1.0, 1.0]}, 'waypoint 2 has not the fields'),
+    (2, {'time_from_start': Duration(sec=1, nanosec=2**32 - 1)}, 'waypoint 2 has 4294967295 ns')])
+def test_refused_waypoint(which, change, why):
+    """The first waypoint that differs is named, wherever it is."""
+    asked = message()
+    for field, value in change.items():
+        setattr(asked.points[which], field, value)
+    assert why in refusal(serialize_message(asked))
+
+
+def test_other_encodings_are_refused():
+    """Big-endian bytes are not taken for little-endian ones."""
+    data = bytearray(serialize_message(message()))
+    data[1] = 0
+    assert 'little-endian' in refusal(bytes(data)) and 'little-endian' in refusal(b'')
+
+
+def test_names_that_are_not_utf8_stay_different():
+    """Two joints never become one by decoding."""
+    data = bytearray(serialize_message(message(joint_names=['??', '!!'])))
+    data[data.index(b'??'):data.index(b'??') + 2] = b'\xff\xfe'
+    data[data.index(b'!!'):data.index(b'!!') + 2] = b'\xfe\xff'
+    first, second = JointTrajectoryMessage(bytes(data)).joint_names
+    assert first != second and repr(first) == r"'\udcff\udcfe'"
+
+
+@pytest.mark.parametrize('name', [b'\4\0\0\0a\0b\0', b'\4\0\0\0abcd'])
+def test_a_nul_elsewhere_than_at_the_end_is_refused(name):
+    """Readers disagree about what such a name is."""
+    data = head(['aaa'], 0, (0, 0), '')
+    assert 'NUL' in refusal(data.replace(b'\4\0\0\0aaa\0', name))
+
+
+def test_the_number_of_waypoints_is_known_before_any_is_read():
+    """Of a million, or of four thousand million that are not there."""
+    data = trajectory_bytes([f'joint{i}' for i in range(7)], np.arange(1e6), np.zeros((10**6, 7)))
+    assert len(data) > 80e6
+    read = JointTrajectoryMessage(data[:4096])
+    assert read.waypoints == 10**6
+    with pytest.raises(TrajectoryError, match='ends within waypoint 49'):
+        read.points()
+    assert JointTrajectoryMessage(head(['a'], 2**32 - 1, (0, 0), '')).waypoints == 2**32 - 1
