@@ -8,6 +8,8 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
                   ur5, two_link, ... or the path of a URDF file
   test [ARG ...]  everything checked: ruff, mypy, pytest (which gets the arguments)
   lint            ruff and mypy alone
+  fuzz [N ...]    N mutated URDFs, 10000 if not said: each has to be a robot or refused in plain
+                  words; --seed S makes others
   clean           remove all that the others, colcon and Python's tools have written here
   help            this text
 
@@ -253,6 +255,14 @@ def test(arguments):
     become(env, python, '-m', 'pytest', *arguments)
 
 
+def fuzz(arguments):
+    """Run what looks for a URDF that is more than this package can take."""
+    check_machine()
+    env = clean_environment()
+    python = prepare({'ros', 'sim', 'test'}, env)
+    become(env, python, os.path.join('test', 'fuzz'), *arguments)
+
+
 def clean(arguments):
     """Remove what can be made again."""
     if arguments:
@@ -265,14 +275,14 @@ def clean(arguments):
 
 def main(arguments):
     """Run the target that the command line names."""
-    targets = {'demo': demo, 'test': test, 'lint': lint, 'clean': clean}
+    targets = {'demo': demo, 'test': test, 'lint': lint, 'fuzz': fuzz, 'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):
         print(__doc__.strip())
     elif name in targets:
         targets[name](arguments[1:])
     else:
-        sys.exit('{!r} is none of demo, test, lint, clean, help'.format(name))
+        sys.exit('{!r} is none of demo, test, lint, fuzz, clean, help'.format(name))
 
 
 if __name__ == '__main__':

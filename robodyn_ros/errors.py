@@ -5,6 +5,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from .text import appearance, printable
+
 
 class RobodynError(Exception):
     """
@@ -12,10 +14,11 @@ class RobodynError(Exception):
 
     ``name`` is the offending link, joint, parameter or argument, ``value`` what was found there
     (None where there is nothing to show) and ``remedy`` says in a sentence what would be right.
+    The message is one printable line, whatever characters they have.
     """
 
     def __init__(self, problem: str, *, name: str, remedy: str, value: object = None):
-        super().__init__(f'{problem}: {remedy}')
+        super().__init__(f'{printable(problem)}: {printable(remedy)}')
         self.name, self.value, self.remedy = name, value, remedy
 
 
@@ -36,10 +39,12 @@ class UnknownNameError(RobodynError, LookupError):
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]):
         self.choices = tuple(choices)
-        close = get_close_matches(str(name), self.choices, n=3)
-        remedy = (f'did you mean {" or ".join(map(repr, close))}?' if close
+        alike = [c for c in self.choices if appearance(c) == appearance(str(name))]
+        show = ascii if alike else repr         # é may be one character or two
+        close = alike or get_close_matches(str(name), self.choices, n=3)
+        remedy = (f'did you mean {" or ".join(map(show, close))}?' if close
                   else f'choose one of {", ".join(self.choices) or "none: there is no " + kind}')
-        super().__init__(f'no {kind} {name!r}', name=str(name), value=name, remedy=remedy)
+        super().__init__(f'no {kind} {show(name)}', name=str(name), value=name, remedy=remedy)
 
 
 class ParameterError(RobodynError):

@@ -26,7 +26,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except RobodynError as error:
-            Console(stderr=True, highlight=False, soft_wrap=True).print(
+            Console(stderr=True, highlight=False, emoji=False, soft_wrap=True).print(
                 f'robodyn: {error}', style='red', markup=False)
             ctx.exit(1)
         except KeyboardInterrupt:
@@ -49,9 +49,10 @@ At = Annotated[str, typer.Option(
 
 
 def console() -> Console:
-    """Return where results go."""
-    out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=PIPE_WIDTH)
+    """Return where results go; names from a URDF are no markup there."""
+    plain: dict[str, Any] = {'highlight': False, 'markup': False, 'emoji': False}
+    out = Console(**plain)
+    return out if out.is_terminal else Console(**plain, width=PIPE_WIDTH)
 
 
 def _version(asked: bool) -> None:

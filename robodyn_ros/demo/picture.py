@@ -21,7 +21,7 @@ def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
     unit, effort_unit = units(model)
     figure = Figure(figsize=(13, 10), layout='constrained', dpi=110)
     grid = figure.add_gridspec(3, len(trackings), height_ratios=(1.1, 1, 1))
-    figure.suptitle(f'{model.name}: one trajectory, three control laws of equal stiffness')
+    figure.suptitle(f'{_plain(model.name)}: one trajectory, three control laws of equal stiffness')
 
     norms = figure.add_subplot(grid[0, :])
     for tracking in trackings:
@@ -41,7 +41,8 @@ def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
         for joint, name in enumerate(model.joint_names):
             color = colors(joint)
             errors.plot(tracking.time, 1e3 * tracking.error[:, joint], color=color, lw=1.1)
-            torques.plot(tracking.time, tracking.effort[:, joint], color=color, lw=1.1, label=name)
+            torques.plot(tracking.time, tracking.effort[:, joint], color=color, lw=1.1,
+                         label=_plain(name))
         errors.set_title(TITLES[tracking.mode])
         errors.grid(alpha=0.25)
         torques.grid(alpha=0.25)
@@ -52,3 +53,8 @@ def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
             handles, labels = torques.get_legend_handles_labels()
     figure.legend(handles, labels, loc='outside lower center', ncols=min(model.nv, 7))
     figure.savefig(path)
+
+
+def _plain(name: str) -> str:
+    """Return a name so that it is not drawn as a formula."""
+    return name.replace('$', r'\$')

@@ -15,13 +15,19 @@ from sys import float_info
 from threading import Lock
 
 from lxml import etree
-from urdf_parser_py.urdf import URDF
+from urdf_parser_py.urdf import URDF, Joint
 from urdf_parser_py.xml_reflection import core
 
 from ..errors import InertiaError, UrdfError
+from ..text import appearance, printable
 
 MAX_BYTES = 10_000_000      # fifty times the largest real robot we know of
+MAX_MARKS = 60_000          # of < and of =, ten times that robot's: XML libraries before libxml2
+                            # 2.12 take time quadratic in them, and all take memory
+MAX_ATTRIBUTES = 100        # of an element; a URDF's own need six
 MAX_DEPTH = 50              # nested elements; a URDF's own need six
+MAX_NAME = 200              # characters of the name of a link or joint
+MAX_WARNINGS = 50           # different ones about what is not read
 MAX_NUMBER = 1e9            # of masses, inertias and lengths in SI units: nothing overflows later
 
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
@@ -47,6 +53,10 @@ SINGLE = {'inertial', 'origin', 'axis', 'mass', 'inertia', 'limit', 'dynamics', 
 STRICT = {'origin', 'axis', 'mass', 'inertia'}
 NOT_PHYSICAL = {'material', 'gazebo', 'transmission', 'ros2_control', 'sensor'}
 
+# What is obeyed and not shown (control characters, line separators, directions of writing): in a
+# name it would forge lines of a log or turn them around.
+INVISIBLE = re.compile('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]')
+UTF7 = re.compile(rb'encoding\s*=\s*["\'][^"\']*UTF-?7', re.IGNORECASE)      # may hide < and =
 NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 UNKNOWN = re.compile(r'Unknown (attribute|tag) "(.*)" in /robot.*?/(link|joint)'
                      r'\[@name=\'(.*?)\'\](?:/(?:.*/)?(\w+))?')
@@ -75,13 +85,21 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[str]]:
     for picture in [*root.iterfind('link/visual'), *root.iterfind('link/collision')]:
         picture.getparent().remove(picture)
     root.attrib.pop('version', None)
-    return _parsed(root, warnings)
+    robot, unread = _parsed(root)
+    warnings = [printable(text) for text in warnings + unread]
+    if (more := len(warnings) - MAX_WARNINGS) > 0:
+        warnings[MAX_WARNINGS:] = [f'{more} more kinds of elements and attributes are not read']
+    return robot, warnings
 
 
 def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
     """Return the bytes of a document, and their encoding where its own declaration has no say."""
     if isinstance(source, str) and (not source.strip() or '<' in source):
-        return source.lstrip('\ufeff \t\r\n').encode(), 'utf-8'
+        try:
+            return source.lstrip('\ufeff \t\r\n').encode(), 'utf-8'
+        except UnicodeEncodeError as error:
+            raise UrdfError('URDF has lone surrogates, which are no characters', name='URDF',
+                            remedy='give the bytes of the file, or its path') from error
     if isinstance(source, bytes):
         return source, None
     try:
@@ -97,17 +115,22 @@ def _xml(source: str | bytes | Path) -> etree._Element:
     """Return the root element <robot> of a document that is plain, bounded XML."""
     content, encoding = _content(source)
     if len(content) > MAX_BYTES:
-        raise UrdfError(f'URDF has more than {MAX_BYTES} bytes', name='robot',
+        raise UrdfError(f'URDF has more than {MAX_BYTES} bytes', name='URDF',
                         remedy='leave out what is not links and joints')
+    if max(content.count(b'<'), content.count(b'=')) > MAX_MARKS:
+        raise UrdfError(f'URDF has more than {MAX_MARKS} tags or attributes', name='URDF',
+                        remedy='leave out what is not links and joints')
+    if UTF7.search(content):
+        raise UrdfError('URDF is in UTF-7', name='URDF', remedy='write it in UTF-8')
     if not content.strip():
-        raise UrdfError('URDF is empty', name='robot',
+        raise UrdfError('URDF is empty', name='URDF',
                         remedy='give the path of a URDF file, or XML text with a <robot>')
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True,
                              remove_pis=True, encoding=encoding)
     try:
         root = etree.fromstring(content, parser)
     except etree.XMLSyntaxError as error:
-        raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='robot',
+        raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='URDF',
                         remedy='correct the XML at that place; a document type definition or an '
                                'entity may not be used') from error
     if root.getroottree().docinfo.doctype:
@@ -118,18 +141,34 @@ def _xml(source: str | bytes | Path) -> etree._Element:
                         remedy='a URDF has <robot name="..."> there, without a default namespace')
     if not root.get('name', '').strip():
         raise UrdfError('<robot> has no name', name='robot', remedy='write <robot name="...">')
+    _check_name(root)
     for element in root.iter():
         if 'xacro}' in str(element.tag):
             raise UrdfError(f'<{etree.QName(element).localname}> is xacro, not URDF',
                             name=str(element.tag), remedy='run `xacro FILE > robot.urdf` first')
         if sum(1 for _ in element.iterancestors()) >= MAX_DEPTH:
-            raise UrdfError(f'elements are nested more than {MAX_DEPTH} deep',
+            raise UrdfError(f'<{element.tag}> is nested more than {MAX_DEPTH} deep',
                             name=str(element.tag), remedy='write a URDF, which is six deep')
+        if len(element.attrib) > MAX_ATTRIBUTES:
+            raise UrdfError(f'<{element.tag}> has more than {MAX_ATTRIBUTES} attributes',
+                            name=str(element.tag), remedy='write a URDF, which has six at most')
     return root
+
+
+def _check_name(element: etree._Element) -> None:
+    """Refuse a name that cannot be shown, or not in one line."""
+    name = element.get('name', '')
+    if len(name) > MAX_NAME:
+        raise UrdfError(f'{element.tag} {name[:MAX_NAME]!r}... has a name of {len(name)} '
+                        'characters', name=name, remedy=f'give it one of {MAX_NAME} at most')
+    if INVISIBLE.search(name) or name.strip() and not appearance(name):
+        raise UrdfError(f'{element.tag} {name!r} has a name that cannot be shown', name=name,
+                        remedy='use characters that can be seen')
 
 
 def _check(top: etree._Element) -> None:
     """Refuse a link or joint in which something is missing, doubled or not a number."""
+    _check_name(top)
     where = f'{top.tag} {top.get("name", "")!r}'
     name = top.get('name', '').strip() or top.tag
 
@@ -139,6 +178,10 @@ def _check(top: etree._Element) -> None:
 
     for element in top.iter():
         tag = str(element.tag)
+        kind = element.get('type', '')
+        if element is top and tag == 'joint' and kind.strip() and kind not in Joint.TYPES:
+            refuse(f'there is no joint type {kind!r}', 'use revolute, continuous, prismatic or '
+                   'fixed', element, kind)
         for attribute in ATTRIBUTES.get(tag, ()):
             if not element.get(attribute, '').strip():
                 refuse(f'<{tag}> has no {attribute}', f'write <{tag} {attribute}="...">', element)
@@ -162,12 +205,13 @@ def _check(top: etree._Element) -> None:
                        f'use {", ".join(NUMBERS[tag])}', element, text)
 
 
-def _parsed(root: etree._Element, warnings: list[str]) -> tuple[URDF, list[str]]:
+def _parsed(root: etree._Element) -> tuple[URDF, list[str]]:
+    """Return what the parser makes of it, and what it would have printed."""
     said: list[str] = []
     with _parser_lock:          # the hook is one for the whole process
         hook, core.on_error = core.on_error, said.append
         try:
-            robot = URDF.from_xml_string(etree.tostring(root))
+            robot = URDF.from_xml_string(etree.tostring(root, encoding='utf-8'))
         except Exception as error:      # the parser raises bare exceptions
             raise UrdfError(f'URDF cannot be parsed ({error})', name=root.get('name', ''),
                             remedy='correct the element that is named') from error
@@ -181,6 +225,6 @@ def _parsed(root: etree._Element, warnings: list[str]) -> tuple[URDF, list[str]]
             places.setdefault(f'{what} of <{tag or top}> is not read', []).append(owner)
         else:
             places.setdefault(message, [])
-    return robot, warnings + [
+    return robot, [
         f'{what}: {owners[0]}' + (f' and {len(owners) - 1} more' if owners[1:] else '')
         if owners else what for what, owners in places.items()]

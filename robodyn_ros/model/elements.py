@@ -10,6 +10,7 @@ from numpy import ndarray
 from urdf_parser_py.urdf import Joint, Link, Pose
 
 from ..errors import ArgumentError, InertiaError, UrdfError
+from .document import MAX_NUMBER
 from .rigid import NO_INERTIA, Inertial, axis_rotation, rpy_rotation
 
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -105,6 +106,9 @@ def joint_data(joint: Joint, warnings: list[str]) -> JointData:
             if lower > upper:
                 refuse(f'lower limit {lower} is above the upper limit {upper}', 'exchange them',
                        (lower, upper))
+            if max(lower, -upper) > MAX_NUMBER:
+                refuse(f'no position in [{lower}, {upper}] can be computed with',
+                       f'give limits in rad or m, up to {MAX_NUMBER:g}', (lower, upper))
             if lower == upper:
                 warnings.append(f'{where}: lower and upper limit are both {lower}')
 

@@ -11,19 +11,21 @@ from scipy.stats import qmc
 from ..errors import ParameterError
 from .robot import RobotModel
 
+FAR = 10.           # [rad | m] limits beyond say that there are none
+
 
 def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
     """
     Return the pose at the start (nv,): the given one, else zero or, outside limits, their middle.
 
+    Of a range wider than twice ``FAR``, it is what is that far inside.
+
     :raises ParameterError: if the given one has another length or leaves the limits.
     """
     lower, upper = model.position_lower, model.position_upper
     if not len(given):
-        outside = (lower > 0) | (upper < 0)
-        middle = np.zeros(model.nv)
-        middle[outside] = (lower[outside] + upper[outside]) / 2
-        return middle
+        half = np.minimum(upper / 2 - lower / 2, FAR)
+        return np.where(lower > 0, lower + half, np.where(upper < 0, upper - half, 0))
     pose = np.array(given, float)
     if pose.shape != (model.nv,):
         raise ParameterError(f'the initial position has {len(pose)} elements',

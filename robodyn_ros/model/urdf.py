@@ -11,6 +11,7 @@ from numpy import ndarray
 from urdf_parser_py.urdf import URDF, Joint
 
 from ..errors import ArgumentError, UnknownNameError, UrdfError
+from ..text import appearance
 from .document import read
 from .elements import JointData, inertial, joint_data, locked_position, placement
 from .rigid import Inertial, joined
@@ -55,7 +56,7 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     for name in locked:
         if name not in (names := [j.name for j in robot.joints if j.type != 'fixed']):
             raise UnknownNameError('joint that can be locked', name, names)
-    walk = _Walk(robot, locked, warnings)
+    walk = _Walk(robot, locked, warnings + _look_alikes(robot))
     walk.run(root or source_root, tip)
     return validated(walk.model(gravity_vector))
 
@@ -82,7 +83,7 @@ def _check_tree(robot: URDF) -> str:
         above[joint.child] = joint
     roots = [link.name for link in robot.links if link.name not in above]
     if len(roots) > 1:
-        refuse(f'there are {len(roots)} root links: {", ".join(roots)}', roots[1],
+        refuse(f'there are {len(roots)} root links: {", ".join(map(repr, roots))}', roots[1],
                'connect them by (fixed) joints, or remove those that are not needed')
     if not links:
         refuse(f'robot {robot.name!r} has no link', robot.name, 'add links and joints')
@@ -97,6 +98,19 @@ def _check_tree(robot: URDF) -> str:
             refuse(f'joint {joint.name!r} is in or behind a closed loop of links', joint.name,
                    'a URDF is a tree: cut the loop by removing a joint')
     return roots[0]
+
+
+def _look_alikes(robot: URDF) -> list[str]:
+    """Warn of names that differ, to ROS and to us, but not to the eye."""
+    warnings = []
+    for kind, elements in (('link', robot.links), ('joint', robot.joints)):
+        seen: dict[str, str] = {}
+        pairs = [(seen.setdefault(appearance(e.name), e.name), e.name) for e in elements]
+        alike = [(one, other) for one, other in pairs if one != other]
+        for one, other in alike[:1]:
+            warnings.append(f'{kind}s {one!a} and {other!a} look alike, but are two'
+                            + (f'; so do {len(alike) - 1} more' if alike[1:] else ''))
+    return warnings
 
 
 def _joints_below(robot: URDF) -> dict[str, list[Joint]]:

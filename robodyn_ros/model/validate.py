@@ -13,12 +13,13 @@ import numpy as np
 from numpy import ndarray
 
 from ..errors import InertiaError
+from .pose import FAR, initial_position
 from .rigid import NO_INERTIA, axis_rotation
 from .robot import RobotModel
 
 TRIANGLE = 1e-3     # of the largest moment: plates written with few digits are no fault
 MASSLESS = 1e-12    # of what the mass beyond a joint could give at most: rounding, no inertia
-FAR = 10.           # [rad | m] limits beyond say that there are none
+TINY = 1e-30        # [kg·m² | kg] less than any robot has: what is computed of it underflows
 SINGULAR = 1e-10    # smallest eigenvalue of M with its diagonal scaled to 1
 
 
@@ -44,17 +45,17 @@ def validated(model: RobotModel) -> RobotModel:
 
 
 def _poses(model: RobotModel) -> ndarray:
-    """Zero (or the limit next to it), the middle and three poses in between, (5, nv)."""
+    """Where it starts, the middle and three poses in between, (5, nv)."""
     lower, upper = model.position_lower.clip(-FAR, FAR), model.position_upper.clip(-FAR, FAR)
     share = np.random.default_rng(0).uniform(size=(3, model.nv))
-    return np.vstack([np.clip(0, lower, upper), (lower + upper) / 2,
+    return np.vstack([initial_position(model), (lower + upper) / 2,
                       lower + share * (upper - lower)])
 
 
 def _check_mass_matrix(model: RobotModel, q: ndarray) -> None:
     m, most = mass_matrix(model, q)
     diagonal = np.diag(m)
-    involved = np.flatnonzero(~(diagonal > MASSLESS * most))[-1:]
+    involved = np.flatnonzero(~(diagonal > np.maximum(MASSLESS * most, TINY)))[-1:]
     if not involved.size:
         scale = np.sqrt(diagonal)
         values, vectors = np.linalg.eigh(m / np.outer(scale, scale))

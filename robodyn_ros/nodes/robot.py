@@ -4,7 +4,7 @@
 
 from typing import Any
 
-from ..errors import ParameterError
+from ..errors import ParameterError, UrdfError
 from ..model.library import robot_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
@@ -39,5 +39,8 @@ def locked(p: dict[str, Any]) -> dict[str, float]:
 
 def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotModel:
     """Read the robot; :class:`RobodynError` where it cannot be one."""
+    if '<' not in urdf:         # taken for the path of a file, which anybody could name
+        raise UrdfError('the robot description is no XML', name='robot description', value=urdf,
+                        remedy='publish the text of a URDF; a path goes into parameter urdf')
     return load_urdf(urdf, root=root or None, tip=tip or None, locked=locked(p),
                      gravity=tuple(p['gravity']))

@@ -62,6 +62,12 @@ def test_inspect_marks_what_a_motor_cannot_hold(tmp_path):
     assert output.count('TOO HEAVY') == 1
 
 
+def test_inspect_shows_any_name_as_it_is(tmp_path):
+    odd = tmp_path / 'odd.urdf'
+    odd.write_text(robot_path('two_link').read_text().replace('"joint1"', '"[/red]:smile:"'))
+    assert row(run('inspect', odd).output, '[/red]:smile:', 'Chain')[1] == 'revolute'
+
+
 def test_inspect_prints_every_warning(tmp_path):
     odd = tmp_path / 'odd.urdf'
     odd.write_text(robot_path('two_link').read_text().replace('<axis xyz="0 0 1"/>',

@@ -64,3 +64,9 @@ def test_the_picture_is_drawn(tmp_path):
          path)
     assert path.read_bytes().startswith(b'\x89PNG')
     assert path.stat().st_size > 20_000
+
+
+def test_names_in_a_picture_are_no_formulas(tmp_path):
+    text = robot_path('two_link').read_text().replace('"joint1"', r'"$\frac{$"')
+    draw(load_urdf(text), [tracking('pd', 1)], tmp_path / 'odd.png')
+    assert (tmp_path / 'odd.png').stat().st_size > 20_000

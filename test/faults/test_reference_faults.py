@@ -38,7 +38,8 @@ def refusal(arm, sender, message, why):
 
 
 @row('two publishers of the reference', file='nodes/references.py',
-     line="        if self._node.count_publishers(self._topic) > 1:\n", instead='        if False:\n')
+     line='        if self._node.count_publishers(self._topic) > 1:\n',
+     instead='        if False:\n')
 def test_two_publishers_of_the_reference(running):
     """Refused and warned about, whoever sends; one is enough again when the other has gone."""
     arm = running(mode='computed_torque')
@@ -56,7 +57,7 @@ def test_two_publishers_of_the_reference(running):
 
 
 @row('bad reference', file='nodes/references.py',
-     line='            self._warn(f\'trajectory refused: {error}\')\n',
+     line="            self._warn(f'trajectory refused: {error}')\n",
      instead='            self._follower().controller.stop()\n')
 def test_bad_reference(running):
     """Each is refused with its reason, and the pose is held by gravity as before."""

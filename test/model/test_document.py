@@ -12,6 +12,7 @@ from robodyn_ros import load_urdf
 from robodyn_ros.errors import InertiaError, RobodynError, UrdfError
 from robodyn_ros.model import document
 from robodyn_ros.model.validate import mass_matrix
+from robodyn_ros.text import printable
 from robots import ARM
 
 LAUGHS = '<!DOCTYPE robot [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + ARM.replace('"arm"', '"&b;"')
@@ -37,6 +38,12 @@ FAULTS = {
     'two origins': ('<axis xyz="0 1 0"/>', '<origin xyz="1 0 0"/>', 'shoulder', 'keep one'),
     'mistyped attribute': ('<origin xyz="0 0 0.5"', '<origin xzy="0 0 0.5"', 'shoulder', 'xyz'),
     'not in SI units': ('<mass value="2"/>', '<mass value="2e12"/>', 'upper', 'up to 1e+09'),
+    'no such type': ('type="fixed"', 'type="ball"', 'mount', 'fixed'),
+    'line break in a name': ('"upper"', '"a&#10;b"', 'a\nb', 'seen'),
+    'escape code in a name': ('"slide"', '"\x9b2J"', '\x9b2J', 'seen'),
+    'nothing to be seen': ('"slide"', '"\u200b"', '\u200b', 'seen'),
+    'name turned around': ('"arm"', '"\u202emra"', '\u202emra', 'seen'),
+    'endless name': ('"slide"', f'"{"e" * 201}"', 'e' * 201, '200'),
     'newer attribute': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 1"', 'mount', 'rpy'),
 }
 
@@ -48,8 +55,8 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
     with pytest.raises(RobodynError) as refused:
         load_urdf(ARM.replace(old, new, 1))
     assert isinstance(refused.value, (UrdfError, InertiaError))
-    assert refused.value.name == name and name in str(refused.value)
-    assert advice in refused.value.remedy
+    assert refused.value.name == name and printable(name)[:200] in str(refused.value)
+    assert str(refused.value).isprintable() and advice in refused.value.remedy
 
 
 @pytest.mark.parametrize('text, problem', [
@@ -61,6 +68,13 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
     ('<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include/></robot>',
      'xacro'),
     ('<robot name="a">' + '<b>' * 60 + '</b>' * 60 + '</robot>', 'deep'),
+    (ARM.replace('"arm"', '"\ud800"'), 'surrogates'),
+    ('<robot name="a">' + '<b/>' * document.MAX_MARKS + '</robot>', 'tags or attributes'),
+    ('<robot name="a" ' + ' '.join(f'a{i}="1"' for i in range(document.MAX_MARKS)) + '/>',
+     'tags or attributes'),
+    ('<robot name="a"><b ' + ' '.join(f'a{i}="1"' for i in range(200)) + '/></robot>',
+     '<b> has more than 100 attributes'),
+    (b'<?xml version="1.0" encoding="utf-7"?><robot name="a"/>', 'UTF-7'),
     (' ' * document.MAX_BYTES + '</robot>', 'well-formed'),
     (b'<robot>' + b' ' * document.MAX_BYTES, 'bytes'),
 ])
@@ -96,6 +110,22 @@ def test_what_is_not_read_is_said_in_warnings_and_not_on_stderr(capfd):
         'attribute mu of <dynamics> is not read: shoulder')
     assert core.on_error is hook
     assert capfd.readouterr() == ('', '')
+
+
+def test_what_is_not_read_may_have_any_name():
+    text = ARM.replace('<link name="base"/>', '<link name="base" größe="1"><höhe/></link>')
+    assert load_urdf(text).warnings == ('attribute größe of <link> is not read: base',
+                                        '<höhe> of <link> is not read: base')
+
+
+def test_warnings_are_few_and_of_one_line_each():
+    text = ARM.replace('</robot>', '<link name="ab"><c/></link><joint name="d" type="fixed">'
+                       '<parent link="base"/><child link="ab"/></joint></robot>')
+    assert load_urdf(text.replace('ab', 'a\u200db')).warnings == (
+        r'<c> of <link> is not read: a\u200db',)
+    warnings = load_urdf(text.replace('<c/>', ''.join(f'<c{i}/>' for i in range(90)))).warnings
+    assert warnings[:1] + warnings[50:] == (
+        '<c0> of <link> is not read: ab', '40 more kinds of elements and attributes are not read')
 
 
 @pytest.mark.filterwarnings('error')

@@ -19,6 +19,8 @@ FAULTS = {
     'zero axis': ('<axis xyz="0 1 0"/>', '<axis xyz="0 0 0"/>', UrdfError, 'shoulder', '<axis'),
     'no limit': (SHOULDER, '', UrdfError, 'shoulder', '<limit'),
     'exchanged limits': ('lower="-2"', 'lower="3"', UrdfError, 'shoulder', 'exchange'),
+    'out of reach': ('lower="-2" upper="2"', 'lower="1e12" upper="1e308"', UrdfError, 'shoulder',
+                     'up to 1e+09'),
     'negative effort': ('effort="40"', 'effort="-1"', UrdfError, 'shoulder', 'negative'),
     'negative velocity': ('velocity="3"', 'velocity="-1"', UrdfError, 'shoulder', 'negative'),
     'negative damping': ('damping="0.5"', 'damping="-1"', UrdfError, 'shoulder', 'negative'),

@@ -12,6 +12,13 @@ def test_it_is_zero_or_the_middle_of_limits_that_exclude_zero():
     assert initial_position(load_urdf(OWN['rp'])).tolist() == [0.0, 0.5]
 
 
+def test_of_a_range_without_an_end_it_is_a_little_inside():
+    text = OWN['rp'].read_text()
+    assert 'upper="0.8"' in text
+    model = load_urdf(text.replace('upper="0.8"', 'upper="1e308"'))
+    assert initial_position(model).tolist() == [0.0, 10.2]
+
+
 def test_one_that_is_given_is_taken():
     assert initial_position(load_urdf(OWN['rp']), [1, 0.3]).tolist() == [1.0, 0.3]
 

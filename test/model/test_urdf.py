@@ -113,6 +113,24 @@ def test_unknown_names_are_refused_with_the_known_ones(options, name, choice):
     assert refused.value.name == name and choice in refused.value.choices
 
 
+def test_names_that_look_alike_are_two_and_are_warned_of():
+    text = TORSO.replace('"l_elbow"', '"\u00e9"').replace('"r_elbow"', '"e\u0301"').replace(
+        '"camera"', '"r_tool "')
+    model = load_urdf(text)
+    assert {'\u00e9', 'e\u0301'} < {*model.joint_names}
+    assert model.warnings == ("links 'r_tool ' and 'r_tool' look alike, but are two",
+                              r"joints '\xe9' and 'e\u0301' look alike, but are two")
+    with pytest.raises(UnknownNameError, match=r"no link 'r\\u200b1': did you mean 'r1'"):
+        load_urdf(TORSO, root='r\u200b1')
+
+
+def test_a_forest_is_refused_in_few_words():
+    many = ''.join(f'<link name="lost_{i}"/>' for i in range(2000))
+    with pytest.raises(UrdfError, match="2001 root links: 'base', 'lost_0'") as refused:
+        load_urdf(TORSO.replace('</robot>', many + '</robot>'))
+    assert len(str(refused.value)) < 1500
+
+
 @pytest.mark.parametrize('options, name', [
     ({'root': 'l1', 'tip': 'r2'}, 'r2'), ({'root': 'r_tool'}, 'torso'),
     ({'tip': 'camera'}, 'torso')])

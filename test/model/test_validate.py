@@ -41,12 +41,27 @@ def chain(first, second, axis, xyz='0 0 0'):
     # two joints about one line and nothing in between
     (chain('', point(1, '1 0 0'), '0 0 1'), 'a', 'one'),
     (chain(point(0.1, '0 0 1'), point(1, '1 0 0'), '0 0 1'), 'a', 'one'),
+    # so little that what is computed of it is zero
+    (chain(point(1e-160, '1 0 0'), point(1e-160, '1 0 0'), '0 1 0'), 'b', 'two'),
 ])
 def test_what_moves_without_inertia_is_named(text, joint, body):
     with pytest.raises(InertiaError, match='not positive definite') as refused:
         load_urdf(text)
     assert refused.value.name == joint and repr(joint) in str(refused.value)
     assert f'link {body!r}' in refused.value.remedy
+
+
+def test_the_pose_at_the_start_is_looked_at():
+    # A point on a rail, which starts on the axis of joint a, and only there
+    def rail(name, parent, child, axis, lower, xyz='0 0 0'):
+        return (turning(name, parent, child, axis, xyz).replace('continuous', 'prismatic')
+                .replace('<limit', f'<limit lower="{lower}" upper="{lower + 1}"'))
+    text = ('<robot name="r">' + link('base') + link('one') + link('two', point(1, '0 0 0'))
+            + link('three', point(1, '0 0 0')) + turning('a', 'base', 'one', '0 0 1')
+            + rail('b', 'one', 'two', '1 0 0', 1, '-1.5 0 0')
+            + rail('c', 'two', 'three', '0 1 0', 0) + '</robot>')
+    with pytest.raises(InertiaError, match="resists joint 'a'"):
+        load_urdf(text)
 
 
 def test_a_massless_link_between_crossing_axes_is_accepted():

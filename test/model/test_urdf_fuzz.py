@@ -1,0 +1,129 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A short run of `make fuzz`, whether its judge is awake, and the classics of hostile XML."""
+
+import os
+import sys
+import time
+from collections import Counter
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+import pytest
+from lxml import etree
+
+from fuzz import campaign, nasty, texts
+from fuzz.judge import FAILED, VALID, Canary, Verdict, judge
+from fuzz.mutants import Mutant, mutant
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.errors import UrdfError
+from robots import ARM
+
+pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the judge asks Linux')
+EXTERNAL = [b'file://' + nasty.CANARY_FILE, nasty.CANARY_FILE, nasty.CANARY_HTTP]
+
+
+@pytest.fixture
+def canary(tmp_path):
+    canary = Canary(tmp_path)
+    yield canary
+    canary.close()
+
+
+def test_each_mutant_is_a_sound_robot_or_refused_in_plain_words():
+    verdicts = list(campaign.campaign(0, range(300), jobs=2))
+    assert [(i, v.complaint) for i, v in verdicts if v.outcome == FAILED] == []
+    assert sorted(i for i, _ in verdicts) == list(range(300))
+    count = Counter(verdict.outcome for _, verdict in verdicts)
+    assert count[VALID] > 30 and count['UrdfError'] > 100       # it gets past the first checks
+    assert count['InertiaError'] and count['UnknownNameError']
+
+
+def test_a_mutant_is_the_same_for_everybody():
+    assert mutant(3, 14) == mutant(3, 14) != mutant(3, 15)
+
+
+def misbehave(seed: int, index: int, canary: Canary) -> Verdict:
+    if index == 0:
+        os.abort()
+    if index == 1:
+        os.write(2, b'chatter')
+    if index == 2:
+        time.sleep(3600)
+    return Verdict(VALID)
+
+
+def test_a_campaign_names_who_dies_prints_or_hangs_and_goes_on():
+    verdicts = dict(campaign.campaign(0, range(4), jobs=1, deadline=4, judge=misbehave))
+    assert [verdicts[i].outcome for i in range(4)] == [FAILED, FAILED, FAILED, VALID]
+    assert 'has died' in verdicts[0].complaint and 'chatter' in verdicts[1].complaint
+    assert 'hangs' in verdicts[2].complaint and 'in misbehave' in verdicts[2].complaint
+
+
+@pytest.mark.parametrize('place', EXTERNAL)
+def test_the_canary_tells_of_who_reads_it(canary, place):
+    if place == nasty.CANARY_HTTP:
+        def read(url):
+            from urllib.request import urlopen
+            urlopen(url, timeout=0.1)
+    else:
+        def read(path):
+            etree.parse(path, etree.XMLParser(recover=True))
+    verdict = judge(Mutant(place, {}, ()), canary, lambda source: read(source.decode()))
+    assert verdict.outcome == FAILED and 'touched' in verdict.complaint
+
+
+@pytest.mark.parametrize('misdeed, complaint', [
+    (lambda text: 1 // 0, 'ZeroDivisionError'), (lambda text: np.float64(1) / 0, 'Warning'),
+    (lambda text: open('/dev/null').close(), '/dev/null')])
+def test_the_judge_tells_of_what_may_not_be(canary, misdeed, complaint):
+    verdict = judge(Mutant(ARM, {}, ()), canary, lambda text: misdeed(text) or load_urdf(text))
+    assert verdict.outcome == FAILED and complaint in verdict.complaint
+
+
+@pytest.mark.parametrize('place', EXTERNAL)
+@pytest.mark.parametrize('text, outcome', [
+    (b'<!DOCTYPE robot SYSTEM "%s">' + ARM.encode(), 'UrdfError'),
+    (b'<!DOCTYPE robot PUBLIC "x" "%s">' + ARM.encode(), 'UrdfError'),
+    (b'<!DOCTYPE robot [<!ENTITY x SYSTEM "%s">]>'
+     + ARM.encode().replace(b'</link>', b'&x;</link>'), 'UrdfError'),
+    (b'<!DOCTYPE robot [<!ENTITY %% x SYSTEM "%s"> %%x;]>' + ARM.encode(), 'UrdfError'),
+    (b'<?xml-stylesheet type="text/xsl" href="%s"?>' + ARM.encode(), VALID),
+    (ARM.encode().replace(b'</robot>', b'<include xmlns="http://www.w3.org/2001/XInclude" '
+                                       b'href="%s"/></robot>'), VALID),
+], ids=['DTD', 'public DTD', 'entity', 'parameter entity', 'stylesheet', 'XInclude'])
+def test_nothing_outside_of_the_text_is_read(canary, text, outcome, place):
+    verdict = judge(Mutant(text % place, {}, ()), canary)
+    assert verdict == Verdict(outcome)
+
+
+@pytest.mark.parametrize('where', ['name="{}arm"', '<link name="base"/>{}'])
+def test_a_billion_laughs_are_not_laughed(where):
+    old = where.format('')
+    assert old in ARM
+    text = texts.LAUGHS.decode() + ARM.replace(old, where.format('&e29;'))
+    with pytest.raises(UrdfError, match='DOCTYPE|well-formed'):
+        load_urdf(text)
+
+
+@pytest.mark.parametrize('many', texts.MANY)
+def test_more_than_any_robot_has(canary, many):
+    more = many(100_000)
+    verdict = judge(Mutant(ARM.encode().replace(b'</link>', more + b'</link>', 1), {}, ()), canary)
+    assert verdict == Verdict('UrdfError' if b'<' in more else VALID)
+
+
+NAMES = ('é', 'e\u0301', '關節', 'مفصل', 'מפרק', 'сустав', '\U0001f469\u200d\U0001f52c', 'a b',
+         ' a', 'a\u00a0b', 'Ａ', '<&">\'', '%s{0}', '[/red]', '$(x)', '\\', '/')
+
+
+@pytest.mark.parametrize('encode', [str, str.encode, lambda text: text.encode('utf-16')],
+                         ids=['text', 'utf-8', 'utf-16'])
+def test_names_are_taken_as_they_are(encode):
+    for name in NAMES:
+        text = ARM.replace('"shoulder"', quoteattr(name)).replace('"upper"', quoteattr(name + 'x'))
+        model = load_urdf(encode(text))
+        assert model.joint_names == (name, 'slide') and model.joint_index(name) == 0
+        push = Dynamics(model).inverse_dynamics([0, 0], [0, 0], [0, 0],
+                                                {name + 'x': [0, 0, 0, 0, 1, 0]})
+        np.testing.assert_allclose(push - Dynamics(model).gravity([0, 0]), [-1, 0])
