@@ -117,12 +117,25 @@ class ControlLoop:
             woke = time.monotonic()
             accepted, silent = self._take(), woke - stepped >= silence
             now = self._time() if accepted or self._ros_time is None else self._ros_time()
-            # A paused simulation holds the output: there is nothing to say without new time
-            if accepted or silent and now > self.controller.memory['time'][0]:
+            if accepted or silent and self._due(now, patient):
                 self._step(now)
                 self.cycle_time.add(time.monotonic() - woke)
             if accepted or silent:
                 stepped = time.monotonic()
+
+    def _due(self, now: float, patient: bool) -> bool:
+        """
+        Whether there is something to say in silence.
+
+        On ROS time a pause holds the output, and in lockstep the clock may be a step ahead of its
+        state: only time that makes the state stale counts, or any once a fault runs its course.
+        """
+        if self._ros_time is None:
+            return True
+        memory = self.controller.memory[0]
+        if patient:
+            return bool(now - memory['newest'] > self.controller.settings.state_timeout)
+        return bool(now > memory['time'])
 
     def _take(self) -> bool:
         """Decode every state that waits; whether one was accepted."""
