@@ -58,7 +58,9 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
     for i in range(n):
-        v.inertia[i] = work.M[i, i]
+        v.momentum[i] = 0.0
+        for j in range(n):
+            v.momentum[i] += work.M[i, j] * v.qd[j]
         v.supply[i] = 0.0 if s.robot_compensates_gravity == 1 else v.gravity[i]
     changed = m.law != s.law
     if changed:                         # from the efforts of now, whatever gravity has become

@@ -160,14 +160,19 @@ def rising(joints, s, v, dt, tau):
             done = False
             gap = step if gap > 0.0 else -step
         v.rise[i] += gap
-        tau[i] = v.rise[i] - s.damping_rate * v.inertia[i] * v.qd[i]
+        tau[i] = v.rise[i] - s.damping_rate * v.momentum[i]
     return done
 
 
 def damped_gravity(s, v, tau):
-    """τ = g(q) - D q̇: what holds an arm that must come to rest."""
+    """
+    τ = g(q) - λ M(q) q̇: what holds an arm that must come to rest.
+
+    Every motion dies away at the rate λ, whichever joints take part in it; with a number a joint
+    instead of M(q), those that move little mass would shake, or the others go on.
+    """
     for i in range(v.q.shape[0]):
-        tau[i] = v.supply[i] - s.damping_rate * v.inertia[i] * v.qd[i]
+        tau[i] = v.supply[i] - s.damping_rate * v.momentum[i]
 
 
 def fault_efforts(s, v, m, trusted, now, tau):

@@ -48,7 +48,7 @@ SETTINGS = np.dtype([
     ('arming_velocity', float),         # rad/s | m/s
     ('arming_effort', float),           # fraction of the effort limit
     ('rest_velocity', float),           # rad/s | m/s
-    ('damping_rate', float),            # 1/s, times M_ii: rising, stopping, fault
+    ('damping_rate', float),            # 1/s, times M(q): rising, stopping, fault
     ('limit_rate', float),              # 1/s, see limits.keep_inside
     ('approach_rate', float),           # 1/s, likewise
     ('strain_limit', float),            # s at the effort or the rate limit
@@ -92,7 +92,7 @@ class Vectors(NamedTuple):
     measured: ndarray       # measured effort, NaN where the state carries none
     gravity: ndarray        # g(q)
     supply: ndarray         # what of g(q) the efforts must bring: zero where the robot does
-    inertia: ndarray        # diagonal of M(q)
+    momentum: ndarray       # M(q) q̇
     filtered: ndarray       # low-pass filtered position
     target: ndarray         # reference position, velocity, acceleration
     target_qd: ndarray

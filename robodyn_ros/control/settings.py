@@ -57,7 +57,7 @@ class Settings:
     payload_com: Sequence[float] = (0.0, 0.0, 0.0)  # m, in the frame
     missing_velocity: str = 'fault'         # fault | estimate | gravity_only
     velocity_bandwidth: float = 30.0        # Hz, of the estimate
-    damping_rate: float = 10.0              # 1/s: safe damping is this times M_ii
+    damping_rate: float = 10.0              # 1/s: safe damping is this times M(q)
     state_timeout: float = 0.05             # s
     arming_samples: int = 20
     arming_velocity: float = 0.05           # rad/s | m/s
@@ -92,6 +92,8 @@ class Settings:
               self.loop_delay, model.viscous_friction)
         check(names, np.eye(model.nv), joints['acceleration_kp'], joints['acceleration_kd'],
               period, self.loop_delay, parameters=('acceleration_kp', 'acceleration_kd'))
+        check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
+              parameters=('', 'damping_rate'))
 
     def stable(self, model: RobotModel, stiffness: ndarray,
                damping: ndarray) -> tuple[ndarray, ndarray]:

@@ -85,7 +85,7 @@ GUARD = (
               'to this share of the effort limit to arm; raise it above 2 only for an arm whose '
               'brakes carry what its sensors do not feel.', '', 0.0, 10.0, live=True),
     Parameter('damping_rate', float, D.damping_rate, 'Damping while rising, stopping and after a '
-              'fault: this times the diagonal of M(q).', '1/s', 0.0, 100.0,
+              'fault: this times M(q).', '1/s', 0.0, 100.0,
               live=True),
     Parameter('rest_velocity', float, D.rest_velocity, 'Slower joints are at rest.',
               'rad/s or m/s', 0.0, 1.0, live=True),

@@ -247,3 +247,4 @@ def test_following_the_remedy(arm):
             k, d = follow(way, K, D)
             assert not (np.array_equal(k, K) and np.array_equal(d, D))
             check(names, M, k, d, T, delay, viscous)
+

@@ -46,9 +46,9 @@ class Arm:
         return self.dynamics.gravity(self.position)
 
     @property
-    def inertia(self) -> np.ndarray:
-        """Diagonal of M(q), (2,) [kg·m²]."""
-        return self.dynamics.mass_matrix(self.position).diagonal()
+    def damping(self) -> np.ndarray:
+        """Safe damping of the motion, -λ M(q) q̇ with λ = 10 1/s, (2,) [N·m]."""
+        return -10.0 * self.dynamics.mass_matrix(self.position) @ self.velocity
 
     def message(self, **fields) -> JointState:
         """The joint state of now; ``fields`` replace some of it."""
