@@ -191,6 +191,8 @@ class ControllerNode(LifecycleNode):
         while loop.running and time.monotonic() - begin < (
                 longest if controller.driving else 0.1 if controller.asked else 0.0):
             time.sleep(0.002)
+            if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
+                controller.stop()       # another request crossed the first
         loop.stop()
         self._active = False
         self._log_changes()

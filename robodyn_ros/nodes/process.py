@@ -17,6 +17,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 
 from ..errors import RobodynError
+from .serialized import RCLError
 
 
 def freeze_garbage() -> None:
@@ -62,7 +63,11 @@ def main(make: Callable[[], Any], args: list[str] | None) -> int:
     sys.setswitchinterval(1e-4)
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = make()
+        try:
+            node = make()
+        except RCLError as error:
+            print(f'error: ROS gives no node: {error}', file=sys.stderr)
+            return 1
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         node.run(lambda: executor.spin_once(timeout_sec=0.1), over.is_set)
