@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .dynamics import Dynamics
-    from .model import RobotModel, load_urdf
+    from .model import DhLink, RobotModel, from_dh, load_urdf
 
-__all__ = ['Dynamics', 'RobotModel', 'load_urdf']
+__all__ = ['DhLink', 'Dynamics', 'RobotModel', 'from_dh', 'load_urdf']
 
-_ROOMS = {'Dynamics': '.dynamics', 'RobotModel': '.model', 'load_urdf': '.model'}
+_ROOMS = {'DhLink': '.model', 'Dynamics': '.dynamics', 'RobotModel': '.model',
+          'from_dh': '.model', 'load_urdf': '.model'}
 
 
 def __getattr__(name: str) -> object:

@@ -1,9 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot is: `RobotModel`, read from URDF and validated."""
+"""What a robot is: `RobotModel`, read from URDF or DH rows and validated."""
 
+from .dh import DhLink, from_dh
 from .library import robot_path
 from .robot import Frame, RobotModel
 from .urdf import load_urdf
 
-__all__ = ['Frame', 'RobotModel', 'load_urdf', 'robot_path']
+__all__ = ['DhLink', 'Frame', 'RobotModel', 'from_dh', 'load_urdf', 'robot_path']

@@ -1,0 +1,165 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Robots from Denavit-Hartenberg rows, in both conventions.
+
+standard: each link frame follows from the one before by Rz(θ) Tz(d) Tx(a) Rx(α), joint i turning
+about or sliding along z of frame i - 1 (Siciliano, Sciavicco, Villani, Oriolo, Robotics (2009),
+section 2.8.2). modified: by Rx(α) Tx(a) Rz(θ) Tz(d), joint i about or along z of frame i itself,
+α and a being those of the row itself (Craig, Introduction to Robotics (2005), section 3.4, calls
+them α_(i-1) and a_(i-1)).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import ArrayLike
+
+from ..errors import ArgumentError
+from .rigid import Inertial, axis_rotation
+from .robot import Frame, RobotModel
+from .validate import validated
+
+CONVENTIONS = ('standard', 'modified')
+JOINTS = ('revolute', 'prismatic')
+X, Z = np.eye(3)[0], np.eye(3)[2]
+ORTHONORMAL = 1e-9      # how far the rotation of a transform may be from one
+
+
+@dataclass(frozen=True)
+class DhLink:
+    """
+    One row, and the link that its joint moves.
+
+    The joint variable, and ``offset`` with it, adds to θ of a revolute joint, to d of a prismatic
+    one.
+
+    :param theta: [rad]; d [m]; a [m]; alpha [rad].
+    :param joint: 'revolute' or 'prismatic'.
+    :param offset: [rad | m].
+    :param mass: [kg].
+    :param com: (3,) [m] centre of mass in the link's frame.
+    :param inertia: (3, 3) [kg·m²] about the centre of mass in the axes of the link's frame; zero
+        for the point masses of textbooks.
+    :param armature: [kg·m² | kg] rotor inertia seen at the joint.
+    :param viscous: [N·m·s/rad | N·s/m]; coulomb [N·m | N].
+    """
+
+    theta: float
+    d: float
+    a: float
+    alpha: float
+    joint: Literal['revolute', 'prismatic'] = 'revolute'
+    offset: float = 0.0
+    mass: float = 0.0
+    com: Sequence[float] = (0.0, 0.0, 0.0)
+    inertia: ArrayLike = field(default_factory=lambda: np.zeros((3, 3)))
+    armature: float = 0.0
+    viscous: float = 0.0
+    coulomb: float = 0.0
+
+
+def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLike | None = None,
+            tool: ArrayLike | None = None, gravity: Sequence[float] = (0, 0, -9.81), *,
+            name: str = 'dh') -> RobotModel:
+    """
+    Return the serial robot of these rows; its joints are joint1, joint2, ... without limits.
+
+    Its frames are base, link1, link2, ... (those of the rows) and, with ``tool``, tool.
+
+    :param convention: 'standard' or 'modified'.
+    :param base: (4, 4) where frame 0 of the rows is in the frame base; None: they are the same.
+    :param tool: (4, 4) where the frame tool is in that of the last link.
+    :param gravity: (3,) [m/s²] in the frame base.
+    :raises ArgumentError: naming the row and the number that cannot be.
+    :raises InertiaError: the rows leave M(q) not positive definite, or a body is none.
+    """
+    if convention not in CONVENTIONS:
+        raise ArgumentError(f'no DH convention {convention!r}', name='convention',
+                            value=convention, remedy=f'choose one of {", ".join(CONVENTIONS)}')
+    if not links:
+        raise ArgumentError('there are no rows', name='links', remedy='give one for each joint')
+    for i, link in enumerate(links):
+        _check(link, i)
+    n, standard = len(links), convention == 'standard'
+    frames = {'base': Frame(-1, np.eye(3), np.zeros(3))}
+    rotations, origins, bodies = [], [], []
+    # Where the next joint is in the body before it: what of the last row comes after its joint
+    R, p = _transform('base', base)
+    for i, link in enumerate(links):
+        turn, slide = link.theta, link.d
+        if link.joint == 'revolute':
+            turn += link.offset
+        else:
+            slide += link.offset
+        along = axis_rotation(X, link.alpha), np.array([link.a, 0.0, 0.0])
+        before, after = ((np.eye(3), np.zeros(3)), along) if standard else (
+            along, (np.eye(3), np.zeros(3)))
+        R, p = R @ before[0], p + R @ before[1]
+        rotations.append(R @ axis_rotation(Z, turn))
+        origins.append(p + R @ (slide * Z))
+        bodies.append(Inertial(link.mass, np.asarray(link.com, float),
+                               np.asarray(link.inertia, float)).placed(*after))
+        frames[f'link{i + 1}'] = Frame(i, *after)
+        R, p = after
+    if tool is not None:
+        T, t = _transform('tool', tool)
+        frames['tool'] = Frame(n - 1, R @ T, p + R @ t)
+    unlimited = np.full(n, np.inf)
+    coulomb = np.array([link.coulomb for link in links])
+    return validated(RobotModel(
+        name=name, base_link='base', joint_names=tuple(f'joint{i + 1}' for i in range(n)),
+        joint_types=tuple('continuous' if link.joint == 'revolute' else 'prismatic'
+                          for link in links),
+        link_names=tuple(f'link{i + 1}' for i in range(n)), parent=np.arange(n) - 1,
+        joint_rotation=np.array(rotations), joint_origin=np.array(origins),
+        joint_axis=np.tile(Z, (n, 1)), mass=np.array([b.mass for b in bodies]),
+        com=np.array([b.com for b in bodies]), inertia=np.array([b.inertia for b in bodies]),
+        position_lower=-unlimited, position_upper=unlimited.copy(),
+        velocity_limit=unlimited.copy(), effort_limit=unlimited.copy(),
+        viscous_friction=np.array([link.viscous for link in links]), coulomb_friction=coulomb,
+        static_friction=coulomb.copy(), armature=np.array([link.armature for link in links]),
+        gravity_vector=_numbers('gravity', gravity, (3,)), frames=frames))
+
+
+def _check(link: DhLink, i: int) -> None:
+    """Refuse a row with a number that cannot be."""
+    def refuse(key: str, remedy: str) -> None:
+        raise ArgumentError(f'row {i + 1} has {key} {getattr(link, key)!r}', name=key,
+                            value=getattr(link, key), remedy=remedy)
+    if link.joint not in JOINTS:
+        refuse('joint', f'choose one of {", ".join(JOINTS)}')
+    for key in ('theta', 'd', 'a', 'alpha', 'offset'):
+        if not np.isfinite(getattr(link, key)):
+            refuse(key, 'give a finite number')
+    for key in ('mass', 'armature', 'viscous', 'coulomb'):
+        if not 0.0 <= getattr(link, key) < np.inf:
+            refuse(key, 'give a finite number of at least 0')
+    _numbers(f'com of row {i + 1}', link.com, (3,))
+    inertia = _numbers(f'inertia of row {i + 1}', link.inertia, (3, 3))
+    if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=0.0):
+        refuse('inertia', 'it is symmetric')
+    if np.linalg.eigvalsh(inertia)[0] < -1e-12 * np.trace(inertia):
+        refuse('inertia', 'no principal moment is negative')
+
+
+def _numbers(what: str, given: ArrayLike, shape: tuple[int, ...]) -> ndarray:
+    array = np.array(given, float)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ArgumentError(f'{what} is {given!r}', name=what.split()[0], value=given,
+                            remedy=f'give finite numbers of shape {shape}')
+    return array
+
+
+def _transform(what: str, given: ArrayLike | None) -> tuple[ndarray, ndarray]:
+    """Rotation and origin of a homogeneous transform; of None, the identity."""
+    T = np.eye(4) if given is None else _numbers(what, given, (4, 4))
+    R = T[:3, :3]
+    if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL) or np.linalg.det(R) < 0.0
+            or (T[3] != [0.0, 0.0, 0.0, 1.0]).any()):
+        raise ArgumentError(f'{what} is no homogeneous transform', name=what, value=given,
+                            remedy='give a rotation, a translation, and 0 0 0 1 below them')
+    return R, T[:3, 3]

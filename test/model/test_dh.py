@@ -1,0 +1,144 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""DH rows against products of transforms, URDF, textbooks, and each other's convention."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy import cos, sin
+
+from robodyn_ros import DhLink, Dynamics, from_dh
+from robodyn_ros.errors import ArgumentError, InertiaError
+from robodyn_ros.model.validate import mass_matrix
+
+NUMBER = st.floats(-2.0, 2.0)
+
+
+def rz(x, d=0.0):
+    return np.array([[cos(x), -sin(x), 0, 0], [sin(x), cos(x), 0, 0], [0, 0, 1, d], [0, 0, 0, 1]])
+
+
+def rx(x, a=0.0):
+    return np.array([[1, 0, 0, a], [0, cos(x), -sin(x), 0], [0, sin(x), cos(x), 0], [0, 0, 0, 1]])
+
+
+@st.composite
+def rows(draw, count=4):
+    """Links with any geometry and joints, and bodies that some rigid body has."""
+    made = []
+    for _ in range(count):
+        theta, d, a, alpha, offset = draw(st.tuples(*[NUMBER] * 5))
+        r = np.random.default_rng(draw(st.integers(0, 2**32)))
+        points = r.normal(size=(4, 3))
+        points -= points.mean(axis=0)
+        inertia = sum(p @ p * np.eye(3) - np.outer(p, p) for p in points)
+        made.append(DhLink(theta, d, a, alpha, draw(st.sampled_from(['revolute', 'prismatic'])),
+                           offset, r.uniform(0.5, 2.0), r.normal(size=3), inertia,
+                           r.uniform(0.0, 0.1)))
+    return made
+
+
+def placed(links, q, convention, base):
+    """Homogeneous transforms of the link frames, as the books multiply them."""
+    T, out = base, []
+    for link, x in zip(links, q):
+        x = x + link.offset
+        theta = link.theta + (x if link.joint == 'revolute' else 0.0)
+        d = link.d + (x if link.joint == 'prismatic' else 0.0)
+        if convention == 'standard':
+            T = T @ rz(theta, d) @ rx(link.alpha, link.a)
+        else:
+            T = T @ rx(link.alpha, link.a) @ rz(theta, d)
+        out.append(T)
+    return out
+
+
+def frames(model, q):
+    """The same from the model, by its definition."""
+    bodies, out = [], {}
+    for i in range(model.nv):
+        turn = q[i] if model.joint_types[i] != 'prismatic' else 0.0
+        slide = q[i] if model.joint_types[i] == 'prismatic' else 0.0
+        joint = np.eye(4)
+        joint[:3, :3], joint[:3, 3] = model.joint_rotation[i], model.joint_origin[i]
+        bodies.append((bodies[-1] if i else np.eye(4)) @ joint @ rz(turn, slide))
+    for name, frame in model.frames.items():
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = frame.rotation, frame.origin
+        out[name] = (bodies[frame.body] if frame.body >= 0 else np.eye(4)) @ T
+    return out
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows(), st.sampled_from(['standard', 'modified']), st.tuples(*[NUMBER] * 4))
+def test_link_frames_are_the_products_of_the_book(links, convention, q):
+    base, tool = rz(0.3, 0.2) @ rx(-0.7, 0.1), rx(0.4, 0.5) @ rz(1.0)
+    model = from_dh(links, convention, base, tool)
+    at, expected = frames(model, q), placed(links, q, convention, base)
+    for i, T in enumerate(expected):
+        np.testing.assert_allclose(at[f'link{i + 1}'], T, atol=1e-12)
+    np.testing.assert_allclose(at['tool'], expected[-1] @ tool, atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows(), st.tuples(*[NUMBER] * 4), st.integers(0, 2**32))
+def test_both_conventions_of_one_arm_give_one_torque(links, q, seed):
+    """Its rows move by half a row, and its bodies are seen from the other convention's frames."""
+    modified = []
+    for i, link in enumerate(links):
+        before = links[i - 1] if i else None
+        # The modified frame i is the standard one before its own Tx(a) Rx(α)
+        A = rx(link.alpha, link.a)
+        modified.append(DhLink(
+            link.theta, link.d, before.a if before else 0.0, before.alpha if before else 0.0,
+            link.joint, link.offset, link.mass, A[:3, :3] @ link.com + A[:3, 3],
+            A[:3, :3] @ link.inertia @ A[:3, :3].T, link.armature))
+    q, qd, qdd = np.array(q), *np.random.default_rng(seed).normal(size=(2, 4))
+    one, other = Dynamics(from_dh(links)), Dynamics(from_dh(modified, 'modified'))
+    tau = one.inverse_dynamics(q, qd, qdd)
+    np.testing.assert_allclose(other.inverse_dynamics(q, qd, qdd), tau, rtol=1e-10,
+                               atol=1e-10 * abs(tau).max())
+    np.testing.assert_allclose(one.mass_matrix(q), mass_matrix(one.model, q)[0]
+                               + np.diag([link.armature for link in links]), atol=1e-9)
+
+
+def test_the_planar_arm_of_the_textbooks():
+    """Two point masses at the ends of their links, gravity along -y."""
+    m1, m2, l1, l2, g = 1.3, 0.7, 0.6, 0.4, 9.81
+    model = from_dh([DhLink(0, 0, l1, 0, mass=m1), DhLink(0, 0, l2, 0, mass=m2)],
+                    gravity=(0, -g, 0))
+    dyn, (q1, q2), qd = Dynamics(model), (0.4, -1.1), np.array([0.8, -0.5])
+    M = np.array([
+        [m1 * l1**2 + m2 * (l1**2 + 2 * l1 * l2 * cos(q2) + l2**2),
+         m2 * (l1 * l2 * cos(q2) + l2**2)],
+        [m2 * (l1 * l2 * cos(q2) + l2**2), m2 * l2**2]])
+    c = m2 * l1 * l2 * sin(q2) * np.array([-2 * qd[0] * qd[1] - qd[1]**2, qd[0]**2])
+    G = np.array([(m1 + m2) * l1 * g * cos(q1) + m2 * g * l2 * cos(q1 + q2),
+                  m2 * g * l2 * cos(q1 + q2)])
+    np.testing.assert_allclose(dyn.mass_matrix([q1, q2]), M, rtol=1e-12)
+    np.testing.assert_allclose(dyn.inverse_dynamics([q1, q2], qd, [0, 0]), c + G, rtol=1e-12)
+
+
+@pytest.mark.parametrize(('wrong', 'name'), [
+    ({'theta': np.nan}, 'theta'), ({'mass': -1.0}, 'mass'), ({'joint': 'ball'}, 'joint'),
+    ({'com': (1, 2)}, 'com'), ({'inertia': [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}, 'inertia'),
+    ({'inertia': -np.eye(3)}, 'inertia'), ({'viscous': np.inf}, 'viscous')])
+def test_a_row_that_cannot_be_is_named(wrong, name):
+    with pytest.raises(ArgumentError, match='row 2') as refusal:
+        from_dh([DhLink(0, 0, 1, 0, mass=1), DhLink(**{'theta': 0, 'd': 0, 'a': 1, 'alpha': 0,
+                                                      'mass': 1, **wrong})])
+    assert refusal.value.name == name
+
+
+def test_arguments_that_cannot_be():
+    link = DhLink(0, 0, 1, 0, mass=1)
+    for name, arguments in {'convention': ([link], 'classic'), 'links': ([],),
+                            'base': ([link], 'standard', 2 * np.eye(4)),
+                            'tool': ([link], 'modified', None, np.eye(3)),
+                            'gravity': ([link], 'standard', None, None, (0, 0))}.items():
+        with pytest.raises(ArgumentError) as refusal:
+            from_dh(*arguments)
+        assert refusal.value.name == name
+    with pytest.raises(InertiaError, match='joint2'):
+        from_dh([link, DhLink(0, 0, 1, 0)])
