@@ -1,0 +1,103 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A controller in a bad world: late efforts, lost samples, wild references, and no joint stops."""
+
+from collections import deque
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from robodyn_ros import Dynamics, RobotModel
+from robodyn_ros.control import guard
+from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.records import MODES
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.stability import highest
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.errors import TrajectoryError
+
+PERIOD, SUBSTEPS = 1e-3, 4
+LOST = 0.2                  # share of the samples
+LATEST = 5                  # periods from a state to the effect of its efforts
+
+
+class Worst(NamedTuple):
+    """The largest of everything, over one run."""
+
+    position: float         # beyond the limits, in ranges
+    velocity: float         # in limits
+    effort: float           # in limits
+    phase: str              # at the end
+    cut: int                # cycles in which the limits had to act
+
+
+def run(model: RobotModel, dynamics: Dynamics, seed: int, seconds: float = 1.0) -> Worst:
+    """
+    Move an arm at random, from a random pose, under random settings.
+
+    The plant is the model without any stops: what keeps it inside is the controller alone.
+    """
+    random, n = np.random.default_rng(seed), model.nv
+    lower = np.maximum(model.position_lower, -np.pi)
+    range_ = np.minimum(model.position_upper, np.pi) - lower
+    settings = _settings(model, random)
+    dynamics = Dynamics(settings.loaded(model)) if settings.payload_mass else dynamics
+    q = lower + range_ * random.uniform(0.02, 0.98, n)
+    while (abs(dynamics.gravity(q)) > 0.9 * model.effort_limit).any():
+        q = lower + range_ * random.uniform(0.02, 0.98, n)
+    qd, qdd, tau = np.zeros(n), np.zeros(n), dynamics.gravity(q)
+    controller = Controller(model, settings)
+    state, forward = controller.state, dynamics.kernels.forward_dynamics
+    late = deque([tau] * int(random.integers(LATEST + 1)))
+    braked, worst = True, np.zeros(3)
+    controller.arm()
+    for k in range(round(seconds / PERIOD)):
+        now = k * PERIOD
+        if k == 0 or random.uniform() >= LOST:
+            state['position'], state['velocity'], state['received'] = q, qd, now
+            state['effort'] = tau if braked else np.nan
+        if controller.step(now):
+            braked = False
+        late.append(controller.tau.copy() if not braked else tau)
+        tau = late.popleft()
+        worst[2] = max(worst[2], abs(controller.tau / model.effort_limit).max())
+        if k % 120 == 60:
+            _ask(controller, random, lower, range_, now)
+        if not braked:
+            for _ in range(SUBSTEPS):
+                forward(q, qd, tau, qdd)
+                qd += PERIOD / SUBSTEPS * qdd
+                q += PERIOD / SUBSTEPS * qd
+        outside = np.maximum(q - model.position_upper, model.position_lower - q) / range_
+        worst[:2] = np.maximum(worst[:2], [outside.max(), abs(qd / model.velocity_limit).max()])
+    return Worst(*worst.tolist(), guard.PHASES[controller.phase],
+                 int(controller.memory['kept_inside'][0]))
+
+
+def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, range_: ndarray,
+         now: float) -> None:
+    """Ask for a motion to anywhere, the limits themselves included, as fast as is allowed."""
+    model = controller.model
+    goal = lower + range_ * random.uniform(-0.1, 1.1, model.nv).clip(0.0, 1.0)
+    way = abs(goal - controller._v.target) / model.velocity_limit
+    asked = Waypoints(model.joint_names, [max(0.05, way.max() * random.uniform(1.5, 3.0))],
+                      [goal], [np.zeros(model.nv)])
+    try:
+        controller.follow(asked, now + 2 * PERIOD)
+    except TrajectoryError:         # not RUNNING, no reference in this mode, or too fast
+        pass
+
+
+def _settings(model: RobotModel, random: np.random.Generator) -> Settings:
+    """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
+    n, mode = model.nv, str(random.choice(MODES))
+    payload = {'payload_frame': model.link_names[-1], 'payload_mass': random.uniform(0.0, 1.0),
+               'payload_com': random.uniform(-0.1, 0.1, 3)} if random.uniform() < 0.2 else {}
+    asked = Settings(mode=mode, loop_delay=LATEST * PERIOD, **payload)
+    K, D = 10.0**random.uniform(-1, 6, n), 10.0**random.uniform(-2, 5, n)
+    K, D = asked.stable(asked.loaded(model), K, D)
+    kp, kd = highest(np.eye(n), 10.0**random.uniform(0, 5, n), 10.0**random.uniform(0, 4, n),
+                     PERIOD, asked.loop_delay)
+    return replace(asked, stiffness=K, damping=D, acceleration_kp=kp, acceleration_kd=kd)
