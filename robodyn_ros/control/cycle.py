@@ -118,7 +118,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
-        publishing = guard.fault_efforts(s, v, m, trusted, now, tau)
+        publishing = guard.fault_efforts(s, v, m, trusted, now, dt, tau)
         if publishing:
             limits.limit(joints, v, m, dt, tau)
     elif last_message:

@@ -175,7 +175,7 @@ def damped_gravity(s, v, tau):
         tau[i] = v.supply[i] - s.damping_rate * v.momentum[i]
 
 
-def fault_efforts(s, v, m, trusted, now, tau):
+def fault_efforts(s, v, m, trusted, now, dt, tau):
     """
     Efforts of a latched fault; False once they are over, with zeros as the last message.
 
@@ -194,9 +194,15 @@ def fault_efforts(s, v, m, trusted, now, tau):
     damped_gravity(s, v, tau)
     if m.publishing == 1 and m.blind == 0 and s.fault_keeps_holding == 1:
         return True
-    late = now - m.since - s.fault_hold_time
-    keep = 1.0 if late <= 0.0 else max(0.0, 1.0 - late / s.fault_ramp_time)
+    keep, kept = ramp(s, now - m.since), ramp(s, now - dt - m.since)
     for i in range(tau.shape[0]):
         effort = v.supply[i] if m.blind == 1 else tau[i]
         tau[i] = keep * effort if keep > 0.0 else 0.0
+        if 0.0 < keep < kept:           # the ramp itself is not slowed by the effort rate
+            v.extra[i] = keep / kept * (v.supply[i] + v.extra[i]) - v.supply[i]
     return keep > 0.0
+
+
+def ramp(s, since):
+    """Share of the efforts that is left so long after a fault [s]."""
+    return min(1.0, max(0.0, 1.0 - (since - s.fault_hold_time) / s.fault_ramp_time))

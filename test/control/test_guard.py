@@ -121,6 +121,15 @@ def test_fault_is_latched_until_armed(two_link):
     assert rig.phase == 'RUNNING' and rig.controller.reason == 'none'
 
 
+def test_ramp_is_not_slowed_by_the_effort_rate(two_link):
+    """However slow other efforts may change: it is down in its time, and its end is no step."""
+    rig = Rig(two_link, POSE, fault_hold_time=0.05, fault_ramp_time=0.1, effort_rate_limit=[1.0])
+    rig.rise()
+    ramp = np.array([t for t in rig.run(0.3, sense=False) if t is not None])[-100:]
+    assert ramp == pytest.approx(np.outer(np.linspace(0.99, 0.0, 100), rig.dynamics.gravity(POSE)),
+                                 abs=0.2)
+
+
 def test_fault_that_holds_by_choice(two_link):
     """With fault_action hold the arm is kept while the state is fresh, and stops on asking."""
     rig = Rig(two_link, POSE, mode='computed_torque', fault_action='hold')

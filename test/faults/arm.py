@@ -8,6 +8,8 @@ effort, and the cycle in which it changes, is exact however slow the machine is.
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from rosgraph_msgs.msg import Clock
@@ -19,6 +21,7 @@ from robodyn_ros.model.library import robot_path
 
 PERIOD = 0.001      # s
 PATIENCE = 10.0     # s, wall time for one answer
+RAMP = np.maximum(0.0, 1.0 - np.arange(51) / 49.5)    # conftest.EXACT, tick by tick; the last is 0
 
 
 class Arm:
@@ -87,12 +90,12 @@ class Arm:
 
     def answer(self) -> np.ndarray:
         """The next efforts that the controller publishes (2,)."""
-        self._answered += 1
         end = time.monotonic() + PATIENCE
-        while len(self.remote.commands) < self._answered:
+        while (efforts := self.remote.command(self._answered)) is None:
             assert time.monotonic() < end, f'no answer\n{self.controller.text}'
             time.sleep(0.0005)
-        return np.array(self.remote.commands[self._answered - 1])
+        self._answered += 1
+        return np.array(efforts)
 
     def nothing(self, seconds: float = 0.3, **fields) -> None:
         """Send states for a while, in wall time too, and see that nothing is published."""
@@ -102,24 +105,46 @@ class Arm:
             time.sleep(0.005)
         assert self.remote.commands[self._answered:] == []
 
+    def until(self, last: list[float], **fields) -> np.ndarray:
+        """Efforts of ticks up to one that is answered by this last message (K, 2)."""
+        efforts = [self.tick(**fields)]
+        while list(efforts[-1]) != last:
+            assert len(efforts) < 3000, f'{last} never came'
+            efforts.append(self.tick(**fields))
+        return np.array(efforts)
+
     def bring_up(self) -> None:
         """Configure, activate, rise: RUNNING, and every effort so far was gravity's."""
+        self.configure()
+        self.activate()
+
+    def configure(self) -> None:
+        """Configure, until the controller would hear a state."""
         assert self.remote.change('configure')
         self.remote.until(lambda: self.states.get_subscription_count()
                           and self._clock.get_subscription_count(), 'the controller')
+
+    def activate(self) -> None:
+        """Activate and rise."""
         self.asked('activate', lambda: self.remote.change('activate'))
         assert self.phase == 'RUNNING'
 
-    def asked(self, what: str, ask) -> None:
-        """Ask for something while states go on at their rate; it must be granted."""
-        timer = self.remote.node.create_timer(0.002, self.send)
+    @contextmanager
+    def streaming(self, **fields) -> Iterator[None]:
+        """States go on at their rate, whatever is answered, while the test asks for something."""
+        timer = self.remote.node.create_timer(0.002, lambda: self.send(**fields))
         try:
-            assert ask(), f'{what}\n{self.controller.text}'
-            self.remote.until(lambda: self.phase == 'RUNNING', 'rising')
+            yield
         finally:
             self.remote.node.destroy_timer(timer)
         self.remote.listen(0.1)
         self._answered = len(self.remote.commands)
+
+    def asked(self, what: str, ask) -> None:
+        """Ask for something while states go on at their rate; it must be granted."""
+        with self.streaming():
+            assert ask(), f'{what}\n{self.controller.text}'
+            self.remote.until(lambda: self.phase == 'RUNNING', 'rising')
 
     def reset(self) -> None:
         """~/reset arms again, and the arm rises."""
@@ -127,14 +152,22 @@ class Arm:
 
     def refuses_reset(self, because: str, **fields) -> None:
         """~/reset is refused while states go on like this, with a reason."""
-        timer = self.remote.node.create_timer(0.002, lambda: self.send(**fields))
-        try:
+        with self.streaming(**fields):
             granted, why = self.remote.trigger('/controller/reset')
-        finally:
-            self.remote.node.destroy_timer(timer)
-        self.remote.listen(0.1)
-        self._answered = len(self.remote.commands)
         assert not granted and because in why, why
+
+    def refuses_activation(self, because: str, **fields) -> None:
+        """Activating is refused while states go on like this, and the diagnostics say why."""
+        with self.streaming(**fields):
+            assert not self.remote.change('activate')
+            self.remote.until(lambda: because in self.remote.diagnostics.get('message', ''),
+                              because)
+        assert self.remote.diagnostics['level'] == '2'
+
+    def hear(self) -> None:
+        """Listen to the commands again, after `Remote.ignore_commands`."""
+        self.remote.hear_commands()
+        self._answered = 0
 
     @property
     def phase(self) -> str:

@@ -16,11 +16,12 @@ from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from processes import Process
+import processes
 from robodyn_ros.nodes.serialized import SerializedSubscription
 
 DEADLINE = 20.0     # s, for what takes a node a second or two
@@ -80,6 +81,14 @@ class Remote:
         self._clients: dict[str, object] = {}
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
+    def ignore_commands(self) -> None:
+        """Be no listener of the commands any more."""
+        self._commands.close()
+
+    def hear_commands(self) -> None:
+        """Be one again; the list of commands starts anew."""
+        self._commands = Recorder(self.node, Float64MultiArray, 'commands')
+
     def close(self) -> None:
         """Release everything."""
         self._commands.close()
@@ -102,7 +111,7 @@ class Remote:
             assert time.monotonic() < end, f'{what}: not within {deadline:g} s'
             self.executor.spin_once(0.05)
 
-    def until_line(self, process: Process, pattern: str) -> None:
+    def until_line(self, process: processes.Process, pattern: str) -> None:
         """Listen, and let timers publish, until a process has printed a line."""
         self.until(lambda: re.search(pattern, process.text), f'{pattern!r} in {process.output}')
 
@@ -112,12 +121,16 @@ class Remote:
         while time.monotonic() < end:
             self.executor.spin_once(0.02)
 
-    def call(self, kind: type, name: str, request: object) -> object:
-        """Call a service and return its answer."""
+    def ask(self, kind: type, name: str, request: object) -> Future:
+        """Call a service and return its answer-to-be."""
         client = self._clients.get(name) or self.node.create_client(kind, name)
         self._clients[name] = client
         self.until(client.service_is_ready, f'service {name}')
-        future = client.call_async(request)
+        return client.call_async(request)
+
+    def call(self, kind: type, name: str, request: object) -> object:
+        """Call a service and return its answer."""
+        future = self.ask(kind, name, request)
         self.until(future.done, f'answer of {name}')
         return future.result()
 
@@ -126,10 +139,16 @@ class Remote:
         answer = self.call(Trigger, name, Trigger.Request())
         return answer.success, answer.message
 
-    def change(self, transition: str) -> bool:
-        """Ask the controller for a lifecycle transition."""
+    def begin(self, transition: str) -> Future:
+        """Ask the controller for a lifecycle transition, which may take its time."""
         request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
-        return self.call(ChangeState, '/controller/change_state', request).success
+        return self.ask(ChangeState, '/controller/change_state', request)
+
+    def change(self, transition: str) -> bool:
+        """Ask the controller for a lifecycle transition and wait for it."""
+        future = self.begin(transition)
+        self.until(future.done, transition, processes.DEADLINE)     # it may compile
+        return future.result().success
 
     def state(self) -> str:
         """Lifecycle state of the controller."""
@@ -147,6 +166,11 @@ class Remote:
     def commands(self) -> list[list[float]]:
         """Efforts heard since the last `forget`."""
         return [list(m.data) for m in self._commands.messages()]
+
+    def command(self, number: int) -> list[float] | None:
+        """One of them, counted from 0; None before it comes."""
+        messages = self._commands.messages()
+        return list(messages[number].data) if number < len(messages) else None
 
     @property
     def states(self) -> list[JointState]:

@@ -127,20 +127,6 @@ def test_reset_arms_again_when_the_cause_is_gone(pair, start, remote):
     remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'RUNNING')
 
 
-def test_killed_controller_leaves_the_brakes(pair, remote):
-    """SIGKILL of the controller: the plant's own command timeout acts."""
-    sim, controller = pair()
-    bring_up(remote)
-    sim.wait_for_line('brakes released: by a command')
-    controller.kill()
-    sim.wait_for_line('brakes engaged: no command for 0.1 s')
-    here = np.array(remote.states[-1].position)
-    remote.forget()
-    remote.until(lambda: len(remote.states) > 200, 'states')
-    assert np.ptp(remote.positions()[100:], axis=0).max() == 0.0
-    assert here == pytest.approx(POSE, abs=0.01)
-
-
 class TestStates:
     """What the controller makes of joint states, published by the test itself."""
 
@@ -201,16 +187,3 @@ class TestStates:
             effort=[gravity[0]]))
         armed.until_line(self.controller, r'FAULT: state is stale \(joint2\)')
         armed.node.destroy_timer(timer)
-
-
-def test_parameters_at_run_time(pair, remote):
-    """A set with one bad value changes nothing; a mode without gains is refused; good ones act."""
-    pair([], ['-p', 'stiffness:=[400.0]'])
-    bring_up(remote)
-    assert 'stiffness' in remote.set('controller', stiffness=[1.0, 2.0, 3.0], mode='pd')
-    assert 'damping' in remote.set('controller', damping=[-1.0])
-    assert 'configured' in remote.set('controller', rate=500.0)
-    remote.until(lambda: remote.diagnostics.get('mode') == 'gravity_compensation', 'mode')
-    assert remote.set('controller', mode='joint_impedance', stiffness=[300.0, 80.0]) == ''
-    remote.until(lambda: remote.diagnostics.get('mode') == 'joint_impedance', 'new mode')
-    assert abs(np.array(remote.states[-1].position) - POSE).max() < 2e-3

@@ -6,25 +6,12 @@ import gc
 import signal
 
 import numpy as np
-import pytest
 from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
 from rclpy.lifecycle import TransitionCallbackReturn
 
 from processes import node
-from robodyn_ros.model.library import robot_path
 from robodyn_ros.nodes import process
 from robodyn_ros.nodes.controller import ControllerNode
-
-
-@pytest.mark.parametrize('stop', [signal.SIGINT, signal.SIGTERM])
-def test_signal_stops_the_arm_first(pair, remote, stop):
-    """A signal while active: stopping, zero as the last word, exit 0."""
-    _, controller = pair()
-    bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 10, 'commands')
-    assert controller.interrupt(by=stop) == 0
-    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
-    assert 'Traceback' not in controller.text
 
 
 def test_no_state_yet(start, remote):
@@ -84,20 +71,6 @@ def test_an_exception_in_a_transition_leaves_nothing_running(capfd):
     for number, handler in handlers.items():
         signal.signal(number, handler)
     assert 'OSError: out of order' in capfd.readouterr().err
-
-
-def test_no_or_malformed_robot(start, remote):
-    """Without a robot that can be read the node stays unconfigured and says why."""
-    controller = start(node('controller'), *CONTROLLER, '-p', 'description_timeout:=0.3')
-    assert not remote.change('configure') and remote.state() == 'unconfigured'
-    controller.wait_for_line('nothing came on topic robot_description')
-    text = robot_path('two_link').read_text().replace('<child link="link2"/>', '')
-    assert remote.set('controller', robot_description=text) == ''
-    assert not remote.change('configure') and remote.state() == 'unconfigured'
-    controller.wait_for_line('joint2')
-    remote.until(lambda: 'joint2' in remote.diagnostics.get('message', ''), 'the diagnosis')
-    assert remote.diagnostics['level'] == '2'
-    assert controller.interrupt() == 0
 
 
 def test_autostart(pair, remote, start):

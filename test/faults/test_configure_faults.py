@@ -1,0 +1,133 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of what the controller is told: the robot before it runs, parameters while it does."""
+
+import re
+
+import numpy as np
+import pytest
+from faults.arm import Arm
+from faults.rows import row
+from std_msgs.msg import String
+
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.model.library import robot_path
+from robodyn_ros.nodes import qos
+from robots import ARM
+
+near = pytest.approx
+
+
+def arm_with(*changes: tuple[str, str]) -> dict[str, str]:
+    """The parameter robot_description, with something else in it."""
+    text = ARM
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return {'robot_description': text}
+
+
+# What is set, what the error names, and what it tells to do
+UNUSABLE = [
+    ({}, 'robot_description', 'publish it'),
+    ({'robot_description': '<robot name="arm">'}, 'not well-formed XML', 'correct the XML'),
+    (arm_with(('child link="fore"', 'child link="hand"')), "'slide'", 'add <link name="hand"/>'),
+    (arm_with(('"prismatic"', '"floating"')), "'slide'", 'use revolute, continuous, prismatic'),
+    (arm_with(('velocity="1"/>', 'velocity="1"/><mimic joint="shoulder"/>')), "'slide'",
+     'lock it'),
+    (arm_with(('<mass value="1"/>', '<mass value="-1"/>')), "'fore'", 'give it a mass'),
+    (arm_with(('value="1"', 'value="0"'), ('value="0.5"', 'value="0"')), "'slide'",
+     "give link 'fore', or what it carries, mass"),
+    (arm_with(('ixx="0.02"', 'ixx="0.2"')), 'upper', 'list the link in accepted_links'),
+    ({'root': 'pelvis'}, "link 'pelvis'", 'choose one of base, upper'),
+    ({'tip': 'tol'}, "link 'tol'", "did you mean 'tool'"),
+    ({'payload_frame': 'hand', 'payload_mass': 1.0}, "'hand'", 'choose one of'),
+    ({'locked_joints': ['slid'], 'locked_positions': [0.1]}, "'slid'", "did you mean 'slide'"),
+]
+USABLE = {'robot_description': ARM, 'root': '', 'tip': '', 'payload_mass': 0.0}
+
+
+@row('no URDF yet / malformed / unknown joint / unsupported joint / inertias',
+     file='nodes/controller.py', line='            self.get_logger().error(str(error))\n',
+     instead='            pass\n')
+def test_no_robot_that_can_be_used(controller, remote):
+    """One error names link or joint, and the remedy; in silence, the node waits for a better."""
+    process = controller(urdf="''", description_timeout=0.1)
+    errors: list[str] = []
+    for change, name, remedy in UNUSABLE:
+        assert remote.set('controller', **(USABLE if change else {}) | change) == ''
+        assert not remote.change('configure') and remote.state() == 'unconfigured'
+        said = re.findall(r'^\[(?:ERROR|FATAL)\].*', process.text, re.MULTILINE)
+        assert len(said) == len(errors) + 1 and name in said[-1] and remedy in said[-1], said
+        errors = said
+    remote.until(lambda: 'slid' in remote.diagnostics.get('message', ''), 'the diagnosis')
+    assert remote.diagnostics['message'].removeprefix('not active: ') in errors[-1]
+    assert remote.diagnostics['level'] == '2'
+    assert remote.commands == [] and remote.node.count_publishers('commands') == 0
+    assert remote.set('controller', locked_joints=['slide'], stiffness=[9.0], damping=[1.0],
+                      **USABLE) == ''
+    assert remote.change('configure') and remote.commands == []
+
+
+@row('new robot_description while active', file='nodes/controller.py',
+     line='        if (text := self._description.newest()) != self._described:\n',
+     instead='        if (text := self._described) != self._described:\n')
+def test_new_robot_description_while_active(controller, remote):
+    """It is refused with a warning and changes nothing; the next configuration reads it."""
+    publisher = remote.node.create_publisher(String, 'robot_description', qos.DESCRIPTION)
+    text = robot_path('two_link').read_text()
+    publisher.publish(String(data=text))
+    arm = Arm(remote, controller(urdf="''"))
+    arm.bring_up()
+    g = arm.gravity
+    assert arm.tick() == near(g)
+    heavy = text.replace('<mass value="1"/>', '<mass value="1.5"/>')
+    publisher.publish(String(data=heavy))
+    remote.until(lambda: 'new robot_description is refused' in arm.controller.text, 'a warning',
+                 deadline=5.0)
+    assert arm.ticks(20) == near(np.tile(g, (20, 1)))
+    assert arm.phase == 'RUNNING'
+
+    answer = remote.begin('deactivate')
+    arm.until([0.0, 0.0])
+    remote.until(answer.done, 'deactivate')
+    assert remote.change('cleanup')
+    arm.dynamics = Dynamics(load_urdf(heavy))
+    arm.effort = arm.gravity
+    arm.bring_up()
+    assert arm.tick() == near(arm.gravity) and (abs(arm.gravity) > 1.05 * abs(g)).all()
+
+
+@row('invalid parameter set at run time', file='nodes/controller.py',
+     line='            self.loop.controller.check(settings(values))\n',
+     instead='            pass\n')
+def test_invalid_parameter_set_at_run_time(running, remote):
+    """The whole set is refused with a reason; an unstable gain with the highest that is not."""
+    arm, away = running(mode='joint_impedance'), np.array([0.01, 0.02])
+    arm.position = arm.position - away
+    arm.velocity = np.array([0.1, -0.1])
+    before = arm.ticks(20)[-1]
+    assert before == near(arm.gravity + away * [400.0, 100.0] - [40.0 * 0.1, -10.0 * 0.1])
+    for bad, reason in (
+            ({'stiffness': [1.0, 2.0, 3.0]}, 'stiffness has 3 values: give one, or 2'),
+            ({'damping': [float('nan')]}, 'damping.*finite'),
+            ({'damping': [-1.0]}, r'damping.*\[0, 100000\]'),
+            ({'damping_rate': 'strong'}, 'type'),
+            ({'mode': 'dance'}, 'mode.*choose one of gravity_compensation, pd'),
+            ({'rate': 500.0}, 'rate cannot change.*clean the node up'),
+            ({'effort_rate_limit': [0.0]}, 'effort_rate_limit'),
+            ({'payload_mass': 1.0, 'payload_frame': 'hand'}, "'hand'.*tool0"),
+            ({'stiffness': [1e5, 100.0]}, 'would be unstable')):
+        good = {'mode': 'pd'} if 'mode' not in bad else {'stiffness': [10.0]}
+        assert re.search(reason, answer := remote.set('controller', **good, **bad)), answer
+        assert arm.tick() == near(before, abs=1e-12)
+
+    highest = float(re.search(r'at most stiffness (\S+) \(joint1\)', answer)[1])
+    assert highest > 400.0
+    assert 'unstable' in remote.set('controller', stiffness=[1.01 * highest, 100.0])
+    assert arm.tick() == near(before, abs=1e-12)
+    assert remote.set('controller', stiffness=[highest, 100.0]) == ''
+    arm.velocity = np.zeros(2)
+    assert arm.ticks(20)[-1] == near(arm.gravity)
+    arm.position = arm.position - [1.0 / highest, 0.01]
+    assert arm.ticks(20)[-1] == near(arm.gravity + [1.0, 1.0])

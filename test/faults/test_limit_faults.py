@@ -1,0 +1,131 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of the efforts: what the law asks for and the arm is not given, or not at once."""
+
+import numpy as np
+import pytest
+from faults.arm import PERIOD, RAMP, Arm
+from faults.rows import row
+
+from robodyn_ros import Dynamics
+from robodyn_ros.control.limits import room
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.model.payload import with_payload
+
+near = pytest.approx
+STIFFNESS = np.array([400.0, 100.0])        # nodes.bring_up.CONTROLLER
+UPPER, FASTEST = 3.1416, 8.0                # rad, rad/s: joint1 of two_link
+
+
+def blend(start, goal, step, count: int) -> np.ndarray:
+    """Efforts (count, 2) that go by steps from a start, which is none of them, to a goal."""
+    steps = np.outer(np.arange(1, count + 1), step)
+    return start + np.clip(np.subtract(goal, start), -steps, steps)
+
+
+@row('effort above the limit; step above the rate limit', 'EFFORT_LIMITED', 'GRAVITY_ABOVE_LIMIT',
+     file='control/limits.py', line='        if abs(extra - v.extra[i]) > step:\n',
+     instead='        if False:\n')
+def test_effort_above_the_limit_step_above_the_rate_limit(running, remote):
+    """Gravity is kept at once, the rest comes at its rate up to the limit; too long is a fault."""
+    limit, step = np.array([18.5, 5.0]), np.array([0.1, 0.2])
+    arm = running(mode='joint_impedance', effort_limit=limit.tolist(), saturation_timeout=0.0495,
+                  effort_rate_limit=(step / PERIOD).tolist(), arming_timeout=1.0)
+    assert arm.tick() == near(arm.gravity)
+    arm.position = arm.position - [0.05, 0.08]
+    arm.effort = g = arm.gravity
+    wish = g + STIFFNESS * [0.05, 0.08]
+    assert (wish > limit).all()
+    assert arm.ticks(50) == near(np.minimum(limit, blend(g, wish, step, 50)))
+
+    assert arm.tick() == near(limit - step)
+    arm.faulted('EFFORT_LIMITED')
+    assert int(remote.diagnostics['rate-limited cycles']) == 51
+    assert int(remote.diagnostics['saturated cycles']) == 50 - min((limit - g) // step)
+    efforts = arm.ticks(70)
+    assert efforts[:19] == near(blend(limit - step, g, step, 19))
+    assert efforts[19:] == near(RAMP[:, None] * g, abs=1e-9)
+    arm.nothing()
+    arm.faulted('EFFORT_LIMITED')
+    arm.refuses_reset('gravity torque is above the effort limit (joint1)',
+                      position=[0.0, 0.0], effort=[])
+    arm.reset()
+    assert arm.tick() == near(g)
+
+
+def kept_inside(arm: Arm, law: np.ndarray) -> np.ndarray:
+    """What becomes of the efforts of a law: joint1 accelerates no more than it has room to."""
+    joint = Settings().joint_records(arm.model).view(np.recarray)[0]
+    settings = Settings().settings_record().view(np.recarray)[0]
+    least, most = room(joint, settings, arm.position[0], arm.velocity[0])
+    mass = arm.dynamics.mass_matrix(arm.position)
+    brought = arm.dynamics.forward_dynamics(arm.position, arm.velocity, law)[0]
+    push = (np.clip(brought, least, most) - brought) / np.linalg.inv(mass)[0, 0]
+    return law + [push, 0.0]
+
+
+@row('position or velocity limit breached', 'POSITION_OUTSIDE', file='control/limits.py',
+     line='            push = (min(max(free, least), most) - free) / v.response[i]\n',
+     instead='            push = 0.0\n')
+def test_position_or_velocity_limit_breached(controller, remote):
+    """Only what is outward of the effort is cut, and motion damped; gravity and joint2 stay."""
+    arm = Arm(remote, controller(effort_rate_limit=[1e7], arming_timeout=1.0))
+    arm.configure()
+    arm.refuses_activation('position is outside its limits (joint1)', position=[3.2, 0.5],
+                           effort=[])
+    arm.activate()
+
+    def given(position: float, velocity: float) -> np.ndarray:
+        arm.position, arm.velocity = np.array([position, 0.5]), np.array([velocity, 0.0])
+        return arm.tick()
+
+    # gravity_compensation: nothing is wanted but what keeps the arm inside
+    for position, velocity in ((0.3, 0.0), (0.3, -5.0), (2.9, 0.5), (3.2, -1.0)):
+        assert given(position, velocity) == near(arm.gravity)
+    for position, velocity in ((2.9, 2.0), (3.2, 0.0), (3.2, 0.1), (-2.9, -2.0), (-3.2, 0.0)):
+        cut = given(position, velocity)
+        assert cut == near(kept_inside(arm, arm.gravity))
+        assert (cut[0] - arm.gravity[0]) * position < -1.0 and cut[1] == near(arm.gravity[1])
+    fast, faster = given(0.3, 1.02 * FASTEST), given(0.3, 1.04 * FASTEST)
+    assert faster == near(kept_inside(arm, arm.gravity)) and faster[0] < fast[0] - 1.0
+
+    # joint_impedance that pulls outward: the present pose, beyond the limit, is its reference
+    given(3.3, 0.0)
+    assert remote.set('controller', mode='joint_impedance') == ''
+    given(3.3, 0.0)
+    at_the_stop = given(UPPER, 0.0)
+    assert at_the_stop == near(arm.gravity)
+    for position in (3.2, 3.15):
+        cut, pulled = given(position, 0.0), STIFFNESS * [3.3 - position, 0.0]
+        assert cut == near(kept_inside(arm, arm.gravity + pulled)) and cut[0] < arm.gravity[0]
+    remote.until(lambda: remote.diagnostics['cycles at position or velocity limits'] == '12',
+                 'the count')
+    assert arm.phase == 'RUNNING'
+
+
+@row('mode, gain or payload change', file='control/cycle.py',
+     line='        if m.mode != mode or changed or jumped or unheard:\n',
+     instead='        if jumped or unheard:\n')
+def test_mode_gain_or_payload_change(running, remote):
+    """The present pose becomes the reference, and what differs blends at the effort rate."""
+    step, away = np.array([0.4, 0.1]), np.array([0.01, -0.02])
+    arm = running(mode='joint_impedance', effort_rate_limit=(step / PERIOD).tolist())
+    payload = {'payload_frame': 'tool0', 'payload_mass': 0.5, 'payload_com': [0.02, 0.0, 0.0]}
+    empty = arm.dynamics.gravity
+    loaded = Dynamics(with_payload(arm.model, *payload.values())).gravity
+    for change, gravity, compensated, stiffness in (
+            ({'stiffness': [300.0, 80.0]}, empty, True, [300.0, 80.0]),
+            ({'mode': 'pd'}, empty, False, [300.0, 80.0]),
+            ({'mode': 'joint_impedance'}, empty, True, [300.0, 80.0]),
+            (payload, loaded, True, [300.0, 80.0]),
+            ({'mode': 'gravity_compensation'}, loaded, True, [0.0, 0.0])):
+        before = arm.tick()
+        assert remote.set('controller', **change) == ''
+        g = gravity(arm.position)
+        held = compensated * g
+        assert arm.ticks(60) == near(blend(before, held, step, 60), abs=1e-9)
+
+        arm.position = arm.position - away
+        extra, g = held - g, gravity(arm.position)
+        law = compensated * g + stiffness * away
+        assert arm.ticks(60) == near(blend(g + extra, law, step, 60), abs=1e-9)
