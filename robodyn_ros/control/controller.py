@@ -149,6 +149,8 @@ class Controller:
     @property
     def objection(self) -> str:
         """Why the arm does not rise although it shall."""
+        if self.asked:
+            return 'time stands still, or no state starts a cycle'
         if self.memory['objection'][0] == guard.NO_REASON:
             return (f'{self.memory["good_samples"][0]} good samples in a row, of '
                     f'{self.settings.arming_samples}')

@@ -30,10 +30,10 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     """
     s, m, n = settings[0], memory[0], tau.shape[0]
 
-    # Time may stand still or jump back (simulation reset); a late cycle earns no larger steps
-    dt = now - m.time
-    dt = min(dt, 2.0 * s.period) if dt > 0.0 else 0.0
-    jumped = m.time - now > s.state_timeout
+    # Time may stand still or jump (simulation reset); a late cycle earns no larger steps
+    elapsed = max(0.0, now - m.time)
+    dt = min(elapsed, 2.0 * s.period)
+    jumped = abs(now - m.time) > s.state_timeout
     if now < m.time:
         m.since = min(m.since, now)
     m.time = now
@@ -54,7 +54,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     if jumped or not trusted:
         m.observing = 0
     if trusted:
-        unmeasured = velocity.observe(s, state, m, v, dt)
+        unmeasured = velocity.observe(joints, s, state, m, v, elapsed)
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
     for i in range(n):
@@ -112,9 +112,10 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
 
     # How much of it the arm is given
     if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
+        sound = limits.finite(tau)
         limits.limit(joints, v, m, dt, tau)
         limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau)
-        if not limits.clamp(joints, tau):
+        if not (limits.clamp(joints, tau) and sound):
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:

@@ -25,7 +25,7 @@ REASONS = {
     'NO_STATE': 'no state yet',
     'STALE_STATE': 'state is stale',
     'TWO_STATE_PUBLISHERS': 'two publishers send the state',
-    'NO_VELOCITY': 'the state carries no velocity',
+    'NO_VELOCITY': 'the state carries no credible velocity',
     'EFFORT_NOT_FINITE': 'computed effort is not finite',
     'EFFORT_LIMITED': 'the effort has been cut to its limits for too long',
     'PERIODS_MISSED': 'too many periods are missed',

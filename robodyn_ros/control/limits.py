@@ -110,12 +110,17 @@ def lower_others(solve, robot, work, v, i, excess):
         v.acceleration[k] -= v.cut[k]
 
 
-def clamp(joints, tau):
-    """Cut efforts to their limits, whatever they are made of; False where one is not finite."""
-    finite = True
+def finite(tau):
+    """Whether every effort is a finite number."""
     for i in range(tau.shape[0]):
         if not isfinite(tau[i]):
-            finite = False
-        elif abs(tau[i]) > joints[i].effort_limit:
+            return False
+    return True
+
+
+def clamp(joints, tau):
+    """Cut efforts to their limits, whatever they are made of; False where one is not finite."""
+    for i in range(tau.shape[0]):
+        if isfinite(tau[i]) and abs(tau[i]) > joints[i].effort_limit:
             tau[i] = joints[i].effort_limit if tau[i] > 0.0 else -joints[i].effort_limit
-    return finite
+    return finite(tau)

@@ -16,6 +16,7 @@ from ..wire.joint_state import ACCEPTED, REASONS, JointStateDecoder, stamp_of
 from .serialized import SerializedSubscription
 
 COUNT_INTERVAL = 0.05       # s between two counts of the listeners
+GRACE = 2_000_000           # ns that a state may come after the clock of its time
 
 
 class ControlLoop:
@@ -41,6 +42,7 @@ class ControlLoop:
         self.accepted = 0
         self.wake_up, self.cycle_time = Window(2048), Window(2048)     # s
         self._states, self._publish, self._ros_time = states, publish, ros_time
+        self._noticed = 0.0         # s, time when states were last missed
         self.on_ros_time = ros_time is not None
         self._encoder = EffortEncoder(controller.model.nv)
         self._stop = threading.Event()
@@ -117,25 +119,25 @@ class ControlLoop:
             woke = time.monotonic()
             accepted, silent = self._take(), woke - stepped >= silence
             now = self._time() if accepted or self._ros_time is None else self._ros_time()
-            if accepted or silent and self._due(now, patient):
+            due = silent and not accepted and self._goes_on(now)
+            if due and self._ros_time is not None and self._states.wait(GRACE):
+                continue                # in lockstep a state follows its clock at once
+            if accepted or due:
                 self._step(now)
                 self.cycle_time.add(time.monotonic() - woke)
             if accepted or silent:
                 stepped = time.monotonic()
 
-    def _due(self, now: float, patient: bool) -> bool:
+    def _goes_on(self, now: float) -> bool:
         """
-        Whether there is something to say in silence.
+        Whether time has gone on without a state.
 
-        On ROS time a pause holds the output, and in lockstep the clock may be a step ahead of its
-        state: only time that makes the state stale counts, or any once a fault runs its course.
+        A paused simulation holds the output, and a clock a little behind the states, or one that
+        is not heard at all, says nothing; one that has begun anew does.
         """
-        if self._ros_time is None:
-            return True
-        memory = self.controller.memory[0]
-        if patient:
-            return bool(now - memory['newest'] > self.controller.settings.state_timeout)
-        return bool(now > memory['time'])
+        new, self._noticed = now != self._noticed, now
+        last = float(self.controller.memory['time'][0])
+        return new and (now > last or last - now > self.controller.settings.state_timeout)
 
     def _take(self) -> bool:
         """Decode every state that waits; whether one was accepted."""

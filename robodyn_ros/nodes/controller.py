@@ -177,8 +177,9 @@ class ControllerNode(LifecycleNode):
         while controller.arming and patient():
             time.sleep(0.002)
         if controller.arming:
+            objection = controller.objection
             controller.disarm()
-            return controller.objection
+            return objection
         return None
 
     def _halt(self) -> None:

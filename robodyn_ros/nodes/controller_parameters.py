@@ -67,8 +67,9 @@ CONTROL = (
 GUARD = (
     Parameter('state_timeout', float, D.state_timeout, 'Older joint states are stale: a fault.',
               's', 0.001, 1.0, live=True),
-    Parameter('missing_velocity', str, D.missing_velocity, 'Where a state carries no velocity: a '
-              'fault, an estimate from positions, or gravity alone until it does again.',
+    Parameter('missing_velocity', str, D.missing_velocity, 'Where a state carries no velocity, or '
+              'one of more than ten times its limit: a fault, an estimate from positions, or '
+              'gravity alone until it does again.',
               choices=MISSING_VELOCITY, live=True),
     Parameter('velocity_bandwidth', float, D.velocity_bandwidth, 'Of that estimate; well below '
               'the rate of the states.', 'Hz', 0.1, 1000.0, live=True),

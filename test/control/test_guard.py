@@ -106,6 +106,17 @@ def test_effort_not_finite(two_link):
     assert rig.published[-1] == pytest.approx(rig.dynamics.gravity(rig.q), abs=1.0)
 
 
+def test_infinite_effort(two_link):
+    """One that the rate limit would make finite is none either."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    rig.controller._records[1]['stiffness'][0] = np.inf
+    rig.controller._v.target[0] += 1e-3
+    rig.tick()
+    assert rig.phase == 'FAULT' and rig.controller.reason == 'computed effort is not finite'
+    assert rig.published[-1] == pytest.approx(rig.dynamics.gravity(POSE), abs=0.01)
+
+
 def test_fault_is_latched_until_armed(two_link):
     """Fresh state does not clear a fault; arming does, when nothing stands against it."""
     rig = Rig(two_link, POSE, fault_hold_time=0.05, fault_ramp_time=0.05)

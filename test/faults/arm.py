@@ -19,7 +19,7 @@ from processes import Process
 from robodyn_ros import Dynamics, RobotModel, load_urdf
 from robodyn_ros.model.library import robot_path
 
-PERIOD = 0.001      # s
+START, PERIOD = 100.0, 0.001        # s
 PATIENCE = 10.0     # s, wall time for one answer
 RAMP = np.maximum(0.0, 1.0 - np.arange(51) / 49.5)    # conftest.EXACT, tick by tick; the last is 0
 
@@ -38,7 +38,7 @@ class Arm:
         self.names = list(self.model.joint_names)
         self.position, self.velocity = np.array([0.3, 0.5]), np.zeros(2)
         self.effort = self.gravity
-        self.time = 100.0                   # s
+        self.time = START
         self._clock = remote.node.create_publisher(Clock, '/clock', 1)
         self.states = remote.node.create_publisher(JointState, 'joint_states', 10)
         self._answered = 0
@@ -82,10 +82,14 @@ class Arm:
         """Efforts of so many ticks (count, 2)."""
         return np.array([self.tick(**fields) for _ in range(count)])
 
-    def silence(self, seconds: float = PERIOD) -> np.ndarray:
-        """Let time pass without any state and return the efforts of the cycle that notices."""
+    def pass_time(self, seconds: float = PERIOD) -> None:
+        """Let time pass without any state."""
         self.time += seconds
         self._clock.publish(Clock(clock=self.stamp()))
+
+    def silence(self, seconds: float = PERIOD) -> np.ndarray:
+        """Let time pass without any state and return the efforts of the cycle that notices."""
+        self.pass_time(seconds)
         return self.answer()
 
     def answer(self) -> np.ndarray:

@@ -23,11 +23,11 @@ STOPPING = {'stop_timeout': 0.0195}     # s, 20 ticks
 def damped(arm: Arm, count: int) -> np.ndarray:
     """Gravity (count, 2) [N·m] and, at the effort rate, the damping of the arm's velocity."""
     most = np.outer(np.arange(1, count + 1), STEP)
-    return arm.gravity - np.clip(10.0 * arm.inertia * arm.velocity, -most, most)
+    return arm.gravity + np.clip(arm.damping, -most, most)
 
 
 @row('deactivate, SIGINT, SIGTERM', file='control/guard.py',
-     line='        tau[i] = v.supply[i] - s.damping_rate * v.inertia[i] * v.qd[i]\n',
+     line='        tau[i] = v.supply[i] - s.damping_rate * v.momentum[i]\n',
      instead='        tau[i] = v.supply[i]\n')
 @pytest.mark.parametrize('how', ['deactivate', 'SIGINT', 'SIGTERM'])
 def test_deactivate_sigint_sigterm(running, remote, how):
@@ -146,7 +146,7 @@ def test_robot_that_compensates_gravity_itself(running, remote):
     arm.tick(velocity=[])
     arm.faulted('NO_VELOCITY')
     arm.velocity = MOVING
-    drag, efforts = 10.0 * arm.inertia * MOVING, arm.until(ZERO)
+    drag, efforts = 10.0 * arm.dynamics.mass_matrix(arm.position) @ MOVING, arm.until(ZERO)
     assert (abs(efforts) < np.maximum(abs(drag), [4.0, 0.0]) + 1e-9).all()
     assert efforts[19:] == near(-RAMP[:, None] * drag, abs=1e-9)
     arm.nothing()

@@ -14,15 +14,6 @@ from robodyn_ros.nodes import process
 from robodyn_ros.nodes.controller import ControllerNode
 
 
-def test_no_state_yet(start, remote):
-    """Without joint states nothing is published, and the joints waited for are named."""
-    controller = start(node('controller'), *CONTROLLER, '-p', 'arming_timeout:=0.5', '-p',
-                       'urdf:=two_link')
-    assert remote.change('configure') and not remote.change('activate')
-    controller.wait_for_line('not activated: no joint state yet of joint1, joint2')
-    assert remote.commands == [] and remote.state() == 'inactive'
-
-
 def test_a_controller_that_ended_is_gone(start, remote):
     """At once, for everybody: its services are not asked any more."""
     controller = start(node('controller'), *CONTROLLER, '-p', 'urdf:=two_link')
