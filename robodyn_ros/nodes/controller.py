@@ -5,10 +5,12 @@
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -25,9 +27,10 @@ from .controller_parameters import TABLE, settings
 from .description import RobotDescription
 from .parameters import Parameters
 from .references import References
-from .serialized import SerializedSubscription
+from .serialized import RCLError, SerializedSubscription
 from .simulation_clock import SimulationClock
 
+LAST_WORD = Duration(seconds=1.0)        # until everybody has heard it, at most
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -204,6 +207,9 @@ class ControllerNode(LifecycleNode):
             self._states.destroy()
             if self._simulation_clock is not None:
                 self._simulation_clock.destroy()
+            # What is under way is lost with its publisher, for a listener that is not quick
+            with suppress(RCLError):                # a middleware that does not tell
+                self._commands.wait_for_all_acked(LAST_WORD)
             self.destroy_publisher(self._commands)
 
     def _check(self, values: dict[str, Any]) -> None:

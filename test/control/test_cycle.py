@@ -4,13 +4,12 @@
 
 import numpy as np
 import pytest
+from control import plain
 from control.rig import GAINS, Rig
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control import cycle as plain
 from robodyn_ros.control.records import MODES
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.dynamics import terms
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.library import robot_path
 
@@ -204,19 +203,7 @@ def test_references_that_cannot_be_followed(two_link, phase):
 def test_plain_python_gives_the_same(two_link):
     """The cycle is one plain function: Python and machine code agree to rounding."""
     compiled, slow = (Rig(two_link, POSE, mode='computed_torque') for _ in range(2))
-    c = slow.controller
-
-    def run_plain(robot, work, joints, settings, outside, state, points, memory, v, now, tau):
-        def fields(a):
-            return a.view(np.recarray)
-        points = points._replace(header=fields(points.header))
-        robot = robot._replace(bodies=fields(robot.bodies))
-        work = work._replace(bodies=fields(work.bodies), joints=fields(work.joints))
-        return plain.cycle(terms.gravity, terms.mass_matrix, terms.inverse_dynamics,
-                           terms.forward_dynamics, terms.solve, robot, work, fields(joints),
-                           fields(settings), fields(outside), fields(state),
-                           points, fields(memory), v, now, tau)
-    c._cycle = run_plain
+    slow.controller._cycle = plain.cycle
     for rig in (compiled, slow):
         rig.rise()
         rig.controller.follow(Waypoints(two_link.joint_names, [0.3], [[0.4, 0.4]]), rig.time)

@@ -4,6 +4,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import TypeVar
 
 Test = TypeVar('Test', bound=Callable)
@@ -32,3 +34,9 @@ def row(fault: str, *codes: str, file: str, line: str, instead: str) -> Callable
         test.row = Row(fault, codes, file, line, instead)
         return test
     return mark
+
+
+def with_rows() -> list[Callable]:
+    """Every test that is one of a row, in the order of the files."""
+    return [test for path in sorted(Path(__file__).parent.glob('test_*_faults.py'))
+            for test in vars(import_module(path.stem)).values() if hasattr(test, 'row')]

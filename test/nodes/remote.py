@@ -78,6 +78,7 @@ class Remote:
         self._commands = Recorder(self.node, Float64MultiArray, 'commands')
         self._states = Recorder(self.node, JointState, 'joint_states')
         self.diagnostics: dict[str, str] = {}
+        self.reports = 0                # diagnostics heard so far
         self._clients: dict[str, object] = {}
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
@@ -98,6 +99,7 @@ class Remote:
         self.context.shutdown()
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        self.reports += 1
         for status in message.status:
             self.diagnostics = {v.key: v.value for v in status.values}
             self.diagnostics['level'] = str(ord(status.level))

@@ -1,0 +1,89 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+A pytest plugin under which each fault's test runs twice, its nodes on copies of the package.
+
+On the copy that is `whole` the test has to pass. On the one where the line of its row is
+`disabled` it has to fail, by what it asserts: it is then reported as passed. The control cycle of
+a copy is plain Python, for compiling it would take 20 s; the rest is compiled, and on the disk
+already where its sources are unchanged.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from faults.rows import Row
+from nodes.remote import Remote
+
+TEST = Path(__file__).resolve().parents[1]
+ROOT = TEST.parent
+COPIES = WHOLE, DISABLED = 'whole', 'disabled'
+PATIENCE = 8.0      # s, for what may never come without the line
+SIGN = 'this is a copy of robodyn_ros'          # what each process of it prints first
+NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
+                      'Local)Error', re.MULTILINE)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test of a row on both copies."""
+    copies = COPIES if hasattr(metafunc.function, 'row') else (WHOLE,)
+    metafunc.parametrize('package', copies, indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def package(request: pytest.FixtureRequest, tmp_path: Path,
+            monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make processes that the test starts import the copy; the test itself does not."""
+    copied(tmp_path, request.function.row if request.param == DISABLED else None)
+    if request.param == DISABLED:
+        monkeypatch.setattr(Remote.until, '__defaults__', (PATIENCE,))
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
+        [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]))
+    monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
+
+
+def copied(folder: Path, row: Row | None = None) -> None:
+    """
+    Copy the package into a folder, with the line of a row disabled.
+
+    :raises AssertionError: the line is not there, or is there more than once.
+    """
+    package = folder / 'robodyn_ros'
+    shutil.copytree(ROOT / 'robodyn_ros', package)
+    (folder / 'urdf').symlink_to(ROOT / 'urdf')
+    shutil.copy(TEST / 'control' / 'plain.py', package / 'control' / 'compile.py')
+    with (package / '__init__.py').open('a') as file:
+        file.write(f'\nprint({SIGN!r})\n')
+    if row is not None:
+        source = package / row.file
+        text = source.read_text()
+        assert text.count(row.line) == 1, (
+            f'robodyn_ros/{row.file} has this line {text.count(row.line)} times, not once: '
+            f'tell the row "{row.fault}" the line that it hangs on now\n{row.line}')
+        source.write_text(text.replace(row.line, row.instead))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, bool]:
+    """Turn the outcome around where the line is disabled."""
+    error = None
+    try:
+        yield
+    except (AssertionError, pytest.fail.Exception) as failure:
+        error = failure
+    printed = [path.read_text(errors='replace')
+               for path in sorted(pyfuncitem.funcargs['tmp_path'].glob('process*.txt'))]
+    assert printed, 'the test starts no process: it should be about the real node'
+    for text in printed:
+        assert SIGN in text, f'this process is not of the copy\n{text}'
+        assert not NONSENSE.search(text), f'a copy that cannot run shows nothing\n{text}'
+    if pyfuncitem.callspec.params['package'] == DISABLED:
+        assert error, 'the test passes without this line:\n' + pyfuncitem.obj.row.line
+        print('fails as it should:', error)         # pytest -rP shows it
+    elif error:
+        raise error
+    return True

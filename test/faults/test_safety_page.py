@@ -1,0 +1,89 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/safety.md says what the code does: rows, reason codes, phases, parameters, numbers."""
+
+import re
+from pathlib import Path
+
+import pytest
+from faults.rows import with_rows
+
+from robodyn_ros.control import guard, settings
+from robodyn_ros.nodes import controller_parameters, simulator_parameters
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / 'docs' / 'safety.md'
+TEXT = PAGE.read_text()
+TESTS = {test.__name__: test for test in with_rows()}
+OTHERS = {'joint_states', 'robot_description', 'commands',              # topics
+          'forward_command_controller', 'enforce_command_limits'}       # of ros2_control
+DECLARED = [*controller_parameters.TABLE, *simulator_parameters.TABLE]
+PARAMETERS = {p.name for p in DECLARED} | {'use_sim_time'}
+
+
+def table(first: str) -> list[list[str]]:
+    """Cells of the rows of the table whose heading begins with a word."""
+    found = re.search(rf'^\| {first} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)', TEXT, re.MULTILINE)
+    assert found, first
+    return [[cell.strip() for cell in line.strip('|').split('|')]
+            for line in found[1].splitlines()]
+
+
+ROWS = {fault: cells for fault, *cells in table('fault')}
+
+
+def quoted(text: str) -> set[str]:
+    return set(re.findall('`([^`]+)`', text))
+
+
+@pytest.mark.parametrize('name', TESTS)
+def test_row(name):
+    """Each test that disables a line is that of a row of the page, with its reason codes."""
+    row = TESTS[name].row
+    what, codes, _, tests = ROWS[row.fault]
+    assert what and name in tests and TESTS[name].__code__.co_filename.endswith(
+        re.search(rf'\[`{name}`\]\(\.\./(.*?)\)', tests)[1])
+    assert quoted(codes) == {code for test in TESTS.values() if test.row.fault == row.fault
+                             for code in test.row.codes}
+
+
+@pytest.mark.parametrize('fault', ROWS)
+def test_nothing_is_made_up(fault):
+    """Each row has a test, and names parameters that there are."""
+    _, codes, parameters, tests = ROWS[fault]
+    assert quoted(codes) <= set(guard.CODES) and quoted(parameters) <= PARAMETERS
+    assert quoted(tests) and quoted(tests) <= set(TESTS)
+
+
+def test_reason_codes_are_explained():
+    explained = {code.strip('`') for code, kind, when in table('code')
+                 if kind and when}
+    assert explained == set(guard.CODES) - {'NO_REASON'}
+
+
+def test_phases_are_drawn_and_explained():
+    assert {phase for phase, what in table('phase') if what} == set(guard.PHASES)
+    drawing = re.search('```\n(.*?)```', TEXT, re.DOTALL)[1]
+    assert set(re.findall('[A-Z]{3,}', drawing)) == set(guard.PHASES)
+
+
+def test_parameters_exist():
+    """Words that look like a parameter are one, or a choice of one."""
+    known = PARAMETERS | {choice for p in DECLARED for choice in p.choices} | OTHERS
+    words = {re.sub(': .*', '', word) for word in quoted(TEXT)}
+    assert {word for word in words if re.fullmatch('[a-z]+(_[a-z]+)*', word)} <= known | set(TESTS)
+
+
+def test_numbers_are_those_of_the_code():
+    assert f'{settings.LIMIT_RATE:g}/s (`LIMIT_RATE`)' in TEXT
+    assert f'{settings.APPROACH_RATE:g}/s (q_max - q)) (`APPROACH_RATE`)' in TEXT
+    assert f'{settings.JUDGED_POSES} poses' in TEXT
+
+
+def test_links_lead_somewhere():
+    links = re.findall(r'\]\((?!https?:)([^)#]*)(#[^)]*)?\)', TEXT)
+    headings = {'#' + re.sub('[^a-z ]', '', line.lower()).strip().replace(' ', '-')
+                for line in re.findall('^#+ (.*)', TEXT, re.MULTILINE)}
+    assert links
+    for path, anchor in links:
+        assert (PAGE.parent / path).exists() if path else anchor in headings, path + anchor

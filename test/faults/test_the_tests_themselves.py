@@ -1,0 +1,58 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The test of each fault fails where the line that its row hangs on is disabled."""
+
+import os
+import sys
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+import pytest
+from faults.mutants import DISABLED, TEST, WHOLE
+from faults.rows import with_rows
+
+from processes import Process
+
+TESTS = {test.__name__: test for test in with_rows()}
+# That tests pass on a copy with all its lines is seen once a file; all of them on both copies:
+# PYTHONPATH=test python -m pytest -p faults.mutants test/faults/test_state_faults.py
+FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()
+TOGETHER = 2        # pytest processes
+
+
+@pytest.fixture(scope='module')
+def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element]]:
+    """What became of the tests, by their names with parameters; all are run when one is asked."""
+    asked = [item.callspec.params for item in request.session.items
+             if item.originalname == test_of_a_row.__name__]
+    wanted = sorted({f'{TESTS[a["name"]].__code__.co_filename}::{a["name"]}' for a in asked})
+    which = ' or '.join(f'{a["name"]} and {a["copy"]}' for a in asked)
+    folder = tmp_path_factory.mktemp('mutants')
+    env = {**os.environ, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1', 'PYTHONPATH': os.pathsep.join(
+        [str(TEST), *os.environ.get('PYTHONPATH', '').split(os.pathsep)])}
+    running = {
+        folder / f'{k}.xml': Process(
+            [sys.executable, '-m', 'pytest', '-p', 'faults.mutants', '-p', 'no:cacheprovider',
+             f'--basetemp={folder / str(k)}', f'--junitxml={folder / str(k)}.xml', '-k', which,
+             *wanted[k::TOGETHER]], folder / f'{k}.txt', env, TEST.parent)
+        for k in range(min(TOGETHER, len(wanted)))}
+    try:
+        for path, process in running.items():
+            process.wait(600.0)
+            assert path.exists(), process.text
+        yield {case.attrib['name']: case for path in running
+               for case in ElementTree.parse(path).iter('testcase')}
+    finally:
+        for process in running.values():
+            process.kill()
+
+
+@pytest.mark.parametrize(('copy', 'name'), [*((WHOLE, name) for name in FIRST),
+                                            *((DISABLED, name) for name in TESTS)])
+def test_of_a_row(reports, copy, name):
+    """It passes on a copy of the package; with a parameter or more it fails without the line."""
+    cases = [case for full, case in reports.items()
+             if full.split('[')[0] == name and copy in full]
+    problems = [case[0].text for case in cases if len(case)]
+    assert cases
+    assert not problems or copy == DISABLED and len(problems) < len(cases), problems[0]
