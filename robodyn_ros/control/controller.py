@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller without ROS: give it joint states and the time, it gives efforts."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy import ndarray
 
@@ -11,6 +13,7 @@ from ..model.robot import RobotModel
 from ..wire.joint_state import STATE, no_state
 from . import guard
 from .compile import compiled
+from .limits import SHARE
 from .records import (
     ARM,
     DISARM,
@@ -124,7 +127,8 @@ class Controller:
         position, velocity = self._v.target.copy(), np.zeros(self.model.nv)
         if following := bool(self.memory['following'][0]):
             position, velocity = sample(old, start)
-        new = interpolate(self.model, waypoints, position, velocity, start, serial)
+        allowed = replace(self.model, velocity_limit=SHARE * self._records[1]['velocity_limit'])
+        new = interpolate(allowed, waypoints, position, velocity, start, serial)
         now = float(self.memory['time'][0])
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',

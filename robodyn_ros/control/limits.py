@@ -9,6 +9,8 @@ the other joints.
 
 from math import isfinite
 
+# Of the velocity limit, where cutting begins: late efforts of other joints take some room beyond.
+SHARE = 0.97
 SWEEPS = 8
 NEGLIGIBLE = 1e-6   # rad/s² | m/s²
 
@@ -80,12 +82,12 @@ def room(j, s, q, qd):
     """
     Accelerations that keep a joint inside: (least, most), ``limit_rate`` times what is left to v.
 
-    v = min(q̇_max, ``approach_rate`` (q_max - q)) is the greatest velocity: far from the limits
+    v = min(0.97 q̇_max, ``approach_rate`` (q_max - q)) is the greatest velocity: far from limits
     there is room for any sensible acceleration, a joint that is too fast is damped, and the
     position limit is a spring-damper toward the inside that begins before it.
     """
-    upper = min(j.velocity_limit, s.approach_rate * (j.position_upper - q))
-    lower = max(-j.velocity_limit, s.approach_rate * (j.position_lower - q))
+    upper = min(SHARE * j.velocity_limit, s.approach_rate * (j.position_upper - q))
+    lower = max(-SHARE * j.velocity_limit, s.approach_rate * (j.position_lower - q))
     return s.limit_rate * (lower - qd), s.limit_rate * (upper - qd)
 
 

@@ -21,6 +21,8 @@ from .stability import check, highest
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
 
 JUDGED_POSES = 32
+# Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
+TWICE = 2.0
 
 GAINS = ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd')
 # Gains that a mode cannot do without
@@ -91,7 +93,8 @@ class Settings:
         check(names, judged(model), joints['stiffness'], joints['damping'], period,
               self.loop_delay, model.viscous_friction)
         check(names, np.eye(model.nv), joints['acceleration_kp'], joints['acceleration_kd'],
-              period, self.loop_delay, parameters=('acceleration_kp', 'acceleration_kd'))
+              period, self.loop_delay, parameters=('acceleration_kp', 'acceleration_kd'),
+              margin=TWICE)
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 

@@ -28,7 +28,7 @@ from ..errors import ParameterError
 
 # Gains must be stable even if period and delay were this many times as long, which is the same as
 # D this many times as high, and K its square times: room for jitter, and for an arm a fifth
-# lighter than its model. It is little room: gains refused for it would ring for long.
+# lighter than its model. It is little room, for the worst of many poses.
 MARGIN = 1.25
 # Weak gains have pairs of eigenvalues so near 1 that rounding moves them by √ε = 1.5e-8. A motion
 # that grows no faster takes ten hours to double at 1 kHz.
@@ -59,9 +59,9 @@ def spectral_radius(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, peri
 
 
 def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: float, delay: float,
-            viscous: ArrayLike = 0.0) -> Gains:
+            viscous: ArrayLike = 0.0, margin: float = MARGIN) -> Gains:
     """
-    Return K and D (nv,) that are stable with :data:`MARGIN`: those given, or lower ones.
+    Return K and D (nv,) that are stable with a margin: those given, or lower ones.
 
     Where lowering one gain of one joint is enough, it becomes as high as it can be, to 3 digits
     rounded down: stiffness of a joint that lacks the damping for it, else the gain that needs the
@@ -71,12 +71,13 @@ def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: floa
     :param M, stiffness, damping, period, delay, viscous: see :func:`spectral_radius`.
     """
     K, D = np.asarray(stiffness, float), np.asarray(damping, float)
-    return _lower(_Loop(M, MARGIN * period, MARGIN * delay, viscous), K, D)
+    return _lower(_Loop(M, margin * period, margin * delay, viscous), K, D)
 
 
 def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike,
           period: float, delay: float, viscous: ArrayLike = 0.0,
-          parameters: tuple[str, str] = ('stiffness', 'damping')) -> None:
+          parameters: tuple[str, str] = ('stiffness', 'damping'),
+          margin: float = MARGIN) -> None:
     """
     Raise :class:`ParameterError` where gains are unstable, with the :func:`highest` that are not.
 
@@ -88,7 +89,7 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
     :param parameters: what ``stiffness`` and ``damping`` are called.
     """
     K, D = np.asarray(stiffness, float), np.asarray(damping, float)
-    loop = _Loop(M, MARGIN * period, MARGIN * delay, viscous)
+    loop = _Loop(M, margin * period, margin * delay, viscous)
     changed = [(name, gain, low, where)
                for name, gain, low in zip(parameters, (K, D), _lower(loop, K, D))
                if (where := np.flatnonzero(low < gain)).size]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy import ndarray
-from scipy.stats import qmc
 
 from ..errors import ParameterError
 from .robot import RobotModel
@@ -40,13 +39,17 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
 
 def spread(model: RobotModel, count: int) -> ndarray:
     """
-    Poses (count, nv) all over the workspace, the same each time: zero, then a Sobol sequence.
+    Poses (count, nv) all over the workspace, the same each time, the first that of the start.
 
-    Where a joint has no limits, from -π to π.
+    Where a joint has no limits, from -π to π. Evenly spread by the additive recurrence of Roberts
+    (2018), whose steps are the powers of 1/φ with φ^(nv + 1) = φ + 1.
     """
     lower = np.maximum(model.position_lower, -np.pi)
     upper = np.maximum(np.minimum(model.position_upper, np.pi), lower)
-    points = qmc.Sobol(model.nv, scramble=False).random(count)
-    points[0] = np.divide(initial_position(model) - lower, upper - lower,
-                          out=np.zeros(model.nv), where=upper > lower)
-    return lower + (upper - lower) * points
+    phi = 2.0
+    for _ in range(40):
+        phi = (1.0 + phi)**(1.0 / (model.nv + 1))
+    share = (0.5 + np.outer(np.arange(count), phi**-np.arange(1.0, model.nv + 1.0))) % 1.0
+    poses = lower + (upper - lower) * share
+    poses[0] = initial_position(model)
+    return poses

@@ -13,14 +13,19 @@ from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.records import MODES
-from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.control.stability import highest
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.errors import ParameterError, TrajectoryError
 
 PERIOD, SUBSTEPS = 1e-3, 4
 LOST = 0.2                  # share of the samples
 LATEST = 5                  # periods from a state to the effect of its efforts
+OLDEST = LATEST + 3         # periods, with as many samples lost in a row
+
+
+# The highest stable gains of a model, with a payload or without: dear to find
+TOP: dict[tuple[str, bool], tuple] = {}
 
 
 class Worst(NamedTuple):
@@ -33,11 +38,13 @@ class Worst(NamedTuple):
     cut: int                # cycles in which the limits had to act
 
 
-def run(model: RobotModel, dynamics: Dynamics, seed: int, seconds: float = 1.0) -> Worst:
+def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | None = None,
+        seconds: float = 1.0) -> Worst:
     """
     Move an arm at random, from a random pose, under random settings.
 
-    The plant is the model without any stops: what keeps it inside is the controller alone.
+    The plant is the model without any stops: what keeps it inside is the controller alone. What
+    the controller knows may be another model.
     """
     random, n = np.random.default_rng(seed), model.nv
     lower = np.maximum(model.position_lower, -np.pi)
@@ -48,7 +55,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, seconds: float = 1.0) 
     while (abs(dynamics.gravity(q)) > 0.9 * model.effort_limit).any():
         q = lower + range_ * random.uniform(0.02, 0.98, n)
     qd, qdd, tau = np.zeros(n), np.zeros(n), dynamics.gravity(q)
-    controller = Controller(model, settings)
+    controller = Controller(known or model, settings)
     state, forward = controller.state, dynamics.kernels.forward_dynamics
     late = deque([tau] * int(random.integers(LATEST + 1)))
     braked, worst = True, np.zeros(3)
@@ -92,12 +99,26 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
 
 def _settings(model: RobotModel, random: np.random.Generator) -> Settings:
     """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
-    n, mode = model.nv, str(random.choice(MODES))
-    payload = {'payload_frame': model.link_names[-1], 'payload_mass': random.uniform(0.0, 1.0),
-               'payload_com': random.uniform(-0.1, 0.1, 3)} if random.uniform() < 0.2 else {}
-    asked = Settings(mode=mode, loop_delay=LATEST * PERIOD, **payload)
-    K, D = 10.0**random.uniform(-1, 6, n), 10.0**random.uniform(-2, 5, n)
-    K, D = asked.stable(asked.loaded(model), K, D)
-    kp, kd = highest(np.eye(n), 10.0**random.uniform(0, 5, n), 10.0**random.uniform(0, 4, n),
-                     PERIOD, asked.loop_delay)
-    return replace(asked, stiffness=K, damping=D, acceleration_kp=kp, acceleration_kd=kd)
+    n = model.nv
+    asked = Settings(mode=str(random.choice(MODES)), loop_delay=OLDEST * PERIOD)
+    if random.uniform() < 0.2:
+        asked = replace(asked, payload_frame=model.link_names[-1], payload_com=random.uniform(
+            -0.1, 0.1, 3), payload_mass=random.uniform(0.0, 1.0))
+    if (key := (model.name, asked.payload_mass > 0.0)) not in TOP:
+        TOP[key] = (asked.stable(asked.loaded(model), np.full(n, 1e6), np.full(n, 1e5)),
+                    highest(np.eye(n), np.full(n, 1e5), np.full(n, 1e4), PERIOD,
+                            asked.loop_delay, margin=TWICE))
+    top = TOP[key]
+    stiffness, acceleration_kp = (10.0**random.uniform(-1, 6, n), 10.0**random.uniform(0, 5, n))
+    damping = np.minimum(10.0**random.uniform(-2, 5, n), top[0][1])
+    acceleration_kd = np.minimum(10.0**random.uniform(0, 4, n), top[1][1])
+    stiffness = np.minimum(stiffness, top[0][0])
+    acceleration_kp = np.minimum(acceleration_kp, top[1][0])
+    while True:
+        settings = replace(asked, stiffness=stiffness, damping=damping,
+                           acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd)
+        try:
+            settings.check_gains(settings.loaded(model), settings.joint_records(model))
+            return settings
+        except ParameterError:          # too stiff for this damping
+            stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp

@@ -15,7 +15,8 @@ import rclpy
 from std_msgs.msg import Float64MultiArray
 rclpy.init()
 node = rclpy.create_node('listener')
-node.create_subscription(Float64MultiArray, 'commands', lambda m: print(list(m.data), flush=True), 9)
+node.create_subscription(Float64MultiArray, 'commands',
+                         lambda m: print(list(m.data), flush=True), 9)
 rclpy.spin(node)
 '''
 

@@ -28,7 +28,8 @@ class Rig:
     def __init__(self, node, trigger):
         self.model = load_urdf(robot_path('two_link'))
         decoder = JointStateDecoder(self.model.joint_names)
-        self.controller = Controller(self.model, Settings(state_timeout=0.5, missed_limit=5000), decoder.state)
+        self.controller = Controller(self.model, Settings(state_timeout=0.5, missed_limit=5000),
+                                     decoder.state)
         self.gravity = Dynamics(self.model).gravity(POSE)
         self.publisher = node.create_publisher(JointState, 'joint_states', 10)
         self.published: list[list[float]] = []
