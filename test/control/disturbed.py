@@ -39,7 +39,7 @@ class Worst(NamedTuple):
 
 
 def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | None = None,
-        seconds: float = 1.0) -> Worst:
+        seconds: float = 0.6) -> Worst:
     """
     Move an arm at random, from a random pose, under random settings.
 

@@ -41,7 +41,7 @@ def test_no_joint_leaves_its_limits(name):
         assert worst.velocity <= 1.10, f'{name}, seed {seed}: {worst}'
         assert worst.effort <= 1.0, f'{name}, seed {seed}: {worst}'
         acted += worst.cut > 0
-    assert acted > 0.2 * SEEDS
+    assert acted > 0.1 * SEEDS
 
 
 def test_without_them_arms_leave():
