@@ -69,7 +69,7 @@ class JointStateDecoder:
                         np.zeros(decode.LAYOUT_SIZE, np.int64), np.full(n, -1, np.int64),
                         np.zeros(KNOWN_BYTES, np.uint8), np.zeros(KNOWN_BYTES, np.uint8),
                         scratch, scratch.reshape(-1).view(np.uint8),
-                        state.view(float).reshape(n, -1), self._stamp)
+                        state.view(float).reshape(n, len(STATE.names or ())), self._stamp)
         self._decode = decoders().joint_state
 
     @property

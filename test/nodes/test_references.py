@@ -225,13 +225,12 @@ def test_stamps(node, on_ros_time):
     """Wall time is converted to the follower's clock; ROS time is that clock."""
     desk = Desk(node, on_ros_time)
     now = node.get_clock().now().nanoseconds if not on_ros_time else round(1e9 * desk.arm.now())
-    start = now + 100_000_000_000
+    start = now + 3_000_000_000
     assert desk.send(stamped(Time(sec=start // 10**9, nanosec=start % 10**9)))
     desk.arm.rig.run(1.0)
     assert desk.arm.rig.q == pytest.approx(POSE, abs=1e-4)      # not yet
     assert not desk.send(stamped(Time(sec=start // 10**9 + FAR)))
-    desk.arm.rig.time += 100.0
-    desk.arm.rig.run(1.5)
+    desk.arm.rig.run(3.5)
     assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
     desk.close()
 
