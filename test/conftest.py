@@ -9,10 +9,14 @@ Being here also puts this folder on the path of every test: `import processes`, 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from processes import Process, claim_domain
+
+if TYPE_CHECKING:
+    from nodes.remote import Remote
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,3 +52,13 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     yield start
     for process in reversed(running):
         process.kill()
+
+
+@pytest.fixture
+def remote() -> Iterator['Remote']:
+    """Return the ears and the voice of a test of the nodes."""
+    from nodes.remote import Remote  # most tests need no rclpy
+
+    remote = Remote()
+    yield remote
+    remote.close()

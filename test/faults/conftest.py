@@ -5,7 +5,6 @@
 import pytest
 from faults.arm import Arm
 from nodes.bring_up import CONTROLLER
-from nodes.remote import Remote
 
 from processes import node
 
@@ -13,14 +12,6 @@ EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_li
          '-p', 'state_timeout:=0.05', '-p', 'fault_hold_time:=0.02',
          '-p', 'fault_ramp_time:=0.0495',
          '-p', 'arming_timeout:=3.0']
-
-
-@pytest.fixture
-def remote():
-    """The ears and the voice of the test."""
-    remote = Remote()
-    yield remote
-    remote.close()
 
 
 @pytest.fixture

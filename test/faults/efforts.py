@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from faults.arm import PERIOD, Arm
+from faults.arm import PERIOD, RAMP, Arm
 
 near = pytest.approx
 # Of the efforts of conftest.EXACT, from the cycle of the fault to the last message, which is zero
-SHARES = np.concatenate([np.ones(20), np.maximum(0.0, 1.0 - np.arange(51) / 49.5)])
+SHARES = np.concatenate([np.ones(20), RAMP])
 
 
 def goes_limp(arm: Arm, step: Callable[[], np.ndarray], held: np.ndarray, first: int = 0) -> None:

@@ -10,7 +10,6 @@ from builtin_interfaces.msg import Duration
 from faults.rows import row
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-TOPIC = '/controller/joint_trajectory'
 near = pytest.approx
 
 
@@ -19,13 +18,6 @@ def motion(arm, position=(0.6, 0.2), seconds=1, **fields):
     point = JointTrajectoryPoint(positions=list(position), velocities=[0.0, 0.0],
                                  time_from_start=Duration(sec=seconds))
     return JointTrajectory(**{'joint_names': arm.names, 'points': [point], **fields})
-
-
-def publisher(arm, count=1):
-    """A publisher that the controller knows; it then knows of so many."""
-    made = arm.remote.node.create_publisher(JointTrajectory, TOPIC, 1)
-    arm.remote.until(made.get_subscription_count, 'the controller')
-    return made
 
 
 def refusal(arm, sender, message, why):
@@ -43,8 +35,8 @@ def refusal(arm, sender, message, why):
 def test_two_publishers_of_the_reference(running):
     """Refused and warned about, whoever sends; one is enough again when the other has gone."""
     arm = running(mode='computed_torque')
-    first = publisher(arm)
-    second = publisher(arm)
+    first = arm.remote.trajectories()
+    second = arm.remote.trajectories()
     for sender in (first, second):
         refusal(arm, sender, motion(arm), '2 publishers of joint_trajectory')
     arm.remote.until(lambda: '2 publishers' in arm.remote.diagnostics['message'], 'diagnostics')
@@ -62,7 +54,7 @@ def test_two_publishers_of_the_reference(running):
 def test_bad_reference(running):
     """Each is refused with its reason, and the pose is held by gravity as before."""
     arm = running(mode='computed_torque')
-    sender = publisher(arm)
+    sender = arm.remote.trajectories()
     late = motion(arm)
     arm.time += 1.0
     arm.tick(0.0)
@@ -84,7 +76,7 @@ def test_a_refused_reference_leaves_the_motion_under_way(running):
     runs = []
     for disturbed in (False, True):
         arm = running(mode='computed_torque')
-        sender = publisher(arm)
+        sender = arm.remote.trajectories()
         arm.time = 200.0
         arm.tick()
         message = motion(arm)

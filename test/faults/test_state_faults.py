@@ -14,7 +14,6 @@ from faults.rows import row
 from robodyn_ros.wire.codes import DUPLICATE, FOREIGN, LENGTHS, NON_FINITE, REASONS
 
 near = pytest.approx
-DAMPING_RATE = 10.0     # 1/s, its default
 
 BAD = [({'position': [nan, 9.0]}, NON_FINITE), ({'position': [9.0, -inf]}, NON_FINITE),
        ({'velocity': [inf, 0.0], 'position': [9.0, 9.0]}, NON_FINITE),

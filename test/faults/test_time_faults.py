@@ -92,8 +92,7 @@ def test_missed_periods(start, remote):
 def test_time_that_jumps(running, remote):
     """No step of the efforts; what was followed is over, and the present pose is held."""
     arm = running(mode='computed_torque')
-    trajectories = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
-    remote.until(trajectories.get_subscription_count, 'the controller')
+    trajectories = remote.trajectories()
     for jump in (-95.0, 1000.0):
         point = JointTrajectoryPoint(positions=list(arm.position + [1.0, -1.0]))
         point.time_from_start.nanosec = 300_000_000

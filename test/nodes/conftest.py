@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import rclpy
 from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
-from nodes.remote import Remote
 from rclpy.context import Context
 
 from processes import node
@@ -18,14 +17,6 @@ from robodyn_ros.model.library import robot_path
 def gravity():
     """g(q) of the arm at its pose."""
     return Dynamics(load_urdf(robot_path('two_link'))).gravity(np.array(POSE))
-
-
-@pytest.fixture
-def remote():
-    """The ears and the voice of the test."""
-    remote = Remote()
-    yield remote
-    remote.close()
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
 
 import processes
 from robodyn_ros.nodes.serialized import SerializedSubscription
@@ -104,6 +105,12 @@ class Remote:
             self.diagnostics = {v.key: v.value for v in status.values}
             self.diagnostics['level'] = str(ord(status.level))
             self.diagnostics['message'] = status.message
+
+    def trajectories(self):
+        """Return a publisher of trajectories that the controller hears."""
+        publisher = self.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
+        self.until(publisher.get_subscription_count, 'the controller')
+        return publisher
 
     def until(self, condition: Callable[[], object], what: str,
               deadline: float = DEADLINE) -> None:

@@ -73,8 +73,7 @@ def test_follows_a_trajectory_and_refuses_nonsense(pair, remote):
     """A good trajectory is followed; a bad one changes nothing and is named in the log."""
     _, controller = pair([], ['-p', 'mode:=computed_torque'])
     bring_up(remote)
-    publisher = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
-    remote.until(publisher.get_subscription_count, 'the controller')
+    publisher = remote.trajectories()
     publisher.publish(goal(0.6, 0.2))
     remote.until(lambda: abs(np.array(remote.states[-1].position) - [0.6, 0.2]).max() < 2e-3,
                  'the goal')

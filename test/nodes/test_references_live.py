@@ -4,7 +4,6 @@
 
 import numpy as np
 from nodes.bring_up import POSE, bring_up
-from trajectory_msgs.msg import JointTrajectory
 
 from robodyn_ros.control.trajectory import MOST_WAYPOINTS
 from trajectories import trajectory_bytes
@@ -21,8 +20,7 @@ def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
     """They are refused and the arm is held; so it is while as many as there may be are planned."""
     _, controller = pair([], ['-p', 'mode:=computed_torque'])
     bring_up(remote)
-    publisher = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
-    remote.until(publisher.get_subscription_count, 'the controller')
+    publisher = remote.trajectories()
     publisher.publish(trajectory_bytes(NAMES, np.arange(1e6), np.zeros((10**6, 2))))
     remote.until_line(controller, 'trajectory refused: 1000000 waypoints: give at most 20000')
     rows = np.zeros((3, MOST_WAYPOINTS, 2))
@@ -40,12 +38,10 @@ def test_a_second_publisher_does_not_disturb_the_motion(pair, remote):
     """The controller says who they are, and goes on to the goal of the first."""
     _, controller = pair([], ['-p', 'mode:=computed_torque'])
     bring_up(remote)
-    first = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
-    remote.until(first.get_subscription_count, 'the controller')
+    first = remote.trajectories()
     first.publish(goal(0.6, 0.2))
     controller.wait_for_line('following')
-    second = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
-    remote.until(second.get_subscription_count, 'the controller')
+    second = remote.trajectories()
     controller.wait_for_line(r"2 publishers of joint_trajectory \('/test', '/test'\): traj")
     second.publish(goal(0.4, 0.4))
     remote.until_line(controller, 'trajectory refused: 2 publishers')
