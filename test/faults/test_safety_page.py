@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from faults.rows import with_rows
 
-from robodyn_ros.control import guard, settings
+from robodyn_ros.control import guard, limits, settings
 from robodyn_ros.nodes import controller_parameters, simulator_parameters
 
 ROOT = Path(__file__).parents[2]
@@ -77,6 +77,7 @@ def test_parameters_exist():
 def test_numbers_are_those_of_the_code():
     assert f'{settings.LIMIT_RATE:g}/s (`LIMIT_RATE`)' in TEXT
     assert f'{settings.APPROACH_RATE:g}/s (q_max - q)) (`APPROACH_RATE`)' in TEXT
+    assert f'min({limits.SHARE:g} q̇_max' in TEXT and f'{100 * limits.SHARE:g} % of the' in TEXT
     assert f'{settings.JUDGED_POSES} poses' in TEXT
 
 
