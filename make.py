@@ -192,11 +192,13 @@ def install(python, extras, env):
     say('Installed {} in {:.0f} s.'.format(what, seconds))
 
 
-def prepare(wanted, env):
-    """Bring .venv up to date with the extras wanted; return its Python."""
+def prepare(wanted):
+    """Bring .venv up to date with the extras wanted; return the environment and its Python."""
+    check_machine()
     # Not at the top: other systems have no such module, and are to be told so in plain words.
     import fcntl
 
+    env = clean_environment()
     python = os.path.join(VENV, 'bin', 'python')
     os.makedirs(BUILD, exist_ok=True)
     with open(os.path.join(BUILD, 'lock'), 'w') as lock:
@@ -211,7 +213,7 @@ def prepare(wanted, env):
             install(python, wanted | present, env)
             with open(STAMP, 'w') as file:
                 file.write(' '.join([fingerprint()] + sorted(wanted | present)))
-    return python
+    return env, python
 
 
 def become(env, *command):
@@ -227,9 +229,7 @@ def demo(arguments):
     robot = arguments[0] if arguments and arguments[0] else 'panda'
     if os.path.isfile(robot):
         robot = os.path.abspath(robot)
-    check_machine()
-    env = clean_environment()
-    python = prepare({'ros', 'sim'}, env)
+    env, python = prepare({'ros', 'sim'})
     become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot)
 
 
@@ -237,9 +237,7 @@ def lint(arguments):
     """Run the checks that need no running; return environment and Python for more."""
     if arguments:
         sys.exit('lint takes no arguments')
-    check_machine()
-    env = clean_environment()
-    python = prepare({'ros', 'sim', 'test'}, env)
+    env, python = prepare({'ros', 'sim', 'test'})
     for tool in (['ruff', 'check', '.'], ['mypy']):
         say('$ ' + ' '.join(tool))
         failed = subprocess.call([python, '-m'] + tool, cwd=ROOT, env=env)
@@ -257,9 +255,7 @@ def test(arguments):
 
 def fuzz(arguments):
     """Run what looks for a URDF that is more than this package can take."""
-    check_machine()
-    env = clean_environment()
-    python = prepare({'ros', 'sim', 'test'}, env)
+    env, python = prepare({'ros', 'sim', 'test'})
     become(env, python, os.path.join('test', 'fuzz'), *arguments)
 
 

@@ -137,7 +137,7 @@ class JointTrajectoryMessage:
                 np.frombuffer(self._b, '<u4', 1, offset + 4)[0])
 
     def _string(self, offset: int, what: str) -> tuple[str, int]:
-        """Text and the offset behind it."""
+        """Text and the offset behind it; not byte by byte, as ``cdr.string``, which compiles."""
         size, begin = (int(n) for n in count(self._b, self._end, offset))
         if size > LONGEST_NAME + 1:
             _refuse(f'{what} of {size - 1} bytes', 'joint_names', f'give at most {LONGEST_NAME}')
