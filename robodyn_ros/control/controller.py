@@ -54,6 +54,7 @@ class Controller:
         self.memory = np.zeros(1, MEMORY)
         self.tau = np.zeros(model.nv)
         self.settings, self._law = settings, 0
+        self._judged: tuple = ()            # `stability` of settings known to be stable
         self._v = Vectors.zeros(model.nv)
         self._work = workspace(model)
         self.begin()
@@ -88,7 +89,9 @@ class Controller:
     def _prepare(self, settings: Settings) -> tuple[Robot, ndarray, ndarray]:
         """Return what the cycle reads of them."""
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
-        settings.check_gains(loaded, joints)
+        if (stability := settings.stability) != self._judged:      # it takes tens of milliseconds
+            settings.check_gains(loaded, joints)
+            self._judged = stability
         record = settings.settings_record()
         record['law'] = self._law + (settings.law != self.settings.law)
         return parameters(loaded), joints, record

@@ -110,6 +110,12 @@ class Settings:
         return (self.mode, *(tuple(getattr(self, name)) for name in GAINS), self.payload_frame,
                 self.payload_mass, tuple(self.payload_com))
 
+    @property
+    def stability(self) -> tuple:
+        """What decides whether the gains are stable on a model: see :meth:`check_gains`."""
+        return (*self.law[1:], tuple(self.armature), self.rate, self.loop_delay,
+                self.damping_rate)
+
     def loaded(self, model: RobotModel) -> RobotModel:
         """Return the model with its rotors and its payload."""
         if len(self.armature):
