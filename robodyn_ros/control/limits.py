@@ -86,8 +86,9 @@ def room(j, s, q, qd):
     there is room for any sensible acceleration, a joint that is too fast is damped, and the
     position limit is a spring-damper toward the inside that begins before it.
     """
-    upper = min(SHARE * j.velocity_limit, s.approach_rate * (j.position_upper - q))
-    lower = max(-SHARE * j.velocity_limit, s.approach_rate * (j.position_lower - q))
+    most = SHARE * j.velocity_limit             # also of a joint that comes back from far outside
+    upper = max(-most, min(most, s.approach_rate * (j.position_upper - q)))
+    lower = min(most, max(-most, s.approach_rate * (j.position_lower - q)))
     return s.limit_rate * (lower - qd), s.limit_rate * (upper - qd)
 
 

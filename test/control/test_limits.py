@@ -63,7 +63,8 @@ def test_room():
     for q, qd, least, most in ((0.5, 0.0, -top, top), (0.5, top, -2 * top, 0.0),
                                (1.9, 0.0, -top, 0.7), (1.9, 0.7, -top - 0.7, 0.0),
                                (2.0, 0.0, -top, 0.0), (2.1, 0.1, -top - 0.1, -0.8),
-                               (-1.1, 0.0, 0.7, top)):
+                               (-1.1, 0.0, 0.7, top), (9.0, 0.0, -top, -top),
+                               (-9.0, 0.0, top, top)):
         assert room(j, s, q, qd) == pytest.approx((80.0 * least, 80.0 * most))
     j.position_lower, j.position_upper, j.velocity_limit = -np.inf, np.inf, np.inf
     assert room(j, s, 5.0, 1e3) == (-np.inf, np.inf)
