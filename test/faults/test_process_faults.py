@@ -169,7 +169,8 @@ def test_simulated_robot_that_compensates_gravity_itself(start, remote):
                        '-p', 'mode:=computed_torque')
     simulator.wait_for_line('simulator ready')
     bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 500, 'commands')
+    remote.until(lambda: len(remote.commands) > 500 and len(remote.states) > 100,
+                 'commands and states')
     assert abs(np.array(remote.commands)).max() < 0.02
     assert abs(remote.positions() - POSE).max() < 1e-4
     assert controller.interrupt() == 0
