@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError
 from .rigid import Inertial, axis_rotation
-from .robot import Frame, RobotModel
+from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame, RobotModel
 from .validate import validated
 
 CONVENTIONS = ('standard', 'modified')
@@ -108,20 +108,25 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
     if tool is not None:
         T, t = _transform('tool', tool)
         frames['tool'] = Frame(n - 1, R @ T, p + R @ t)
-    unlimited = np.full(n, np.inf)
+    unlimited, names = np.full(n, np.inf), tuple(f'joint{i + 1}' for i in range(n))
+    viscous = np.array([link.viscous for link in links])
     coulomb = np.array([link.coulomb for link in links])
     return validated(RobotModel(
-        name=name, base_link='base', joint_names=tuple(f'joint{i + 1}' for i in range(n)),
-        joint_types=tuple('continuous' if link.joint == 'revolute' else 'prismatic'
-                          for link in links),
-        link_names=tuple(f'link{i + 1}' for i in range(n)), parent=np.arange(n) - 1,
+        name=name, base_link='base', joint_names=names,
+        link_names=tuple(f'link{i + 1}' for i in range(n)), body_joint_names=names,
+        body_joint_types=tuple('continuous' if link.joint == 'revolute' else 'prismatic'
+                               for link in links),
+        driver=np.arange(n), ratio=np.ones(n), shift=np.zeros(n), parent=np.arange(n) - 1,
         joint_rotation=np.array(rotations), joint_origin=np.array(origins),
         joint_axis=np.tile(Z, (n, 1)), mass=np.array([b.mass for b in bodies]),
         com=np.array([b.com for b in bodies]), inertia=np.array([b.inertia for b in bodies]),
         position_lower=-unlimited, position_upper=unlimited.copy(),
         velocity_limit=unlimited.copy(), effort_limit=unlimited.copy(),
-        viscous_friction=np.array([link.viscous for link in links]), coulomb_friction=coulomb,
-        static_friction=coulomb.copy(), armature=np.array([link.armature for link in links]),
+        viscous_friction=viscous, coulomb_friction=coulomb, static_friction=coulomb.copy(),
+        backward_friction=np.array([viscous, coulomb, coulomb]),
+        friction_velocity=np.full(n, FRICTION_VELOCITY),
+        stribeck_velocity=np.full(n, STRIBECK_VELOCITY),
+        armature=np.array([link.armature for link in links]),
         gravity_vector=_numbers('gravity', gravity, (3,)), frames=frames))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
+import numpy as np
 from numpy import ndarray
 
 from ..errors import UnknownNameError
@@ -25,27 +26,46 @@ class Frame:
     origin: ndarray
 
 
+# Friction near rest, where nothing else is known of it, see `dynamics/friction.py`
+FRICTION_VELOCITY = 0.01        # [rad/s | m/s] below it friction is a steep slope instead of a step
+STRIBECK_VELOCITY = 0.1         # [rad/s | m/s] on this scale static friction becomes Coulomb's
+
+
 @dataclass(frozen=True, eq=False)
 class RobotModel:
     """
-    A fixed-base tree of ``nv`` moving bodies; everything fixed or locked is already lumped in.
+    A fixed-base tree of ``nb`` moving bodies that ``nv`` joints move; what is fixed is lumped in.
 
-    Body ``i`` is moved by joint ``i``; a parent comes before its children. The frame of body ``i``
-    is the URDF frame of the link below joint ``i``: at q = 0 it coincides with the joint's frame.
-    Arrays are float64, in the order of ``joint_names``, and read-only.
+    Above each body is one joint, and a parent comes before its children. The frame of a body is
+    that of the link below its joint: where the joint is at zero it coincides with the joint's
+    frame. Most joints move on their own; one that mimics another adds a body, no degree of
+    freedom. Arrays are float64 and read-only, (nv,) ones in the order of ``joint_names``, (nb,)
+    ones in that of ``link_names``; without mimic joints the two orders are one.
 
-    :param parent: (nv,) index of the body that carries joint i, -1 for the base.
-    :param joint_rotation: (nv, 3, 3) joint frame in the frame of the parent body.
-    :param joint_origin: (nv, 3) [m] its origin there.
-    :param joint_axis: (nv, 3) unit axis in the joint frame, rotation about it or motion along it.
-    :param mass: (nv,) [kg].
-    :param com: (nv, 3) [m] centre of mass in the body frame.
-    :param inertia: (nv, 3, 3) [kg·m²] about the centre of mass, axes of the body frame.
+    :param joint_names: (nv,) joints that move on their own.
+    :param link_names: (nb,) links below the joints.
+    :param body_joint_names: (nb,) every joint that moves, those that mimic another among them.
+    :param body_joint_types: (nb,) 'revolute', 'continuous' or 'prismatic'.
+    :param driver: (nb,) index into ``joint_names``: the joint above body i is at
+        ``ratio[i] * q[driver[i]] + shift[i]``; one that mimics none has ratio 1 and no shift.
+    :param parent: (nb,) index of the body that carries the joint, -1 for the base.
+    :param joint_rotation: (nb, 3, 3) joint frame in the frame of the parent body.
+    :param joint_origin: (nb, 3) [m] its origin there.
+    :param joint_axis: (nb, 3) unit axis in the joint frame, rotation about it or motion along it.
+    :param mass: (nb,) [kg].
+    :param com: (nb, 3) [m] centre of mass in the body frame.
+    :param inertia: (nb, 3, 3) [kg·m²] about the centre of mass, axes of the body frame.
     :param position_lower: (nv,) [rad | m], -inf where there is no limit; upper likewise.
     :param velocity_limit: (nv,) [rad/s | m/s].
     :param effort_limit: (nv,) [N·m | N].
-    :param viscous_friction: (nv,) [N·m·s/rad | N·s/m]; Coulomb and static in [N·m | N].
-    :param armature: (nv,) [kg·m² | kg] rotor inertia seen at the joint.
+    :param viscous_friction: (nv,) [N·m·s/rad | N·s/m] of motion in the positive direction;
+        Coulomb and static in [N·m | N].
+    :param backward_friction: (3, nv) viscous, Coulomb and static of motion in the negative
+        direction.
+    :param friction_velocity: (nv,) [rad/s | m/s] on this scale friction passes through zero;
+        ``stribeck_velocity``: on this one it falls from static to Coulomb friction.
+    :param armature: (nv,) [kg·m² | kg] rotor inertia seen at the joint, that of a geared motor
+        times the square of the gear ratio.
     :param gravity_vector: (3,) [m/s²] in the base frame.
     :param frames: every link of the source by name, see :class:`Frame`.
     :param warnings: sentences about what was accepted but is odd, for a person to read.
@@ -55,8 +75,12 @@ class RobotModel:
     name: str
     base_link: str
     joint_names: tuple[str, ...]
-    joint_types: tuple[str, ...]
     link_names: tuple[str, ...]
+    body_joint_names: tuple[str, ...]
+    body_joint_types: tuple[str, ...]
+    driver: ndarray
+    ratio: ndarray
+    shift: ndarray
     parent: ndarray
     joint_rotation: ndarray
     joint_origin: ndarray
@@ -71,6 +95,9 @@ class RobotModel:
     viscous_friction: ndarray
     coulomb_friction: ndarray
     static_friction: ndarray
+    backward_friction: ndarray
+    friction_velocity: ndarray
+    stribeck_velocity: ndarray
     armature: ndarray
     gravity_vector: ndarray
     frames: Mapping[str, Frame]
@@ -85,8 +112,23 @@ class RobotModel:
 
     @property
     def nv(self) -> int:
-        """Number of joints, degrees of freedom and moving bodies."""
+        """Number of degrees of freedom: of joints that move on their own."""
         return len(self.joint_names)
+
+    @property
+    def nb(self) -> int:
+        """Number of moving bodies: more than ``nv`` where joints mimic others."""
+        return len(self.link_names)
+
+    @property
+    def leaders(self) -> ndarray:
+        """(nv,) index of the body below each joint of ``joint_names``."""
+        return np.array([self.body_joint_names.index(name) for name in self.joint_names])
+
+    @property
+    def joint_types(self) -> tuple[str, ...]:
+        """(nv,) 'revolute', 'continuous' or 'prismatic'."""
+        return tuple(self.body_joint_types[i] for i in self.leaders)
 
     @property
     def frame_names(self) -> tuple[str, ...]:

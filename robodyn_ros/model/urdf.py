@@ -15,7 +15,7 @@ from ..text import appearance
 from .document import read
 from .elements import JointData, inertial, joint_data, locked_position, placement
 from .rigid import Inertial, joined
-from .robot import Frame, RobotModel
+from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame, RobotModel
 from .validate import validated
 
 MAX_JOINTS = 200        # moving ones: twice those of the largest real robot we know of
@@ -209,8 +209,10 @@ class _Walk:
         return RobotModel(
             name=self.robot.name, base_link=self.base,
             joint_names=tuple(joint.name for joint in self.joints),
-            joint_types=tuple(joint.type for joint in self.joints),
             link_names=tuple(joint.child for joint in self.joints),
+            body_joint_names=tuple(joint.name for joint in self.joints),
+            body_joint_types=tuple(joint.type for joint in self.joints),
+            driver=np.arange(len(bodies)), ratio=np.ones(len(bodies)), shift=np.zeros(len(bodies)),
             parent=np.array([at.body for at in self.placements]),
             joint_rotation=np.array([at.rotation for at in self.placements]),
             joint_origin=np.array([at.origin for at in self.placements]),
@@ -221,5 +223,10 @@ class _Walk:
             position_lower=column('lower'), position_upper=column('upper'),
             velocity_limit=column('velocity'), effort_limit=column('effort'),
             viscous_friction=column('damping'), coulomb_friction=column('friction'),
-            static_friction=column('friction'), armature=np.zeros(len(bodies)),
+            static_friction=column('friction'),
+            backward_friction=np.array([column('damping'), column('friction'),
+                                        column('friction')]),
+            friction_velocity=np.full(len(bodies), FRICTION_VELOCITY),
+            stribeck_velocity=np.full(len(bodies), STRIBECK_VELOCITY),
+            armature=np.zeros(len(bodies)),
             gravity_vector=gravity, frames=self.frames, warnings=tuple(self.warnings))
