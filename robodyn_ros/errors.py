@@ -47,6 +47,10 @@ class UnknownNameError(RobodynError, LookupError):
         super().__init__(f'no {kind} {show(name)}', name=str(name), value=name, remedy=remedy)
 
 
+class SingularityError(RobodynError):
+    """A task cannot be done at this pose: the robot cannot move in one of its directions."""
+
+
 class ParameterError(RobodynError):
     """A parameter of a node, or a set of them, cannot be used."""
 

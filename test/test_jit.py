@@ -37,8 +37,8 @@ DYNAMICS = '''
 from robodyn_ros.dynamics.compile import generic
 
 names = 'gravity', 'bias', 'inverse_dynamics', 'mass_matrix', 'forward_dynamics'
-print(sum(len(getattr(generic(), n).stats.cache_misses) for n in names),
-      sum(len(getattr(generic(), n).stats.cache_hits) for n in names))
+print(sum(len(generic(n).stats.cache_misses) for n in names),
+      sum(len(generic(n).stats.cache_hits) for n in names))
 '''
 
 

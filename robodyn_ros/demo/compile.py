@@ -14,8 +14,19 @@ from ..control.compile import compiled
 from ..dynamics.compile import generic
 from ..wire.compile import decoders
 
+# What the demo asks of a robot
+QUANTITIES = ('bias', 'forward_dynamics', 'gravity', 'inverse_dynamics', 'jacobian',
+              'mass_matrix', 'pose')
+
+
+def libraries() -> None:
+    """Compile, or load, what the process of the demo itself calls."""
+    decoders()
+    for name in QUANTITIES:
+        generic(name)
+
+
 if __name__ == '__main__':
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    decoders()
-    generic()
+    libraries()
     compiled()

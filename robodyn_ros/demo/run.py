@@ -14,9 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..dynamics import Dynamics
-from ..dynamics.compile import generic
 from ..jit import cache_directory
-from ..wire.compile import decoders
+from .compile import libraries
 from .conductor import conducting
 from .processes import ending_once, free_domain, interrupts_later, running
 from .report import tables
@@ -97,8 +96,7 @@ def compile_all(output: Path, env: Mapping[str, str], tick: Callable[[], None]) 
             time.sleep(REFRESH)
             tick()
     with interrupts_later():
-        generic()
-        decoders()
+        libraries()
 
 
 def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) -> int:

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What motion costs: inverse and forward dynamics, gravity, mass matrix."""
 
-from .api import Dynamics
+from .api import Batch, Dynamics
+from .arguments import BaseMotion
+from .methods import ForwardDerivatives, InverseDerivatives, TaskSpace, VelocityTerms
 
-__all__ = ['Dynamics']
+__all__ = ['BaseMotion', 'Batch', 'Dynamics', 'ForwardDerivatives', 'InverseDerivatives',
+           'TaskSpace', 'VelocityTerms']

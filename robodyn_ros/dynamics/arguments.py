@@ -2,16 +2,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """What checked calls accept: finite array-likes of the right shape, wrenches by frame name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, SingularityError, UnknownNameError
 from ..model.robot import RobotModel
+from .kinematics import REFERENCES
+
+AXES = 'xyzrpy'
+# Share of the largest singular value of a Jacobian below which its smallest one is none: M_x is
+# the inverse of a square and has no digits left there.
+SINGULAR = 1e-7
+
+
+class BaseMotion(NamedTuple):
+    """
+    How the base moves, in its own axes, against a frame at rest.
+
+    :param acceleration: (3,) [m/s²] of the origin of the base, without gravity.
+    :param angular_velocity: (3,) [rad/s]; angular_acceleration: (3,) [rad/s²].
+    """
+
+    acceleration: Sequence[float] = (0.0, 0.0, 0.0)
+    angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)
+    angular_acceleration: Sequence[float] = (0.0, 0.0, 0.0)
 
 
 def joint_vector(model: RobotModel, name: str, value: ArrayLike) -> ndarray:
@@ -29,47 +48,176 @@ def joint_vector(model: RobotModel, name: str, value: ArrayLike) -> ndarray:
     return array
 
 
-def link_wrenches(model: RobotModel, wrenches: ArrayLike | Mapping[str, ArrayLike]) -> ndarray:
+def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike]) -> list[ndarray]:
     """
-    Return external wrenches (nv, 6): force [N], moment [N·m] at each body's origin, in its axes.
+    Return each as a float64 array (N, nv), one row for a state, the same N for all.
 
-    :param wrenches: such an array, or a mapping from frame names to (6,) force and moment at the
-        origin and in the axes of that frame; on the base they have no effect.
+    :raises ArgumentError: if one has another shape or an element that is not a finite number.
+    """
+    arrays: list[ndarray] = []
+    for name, value in given.items():
+        array = _numbers(name, value, f'(N, {model.nv})')
+        count = len(arrays[0]) if arrays else len(array) if array.ndim else 0
+        if array.shape != (count, model.nv):
+            said = f' ({count}, {model.nv})' if arrays else f' (N, {model.nv})'
+            raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
+                                remedy=f'give an array of shape{said}: a row for each state')
+        if not np.isfinite(array).all():
+            k, i = np.argwhere(~np.isfinite(array))[0].tolist()
+            raise ArgumentError(
+                f'{name}[{k}, {i}], of joint {model.joint_names[i]!r}, is {array[k, i]}',
+                name=name, value=array[k, i], remedy='give finite numbers')
+        arrays.append(array)
+    return arrays
+
+
+def link_wrenches(model: RobotModel, wrenches: ArrayLike | Mapping[str, ArrayLike],
+                  poses: Mapping[str, ndarray], reference: str, more: int = 0) -> ndarray:
+    """
+    Return external wrenches (..., nb, 6) at each body's origin, in its axes.
+
+    :param wrenches: (nb, 6), force [N] and moment [N·m] on each body, or a mapping from frames'
+        names to (6,); with N states they may have N as their first dimension. On the base they
+        have no effect.
+    :param poses: (..., 4, 4) of the frames that are named, or of all links, unless ``reference``
+        is 'body'.
+    :param more: 1 where the states are many.
     :raises ArgumentError: for a wrong shape or a number that is not finite.
     :raises UnknownNameError: for a frame that the model does not have.
     """
     if not isinstance(wrenches, Mapping):
-        array = _array('wrenches', wrenches, (model.nv, 6), 'force and moment on each moving body')
-        for row, link in zip(array, model.link_names):
-            _check_wrench(row, link)
-        return array
-
-    total = np.zeros((model.nv, 6))
+        array = _finite('wrenches', wrenches, (model.nb, 6), more,
+                        'force and moment on each moving body', model.link_names)
+        if reference == 'body':
+            return array
+        return np.stack([_in_frame(array[..., i, :], reference, poses[name])
+                         for i, name in enumerate(model.link_names)], -2)
+    total: list[Any] = [np.zeros(6)] * model.nb
     for name, value in wrenches.items():
         frame = model.frame(name)
-        wrench = _array(f'wrenches[{name!r}]', value, (6,), 'force (3) and moment (3)')
-        _check_wrench(wrench, name)
-        if frame.body >= 0:
-            force = frame.rotation @ wrench[:3]
-            moment = frame.rotation @ wrench[3:] + np.cross(frame.origin, force)
-            total[frame.body] += (*force, *moment)
-    return total
+        wrench = _finite(f'wrenches[{name!r}]', value, (6,), more, 'force (3) and moment (3)')
+        if frame.body < 0:
+            continue
+        if reference != 'body':
+            wrench = _in_frame(wrench, reference, poses[name])
+        force = wrench[..., :3] @ frame.rotation.T
+        moment = wrench[..., 3:] @ frame.rotation.T + np.cross(frame.origin, force)
+        total[frame.body] = total[frame.body] + np.concatenate([force, moment], -1)
+    return np.stack(np.broadcast_arrays(*total), -2)
 
 
-def _array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> ndarray:
-    remedy = f'give an array of shape {shape}: {meaning}'
-    try:
-        array = np.array(value, np.float64, order='C')
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'{name} is not an array of numbers', name=name, value=value,
-                            remedy=remedy) from error
-    if array.shape != shape:
+def _in_frame(wrench: ndarray, reference: str, pose: ndarray) -> ndarray:
+    """Turn a wrench in axes of the base into the frame's own axes, at its origin."""
+    force, moment = wrench[..., :3], wrench[..., 3:]
+    if reference == 'world':
+        moment = moment - np.cross(pose[..., :3, 3], force)
+    into = np.swapaxes(pose[..., :3, :3], -1, -2)
+    force, moment = ((into @ v[..., None])[..., 0] for v in (force, moment))
+    return np.concatenate([force, moment], -1)
+
+
+def base_rows(base: BaseMotion, at_rest: ndarray) -> ndarray:
+    """Return (3, 3) as the algorithms take it; :class:`ArgumentError` for what is no vector."""
+    acceleration, velocity, rate = (
+        _finite(f'base.{name}', value, (3,), 0, 'x, y, z in the axes of the base')
+        for name, value in BaseMotion(*base)._asdict().items())
+    rows = np.array([velocity, rate, acceleration + at_rest[2]])
+    rows.setflags(write=False)
+    return rows
+
+
+def reference_code(reference: str) -> int:
+    """Return the number of 'body', 'aligned' or 'world'; :class:`UnknownNameError` otherwise."""
+    if reference not in REFERENCES:
+        raise UnknownNameError('reference', reference, REFERENCES)
+    return REFERENCES[reference]
+
+
+def task_axes(axes: str) -> ndarray:
+    """
+    Return the rows (k,) of a Jacobian that letters of 'xyzrpy' mean.
+
+    x, y, z are motion along the axes, r, p and the later y rotation about them: a y that follows
+    y, z, r or p is the later one. R, P, Y say rotation without that rule.
+
+    :raises ArgumentError: for another letter, or one axis twice.
+    """
+    rows: list[int] = []
+    for letter in axes:
+        later = letter == 'y' and any(row > 0 for row in rows)
+        place = 5 if later else ('xyzrp'.find(letter) if letter.islower()
+                                 else AXES.upper().find(letter, 3))
+        rows.append(place)
+    if not rows or min(rows) < 0 or len(set(rows)) < len(rows):
+        raise ArgumentError(f'axes {axes!r} are none of a task', name='axes', value=axes,
+                            remedy=f'choose letters of {AXES!r}, each once: motion along x, y, z, '
+                                   'rotation about them')
+    return np.array(rows, np.int64)
+
+
+def damping_value(damping: float) -> float:
+    """Return a share that is at least zero; :class:`ArgumentError` otherwise."""
+    if not 0.0 <= damping < np.inf:
+        raise ArgumentError(f'damping is {damping!r}', name='damping', value=damping,
+                            remedy='give a share of at least 0, say 1e-3')
+    return float(damping)
+
+
+def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str) -> None:
+    """
+    Refuse a task whose rows of a Jacobian (..., 6, nv) depend on each other.
+
+    Linear rows are measured by the longest of the linear columns, so that metres do not matter.
+
+    :raises ArgumentError: there are fewer joints than rows.
+    :raises SingularityError: at this pose; of several, the first one is named.
+    """
+    if jacobian.shape[-1] < len(rows):
+        raise ArgumentError(f'{len(rows)} axes {axes!r} of {jacobian.shape[-1]} joints',
+                            name='axes', value=axes,
+                            remedy=f'choose at most {jacobian.shape[-1]} of them, or damping')
+    length = np.linalg.norm(jacobian[..., :3, :], axis=-2).max(-1)[..., None, None]
+    scale = np.where(rows[:, None] < 3, np.where(length > 0.0, length, 1.0), 1.0)
+    left, values, _ = np.linalg.svd(jacobian[..., rows, :] / scale, full_matrices=False)
+    bad = values[..., -1] < SINGULAR
+    if not bad.any():
+        return
+    at = tuple(np.argwhere(bad)[0]) if bad.ndim else ()
+    lost = left[at][:, -1]
+    direction = ' '.join(f'{share:+.2g} {letter}' for letter, share in zip(axes, lost)
+                         if abs(share) > 0.01)
+    raise SingularityError(
+        f'frame {frame!r} cannot move along {direction}' + (f' in state {at[0]}' if at else ''),
+        name=frame, value=lost, remedy='choose other axes, stay away from such poses, or give '
+        'damping, say 1e-3')
+
+
+def _finite(name: str, value: Any, shape: tuple[int, ...], more: int, meaning: str,
+            rows: Sequence[str] = ()) -> ndarray:
+    """Return a finite array of a shape or, with ``more``, of N; ``rows`` are names of its rows."""
+    array = _numbers(name, value, str(shape))
+    if array.shape != shape and not (more and array.shape[1:] == shape):
         raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
-                            remedy=remedy)
+                            remedy=f'give an array of shape {shape}: {meaning}')
+    if not np.isfinite(array).all():
+        row = int(np.argwhere(~np.isfinite(array))[0][-2]) if rows else 0
+        what, bad = (f'{name} on {rows[row]!r}', array[..., row, :]) if rows else (name, array)
+        raise ArgumentError(f'{what} is {bad}', name=name, value=array,
+                            remedy='give finite numbers')
     return array
 
 
-def _check_wrench(wrench: ndarray, frame: str) -> None:
-    if not np.isfinite(wrench).all():
-        raise ArgumentError(f'the wrench on {frame!r} is {wrench}', name='wrenches', value=wrench,
-                            remedy='give finite numbers')
+def _array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> ndarray:
+    array = _numbers(name, value, f'{shape}: {meaning}')
+    if array.shape != shape:
+        raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
+                            remedy=f'give an array of shape {shape}: {meaning}')
+    return array
+
+
+def _numbers(name: str, value: Any, wanted: str) -> ndarray:
+    try:
+        return np.array(value, np.float64, order='C')
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'{name} is not an array of numbers', name=name, value=value,
+                            remedy=f'give an array of shape {wanted}') from error

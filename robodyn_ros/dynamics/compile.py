@@ -9,7 +9,7 @@ and call the generic ones.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import ModuleType
 
@@ -19,113 +19,204 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy import ndarray
 
 from ..jit import jitable, load
-from . import bodies, crba, forward, joints, rnea, spatial, terms
-from .bodies import BODY, JOINT, WORK, Robot, Workspace
+from . import (
+    bodies,
+    coriolis,
+    crba,
+    derivatives,
+    energy,
+    forward,
+    friction,
+    joints,
+    kinematics,
+    operational,
+    quantities,
+    regressor,
+    rnea,
+    spatial,
+    terms,
+    velocity_terms,
+)
+from .bodies import BODY, FRAME, JOINT, SHAPES, WORK, Robot, Workspace, sizes
+from .quantities import QUANTITIES, Quantity
 
 # What text that calls `terms` depends on: pass it on to jit.load.
 MODULES: tuple[ModuleType, ...] = (
-    bodies, jitable(spatial, inline=True), jitable(joints, inline=True), jitable(rnea),
-    jitable(crba), jitable(forward), jitable(terms))
+    bodies, quantities, jitable(spatial, inline=True), jitable(joints, inline=True),
+    *map(jitable, (rnea, crba, forward, coriolis, derivatives, kinematics, operational,
+                   velocity_terms, energy, regressor, friction, terms)))
+
+FLOAT = types.float64
+VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]
 
 
-def _record_type(dtype: np.dtype, readonly: bool = False) -> types.Array:
+def _records(dtype: np.dtype, readonly: bool = False) -> types.Array:
     return types.Array(numba.from_dtype(dtype), 1, 'C', readonly=readonly)
 
 
-VECTOR, MATRIX = types.float64[::1], types.float64[:, ::1]
-ROBOT = types.NamedTuple(
-    (_record_type(BODY, True), types.Array(types.float64, 1, 'C', readonly=True)), Robot)
-WORKSPACE = types.NamedTuple(
-    (_record_type(WORK), _record_type(JOINT), MATRIX, VECTOR, MATRIX), Workspace)
+def _constant(kind: types.Type, dimensions: int) -> types.Array:
+    return types.Array(kind, dimensions, 'C', readonly=True)
+
+
+ROBOT = types.NamedTuple((_records(BODY, True), _constant(FLOAT, 2), _constant(types.int64, 1),
+                          _constant(FLOAT, 2), _constant(FLOAT, 2)), Robot)
+WORKSPACE = types.NamedTuple(tuple(
+    (VECTOR, MATRIX)[len(shape) - 1] if dtype == np.float64 else _records(dtype)
+    for dtype, shape in SHAPES.values()), Workspace)
+OPTION_TYPES = {'frame': _records(FRAME, True), 'reference': types.int64,
+                'axes': _constant(types.int64, 1), 'damping': FLOAT}
+TYPES = {'ROBOT': ROBOT, 'WORKSPACE': WORKSPACE, 'VECTOR': VECTOR, 'MATRIX': MATRIX,
+         'STACK': STACK, 'INT': types.int64, 'BASE': _constant(FLOAT, 2),
+         **{option.upper(): kind for option, kind in OPTION_TYPES.items()}}
 
 GENERIC = '''
 from numba import njit, void
 
 from robodyn_ros.dynamics import terms
-from robodyn_ros.dynamics.compile import MATRIX, ROBOT, VECTOR, WORKSPACE
+from robodyn_ros.dynamics.compile import TYPES
 from robodyn_ros.jit import OPTIONS
 
-
-@njit(void(ROBOT, VECTOR, WORKSPACE, VECTOR), cache=True, **OPTIONS)
-def gravity(robot, q, work, tau):
-    terms.gravity(robot, q, work, tau)
+globals().update(TYPES)
 
 
-@njit(void(ROBOT, VECTOR, VECTOR, WORKSPACE, VECTOR), cache=True, **OPTIONS)
-def bias(robot, q, qd, work, tau):
-    terms.bias(robot, q, qd, work, tau)
-
-
-@njit(void(ROBOT, VECTOR, VECTOR, VECTOR, MATRIX, WORKSPACE, VECTOR), cache=True, **OPTIONS)
-def inverse_dynamics(robot, q, qd, qdd, wrenches, work, tau):
-    terms.loaded_inverse_dynamics(robot, q, qd, qdd, wrenches, work, tau)
-
-
-@njit(void(ROBOT, VECTOR, WORKSPACE, MATRIX), cache=True, **OPTIONS)
-def mass_matrix(robot, q, work, M):
-    terms.mass_matrix(robot, q, work, M)
-
-
-@njit(void(ROBOT, VECTOR, VECTOR, VECTOR, MATRIX, WORKSPACE, VECTOR), cache=True, **OPTIONS)
-def forward_dynamics(robot, q, qd, tau, wrenches, work, qdd):
-    terms.loaded_forward_dynamics(robot, q, qd, tau, wrenches, work, qdd)
+@njit(void({types}), cache=True, **OPTIONS)
+def {name}({arguments}):
+    terms.{term}({arguments})
 '''
 
+BATCH = '''
+from numba import njit, void
+
+from robodyn_ros.dynamics.compile import TYPES, generic
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+entry = generic('{name}')
+
+
+@njit(void(INT, INT, {types}), cache=True, **OPTIONS)
+def {name}(first, last, {arguments}):
+    for k in range(first, last):
+        entry({call})
+'''
 
 BOUND = '''
 import numpy as np
 from numba import carray, njit, void
 
-from robodyn_ros.dynamics.bodies import BODY, JOINT, WORK, Robot, Workspace
+from robodyn_ros.dynamics.bodies import BODY, FRAME, JOINT, WORK, Robot, Workspace
 from robodyn_ros.dynamics.compile import MATRIX, VECTOR, generic, stack
 from robodyn_ros.jit import OPTIONS
 
-BODIES = np.frombuffer(bytes.fromhex('{bodies}'), BODY)
-GRAVITY = np.frombuffer(bytes.fromhex('{gravity}'))
-entry = generic().{name}
+{constants}
+entry = generic('{name}')
 
 
 @njit(void({types}), cache=True, **OPTIONS)
 def {name}({arguments}):
-    bodies = carray(stack({body_room}), {n} + 1, WORK)
-    joints = carray(stack({joint_room}), {n}, JOINT)
-    factors = {factors}
-    rest = carray(stack({n}), {n}, np.float64)
-    unloaded = carray(stack(6 * {n}), ({n}, 6), np.float64)
+    {workspace}
     rest[:] = 0.0
     unloaded[:] = 0.0
-    work = Workspace(bodies, joints, factors, rest, unloaded)
+    robot, work = Robot({robot}), Workspace({fields})
     entry({call})
 '''
-ARGUMENTS = {'gravity': ('q', 'tau'), 'bias': ('q', 'qd', 'tau'),
-             'inverse_dynamics': ('q', 'qd', 'qdd', 'tau'), 'mass_matrix': ('q', 'M'),
-             'forward_dynamics': ('q', 'qd', 'tau', 'qdd')}
+
+# A thread's stack has megabytes: enough for the matrices of any robot, not of any tree.
+ON_STACK = 128
 
 
 @cache
-def generic() -> ModuleType:
-    """Return the compiled functions of ``GENERIC``; the first call on a machine takes seconds."""
-    return load('dynamics', GENERIC, MODULES)
+def generic(name: str) -> Callable[..., None]:
+    """
+    Return the compiled function of a quantity, for any robot.
+
+    The first call on a machine compiles. The function takes the robot, the quantity's options and
+    inputs, wrenches and base if it is loaded, a workspace, and its outputs.
+    """
+    quantity = QUANTITIES[name]
+    given = (*quantity.options, *quantity.inputs, *_loads(quantity))
+    arguments = ('robot', *given, 'work', *(f'out_{key}' for key in quantity.outputs))
+    kinds = ('ROBOT', *(_kind(a) for a in given), 'WORKSPACE', *_outputs(quantity, 0))
+    text = GENERIC.format(name=name, term=f'loaded_{name}' if quantity.loaded else name,
+                          types=', '.join(kinds), arguments=', '.join(arguments))
+    return getattr(load(name, text, MODULES), name)
 
 
-def bind(name: str, robot: Robot) -> Callable[..., None]:
-    """Return the compiled function ``name`` of one robot: it takes ``ARGUMENTS[name]``."""
-    n = len(robot.bodies)
-    *given, out = ARGUMENTS[name]
-    # A thread's stack has megabytes: enough for the matrix of any robot, not of any tree.
-    factors = (f'carray(stack({n} * {n}), ({n}, {n}), np.float64)' if n <= 128
-               else f'np.empty(({n}, {n}))')
-    loads = ['unloaded'] if name in ('inverse_dynamics', 'forward_dynamics') else []
+@cache
+def batch(name: str) -> Callable[..., None]:
+    """
+    Return the compiled function of a quantity over the states ``first`` to ``last - 1``.
+
+    It takes these two, then what that of :func:`generic` takes, with one more dimension of inputs,
+    wrenches and outputs; the wrenches of state k are those of k modulo their number.
+    """
+    quantity = QUANTITIES[name]
+    outputs = [f'out_{key}' for key in quantity.outputs]
+    arguments = ('robot', *quantity.options, *quantity.inputs, *_loads(quantity), 'work', *outputs)
+    kinds = ('ROBOT', *map(str.upper, quantity.options), *('MATRIX' for _ in quantity.inputs),
+             *(('STACK', 'BASE') if quantity.loaded else ()), 'WORKSPACE',
+             *_outputs(quantity, 1))
+    rows = {'wrenches': 'wrenches[k % len(wrenches)]',
+            **{a: f'{a}[k]' for a in (*quantity.inputs, *outputs)}}
+    text = BATCH.format(name=name, types=', '.join(kinds), arguments=', '.join(arguments),
+                        call=', '.join(rows.get(a, a) for a in arguments))
+    return getattr(load(f'{name}_batch', text, (*MODULES, sys.modules[__name__])), name)
+
+
+def bind(name: str, robot: Robot, **options: ndarray | float) -> Callable[..., None]:
+    """
+    Return the compiled function of a quantity of one robot: inputs in, outputs written.
+
+    :param options: the quantity's, which become part of it.
+    """
+    quantity = QUANTITIES[name]
+    nb, nv = len(robot.bodies), len(robot.chain)
+    size, parts = sizes(nb, nv), []
+    for field, (dtype, shape) in SHAPES.items():
+        numbers = tuple(size[word] for word in shape)
+        words = int(np.prod(numbers)) * dtype.itemsize // 8
+        kind = {BODY: 'BODY', WORK: 'WORK', JOINT: 'JOINT'}.get(dtype, 'np.float64')
+        parts.append(f'{field} = carray(stack({words}), {numbers}, {kind})' if nv <= ON_STACK
+                     else f'{field} = np.empty({numbers}, {kind})')
+    constants = {**{f'robot_{key}': _literal(value) for key, value in robot._asdict().items()},
+                 **{f'the_{key}': _literal(value) if isinstance(value, ndarray) else repr(value)
+                    for key, value in options.items()}}
+    outputs = [f'out_{key}' for key in quantity.outputs]
+    loads = ('unloaded', 'robot_base') if quantity.loaded else ()
     text = BOUND.format(
-        name=name, n=n, factors=factors,
-        bodies=robot.bodies.tobytes().hex(), gravity=robot.gravity.tobytes().hex(),
-        types=', '.join('MATRIX' if a == 'M' else 'VECTOR' for a in ARGUMENTS[name]),
-        arguments=', '.join(ARGUMENTS[name]),
-        body_room=(n + 1) * WORK.itemsize // 8, joint_room=n * JOINT.itemsize // 8,
-        call=', '.join(['Robot(BODIES, GRAVITY)', *given, *loads, 'work', out]))
+        name=name, workspace='\n    '.join(parts), fields=', '.join(SHAPES),
+        constants='\n'.join(f'{key} = {value}' for key, value in constants.items()),
+        robot=', '.join(f'robot_{field}' for field in Robot._fields),
+        types=', '.join([*('VECTOR' for _ in quantity.inputs), *_outputs(quantity, 0)]),
+        arguments=', '.join([*quantity.inputs, *outputs]),
+        call=', '.join(['robot', *(f'the_{option}' for option in quantity.options),
+                        *quantity.inputs, *loads, 'work', *outputs]))
     return getattr(load(f'{name}_of_one', text, (*MODULES, sys.modules[__name__])), name)
+
+
+def _loads(quantity: Quantity) -> tuple[str, ...]:
+    return ('wrenches', 'base') if quantity.loaded else ()
+
+
+def _kind(argument: str) -> str:
+    if argument in OPTION_TYPES or argument == 'base':
+        return argument.upper()
+    return 'MATRIX' if argument == 'wrenches' else 'VECTOR'
+
+
+def _outputs(quantity: Quantity, more: int) -> Sequence[str]:
+    return [('VECTOR', 'MATRIX', 'STACK')[len(shape) - 1 + more]
+            for shape in quantity.outputs.values()]
+
+
+def _literal(array: ndarray) -> str:
+    """Return the text that makes an array again, every bit of it."""
+    kind = {BODY: 'BODY', FRAME: 'FRAME'}.get(array.dtype, f'np.{array.dtype}')
+    data = array.tobytes().hex()
+    return f"np.frombuffer(bytes.fromhex('{data}'), {kind}).reshape({array.shape})"
 
 
 @intrinsic(prefer_literal=True)

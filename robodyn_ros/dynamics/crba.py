@@ -2,7 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mass matrix: the composite rigid body algorithm (Walker and Orin 1982)."""
 
-from .spatial import add, cross, origin, put, scale, second_moment_to_parent, to_parent, vec
+from .spatial import (
+    add,
+    cross,
+    origin,
+    put,
+    scale,
+    second_moment_to_parent,
+    to_parent,
+    unit_wrench,
+    vec,
+)
 
 
 def crba(bodies, joints, work, M):
@@ -13,26 +23,26 @@ def crba(bodies, joints, work, M):
     while joint i alone accelerates, at unit rate, in an arm at rest without weight: the bodies
     outboard of joint i then move as one composite body.
 
-    :param bodies: (nv,) records of :data:`~.bodies.BODY`.
-    :param joints: (nv,) records of :data:`~.bodies.JOINT`, placed at q.
-    :param work: (nv + 1,) records of :data:`~.bodies.WORK`.
+    :param bodies: (nb,) records of :data:`~.bodies.BODY`.
+    :param joints: (nb,) records of :data:`~.bodies.JOINT`, placed at q.
+    :param work: (nb + 1,) records of :data:`~.bodies.WORK`.
     :param M: (nv, nv) out [kg·m² | kg·m | kg], symmetric; zero off the tree's branches.
     """
-    n = M.shape[0]
+    n = len(bodies)
     for i in range(n):
         put_body(work[i], bodies[i])
-        for j in range(n):
-            M[i, j] = 0.0
+    for k in range(M.shape[0]):
+        for j in range(M.shape[0]):
+            M[k, j] = 0.0
 
     for i in range(n - 1, -1, -1):
         body, me = bodies[i], work[i]
         m, h, E = me.mass, vec(me.first), me.second
 
         # Force and moment on the composite body i for unit acceleration, seen by joint i ...
-        force = (-(body.turn * h[1]), body.turn * h[0], body.slide * m)
-        moment = (body.slide * h[1] - body.turn * E[4], -(body.slide * h[0]) - body.turn * E[5],
-                  body.turn * (E[0] + E[1]))
-        M[i, i] = body.turn * moment[2] + body.slide * force[2] + body.armature
+        force, moment = unit_wrench(body, m, h, E)
+        M[body.driver, body.driver] += (body.turn * moment[2] + body.slide * force[2]
+                                        + body.armature)
 
         # ... and by the joints that carry it, down to the base
         j = i
@@ -41,8 +51,9 @@ def crba(bodies, joints, work, M):
             moment = add(to_parent(bodies[j], joints[j], moment),
                          cross(origin(bodies[j], joints[j]), force))
             j = bodies[j].parent
-            M[i, j] = bodies[j].turn * moment[2] + bodies[j].slide * force[2]
-            M[j, i] = M[i, j]
+            effort = bodies[j].turn * moment[2] + bodies[j].slide * force[2]
+            M[body.driver, bodies[j].driver] += effort
+            M[bodies[j].driver, body.driver] += effort
 
         if body.parent < n:
             add_composite(work[body.parent], body, joints[i], m, h, E)

@@ -36,13 +36,14 @@ def place(bodies, q, joints):
     """
     Write into ``joints`` where the joints stand at q (nv,) [rad | m].
 
-    The angle about z is the constant offset and, of a revolute joint, q; a prismatic one slides
-    by q along z.
+    The angle about z is the constant offset and, of one that turns, what its driver makes of it;
+    a prismatic one slides along z.
     """
-    for i in range(q.shape[0]):
-        joints[i].cos, joints[i].sin = cos_sin(bodies[i].turn * q[i] + bodies[i].offset)
-        joints[i].slide = bodies[i].slide * q[i]
-    for i in range(q.shape[0]):
-        angle = bodies[i].turn * q[i] + bodies[i].offset
+    for i in range(len(bodies)):
+        at = q[bodies[i].driver]
+        joints[i].cos, joints[i].sin = cos_sin(bodies[i].turn * at + bodies[i].offset)
+        joints[i].slide = bodies[i].slide * at
+    for i in range(len(bodies)):
+        angle = bodies[i].turn * q[bodies[i].driver] + bodies[i].offset
         if abs(angle) > FAR:
             joints[i].cos, joints[i].sin = np.cos(angle), np.sin(angle)

@@ -77,6 +77,17 @@ def origin(body, joint):
     return p[0] + R[2] * d, p[1] + R[5] * d, p[2] + R[8] * d
 
 
+def unit_wrench(body, m, h, E):
+    """
+    Return force and moment, about the origin, that a unit acceleration of the joint alone takes.
+
+    Of all that the joint carries: mass, first and second moment ``m``, ``h``, ``E``.
+    """
+    return ((-(body.turn * h[1]), body.turn * h[0], body.slide * m),
+            (body.slide * h[1] - body.turn * E[4], -(body.slide * h[0]) - body.turn * E[5],
+             body.turn * (E[0] + E[1])))
+
+
 def second_moment_to_parent(body, joint, E):
     """Turn a second moment from the body's axes into the parent's: R E Rᵀ."""
     X = to_parent(body, joint, (E[0], E[3], E[4]))
@@ -86,6 +97,25 @@ def second_moment_to_parent(body, joint, E):
     B = to_parent(body, joint, (X[1], Y[1], Z[1]))
     C = to_parent(body, joint, (X[2], Y[2], Z[2]))
     return A[0], B[1], C[2], A[1], A[2], B[2]
+
+
+def mixed_moment_to_parent(body, joint, D):
+    """Turn a matrix of nine, by rows, from the body's axes into the parent's: rows of R D Rᵀ."""
+    X = to_parent(body, joint, (D[0], D[1], D[2]))
+    Y = to_parent(body, joint, (D[3], D[4], D[5]))
+    Z = to_parent(body, joint, (D[6], D[7], D[8]))
+    A = to_parent(body, joint, (X[0], Y[0], Z[0]))
+    B = to_parent(body, joint, (X[1], Y[1], Z[1]))
+    C = to_parent(body, joint, (X[2], Y[2], Z[2]))
+    return (A[0], B[0], C[0]), (A[1], B[1], C[1]), (A[2], B[2], C[2])
+
+
+def turned_moment(E, s):
+    """Return ∫ r × (s × r) dm = s tr E - E s of a second moment E: the inertia times s."""
+    trace = E[0] + E[1] + E[2]
+    return (trace * s[0] - (E[0] * s[0] + E[3] * s[1] + E[4] * s[2]),
+            trace * s[1] - (E[3] * s[0] + E[1] * s[1] + E[5] * s[2]),
+            trace * s[2] - (E[4] * s[0] + E[5] * s[1] + E[2] * s[2]))
 
 
 def acceleration_matrix(w, dw):

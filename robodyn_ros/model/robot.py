@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..errors import UnknownNameError
+from .rigid import offset_inertia
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Frame:
 
 
 # Friction near rest, where nothing else is known of it, see `dynamics/friction.py`
-FRICTION_VELOCITY = 0.01        # [rad/s | m/s] below it friction is a steep slope instead of a step
+FRICTION_VELOCITY = 0.01        # [rad/s | m/s] below it friction is a slope instead of a step
 STRIBECK_VELOCITY = 0.1         # [rad/s | m/s] on this scale static friction becomes Coulomb's
 
 
@@ -129,6 +130,20 @@ class RobotModel:
     def joint_types(self) -> tuple[str, ...]:
         """(nv,) 'revolute', 'continuous' or 'prismatic'."""
         return tuple(self.body_joint_types[i] for i in self.leaders)
+
+    @property
+    def inertial_parameters(self) -> ndarray:
+        """
+        (10 nb,) what the dynamics is linear in, ten numbers a body.
+
+        Mass [kg], first moment (3) [kg·m], and Ixx, Ixy, Iyy, Ixz, Iyz, Izz [kg·m²] about the
+        origin of the body's frame, in its axes.
+        """
+        first = self.mass[:, None] * self.com
+        inertia = self.inertia + np.array([offset_inertia(m, r)
+                                           for m, r in zip(self.mass, self.com)])
+        rows, columns = [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]
+        return np.column_stack([self.mass, first, inertia[:, rows, columns]]).ravel()
 
     @property
     def frame_names(self) -> tuple[str, ...]:

@@ -65,6 +65,48 @@ class Case:
     def forward_dynamics(self, q, qd, tau):
         return pin.aba(self.pin, self.data, self.q(q), self.v(qd), self.v(tau))[self.order]
 
+    def coriolis(self, q, qd):
+        return pin.computeCoriolisMatrix(self.pin, self.data, self.q(q), self.v(qd))[
+            np.ix_(self.order, self.order)]
+
+    def derivatives(self, q, qd, qdd):
+        """Return ∂τ/∂q and ∂τ/∂q̇."""
+        pin.computeRNEADerivatives(self.pin, self.data, self.q(q), self.v(qd), self.v(qdd))
+        return [a[np.ix_(self.order, self.order)]
+                for a in (self.data.dtau_dq, self.data.dtau_dv)]
+
+    def forward_derivatives(self, q, qd, tau):
+        """Return ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂τ."""
+        pin.computeABADerivatives(self.pin, self.data, self.q(q), self.v(qd), self.v(tau))
+        upper = np.triu(self.data.Minv)
+        return [a[np.ix_(self.order, self.order)] for a in (
+            self.data.ddq_dq, self.data.ddq_dv, upper + np.triu(upper, 1).T)]
+
+    def place(self, name, q, qd):
+        """Return pose, and Jacobian and its rate by reference, of a frame."""
+        frame = self.pin.getFrameId(name, pin.BODY)
+        pin.computeJointJacobiansTimeVariation(self.pin, self.data, self.q(q), self.v(qd))
+        pin.updateFramePlacements(self.pin, self.data)
+        of = {'world': pin.WORLD, 'body': pin.LOCAL, 'aligned': pin.LOCAL_WORLD_ALIGNED}
+        return self.data.oMf[frame].homogeneous, {
+            name: [f(self.pin, self.data, frame, reference)[:, self.order] for f in (
+                pin.getFrameJacobian, pin.getFrameJacobianTimeVariation)]
+            for name, reference in of.items()}
+
+    def energies(self, q, qd):
+        """Return kinetic and potential energy."""
+        return (pin.computeKineticEnergy(self.pin, self.data, self.q(q), self.v(qd)),
+                pin.computePotentialEnergy(self.pin, self.data, self.q(q)))
+
+    def center_of_mass(self, q):
+        return pin.centerOfMass(self.pin, self.data, self.q(q))
+
+    def regressor(self, q, qd, qdd):
+        """Return the torque regressor; Pinocchio's inertias are in the order of ours."""
+        Y = pin.computeJointTorqueRegressor(self.pin, self.data, self.q(q), self.v(qd),
+                                            self.v(qdd))[self.order]
+        return np.hstack([Y[:, 10 * (i - 1):10 * i] for i in self.ids])
+
     def q(self, q):
         """Configuration of Pinocchio, whose continuous joints are (cos, sin)."""
         out = pin.neutral(self.pin)

@@ -55,7 +55,7 @@ def test_the_users_own_compiled_code_calls_kernels(robot, close):
 def test_no_call_from_python_holds_the_gil(robot, name):
     kernels = robot('panda').dynamics.kernels
     assert getattr(kernels, name).targetoptions['nogil']
-    assert getattr(generic(), name).targetoptions['nogil']
+    assert generic(name).targetoptions['nogil']
 
 
 def test_kernels_run_in_loops_without_the_gil(robot):

@@ -21,7 +21,7 @@ ROBOTS = ['panda', 'rp', 'tree3', 'tree11']
 def test_plain_python_gives_the_numbers_of_the_kernels(robot, close, name):
     case = robot(name)
     robot_, work = parameters(case.model), workspace(case.model)
-    robot_ = Robot(robot_.bodies.view(np.recarray), robot_.gravity)
+    robot_ = Robot(robot_.bodies.view(np.recarray), *robot_[1:])
     work = Workspace(work.bodies.view(np.recarray), work.joints.view(np.recarray), *work[2:])
     out, M = np.empty(case.model.nv), np.empty((case.model.nv, case.model.nv))
     for q, qd, qdd in case.states(2):
@@ -104,18 +104,18 @@ def test_no_algorithm_branches_on_a_value(robot, close, name):
     case = robot(name)
     n = case.model.nv
     robot_, work = parameters(case.model), workspace(case.model)
-    bodies = namespaces(BODY, robot_.bodies, ('parent', 'turn', 'slide'))
-    gravity, unloaded, rest = opaque(robot_.gravity), opaque(work.unloaded), opaque(work.rest)
+    bodies = namespaces(BODY, robot_.bodies, ('parent', 'driver', 'turn', 'slide'))
+    base, unloaded, rest = opaque(robot_.base), opaque(work.unloaded), opaque(work.rest)
     scratch = namespaces(WORK, work.bodies)
     out, M = np.empty(n, object), np.empty((n, n), object)
     q, qd, qdd = next(case.states())
     place(robot_.bodies.view(np.recarray), q, work.joints.view(np.recarray))
     joints = namespaces(JOINT, work.joints)
 
-    rnea(bodies, gravity, joints, opaque(qd), opaque(qdd), unloaded, scratch, out)
+    rnea(bodies, base, joints, opaque(qd), opaque(qdd), unloaded, scratch, out)
     close(numbers(out), case.dynamics.inverse_dynamics(q, qd, qdd), 1e-13)
     crba(bodies, joints, scratch, M)
     close(numbers(M), case.dynamics.mass_matrix(q), 1e-13)
-    forward_dynamics(bodies, gravity, joints, opaque(qd), opaque(qdd), rest, unloaded, scratch, M,
-                     out)
+    forward_dynamics(bodies, base, robot_.chain, joints, opaque(qd), opaque(qdd), rest, unloaded,
+                     scratch, M, out)
     close(numbers(out), case.dynamics.forward_dynamics(q, qd, qdd), 1e-10)

@@ -1,0 +1,51 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Friction: the curve of the textbook, smooth at rest, with two directions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robodyn_ros import DhLink, Dynamics, from_dh
+
+ARM = from_dh([DhLink(0, 0, 1, 0, mass=1, viscous=0.5, coulomb=2)])
+STICKY = replace(ARM, static_friction=np.array([3.0]))
+
+
+def effort(model, qd):
+    return Dynamics(model).friction([qd])[0]
+
+
+def test_far_from_rest_it_is_viscous_and_coulomb():
+    assert effort(ARM, 4.0) == pytest.approx(0.5 * 4 + 2)
+    assert effort(ARM, -4.0) == pytest.approx(-0.5 * 4 - 2)
+    assert effort(STICKY, 4.0) == pytest.approx(0.5 * 4 + 2)
+
+
+def test_near_rest_it_rises_towards_static_friction_and_is_none_at_rest():
+    speeds = np.linspace(0, 0.5, 2001)
+    curve = np.array([Dynamics(STICKY).friction([v])[0] for v in speeds]) - 0.5 * speeds
+    assert curve[0] == 0.0
+    assert 2.7 < curve.max() <= 3.0
+    assert curve[-1] == pytest.approx(2.0)
+
+
+def test_it_has_no_step():
+    speeds = np.linspace(-0.1, 0.1, 4001)
+    curve = np.array([Dynamics(STICKY).friction([v])[0] for v in speeds])
+    steepest = 0.5 + 3.0 / ARM.friction_velocity[0]         # F_v + F_s / v_0, at rest
+    assert np.abs(np.diff(curve)).max() <= 1.001 * steepest * (speeds[1] - speeds[0])
+
+
+def test_each_direction_has_its_own():
+    model = replace(ARM, backward_friction=np.array([[0.1], [1.0], [1.0]]))
+    assert effort(model, 4.0) == pytest.approx(0.5 * 4 + 2)
+    assert effort(model, -4.0) == pytest.approx(-0.1 * 4 - 1)
+
+
+@given(st.floats(-1e3, 1e3))
+def test_it_never_drives(qd):
+    assert effort(STICKY, qd) * qd >= 0.0
