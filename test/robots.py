@@ -8,7 +8,7 @@ from robodyn_ros.model.library import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path
 
 OWN = {name: robot_path(name) for name in OWN_ROBOTS}
 REAL = {name: robot_path(name) for name in EXAMPLE_ROBOTS}
-# Panda's second finger mimics the first: both are locked, apart by different amounts.
+# Panda's second finger mimics the first; locked, they may be apart by different amounts.
 PANDA_LOCKED = {'panda_finger_joint1': 0.03, 'panda_finger_joint2': 0.01}
 LOCKED = {'panda': PANDA_LOCKED}
 
@@ -30,6 +30,38 @@ ARM = '''<robot name="arm">
     <limit lower="0" upper="0.3" effort="90" velocity="1"/></joint>
   <joint name="mount" type="fixed"><parent link="fore"/><child link="tool"/>
     <origin xyz="0 0 0.2" rpy="0.1 0.2 0.3"/></joint>
+</robot>
+'''
+
+# A hand on a wrist: the right finger follows the left one, and the pad on it the right finger.
+GRIPPER = '''<robot name="gripper">
+  <link name="base"/>
+  <link name="hand"><inertial><mass value="1"/>
+    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+  <link name="right_finger"><inertial><mass value="0.2"/>
+    <inertia ixx="0.002" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.002"/></inertial></link>
+  <link name="left_finger"><inertial><mass value="0.3"/>
+    <inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.001"/></inertial></link>
+  <joint name="wrist" type="revolute"><parent link="base"/><child link="hand"/>
+    <origin xyz="0 0 0.5"/><axis xyz="1 0 0"/>
+    <limit lower="-2" upper="2" effort="10" velocity="3"/>
+    <dynamics damping="0.1"/></joint>
+  <joint name="right" type="prismatic"><parent link="hand"/><child link="right_finger"/>
+    <origin xyz="0 0 0.1"/><axis xyz="0 1 0"/>
+    <limit lower="-0.01" upper="0.005" effort="7" velocity="1"/>
+    <dynamics damping="8" friction="2"/>
+    <mimic joint="left" multiplier="-0.5" offset="0.01"/></joint>
+  <joint name="left" type="prismatic"><parent link="hand"/><child link="left_finger"/>
+    <origin xyz="0 0.04 0.1"/><axis xyz="0 1 0"/>
+    <limit lower="0" upper="0.05" effort="30" velocity="9"/>
+    <dynamics damping="4" friction="1"/></joint>
+  <link name="right_pad"><inertial><origin xyz="0 0 0.02"/><mass value="0.1"/>
+    <inertia ixx="0.0001" ixy="0" ixz="0" iyy="0.0001" iyz="0" izz="0.0001"/></inertial></link>
+  <joint name="right_tip" type="revolute"><parent link="right_finger"/><child link="right_pad"/>
+    <origin xyz="0 0 0.05"/><axis xyz="1 0 0"/>
+    <limit lower="-1" upper="0.15" effort="1" velocity="2"/>
+    <dynamics damping="0.01" friction="0.03"/>
+    <mimic joint="right" multiplier="20" offset="0.1"/></joint>
 </robot>
 '''
 

@@ -24,8 +24,9 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
     :param pose: (nv,) [rad | m].
     :param source: where all this was read from, for the headline.
     """
+    more = model.nb - model.nv
     head = Text.assemble((model.name, 'bold'), f': {model.nv} joint{"s" * (model.nv > 1)} on '
-                         f'{model.base_link}, '
+                         f'{model.base_link}, ' + f'{more} more mimicking, ' * (more > 0) +
                          f'{model.mass.sum():.4g} kg in motion ', (f'({source})', 'dim'))
     odd = [Text(f'! {text}', 'yellow') for text in model.warnings]
     return Group(head, _chain(model), _limits(model), _gravity(model, pose),
@@ -46,11 +47,20 @@ def _chain(model: RobotModel) -> Table:
     depth: list[int] = []
     for i, parent in enumerate(model.parent):
         depth.append(0 if parent < 0 else depth[parent] + 1)
-        table.add_row('  ' * depth[i] + model.joint_names[i], model.joint_types[i],
+        table.add_row('  ' * depth[i] + model.body_joint_names[i], _type(model, i),
                       _vector(model.joint_axis[i]),
                       model.base_link if parent < 0 else model.link_names[parent],
                       model.link_names[i], f'{model.mass[i]:.4g}', _vector(model.com[i]))
     return table
+
+
+def _type(model: RobotModel, i: int) -> str:
+    """How the joint above body i moves, and, if it is not on its own, by which law."""
+    kind, leader = model.body_joint_types[i], model.joint_names[model.driver[i]]
+    if leader == model.body_joint_names[i]:
+        return kind
+    shift = f' {model.shift[i]:+.4g}' if model.shift[i] else ''
+    return f'{kind}, mimics {leader} ×{model.ratio[i]:.4g}{shift}'
 
 
 def _limits(model: RobotModel) -> Table:

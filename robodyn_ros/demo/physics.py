@@ -80,7 +80,7 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
     """
     model = dynamics.model
     zero, link = np.zeros(model.nv), model.link_names[-1]
-    rotation = _orientation(model, pose, model.nv - 1)
+    rotation = _orientation(model, pose, model.nb - 1)
     slides = np.array([kind == 'prismatic' for kind in model.joint_types])
     damper = (damping + model.viscous_friction) / duration
     best = Push(link, np.zeros(3), zero)
@@ -102,11 +102,11 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
 
 def _orientation(model: RobotModel, q: ndarray, body: int) -> ndarray:
     """Rotation (3, 3) of a body in the base frame."""
-    rotation = np.eye(3)
+    rotation, at = np.eye(3), model.ratio * q[model.driver] + model.shift
     while body >= 0:
         here = model.joint_rotation[body]
-        if model.joint_types[body] != 'prismatic':
-            here = here @ axis_rotation(model.joint_axis[body], q[body])
+        if model.body_joint_types[body] != 'prismatic':
+            here = here @ axis_rotation(model.joint_axis[body], at[body])
         rotation, body = here @ rotation, int(model.parent[body])
     return rotation
 

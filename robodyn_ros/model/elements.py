@@ -66,10 +66,11 @@ class JointData(NamedTuple):
         return axis_rotation(self.axis, q), np.zeros(3)
 
 
-def joint_data(joint: Joint, warnings: list[str]) -> JointData:
+def joint_data(joint: Joint, warnings: list[str], driven: bool = True) -> JointData:
     """
     Read a joint that turns or slides; what is odd but usable is added to ``warnings``.
 
+    :param driven: whether it has a drive, so that a limit of its effort means something.
     :raises UrdfError: if the type is another, or axis, limits or friction make no sense.
     """
     where = f'joint {joint.name!r}'
@@ -99,7 +100,7 @@ def joint_data(joint: Joint, warnings: list[str]) -> JointData:
         for quantity, value in (('velocity', velocity), ('effort', effort)):
             if value < 0:
                 refuse(f'{quantity} limit is {value}', 'give one that is not negative', value)
-            if value == 0:
+            if value == 0 and (driven or quantity != 'effort'):
                 warnings.append(f'{where}: {quantity} limit is zero')
         if joint.type != 'continuous':
             lower, upper = joint.limit.lower, joint.limit.upper

@@ -28,7 +28,7 @@ class Frame:
 
 
 # Friction near rest, where nothing else is known of it, see `dynamics/friction.py`
-FRICTION_VELOCITY = 0.01        # [rad/s | m/s] below it friction is a slope instead of a step
+FRICTION_VELOCITY = 0.01        # [rad/s | m/s] below it friction is a steep slope, not a step
 STRIBECK_VELOCITY = 0.1         # [rad/s | m/s] on this scale static friction becomes Coulomb's
 
 
@@ -125,6 +125,12 @@ class RobotModel:
     def leaders(self) -> ndarray:
         """(nv,) index of the body below each joint of ``joint_names``."""
         return np.array([self.body_joint_names.index(name) for name in self.joint_names])
+
+    @property
+    def followers(self) -> ndarray:
+        """(nb - nv,) indices of the bodies below joints that mimic another."""
+        return np.array([i for i, name in enumerate(self.body_joint_names)
+                         if name not in self.joint_names], int)
 
     @property
     def joint_types(self) -> tuple[str, ...]:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy import ndarray
 from urdf_parser_py.urdf import URDF, Joint
 
-from ..errors import ArgumentError, UnknownNameError, UrdfError
+from ..errors import ArgumentError, RobodynError, UnknownNameError, UrdfError
 from ..text import appearance
 from .document import read
-from .elements import JointData, inertial, joint_data, locked_position, placement
+from .elements import JointData, inertial, joint_data, placement
+from .mimic import SLACK, Relation, carried_along, relation
 from .rigid import Inertial, joined
 from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame, RobotModel
 from .validate import validated
@@ -30,6 +31,11 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     Joints come depth first, in the order of the document. What is fixed to a moving link is
     lumped into it, what is fixed to the base into the base. URDF has one number for friction: it
     is taken as Coulomb and as static friction.
+
+    A joint that mimics another moves with it, over a chain of them too: it is no degree of
+    freedom, and its limits and friction are felt by the joint that drives it
+    (:func:`~robodyn_ros.model.mimic.carried_along`). Where that one is fixed or locked it is
+    fixed as well.
 
     :param path_or_xml: path of a file, or XML text.
     :param root: link that becomes the base; only what is below it is loaded.
@@ -141,8 +147,10 @@ class _Walk:
         self.robot, self.locked, self.warnings = robot, locked, warnings
         self.links = {link.name: link for link in robot.links}
         self.below = _joints_below(robot)
+        self.by_name = {joint.name: joint for joint in robot.joints}
         self.frames: dict[str, Frame] = {}
         self.joints: list[Joint] = []
+        self.relations: list[Relation] = []             # of the joints to those that drive them
         self.data: list[JointData] = []
         self.placements: list[Frame] = []               # of the joints, in the parent body
         self.parts: list[list[Inertial]] = []           # what each body is lumped of
@@ -156,25 +164,44 @@ class _Walk:
             joint, at = todo.pop()
             rotation, origin = placement(joint.origin)
             here = Frame(at.body, at.rotation @ rotation, at.origin + at.rotation @ origin)
-            if joint.type != 'fixed' and joint.name not in self.locked:
-                if chain is not None and joint.name not in chain:
-                    if at.body < 0:
-                        continue        # another arm on the same base: it cannot be felt
+            if joint.type != 'fixed':
+                beside = chain is not None and joint.name not in chain
+                if beside and at.body < 0 and joint.name not in self.locked:
+                    continue            # another arm on the same base: it cannot be felt
+                law = relation(joint, self.by_name, self.locked)
+                if law.driver is None:
+                    here = self._rest(joint, law.shift, here)
+                elif beside:
                     raise UrdfError(
                         f'joint {joint.name!r} moves, but is not between the base and tip {tip!r}',
                         name=joint.name, remedy=f'lock it: locked={{{joint.name!r}: position}}')
-                here = self._move(joint, here)
-            elif joint.type != 'fixed':
-                data = joint_data(joint, [])
-                q = locked_position(joint, data, self.locked[joint.name])
-                rotation, origin = data.motion(joint.type, q)
-                here = Frame(here.body, here.rotation @ rotation,
-                             here.origin + here.rotation @ origin)
+                else:
+                    here = self._move(joint, law, here)
             todo += self._enter(joint.child, here)
         if not self.joints:
             raise UrdfError(f'robot {self.robot.name!r}: no joint moves below link {base!r}',
                             name=self.robot.name,
                             remedy='leave one unlocked, or choose another root or tip')
+        loaded = {joint.name for joint in self.joints}
+        for joint, law in zip(self.joints, self.relations):
+            if law.driver not in loaded:
+                raise UrdfError(f'joint {joint.name!r} mimics {law.driver!r}, which is not loaded',
+                                name=joint.name, remedy='choose root and tip so that both are in '
+                                f'between, or lock {law.driver!r} or {joint.name!r}')
+        self._miss(loaded)
+
+    def _miss(self, loaded: set[str]) -> None:
+        """Warn of joints that are left out, although one that is loaded moves them."""
+        for joint in self.robot.joints:
+            if joint.mimic is None or joint.child in self.frames:
+                continue
+            try:
+                law = relation(joint, self.by_name, self.locked)
+            except RobodynError:        # what is left out may be faulty
+                continue
+            if law.driver in loaded:
+                self.warnings.append(f'joint {joint.name!r} mimics {law.driver!r}, but is left '
+                                     'out: nothing of it is felt there')
 
     def _enter(self, name: str, frame: Frame) -> list[tuple[Joint, Frame]]:
         """Take in a link; return the joints on it with its frame, the first one last."""
@@ -184,17 +211,23 @@ class _Walk:
             self.parts[frame.body].append(part.placed(frame.rotation, frame.origin))
         return [(joint, frame) for joint in reversed(self.below[name])]
 
-    def _move(self, joint: Joint, here: Frame) -> Frame:
+    def _rest(self, joint: Joint, q: float, here: Frame) -> Frame:
+        """Return the frame of the child of a joint that could move, but stays at ``q``."""
+        data = joint_data(joint, [])
+        if joint.name not in self.locked and not data.lower - SLACK <= q <= data.upper + SLACK:
+            self.warnings.append(f'joint {joint.name!r} is fixed at {q:.6g} by what it mimics, '
+                                 f'outside of its limits [{data.lower:g}, {data.upper:g}]')
+        rotation, origin = data.motion(joint.type, q)
+        return Frame(here.body, here.rotation @ rotation, here.origin + here.rotation @ origin)
+
+    def _move(self, joint: Joint, law: Relation, here: Frame) -> Frame:
         """Take in a joint that moves; return the frame of its child, which is a new body's."""
-        if joint.mimic is not None:
-            raise UrdfError(f'joint {joint.name!r} mimics {joint.mimic.joint!r}: mimic joints are '
-                            'not supported yet', name=joint.name,
-                            remedy=f'lock it: locked={{{joint.name!r}: position}}')
         if len(self.joints) == MAX_JOINTS:
             raise UrdfError(f'more than {MAX_JOINTS} joints move', name=joint.name,
                             remedy='load a part, with root, tip or locked')
-        self.data.append(joint_data(joint, self.warnings))
+        self.data.append(joint_data(joint, self.warnings, driven=law.driver == joint.name))
         self.joints.append(joint)
+        self.relations.append(law)
         self.placements.append(here)
         self.parts.append([])
         return Frame(len(self.parts) - 1, np.eye(3), np.zeros(3))
@@ -202,21 +235,28 @@ class _Walk:
     def model(self, gravity: ndarray) -> RobotModel:
         """Return what was gathered, as arrays."""
         bodies = [joined(parts) for parts in self.parts]
+        moving = list(zip(self.joints, self.relations, self.data))
+        own = {joint.name: data for joint, law, data in moving if law.driver == joint.name}
+        names = tuple(own)
+        driven = [carried_along(name, own[name], [
+            (joint.name, law, data) for joint, law, data in moving
+            if law.driver == name != joint.name]) for name in names]
 
         def column(name: str) -> ndarray:
-            return np.array([getattr(data, name) for data in self.data], float)
+            return np.array([getattr(data, name) for data in driven], float)
 
         return RobotModel(
-            name=self.robot.name, base_link=self.base,
-            joint_names=tuple(joint.name for joint in self.joints),
+            name=self.robot.name, base_link=self.base, joint_names=names,
             link_names=tuple(joint.child for joint in self.joints),
             body_joint_names=tuple(joint.name for joint in self.joints),
             body_joint_types=tuple(joint.type for joint in self.joints),
-            driver=np.arange(len(bodies)), ratio=np.ones(len(bodies)), shift=np.zeros(len(bodies)),
+            driver=np.array([names.index(law.driver) for law in self.relations]),
+            ratio=np.array([law.ratio for law in self.relations]),
+            shift=np.array([law.shift for law in self.relations]),
             parent=np.array([at.body for at in self.placements]),
             joint_rotation=np.array([at.rotation for at in self.placements]),
             joint_origin=np.array([at.origin for at in self.placements]),
-            joint_axis=column('axis'),
+            joint_axis=np.array([data.axis for data in self.data]),
             mass=np.array([body.mass for body in bodies], float),
             com=np.array([body.com for body in bodies]),
             inertia=np.array([body.inertia for body in bodies]),
@@ -226,7 +266,7 @@ class _Walk:
             static_friction=column('friction'),
             backward_friction=np.array([column('damping'), column('friction'),
                                         column('friction')]),
-            friction_velocity=np.full(len(bodies), FRICTION_VELOCITY),
-            stribeck_velocity=np.full(len(bodies), STRIBECK_VELOCITY),
-            armature=np.zeros(len(bodies)),
+            friction_velocity=np.full(len(names), FRICTION_VELOCITY),
+            stribeck_velocity=np.full(len(names), STRIBECK_VELOCITY),
+            armature=np.zeros(len(names)),
             gravity_vector=gravity, frames=self.frames, warnings=tuple(self.warnings))

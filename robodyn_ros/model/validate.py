@@ -63,9 +63,9 @@ def _check_mass_matrix(model: RobotModel, q: ndarray) -> None:
             return
         involved = np.flatnonzero(abs(vectors[:, 0]) > 0.1 * abs(vectors[:, 0]).max())
     # Where several joints cancel, the lightest body they move is the one that was forgotten.
-    weight = model.mass[involved] + np.trace(model.inertia[involved], axis1=1, axis2=2)
-    worst = involved[np.argmin(weight)]
-    joint, link = model.joint_names[worst], model.link_names[worst]
+    weight = np.bincount(model.driver, model.mass + np.trace(model.inertia, axis1=1, axis2=2))
+    worst = involved[np.argmin(weight[involved])]
+    joint, link = model.joint_names[worst], model.link_names[model.leaders[worst]]
     others = [repr(model.joint_names[i]) for i in involved if i != worst]
     raise InertiaError(
         f'nothing that has inertia resists joint {joint!r}'
@@ -79,21 +79,22 @@ def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:
     """
     M(q) (nv, nv) by definition, and the most its diagonal (nv,) could be at this pose.
 
-    The most is what a joint would feel if all mass beyond it turned about it at full distance.
+    The most is what a joint would feel if all mass beyond it turned about it at full distance, and
+    nothing that its followers do took away from that.
     """
-    n = model.nv
+    n, at_body = model.nb, model.ratio * q[model.driver] + model.shift
     rotation, origin, axis = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
     m, most, inertial = np.zeros((n, n)), np.zeros(n), np.empty((n, 3, 3))
-    turns = np.array([kind != 'prismatic' for kind in model.joint_types])
+    turns = np.array([kind != 'prismatic' for kind in model.body_joint_types])
     for i, parent in enumerate(model.parent):
         at, here = (np.eye(3), np.zeros(3)) if parent < 0 else (rotation[parent], origin[parent])
         rotation[i] = at @ model.joint_rotation[i]
         origin[i] = here + at @ model.joint_origin[i]
         axis[i] = rotation[i] @ model.joint_axis[i]
         if turns[i]:
-            rotation[i] = rotation[i] @ axis_rotation(model.joint_axis[i], q[i])
+            rotation[i] = rotation[i] @ axis_rotation(model.joint_axis[i], at_body[i])
         else:
-            origin[i] += axis[i] * q[i]
+            origin[i] += axis[i] * at_body[i]
         inertial[i] = rotation[i] @ model.inertia[i] @ rotation[i].T
     for i in range(n):
         path = [i]
@@ -106,4 +107,7 @@ def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:
                                   + angular @ inertial[i] @ angular.T)
         most[path] += np.where(turns[path], np.trace(inertial[i]) + model.mass[i]
                                * (reach * reach).sum(1), model.mass[i])
-    return m, most
+    # From all joints to those that move on their own: q̇ of the ones is G q̇ of the others
+    G = np.zeros((n, model.nv))
+    G[np.arange(n), model.driver] = model.ratio
+    return G.T @ m @ G, (np.sqrt(most) @ abs(G))**2

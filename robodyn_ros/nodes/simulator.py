@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.time import Time
@@ -33,6 +34,9 @@ class Simulator(Node):
     """
     Publishes `joint_states` with measured efforts and takes efforts on `commands`.
 
+    Joints that mimic others are in the states too, after those that move on their own and as
+    computed from them, without effort; in the commands they are not.
+
     The plant lives on the thread of ``loop``; the executor only serves parameters, services
     (`~/release_brakes`, `~/engage_brakes`, `~/reset`) and pushes: the force of a WrenchStamped on
     `~/push` acts at the origin of the link that its frame_id names, in world axes; its torque
@@ -45,7 +49,12 @@ class Simulator(Node):
         p = self.parameters.values()
         model, urdf, drive = self._robot(p)
         self._simulation_time = p['lockstep'] or p['publish_clock']
-        self._encoder = JointStateEncoder(model.joint_names)
+        # What is published: every joint that moves, those that mimic another last
+        order = [*model.leaders, *model.followers]
+        self._encoder = JointStateEncoder([model.body_joint_names[i] for i in order])
+        self._driver, self._ratio, self._shift = (
+            column[order] for column in (model.driver, model.ratio, model.shift))
+        self._drives = (np.arange(model.nb) < model.nv).astype(float)
         self._states = self.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
         self._clock_publisher = (self.create_publisher(Clock, '/clock', qos.CLOCK_OUT)
                                  if p['publish_clock'] else None)
@@ -113,8 +122,10 @@ class Simulator(Node):
                  else time.time_ns() - self.loop.lateness_ns)
         if self._clock_publisher is not None:
             self._clock_publisher.publish(Clock(clock=Time(nanoseconds=stamp).to_msg()))
-        self._states.publish(
-            self._encoder.encode(stamp, state.position, state.velocity, state.effort))
+        driver, ratio = self._driver, self._ratio
+        self._states.publish(self._encoder.encode(
+            stamp, ratio * state.position[driver] + self._shift, ratio * state.velocity[driver],
+            self._drives * state.effort[driver]))
 
     def _service(self, action: Callable[[], str]) -> Callable:
         def answer(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

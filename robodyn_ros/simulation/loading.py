@@ -4,13 +4,14 @@
 A URDF as MuJoCo reads it, without this package's own reader in between.
 
 The plant must not share our parser's mistakes, so MuJoCo gets the text itself. Only what it must
-not act on is taken out first (shapes, extensions, mimic rules), and bodies that its compiler
-refuses although equations of motion have no quarrel with them are written in afterwards.
+not act on is taken out first (shapes, extensions), and bodies that its compiler refuses although
+equations of motion have no quarrel with them are written in afterwards, as are mimic rules.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -19,7 +20,7 @@ from lxml import etree
 from ..errors import SimulationError, UnknownNameError
 
 # What MuJoCo may see of a URDF. Shapes need files and collide; a <mujoco> element would change the
-# physics; a mimic rule would move joints that are locked here.
+# physics; of mimic rules MuJoCo takes none to which a fixed joint belongs, see `_mimic_rules`.
 KEPT = {'robot': {'link', 'joint'}, 'link': {'inertial'},
         'joint': {'origin', 'parent', 'child', 'axis', 'limit', 'dynamics'}}
 # Added to the moments of a moving body that has none (a point mass, a link without mass), so that
@@ -27,7 +28,8 @@ KEPT = {'robot': {'link', 'joint'}, 'link': {'inertial'},
 POINT_INERTIA = 1e-9
 # MuJoCo's stops and dry friction are springs and dampers that are given a time constant [s] and a
 # damping ratio, and how much of their aim they reach. Its defaults, made for contacts, let a light
-# wrist run through its stop by a radian, and an arm creep that dry friction should hold.
+# wrist run through its stop by a radian, and an arm creep that dry friction should hold. The time
+# constants of friction and of mimic rules are two steps, the least that it takes.
 STOP_SOLREF, IMPEDANCE = (0.004, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 _log = logging.getLogger(__name__)
@@ -44,18 +46,45 @@ def _prune(element: etree._Element) -> None:
             _prune(child)
 
 
-def bare_urdf(urdf: str) -> str:
-    """
-    Return the URDF text reduced to bodies and joints.
+class Rule(NamedTuple):
+    """A joint is at ``multiplier`` times the position of ``leader`` plus ``offset`` [rad | m]."""
 
-    :raises SimulationError: if the text is not XML.
-    """
+    leader: str
+    multiplier: float
+    offset: float
+
+
+def _parsed(urdf: str) -> etree._Element:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     try:
-        root = etree.fromstring(urdf.encode(), parser)
+        return etree.fromstring(urdf.encode(), parser)
     except etree.XMLSyntaxError as error:
         raise SimulationError(f'the URDF is not XML ({error})', name='urdf',
                               remedy='repair the text') from error
+
+
+def _mimic_rules(root: etree._Element, locked: Mapping[str, float]
+                 ) -> tuple[dict[str, Rule], dict[str, float]]:
+    """
+    Return the rules by which joints move, by follower, and where joints stand that do not move.
+
+    A joint that mimics a fixed or locked one, or with a multiplier of zero, does not move either.
+    """
+    fixed, still = {*root.xpath("joint[@type='fixed']/@name")}, dict(locked)
+    rules = {name: Rule(rule.get('joint'), float(rule.get('multiplier', 1)),
+                        float(rule.get('offset', 0)))
+             for rule in root.iterfind('joint/mimic')
+             if (name := rule.getparent().get('name')) not in fixed | still.keys()}
+    while new := {name: rule.offset + rule.multiplier * still.get(rule.leader, 0.0)
+                  for name, rule in rules.items()
+                  if rule.leader in fixed | still.keys() or rule.multiplier == 0.0}:
+        still |= new
+        rules = {name: rule for name, rule in rules.items() if name not in new}
+    return rules, still
+
+
+def bare_urdf(root: etree._Element) -> str:
+    """Return the URDF text reduced to bodies and joints."""
     _prune(root)
     for limit in root.iterfind("joint[@type='continuous']/limit"):
         # Some versions of MuJoCo stop a continuous joint at them; URDF says it has none.
@@ -117,24 +146,27 @@ def load(urdf: str, joints: Sequence[str], *, timestep: float, gravity: np.ndarr
          locked: Mapping[str, float] = MappingProxyType({}), compensates_gravity: bool = False
          ) -> tuple[mujoco.MjModel, tuple[str, ...]]:
     """
-    Compile a URDF into MuJoCo's model, one motor a joint, without contacts.
+    Compile a URDF into MuJoCo's model, one motor a joint that moves on its own, without contacts.
 
     Every link stays a body of its own, fixed ones too. Limits, damping, friction and effort limits
     are those MuJoCo reads; URDF's velocity limits are not physics. Inertias are those of the URDF
-    even where no rigid body has them (triangle inequality).
+    even where no rigid body has them (triangle inequality). A joint that mimics another is tied to
+    it by a constraint, as stiff as the step allows, and has no motor.
 
-    :param joints: the joints that move; motors come in this order.
+    :param joints: the joints that move on their own; motors come in this order.
     :param timestep: physics step [s].
     :param gravity: (3,) [m/s²].
     :param locked: joints that do not move, by name, and where they stand [rad | m].
     :param compensates_gravity: whether the motors add the weight of all links to their efforts,
-        within their limits.
+        within their limits; a joint's share of the weight of its followers comes on top.
     :return: the model, and the links that got ``POINT_INERTIA`` added.
     :raises SimulationError: if MuJoCo refuses the robot, or has other joints than ``joints``.
     :raises UnknownNameError: if a locked joint does not exist.
     """
+    root = _parsed(urdf)
+    rules, still = _mimic_rules(root, locked)
     try:
-        spec = mujoco.MjSpec.from_string(bare_urdf(urdf))
+        spec = mujoco.MjSpec.from_string(bare_urdf(root))
     except ValueError as error:
         raise SimulationError(f'MuJoCo cannot read the URDF ({error})', name='urdf',
                               remedy='correct what the message names') from error
@@ -144,20 +176,26 @@ def load(urdf: str, joints: Sequence[str], *, timestep: float, gravity: np.ndarr
     # An automatic reset would hide that the simulation diverged.
     spec.option.disableflags |= (mujoco.mjtDisableBit.mjDSBL_CONTACT
                                  | mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-    for name, position in locked.items():
+    for name, position in still.items():
         _lock(spec, name, position)
-    found = {joint.name for joint in spec.joints}
+    found = {joint.name for joint in spec.joints} - rules.keys()
     if odd := sorted(found.symmetric_difference(joints)):
         raise SimulationError(
             f'joint {odd[0]} {"is not part of the model" if odd[0] in found else "does not move"}',
             name=odd[0], value=odd, remedy='give the model and the plant the same URDF and the '
             'same locked joints')
-    for name in joints:
-        joint = spec.joint(name)
+    soft = 2 * timestep, 1.0
+    for joint in spec.joints:
         joint.solref_limit, joint.solimp_limit = STOP_SOLREF, IMPEDANCE
-        joint.solref_friction, joint.solimp_friction = (2 * timestep, 1.0), IMPEDANCE
-        spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        joint.solref_friction, joint.solimp_friction = soft, IMPEDANCE
         joint.actgravcomp = compensates_gravity
+    for name in joints:
+        spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    for name, rule in rules.items():
+        spec.joint(name).actfrclimited = mujoco.mjtLimited.mjLIMITED_FALSE
+        tie = spec.add_equality(name=name, type=mujoco.mjtEq.mjEQ_JOINT, name1=name,
+                                name2=rule.leader, solref=soft, solimp=IMPEDANCE)
+        tie.data[:5] = rule.offset, rule.multiplier, 0.0, 0.0, 0.0      # of a polynomial
     for body in spec.bodies[1:]:
         body.gravcomp = float(compensates_gravity)
     stand_ins = {body.name: s for body in spec.bodies[1:] if (s := _stand_in(body))}

@@ -72,7 +72,9 @@ class Plant:
                                 gravity=model.gravity_vector,
                                 compensates_gravity=compensates_gravity)
         self._data = mujoco.MjData(self._mj)
-        self._joints = np.array([self._mj.joint(name).dofadr[0] for name in model.joint_names])
+        # Of all joints that move, and of those among them that move on their own
+        self._moving = np.array([self._mj.joint(n).dofadr[0] for n in model.body_joint_names])
+        self._joints = self._moving[model.leaders]
         self._mj.dof_armature[self._joints] += model.armature
         mujoco.mj_setConst(self._mj, self._data)
         #: What differs from the URDF's numbers, in sentences.
@@ -93,13 +95,18 @@ class Plant:
 
     @property
     def joint_damping(self) -> float:
-        """Viscous damping on every joint on top of the URDF's [N·m·s/rad | N·s/m]."""
+        """
+        Viscous damping on top of the URDF's [N·m·s/rad | N·s/m].
+
+        It is on every joint of the model, not on those that mimic one.
+        """
         return self._joint_damping
 
     @joint_damping.setter
     def joint_damping(self, damping: float) -> None:
         self._joint_damping = damping
-        self._mj.dof_damping[:] = self._own_damping + damping
+        self._mj.dof_damping[:] = self._own_damping
+        self._mj.dof_damping[self._joints] += damping
         fastest = self._mj.dof_damping @ self._mj.dof_invweight0
         stiff = self._mj.opt.timestep * fastest > STIFF
         self._mj.opt.integrator = (mujoco.mjtIntegrator.mjINT_IMPLICITFAST if stiff
@@ -128,9 +135,12 @@ class Plant:
         :param velocity: (nv,), or one for all joints [rad/s | m/s].
         :raises ArgumentError: if a number is missing or not finite.
         """
-        for name, values, out in (('position', position, self._data.qpos),
-                                  ('velocity', velocity, self._data.qvel)):
-            out[self._joints] = self._checked(name, values)
+        model = self.model
+        for name, values, shift, out in (
+                ('position', position, model.shift, self._data.qpos),
+                ('velocity', velocity, 0.0, self._data.qvel)):
+            values = np.broadcast_to(self._checked(name, values), (model.nv,))
+            out[self._moving] = model.ratio * values[model.driver] + shift
         self._data.qacc_warmstart[:] = 0
         self._data.xfrc_applied[:] = 0
         self._pushes.clear()
@@ -163,7 +173,8 @@ class Plant:
         """Return the state now; a brake reports the effort that holds the arm against gravity."""
         effort = self._data.qfrc_bias if self._brakes else self._data.qfrc_actuator
         return PlantState(self.time, self._data.qpos[self._joints],
-                          self._data.qvel[self._joints], effort[self._joints])
+                          self._data.qvel[self._joints],
+                          np.bincount(self.model.driver, self.model.ratio * effort[self._moving]))
 
     def push(self, link: str, force: ArrayLike, duration: float) -> None:
         """

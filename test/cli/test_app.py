@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from robodyn_ros.cli.app import app
 from robodyn_ros.model.library import robot_path, share_path
+from robots import GRIPPER
 
 # As if they were not installed
 WITHOUT_ROS = [sys.executable, '-c', 'import sys\n'
@@ -40,6 +41,20 @@ def test_inspect_shows_the_chain():
         'revolute', '0', '0', '1', 'base_link', 'link1', '3']
     assert row(result.output, 'joint2', 'Chain')[1:8] == [
         'prismatic', '1', '0', '0', 'link1', 'link2', '1.5']
+
+
+def test_inspect_shows_who_mimics_whom(tmp_path):
+    path = tmp_path / 'gripper.urdf'
+    path.write_text(GRIPPER)
+    output = run('inspect', path).output
+    assert 'gripper: 2 joints on base, 2 more mimicking, 1.6 kg in motion' in output
+    assert row(output, 'left', 'Chain')[1:3] == ['prismatic', '0']
+    assert row(output, 'right', 'Chain')[1:8] == [
+        'prismatic,', 'mimics', 'left', '×-0.5', '+0.01', '0', '1']
+    assert row(output, 'right_tip', 'Chain')[1:6] == [
+        'revolute,', 'mimics', 'left', '×-10', '+0.3']
+    assert row(output, 'left', 'Limits')[1:5] == ['0.015', '0.04', '0.2', '30']
+    assert 'right' not in output[output.index('Limits'):]
 
 
 def test_inspect_shows_limits_and_friction():

@@ -16,8 +16,8 @@ from robodyn_ros.simulation.plant import Plant
 class Bench:
     """A robot of config/ and its plant."""
 
-    def __init__(self, name):
-        self.robot = choose(name, {}, [])
+    def __init__(self, name, pose=()):
+        self.robot = choose(name, {}, pose)
         p = self.robot.parameters['simulator']
         self.dynamics = Dynamics(self.robot.model)
         self.plant = Plant(self.robot.path.read_text(), model=self.robot.model,
@@ -73,6 +73,24 @@ def test_a_push_moves_the_arm_as_far_as_expected(bench):
     # Friction acts a little longer than the force does
     assert moved == pytest.approx(np.abs(push.displacement).max(), rel=0.35)
     assert np.abs(states.velocity[-1]).max() < 1e-3
+
+
+def test_a_push_on_a_follower_is_felt_by_its_driver(tmp_path):
+    # The last link turns back by what its carrier turns: it keeps its direction
+    path = tmp_path / 'level.urdf'
+    path.write_text(robot_path('two_link').read_text().replace(
+        '<child link="link2"/>', '<child link="link2"/><mimic joint="joint1" multiplier="-1" '
+        'offset="-1.3"/>'))
+    bench = Bench(str(path), [1.3])
+    assert bench.robot.model.joint_names == ('joint1',)
+    c = physics.damping(bench.dynamics, bench.robot.pose)
+    push = physics.push(bench.dynamics, bench.robot.pose, c, 0.5)
+    assert push.link == 'link2' and 0.05 < abs(push.displacement[0]) < 0.21
+    bench.plant.joint_damping = c
+    bench.plant.push(push.link, push.force, 0.5)
+    states = bench.record(3.0, bench.dynamics.gravity)
+    moved = states.position[-1] - states.position[0]
+    assert moved == pytest.approx(push.displacement, rel=0.15)
 
 
 def test_without_friction_computed_torque_may_be_any_better():

@@ -25,9 +25,11 @@ from robodyn_ros.model.pose import initial_position
 VALID, FAILED = 'valid', 'FAILED'
 LONGEST = 3_000         # characters of a message: it has to fit into a log
 IN_ACCESS, IN_OPEN = 0x1, 0x20
-SHAPES = {'parent': (), 'joint_rotation': (3, 3), 'joint_origin': (3,), 'joint_axis': (3,),
-          'mass': (), 'com': (3,), 'inertia': (3, 3), 'viscous_friction': (),
-          'coulomb_friction': (), 'static_friction': (), 'armature': ()}
+# Of a body, and of a joint that moves on its own
+BODIES = {'driver': (), 'ratio': (), 'shift': (), 'parent': (), 'joint_rotation': (3, 3),
+          'joint_origin': (3,), 'joint_axis': (3,), 'mass': (), 'com': (3,), 'inertia': (3, 3)}
+JOINTS = dict.fromkeys(('viscous_friction', 'coulomb_friction', 'static_friction', 'armature',
+                        'friction_velocity', 'stribeck_velocity'), ())
 LIMITS = ('position_lower', 'position_upper', 'velocity_limit', 'effort_limit')
 
 
@@ -138,26 +140,30 @@ def _unsightly(text: str) -> Iterator[str]:
 
 def flaws(model: RobotModel) -> Iterator[str]:
     """Yield what cannot be in a robot that may be driven."""
-    n = model.nv
-    for name, shape in SHAPES.items():
-        array = getattr(model, name)
-        if array.shape != (n, *shape) or not np.isfinite(array).all():
-            yield f'{name} = {array}'
+    n, nb = model.nv, model.nb
+    for count, shapes in ((n, JOINTS), (nb, BODIES)):
+        for name, shape in shapes.items():
+            array = getattr(model, name)
+            if array.shape != (count, *shape) or not np.isfinite(array).all():
+                yield f'{name} = {array}'
+    if not model.ratio.all() or [*model.driver[model.leaders]] != [*range(n)]:
+        yield f'ratio = {model.ratio}, driver = {model.driver}'
     for name in LIMITS:
         if getattr(model, name).shape != (n,) or np.isnan(getattr(model, name)).any():
             yield f'{name} = {getattr(model, name)}'
-    for names in (model.joint_names, model.link_names):
-        if len({*names}) != n:
+    for count, names in ((n, model.joint_names), (nb, model.link_names),
+                         (nb, model.body_joint_names)):
+        if len({*names}) != count:
             yield f'doubled names {names}'
     if not n or not {*model.link_names, model.base_link} <= {*model.frame_names}:
         yield 'links without frames'
-    if not ((model.parent >= -1) & (model.parent < np.arange(n))).all():
+    if not ((model.parent >= -1) & (model.parent < np.arange(nb))).all():
         yield f'parent = {model.parent}'
     if not np.allclose(model.joint_rotation @ model.joint_rotation.transpose(0, 2, 1), np.eye(3)):
         yield f'joint_rotation = {model.joint_rotation}'
     if not np.allclose(np.linalg.norm(model.joint_axis, axis=1), 1):
         yield f'joint_axis = {model.joint_axis}'
-    for names in (model.joint_names, model.frame_names, [model.name]):
+    for names in (model.body_joint_names, model.frame_names, [model.name]):
         for name in names:
             if not name.strip() or len(name) > LONGEST or re.search(r'[\x00-\x1f\x7f-\x9f]', name):
                 yield f'name {name[:200]!r}'

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from fuzz import nasty, texts, trees
-from robots import ARM, OWN, REAL, random_tree
+from robots import ARM, GRIPPER, OWN, REAL, random_tree
 
 
 class Mutant(NamedTuple):
@@ -22,12 +22,10 @@ class Mutant(NamedTuple):
 
 @cache
 def _sources() -> dict[str, bytes]:
-    """URDF texts by name, without mimic joints: those would be refused before all else."""
-    found = {'arm': ARM.encode(), 'tree': random_tree(1, 6).encode()}
+    """URDF texts by name."""
+    found = {'arm': ARM.encode(), 'gripper': GRIPPER.encode(), 'tree': random_tree(1, 6).encode()}
     for name, path in {**OWN, **REAL}.items():
         root = etree.fromstring(path.read_bytes(), etree.XMLParser(remove_comments=True))
-        for element in [*root.iter('mimic')]:
-            element.getparent().remove(element)
         found[name] = etree.tostring(root)
     return found
 

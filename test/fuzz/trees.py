@@ -170,7 +170,8 @@ def mimic(root: Element, rng: Random) -> None:
     names = _names(root, 'joint') + ['nobody']
     for _ in range(rng.randint(1, 3)):
         etree.SubElement(_some(root, rng, 'joint'), 'mimic', joint=rng.choice(names),
-                         multiplier=rng.choice(nasty.NUMBERS))
+                         multiplier=rng.choice(nasty.NUMBERS + ('1', '-0.5', '2', '-1')),
+                         offset=rng.choice(nasty.NUMBERS + ('0', '0', '0.01', '-0.2')))
 
 
 def xacro(root: Element, rng: Random) -> None:

@@ -35,8 +35,6 @@ FAULTS = {
     'its own parent': ('<parent link="r2"/>', '<parent link="r_tool"/>', 'r_mount', 'cut'),
     'a second root': ('<link name="base">', '<link name="lost"/><link name="base">', 'base',
                       'connect'),
-    'a mimic joint': ('<child link="r2"/>', '<child link="r2"/><mimic joint="grip"/>', 'r_elbow',
-                      "locked={'r_elbow'"),
 }
 
 
@@ -218,11 +216,7 @@ def test_random_trees_are_lumped_as_by_pinocchio(seed):
     assert_frames_match(model, reference)
 
 
-def test_panda_mimics_a_finger_until_both_are_locked():
-    one = {'panda_finger_joint1': 0.03}
-    with pytest.raises(UrdfError, match='mimic') as refused:
-        load_urdf(REAL['panda'], locked=one)
-    assert refused.value.name == 'panda_finger_joint2'
+def test_panda_s_fingers_are_part_of_its_hand_where_they_are_locked():
     model = load_urdf(REAL['panda'], locked=PANDA_LOCKED)
     assert model.joint_names == tuple(f'panda_joint{i}' for i in range(1, 8))
     frame = model.frame('panda_leftfinger')

@@ -24,7 +24,7 @@ from processes import node
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf import load_urdf
-from robots import OWN
+from robots import GRIPPER, OWN
 
 DEADLINE = 60.0     # s; reached only by a test that fails
 HOME = [0.3, -0.2]
@@ -129,6 +129,26 @@ def same_pose(states):
 
 def stamp(state):
     return state.header.stamp.sec + state.header.stamp.nanosec * 1e-9
+
+
+def test_joints_that_mimic_are_in_the_states_and_not_in_the_commands(start, bus, tmp_path):
+    path = tmp_path / 'gripper.urdf'
+    path.write_text(GRIPPER)
+    process = start(node('simulator'), '--ros-args', '-p', f'urdf:={path}', '-p', 'rate:=200.0',
+                    '-p', 'initial_position:=[0.3, 0.02]')
+    process.wait_for_line(r'simulator ready: gripper, 2 joints \(wrist, left\)')
+    bus.until(lambda: bus.commands.get_subscription_count() and bus.states)
+    assert list(bus.states[0].name) == ['wrist', 'left', 'right', 'right_tip']
+    assert bus.states[0].position == pytest.approx([0.3, 0.02, 0.0, 0.1])
+    assert list(bus.states[0].effort[2:]) == [0, 0]
+    bus.answer = lambda state: [0.0, 9.0]
+    bus.until(lambda: bus.states[-1].position[1] > 0.03)
+    moving = max(bus.states, key=lambda state: state.velocity[1])
+    assert moving.velocity[2:] == pytest.approx([-0.5 * moving.velocity[1],
+                                                 -10 * moving.velocity[1]])
+    assert moving.position[2:] == pytest.approx([0.01 - 0.5 * moving.position[1],
+                                                 0.3 - 10 * moving.position[1]])
+    assert process.interrupt() == 0
 
 
 def test_brakes_commands_timeout_and_services(simulator, bus):

@@ -74,8 +74,7 @@ def test_what_is_not_physics_of_a_link_stays_out():
         <link name="tip"><collision><geometry><mesh filename="package://no/where.stl"/></geometry>
         </collision></link>
         <joint name="turn" type="continuous"><parent link="fore"/><child link="tip"/>
-        <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="5" velocity="1"/>
-        <mimic joint="a"/></joint>
+        <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="5" velocity="1"/></joint>
         <mujoco><option gravity="0 0 9"/><compiler boundmass="7"/></mujoco>
         <transmission name="t"/><gazebo/></robot>''')
     model, _ = load(urdf, ['turn', 'b', 'a'], timestep=1e-3, gravity=EARTH)

@@ -1,0 +1,109 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joints that mimic others: who drives them, and what their limits and friction mean there."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import NamedTuple
+
+from urdf_parser_py.urdf import Joint
+
+from ..errors import UrdfError
+from .document import MAX_NUMBER
+from .elements import JointData, joint_data, locked_position
+
+SLACK = 1e-9        # [rad | m] by which limits that meet in one position may miss each other
+
+
+class Relation(NamedTuple):
+    """
+    Where a joint is: at ``ratio * q + shift`` of the joint ``driver``.
+
+    A joint that moves on its own is its own driver; one that does not move has None, and is at
+    ``shift`` [rad | m].
+    """
+
+    driver: str | None
+    ratio: float
+    shift: float
+
+
+def relation(joint: Joint, joints: Mapping[str, Joint], locked: Mapping[str, float]) -> Relation:
+    """
+    Follow a joint through those that it mimics to the one that drives it.
+
+    :param joints: all of the document, by name.
+    :param locked: positions [rad | m] of joints that are taken as fixed there.
+    :raises UrdfError: if it mimics itself, over however many others, or a joint that does not
+        exist, or with numbers that cannot be computed with.
+    :raises ArgumentError: if a joint cannot be locked where it should be.
+    """
+    def refuse(problem: str, remedy: str, value: object = None) -> None:
+        raise UrdfError(f'joint {joint.name!r} {problem}', name=joint.name, value=value,
+                        remedy=remedy)
+
+    at, ratio, shift, seen = joint, 1.0, 0.0, {joint.name}
+    while at.name not in locked and at.type != 'fixed' and at.mimic is not None:
+        rule = at.mimic
+        if rule.joint not in joints:
+            refuse(f'mimics {rule.joint!r}, which does not exist' if at is joint else
+                   f'mimics {at.name!r}, and that {rule.joint!r}, which does not exist',
+                   'correct the name, or remove the <mimic>', rule.joint)
+        if rule.joint in seen:
+            refuse('mimics itself' if rule.joint == joint.name else
+                   f'mimics {rule.joint!r}, which mimics itself',
+                   'remove one <mimic> of the circle: a joint has to move on its own', rule.joint)
+        shift += ratio * (rule.offset or 0.0)
+        ratio *= 1.0 if rule.multiplier is None else rule.multiplier
+        if abs(shift) > MAX_NUMBER or ratio and not 1 / MAX_NUMBER <= abs(ratio) <= MAX_NUMBER:
+            refuse(f'is at {ratio:g} times {rule.joint!r} plus {shift:g}, which cannot be '
+                   'computed with', 'give multipliers other than zero, and offsets, between '
+                   f'{1 / MAX_NUMBER:g} and {MAX_NUMBER:g}', (ratio, shift))
+        if ratio == 0:
+            return Relation(None, 0.0, shift)
+        seen.add(rule.joint)
+        at = joints[rule.joint]
+    if at.name in locked:
+        shift += ratio * locked_position(at, joint_data(at, []), locked[at.name])
+        if abs(shift) > MAX_NUMBER:
+            refuse(f'is at {shift:g} where {at.name!r} is locked, which cannot be computed with',
+                   'correct its multiplier or offset', shift)
+    elif at.type != 'fixed':
+        return Relation(at.name, ratio, shift)
+    return Relation(None, 0.0, shift)
+
+
+def carried_along(name: str, own: JointData,
+                  followers: Sequence[tuple[str, Relation, JointData]]) -> JointData:
+    """
+    Return what is known of a driver with what its followers mean for it.
+
+    All have to stay within their limits, so the driver has the narrowest. Power is what one joint
+    hands on to the other: friction f at a follower is felt as |ratio| f, damping d as ratio² d.
+    A follower has no drive, so its effort limit does not count.
+
+    :param name: of the driver.
+    :param followers: name, relation and data of each.
+    :raises UrdfError: if no position is within the limits of all, or numbers grow beyond bounds.
+    """
+    lower, upper, velocity = own.lower, own.upper, own.velocity
+    damping, friction = own.damping, own.friction
+    for follower, (_, ratio, shift), data in followers:
+        low, high = sorted(((data.lower - shift) / ratio, (data.upper - shift) / ratio))
+        if max(low, lower) > min(high, upper) + SLACK or max(low, -high) > MAX_NUMBER:
+            raise UrdfError(
+                f'joint {follower!r} is within its limits where {name!r}, which it mimics, is in '
+                f'[{low:g}, {high:g}], but that is to be in [{lower:g}, {upper:g}]',
+                name=follower, value=(low, high),
+                remedy='correct the limits of one, or multiplier and offset')
+        lower, upper = max(low, lower), min(high, upper)
+        lower = min(lower, upper)
+        velocity = min(velocity, data.velocity / abs(ratio))
+        damping += ratio * ratio * data.damping
+        friction += abs(ratio) * data.friction
+        if not isfinite(damping + friction):
+            raise UrdfError(f'joint {follower!r}: its friction, felt at {name!r}, is too large to '
+                            'be computed with', name=follower, value=(damping, friction),
+                            remedy='give less damping or friction')
+    return own._replace(lower=lower, upper=upper, velocity=velocity, damping=damping,
+                        friction=friction)

@@ -1,0 +1,307 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joints that mimic others, as they are read: who moves whom, where, and what is felt of it."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
+from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.validate import mass_matrix
+from robots import GRIPPER, PANDA_LOCKED, REAL
+
+# Without the pad
+FINGERS = GRIPPER[:GRIPPER.index('  <link name="right_pad"')] + '</robot>'
+
+
+def changed(*changes):
+    """Return the gripper with something else in it."""
+    text = GRIPPER
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def test_followers_are_bodies_and_no_degrees_of_freedom():
+    model = load_urdf(GRIPPER)
+    # The right finger follows the left one, which comes later; its tip follows it in turn
+    assert model.joint_names == ('wrist', 'left')
+    assert model.body_joint_names == ('wrist', 'right', 'right_tip', 'left')
+    assert model.body_joint_types == ('revolute', 'prismatic', 'revolute', 'prismatic')
+    assert model.joint_types == ('revolute', 'prismatic')
+    assert model.link_names == ('hand', 'right_finger', 'right_pad', 'left_finger')
+    assert (model.nv, model.nb) == (2, 4)
+    np.testing.assert_array_equal(model.driver, [0, 1, 1, 1])
+    np.testing.assert_allclose(model.ratio, [1, -0.5, -10, 1], rtol=1e-15)
+    np.testing.assert_allclose(model.shift, [0, 0.01, 0.3, 0], rtol=1e-15)
+    np.testing.assert_array_equal(model.parent, [-1, 0, 1, 0])
+    np.testing.assert_array_equal(model.leaders, [0, 3])
+    np.testing.assert_array_equal(model.followers, [1, 2])
+    assert model.warnings == ()
+
+
+def test_a_multiplier_is_one_and_an_offset_zero_where_they_are_not_given():
+    model = load_urdf(changed((' multiplier="-0.5" offset="0.01"', '')))
+    assert (model.ratio[1], model.shift[1]) == (1, 0)
+    np.testing.assert_allclose((model.ratio[2], model.shift[2]), (20, 0.1))
+
+
+def test_a_driver_is_limited_and_braked_by_its_followers():
+    model = load_urdf(GRIPPER)
+    # left in [0, 0.05]; right in [-0.01, 0.005] is left in [0.01, 0.04]; the pad turns in
+    # [-1, 0.15], which is left in [0.015, 0.13]
+    np.testing.assert_allclose(model.position_lower, [-2, 0.015])
+    np.testing.assert_allclose(model.position_upper, [2, 0.04])
+    np.testing.assert_allclose(model.velocity_limit, [3, 0.2])      # of the pad: 2 / 10
+    np.testing.assert_array_equal(model.effort_limit, [10, 30])
+    np.testing.assert_allclose(model.viscous_friction, [0.1, 4 + 0.25 * 8 + 100 * 0.01])
+    friction = [0, 1 + 0.5 * 2 + 10 * 0.03]
+    for column in (model.coulomb_friction, model.static_friction, model.backward_friction[1],
+                   model.backward_friction[2]):
+        np.testing.assert_allclose(column, friction)
+    np.testing.assert_array_equal(model.backward_friction[0], model.viscous_friction)
+
+
+def test_a_continuous_driver_gets_the_limits_of_its_follower():
+    model = load_urdf(changed(('name="wrist" type="revolute"', 'name="wrist" type="continuous"'),
+                              ('joint="left" multiplier="-0.5" offset="0.01"',
+                               'joint="wrist" multiplier="0.01"')))
+    np.testing.assert_allclose([model.position_lower[0], model.position_upper[0]], [-1, 0.25])
+    assert model.joint_types[0] == 'continuous'
+
+
+def test_limits_may_meet_in_one_position():
+    meeting = changed(('lower="-0.01" upper="0.005"', 'lower="-0.3" upper="-0.015"'),
+                      ('lower="-1" upper="0.15"', 'lower="-1" upper="1"'))
+    model = load_urdf(meeting)
+    assert model.position_lower[1] == model.position_upper[1] == pytest.approx(0.05)
+
+
+def test_of_an_effort_that_no_drive_has_nothing_is_said():
+    limit = 'lower="-0.01" upper="0.005" effort="7"'
+    assert load_urdf(changed((limit, limit.replace('7', '0')))).warnings == ()
+
+
+FAULTS = {
+    'a cycle': ([('effort="30" velocity="9"/>', 'effort="30" velocity="9"/><mimic '
+                  'joint="right_tip"/>')], 'right', 'remove one <mimic>'),
+    'itself': ([('mimic joint="left"', 'mimic joint="right"')], 'right', 'remove one <mimic>'),
+    'who follows a cycle': ([('mimic joint="left"', 'mimic joint="right_tip"'),
+                             ('name="wrist" type="revolute">',
+                              'name="wrist" type="revolute"><mimic joint="right"/>')],
+                            'wrist', 'remove one <mimic>'),
+    'an unknown leader': ([('mimic joint="left"', 'mimic joint="lift"')], 'right', 'correct'),
+    'not a number': ([('multiplier="-0.5"', 'multiplier="nan"')], 'right', 'finite number'),
+    'an endless offset': ([('offset="0.01"', 'offset="1e400"')], 'right', 'finite number'),
+    'too large a multiplier': ([('multiplier="-0.5"', 'multiplier="1e10"')], 'right', 'between'),
+    'too small a multiplier': ([('multiplier="-0.5"', 'multiplier="1e-200"')], 'right', 'between'),
+    'too large in all': ([('multiplier="-0.5"', 'multiplier="1e8"'),
+                          ('multiplier="20"', 'multiplier="1e8"')], 'right_tip', 'between'),
+    'limits that contradict': ([('lower="-0.01" upper="0.005"', 'lower="-1" upper="-0.1"')],
+                               'right', 'correct the limits'),
+    'endless friction': ([('damping="8"', 'damping="1e308"'),
+                          ('multiplier="-0.5"', 'multiplier="9e8"')], 'right', 'less damping'),
+    'a driver that cannot be': ([('name="left" type="prismatic"', 'name="left" type="floating"')],
+                                'left', 'use revolute'),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_a_fault_is_refused_with_its_place_and_remedy(fault):
+    changes, name, advice = FAULTS[fault]
+    if fault == 'endless friction':     # with limits that leave room for it
+        changes = [*changes, ('lower="-0.01" upper="0.005"', 'lower="-1e8" upper="1e8"'),
+                   ('mimic joint="right"', 'mimic joint="wrist"')]
+    with pytest.raises(UrdfError) as refused:
+        load_urdf(changed(*changes))
+    assert refused.value.name == name and repr(name) in str(refused.value)
+    assert advice in refused.value.remedy
+
+
+# The left finger on the base: beside the chain to the right one
+APART = changed(('<parent link="hand"/><child link="left_finger"/>',
+                 '<parent link="base"/><child link="left_finger"/>'))
+
+
+@pytest.mark.parametrize('text, options', [
+    (APART, {'tip': 'right_pad'}), (GRIPPER, {'tip': 'right_pad', 'root': 'hand'}),
+    (GRIPPER, {'root': 'right_finger'})])
+def test_a_driver_that_is_not_loaded_is_asked_for(text, options):
+    with pytest.raises(UrdfError, match="mimics 'left', which is not loaded.*lock 'left'") as no:
+        load_urdf(text, **options)
+    assert no.value.name == ('right_tip' if options.get('root') == 'right_finger' else 'right')
+
+
+def test_a_driver_that_is_not_loaded_may_be_locked():
+    model = load_urdf(APART, tip='right_pad', locked={'left': 0.02})
+    assert model.joint_names == ('wrist',) and 'left_finger' in model.frame_names
+    np.testing.assert_allclose(finger_places(model), [0, 0.1], atol=1e-15)
+
+
+def test_a_follower_beside_the_chain_has_to_be_locked_or_is_missed():
+    with pytest.raises(UrdfError, match="'right' moves, but is not between.*lock it"):
+        load_urdf(GRIPPER, tip='left_finger')
+    model = load_urdf(GRIPPER, root='hand', tip='left_finger')
+    assert model.joint_names == ('left',) and model.warnings == tuple(
+        f"joint '{name}' mimics 'left', but is left out: nothing of it is felt there"
+        for name in ('right', 'right_tip'))
+    # A fault of it is no concern then
+    text = changed(('mimic joint="left"', 'mimic joint="nobody"'))
+    assert load_urdf(text, root='hand', tip='left_finger').warnings == ()
+
+
+def finger_places(model):
+    """Origins of the frames of the right side [m], and the angle of the pad [rad]."""
+    finger, pad = model.frame('right_finger'), model.frame('right_pad')
+    assert finger.body == pad.body == 0
+    return finger.origin[1], np.arctan2(pad.rotation[2, 1], pad.rotation[1, 1])
+
+
+@pytest.mark.parametrize('locked, right, pad', [
+    ({'left': 0.03}, -0.005, 0.0),                          # all of them follow
+    ({'left': 0.03, 'right': 0.0}, 0.0, 0.1),               # one is elsewhere, its follower too
+    ({'left': 0.03, 'right': 0.0, 'right_tip': -0.7}, 0.0, -0.7)])
+def test_followers_of_a_locked_joint_are_fixed(locked, right, pad):
+    model = load_urdf(GRIPPER, locked=locked)
+    assert model.joint_names == model.body_joint_names == ('wrist',)
+    np.testing.assert_allclose(finger_places(model), [right, pad], atol=1e-15)
+    assert model.mass[0] == pytest.approx(1 + 0.2 + 0.1 + 0.3) and model.warnings == ()
+
+
+def test_a_locked_follower_lets_its_leader_go():
+    model = load_urdf(GRIPPER, locked={'right': -0.002})
+    assert model.joint_names == model.body_joint_names == ('wrist', 'left')
+    np.testing.assert_allclose(finger_places(model), [-0.002, 0.06])
+    np.testing.assert_array_equal(model.position_upper, [2, 0.05])
+
+
+def test_a_follower_of_a_fixed_joint_is_fixed_at_its_offset():
+    model = load_urdf(changed(('name="left" type="prismatic"', 'name="left" type="fixed"'),
+                              ('offset="0.01"', 'offset="0.002"')))
+    assert model.joint_names == ('wrist',)
+    np.testing.assert_allclose(finger_places(model), [0.002, 0.14])
+
+
+def test_a_multiplier_of_zero_fixes_at_the_offset():
+    model = load_urdf(changed(('multiplier="-0.5" offset="0.01"', 'multiplier="0" offset="-1e-3"'))
+                      )
+    assert model.body_joint_names == ('wrist', 'left')
+    np.testing.assert_allclose(finger_places(model), [-0.001, 0.08])
+
+
+def test_a_follower_fixed_outside_of_its_limits_is_warned_of():
+    model = load_urdf(GRIPPER, locked={'left': 0.0})
+    right, pad = model.warnings
+    assert "'right' is fixed at 0.01" in right and '[-0.01, 0.005]' in right
+    assert "'right_tip' is fixed at 0.3" in pad
+    np.testing.assert_allclose(finger_places(model), [0.01, 0.3])
+
+
+@pytest.mark.parametrize('position', [np.nan, 0.06])
+def test_a_leader_can_be_locked_in_its_limits_only(position):
+    with pytest.raises(ArgumentError) as refused:
+        load_urdf(GRIPPER, locked={'left': position})
+    assert refused.value.name == 'left'
+
+
+def jacobian(model):
+    """G (nb, nv): velocities of all joints by those of the joints that move on their own."""
+    G = np.zeros((model.nb, model.nv))
+    G[np.arange(model.nb), model.driver] = model.ratio
+    return G
+
+
+@pytest.mark.parametrize('text', [GRIPPER, REAL['panda'].read_text()], ids=['gripper', 'panda'])
+def test_the_mass_matrix_of_the_definition_is_that_of_all_bodies_projected(text):
+    model, reference = load_urdf(text), pin.buildModelFromXML(text)
+    q = model.position_lower + 0.3 * (model.position_upper - model.position_lower)
+    joints = [reference.joints[reference.getJointId(n)] for n in model.body_joint_names]
+    all_q, rows = np.zeros(reference.nq), [joint.idx_v for joint in joints]
+    for joint, value in zip(joints, model.ratio * q[model.driver] + model.shift):
+        all_q[joint.idx_q] = value
+    m = pin.crba(reference, reference.createData(), all_q)
+    m = (np.triu(m) + np.triu(m, 1).T)[np.ix_(rows, rows)]
+    G = jacobian(model)
+    np.testing.assert_allclose(mass_matrix(model, q)[0], G.T @ m @ G, rtol=0,
+                               atol=1e-12 * abs(m).max())
+
+
+def test_the_mass_matrix_of_two_fingers_by_hand():
+    # On a wrist about x: m₁ at y = 0.04 + q, m₂ at y = 0.01 - q / 2, hand 1 kg
+    model, q = load_urdf(FINGERS), np.array([0.4, 0.02])
+    # In the hand's yz plane: along y they slide, about x they turn; z of both is 0.1
+    y = np.array([0.04 + q[1], 0.01 - q[1] / 2])
+    m = np.array([0.3, 0.2])
+    turning = 0.01 + 0.001 + 0.002 + m @ (y**2 + 0.1**2)
+    sliding = m @ [1, 0.25]
+    across = -0.1 * (m @ [1, -0.5])         # x × (y, z) along y is -z
+    expected = [[turning, across], [across, sliding]]
+    np.testing.assert_allclose(mass_matrix(model, q)[0], expected, rtol=1e-12)
+
+
+def turning(name, parent, child, rule='', axis='0 0 1'):
+    return (f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child '
+            f'link="{child}"/><axis xyz="{axis}"/><limit effort="1" velocity="1"/>{rule}</joint>')
+
+
+def test_what_has_no_inertia_is_named_by_its_driver():
+    with pytest.raises(InertiaError, match="resists joint 'left'.*give link 'left_finger'"):
+        load_urdf(FINGERS.replace('mass value="0.2"', 'mass value="0"')
+                  .replace('mass value="0.3"', 'mass value="0"'))
+
+
+def test_rounding_is_no_inertia_of_a_follower():
+    # A heavy point on the skew axis of its joint, which the joint of a bare link drives
+    text = ('<robot name="r"><link name="base"/><link name="one"/><link name="two"><inertial>'
+            '<origin xyz="0.3 0.6 0.9"/><mass value="1e8"/><inertia ixx="0" ixy="0" ixz="0" '
+            'iyy="0" iyz="0" izz="0"/></inertial></link>' + turning('a', 'base', 'one')
+            + turning('b', 'base', 'two', '<mimic joint="a"/>', '1 2 3') + '</robot>')
+    with pytest.raises(InertiaError, match="resists joint 'a'"):
+        load_urdf(text)
+
+
+def test_what_cancels_in_a_follower_has_no_inertia():
+    # All that has mass turns back by what its carrier turns
+    text = ('<robot name="r"><link name="base"/><link name="one"/><link name="two"><inertial>'
+            '<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+            '</inertial></link>' + turning('a', 'base', 'one')
+            + turning('b', 'one', 'two', '<mimic joint="a" multiplier="{}"/>') + '</robot>')
+    with pytest.raises(InertiaError, match="resists joint 'a'.*link 'one'"):
+        load_urdf(text.format(-1))
+    model = load_urdf(text.format(-0.5))
+    assert mass_matrix(model, np.zeros(1))[0] == pytest.approx(0.25)
+
+
+def test_a_follower_can_carry_a_payload():
+    model = load_urdf(GRIPPER)
+    loaded = with_payload(model, 'right_finger', 0.7)
+    np.testing.assert_allclose(loaded.mass - model.mass, [0, 0.7, 0, 0])
+    q = np.array([0, 0.02])
+    change = mass_matrix(loaded, q)[0] - mass_matrix(model, q)[0]
+    assert change[1, 1] == pytest.approx(0.7 * 0.25)
+
+
+def test_panda_drives_one_finger_with_the_other():
+    model = load_urdf(REAL['panda'])
+    assert (model.nv, model.nb) == (8, 9)
+    assert model.joint_names[-1] == 'panda_finger_joint1'
+    assert model.body_joint_names[7:] == ('panda_finger_joint1', 'panda_finger_joint2')
+    assert (model.driver[8], model.ratio[8], model.shift[8]) == (7, 1, 0)
+    # Locked, the first takes the second with it
+    one, both = (load_urdf(REAL['panda'], locked=locked) for locked in (
+        {'panda_finger_joint1': 0.03}, PANDA_LOCKED | {'panda_finger_joint2': 0.03}))
+    assert one.nv == one.nb == 7
+    np.testing.assert_array_equal(one.inertia, both.inertia)
+
+
+@pytest.mark.parametrize('robot, nv, nb', [
+    ('tiago_pro_description/robots/tiago_pro.urdf', 23, 33),
+    ('talos_data/robots/talos_full_v2.urdf', 32, 44),
+    ('pr2_description/urdf/pr2.urdf', 20, 30),
+    ('baxter_description/urdf/baxter.urdf', 17, 19)])
+def test_hands_of_real_robots(robot, nv, nb):
+    model = load_urdf(REAL['panda'].parents[2] / robot)
+    assert (model.nv, model.nb) == (nv, nb)

@@ -1,0 +1,165 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joints that mimic others, in the plant: the rule is kept, and all that they weigh is felt."""
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.simulation.loading import load
+from robodyn_ros.simulation.plant import Plant
+from robots import GRIPPER, REAL
+
+EARTH = np.array([0, 0, -9.81])
+STEP = 5e-7     # s; small enough to see an acceleration in a difference of velocities
+# What a follower's own drive could do does not matter: it has none
+WEAK = GRIPPER.replace('effort="7"', 'effort="0.001"')
+ROBOTS = {'gripper': WEAK, 'panda': REAL['panda'].read_text()}
+# In the gripper both fingers slide level, and gravity moves neither: tilted, it does
+TILT = (0, 5.0, -8.0)
+
+
+class Reference:
+    """All joints by Pinocchio, which knows no rule here, projected on those that have a drive."""
+
+    def __init__(self, text, model, gravity=TILT):
+        self.pin, self.model = pin.buildModelFromXML(text), model
+        self.pin.gravity.linear[:] = gravity
+        self.data = self.pin.createData()
+        joints = [self.pin.joints[self.pin.getJointId(n)] for n in model.body_joint_names]
+        assert self.pin.nq == self.pin.nv == model.nb
+        self.order = [joint.idx_v for joint in joints]
+        self.G = np.zeros((model.nb, model.nv))
+        self.G[self.order, model.driver] = model.ratio
+
+    def q(self, position):
+        q = np.zeros(self.pin.nq)
+        q[self.order] = self.model.ratio * position[self.model.driver] + self.model.shift
+        return q
+
+    def gravity(self, position):
+        return self.G.T @ pin.computeGeneralizedGravity(self.pin, self.data, self.q(position))
+
+    def acceleration(self, position, velocity, tau):
+        q, v = self.q(position), self.G @ velocity
+        M = pin.crba(self.pin, self.data, q)
+        M = np.triu(M) + np.triu(M, 1).T
+        bias = pin.nonLinearEffects(self.pin, self.data, q, v)
+        return np.linalg.solve(self.G.T @ M @ self.G, tau - self.G.T @ bias)
+
+
+def somewhere(model):
+    """A pose inside the limits, a velocity of every joint, efforts below their limits."""
+    rng = np.random.default_rng(2)
+    low, high = model.position_lower, model.position_upper
+    return (low + (high - low) * rng.uniform(0.3, 0.7, model.nv),
+            rng.uniform(0.05, 0.1, model.nv) * rng.choice([-1, 1], model.nv),
+            0.5 * rng.uniform(-1, 1, model.nv) * model.effort_limit)
+
+
+def make(name, **options):
+    return Plant(ROBOTS[name], model=load_urdf(ROBOTS[name], gravity=TILT), **options)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_a_driver_moves_what_follows_it(name):
+    """Mass, weight, damping and friction of followers are those that the model says."""
+    model = load_urdf(ROBOTS[name], gravity=TILT)
+    q, v, tau = somewhere(model)
+    means = []
+    for steps in (1, 2):
+        plant = make(name, timestep=STEP / 2, substeps=steps)
+        plant.reset(q, v)
+        plant.step(tau)
+        means.append((plant.state().velocity - v) / plant.period)
+    friction = model.viscous_friction * v + model.coulomb_friction * np.sign(v)
+    expected = Reference(ROBOTS[name], model).acceleration(q, v, tau - friction)
+    # A constraint is softer than iron: MuJoCo reaches 0.9999 of what it needs
+    assert 2 * means[0] - means[1] == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_followers_obey_their_rule(name):
+    model = load_urdf(ROBOTS[name], gravity=TILT)
+    mj, _ = load(ROBOTS[name], model.joint_names, timestep=0.25e-3, gravity=np.array(TILT))
+    assert [mj.joint(j).name for j in mj.actuator_trnid[:, 0]] == [*model.joint_names]
+    mj.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    data, places = mujoco.MjData(mj), [mj.joint(n).qposadr[0] for n in model.body_joint_names]
+    start = somewhere(model)[0]
+    data.qpos[places] = model.ratio * start[model.driver] + model.shift
+    rng, moved = np.random.default_rng(0), 0.0
+    for step in range(4000):
+        if step % 200 == 0:         # pulled about in the dark, into the stops too
+            data.ctrl = rng.uniform(-1, 1, model.nv) * np.minimum(model.effort_limit, 20)
+        mujoco.mj_step(mj, data)
+        q = data.qpos[places]
+        drivers = q[model.leaders][model.driver]
+        assert np.abs(q - model.ratio * drivers - model.shift).max() < 1e-5
+        moved = max(moved, abs(drivers[-1] - start[-1]))
+    assert moved > 0.01
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_a_robot_that_compensates_gravity_carries_its_followers(name):
+    plant = make(name, compensates_gravity=True)
+    q, v, _ = somewhere(plant.model)
+    gravity = Reference(ROBOTS[name], plant.model).gravity(q)
+    plant.reset(q)
+    for _ in range(100):
+        plant.step(0.0)
+    assert plant.state().position == pytest.approx(q, abs=1e-9)
+    assert plant.state().effort == pytest.approx(gravity, abs=1e-9)
+    plant.brakes = True
+    assert plant.state().effort == pytest.approx(gravity, abs=1e-9)
+
+
+def test_added_damping_is_on_the_drivers():
+    plant, q = make('gripper', joint_damping=500.0), np.array([0, 0.03])
+    model = plant.model
+    plant.reset(q)
+    force = 25.0
+    for _ in range(100):        # 4 mm: it does not come to its stop
+        plant.step([0, -force])
+    resists = model.viscous_friction[1] + 500.0
+    pull = force - model.coulomb_friction[1] + Reference(WEAK, model).gravity(
+        plant.state().position)[1]
+    assert plant.state().velocity[1] == pytest.approx(-pull / resists, rel=0.01)
+
+
+CASES = {
+    'the leader is locked': (GRIPPER, {'left': 0.03}),
+    'one in between is locked': (GRIPPER, {'right': -0.002}),
+    'all are locked': (GRIPPER, {'left': 0.01, 'right': 0.004, 'right_tip': -0.5}),
+    'the leader is fixed': (GRIPPER.replace('"left" type="prismatic"', '"left" type="fixed"'), {}),
+    'a multiplier of zero': (GRIPPER.replace('multiplier="-0.5"', 'multiplier="0"'), {}),
+    'none of it': (GRIPPER, {}),
+}
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_what_does_not_move_is_where_the_model_has_it(case):
+    text, locked = CASES[case]
+    model = load_urdf(text, locked=locked)
+    mj, _ = load(text, model.joint_names, timestep=1e-3, gravity=EARTH, locked=locked)
+    assert {mj.joint(i).name for i in range(mj.njnt)} == {*model.body_joint_names}
+    assert mj.neq == model.nb - model.nv
+    data = mujoco.MjData(mj)
+    for name, shift in zip(model.body_joint_names, model.shift):
+        data.joint(name).qpos = shift
+    mujoco.mj_forward(mj, data)
+    rotation, origin = [np.eye(3)], [np.zeros(3)]       # base last: index -1
+    for i, parent in enumerate(model.parent):
+        turn = pin.exp3(model.joint_axis[i] * model.shift[i])
+        slides = model.body_joint_types[i] == 'prismatic'
+        at = rotation[parent] @ model.joint_rotation[i]
+        origin.insert(i, origin[parent] + rotation[parent] @ model.joint_origin[i]
+                      + slides * at @ model.joint_axis[i] * model.shift[i])
+        rotation.insert(i, at if slides else at @ turn)
+    for name, frame in model.frames.items():
+        if name != model.base_link:
+            place = origin[frame.body] + rotation[frame.body] @ frame.origin
+            assert data.body(name).xpos == pytest.approx(place, abs=1e-12)
+            turned = rotation[frame.body] @ frame.rotation
+            assert data.body(name).xmat == pytest.approx(turned.ravel(), abs=1e-12)
