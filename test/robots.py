@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robots that tests run on: our own, real ones, and seeded random trees."""
 
+from collections.abc import Iterator
+from dataclasses import fields
+
 import numpy as np
 
+from robodyn_ros import RobotModel
 from robodyn_ros.model.library import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path
 
 OWN = {name: robot_path(name) for name in OWN_ROBOTS}
@@ -64,6 +68,16 @@ GRIPPER = '''<robot name="gripper">
     <mimic joint="right" multiplier="20" offset="0.1"/></joint>
 </robot>
 '''
+# The same with all that URDF has no words for.
+EXTENDED = ARM.replace('</robot>', '''<robodyn>
+  <gravity xyz="0 -9.8 0.1"/>
+  <joint name="shoulder" rotor_inertia="1e-4" gear_ratio="100" static_friction="0.3"
+         friction_velocity="0.02" stribeck_velocity="0.2" unlimited="lower effort">
+    <backward damping="0.4" friction="0.6" static_friction="0.7"/>
+  </joint>
+  <joint name="slide" armature="2.5"/>
+  <warning>the tool is estimated</warning>
+</robodyn></robot>''')
 
 
 def _numbers(values) -> str:
@@ -125,3 +139,19 @@ def random_tree(seed: int, nv: int) -> str:
         links.append(f'link_{n:02}')
     text += [_link(rng, 'tool'), _joint(rng, 'tool_fix', 'fixed', links[-1], 'tool')]
     return f'<robot name="tree_{seed}">\n' + '\n'.join(text) + '\n</robot>\n'
+
+
+def differences(one: RobotModel, other: RobotModel) -> Iterator[str]:
+    """Tell in which fields two models differ, be it by the last bit or in the order of frames."""
+    for name in (field.name for field in fields(RobotModel)):
+        a, b = getattr(one, name), getattr(other, name)
+        if name == 'frames':
+            same = [*a] == [*b] and all(
+                a[key].body == b[key].body and np.array_equal(a[key].rotation, b[key].rotation)
+                and np.array_equal(a[key].origin, b[key].origin) for key in a)
+        elif isinstance(a, np.ndarray):
+            same = a.dtype == b.dtype and np.array_equal(a, b)
+        else:
+            same = a == b
+        if not same:
+            yield f'{name}: {a!r} and {b!r}'

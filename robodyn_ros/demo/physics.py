@@ -8,8 +8,6 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics import Dynamics
-from ..model.rigid import axis_rotation
-from ..model.robot import RobotModel
 from .recorder import Recording
 
 FALL_WINDOW = 0.15          # s of a fall that are looked at
@@ -79,15 +77,13 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
     :param duration: Δt [s] of the force.
     """
     model = dynamics.model
-    zero, link = np.zeros(model.nv), model.link_names[-1]
-    rotation = _orientation(model, pose, model.nb - 1)
+    link = model.link_names[-1]
+    linear = dynamics.jacobian(pose, link, 'aligned')[:3]
     slides = np.array([kind == 'prismatic' for kind in model.joint_types])
     damper = (damping + model.viscous_friction) / duration
-    best = Push(link, np.zeros(3), zero)
+    best = Push(link, np.zeros(3), np.zeros(model.nv))
     for axis in np.vstack([np.eye(3), -np.eye(3)]):
-        wrench = {link: [*(rotation.T @ axis), 0.0, 0.0, 0.0]}
-        effort = (dynamics.inverse_dynamics(pose, zero, zero)
-                  - dynamics.inverse_dynamics(pose, zero, zero, wrench))        # Jᵀ axis
+        effort = linear.T @ axis
         room = np.where(effort > 0, model.position_upper - pose, pose - model.position_lower)
         most = np.minimum(np.where(slides, PUSH_SLIDE, PUSH_TURN), OF_ROOM * room)
         felt = np.abs(effort) > np.maximum(LEVER, 0.001 * np.abs(effort).max())
@@ -98,17 +94,6 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
         if moved.max() > np.abs(best.displacement).max():
             best = Push(link, scale * axis, moved * np.sign(effort))
     return best
-
-
-def _orientation(model: RobotModel, q: ndarray, body: int) -> ndarray:
-    """Rotation (3, 3) of a body in the base frame."""
-    rotation, at = np.eye(3), model.ratio * q[model.driver] + model.shift
-    while body >= 0:
-        here = model.joint_rotation[body]
-        if model.body_joint_types[body] != 'prismatic':
-            here = here @ axis_rotation(model.joint_axis[body], at[body])
-        rotation, body = here @ rotation, int(model.parent[body])
-    return rotation
 
 
 def best_ratio(dynamics: Dynamics, reference: ndarray, without: ndarray) -> float:

@@ -46,6 +46,10 @@ class DhLink:
         for the point masses of textbooks.
     :param armature: [kg·m² | kg] rotor inertia seen at the joint.
     :param viscous: [N·m·s/rad | N·s/m]; coulomb [N·m | N].
+    :param rotor_inertia: [kg·m²] of a geared motor, adds to ``armature`` as the joint feels it:
+        times the square of ``gear_ratio``, turns of the motor (for a prismatic joint its angle
+        [rad/m]) over those of the joint.
+    :param static_friction: [N·m | N]; None: as much as ``coulomb``.
     """
 
     theta: float
@@ -60,6 +64,9 @@ class DhLink:
     armature: float = 0.0
     viscous: float = 0.0
     coulomb: float = 0.0
+    rotor_inertia: float = 0.0
+    gear_ratio: float = 1.0
+    static_friction: float | None = None
 
 
 def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLike | None = None,
@@ -111,6 +118,8 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
     unlimited, names = np.full(n, np.inf), tuple(f'joint{i + 1}' for i in range(n))
     viscous = np.array([link.viscous for link in links])
     coulomb = np.array([link.coulomb for link in links])
+    static = np.array([link.coulomb if link.static_friction is None else link.static_friction
+                       for link in links])
     return validated(RobotModel(
         name=name, base_link='base', joint_names=names,
         link_names=tuple(f'link{i + 1}' for i in range(n)), body_joint_names=names,
@@ -122,12 +131,17 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
         com=np.array([b.com for b in bodies]), inertia=np.array([b.inertia for b in bodies]),
         position_lower=-unlimited, position_upper=unlimited.copy(),
         velocity_limit=unlimited.copy(), effort_limit=unlimited.copy(),
-        viscous_friction=viscous, coulomb_friction=coulomb, static_friction=coulomb.copy(),
-        backward_friction=np.array([viscous, coulomb, coulomb]),
+        viscous_friction=viscous, coulomb_friction=coulomb, static_friction=static,
+        backward_friction=np.array([viscous, coulomb, static]),
         friction_velocity=np.full(n, FRICTION_VELOCITY),
         stribeck_velocity=np.full(n, STRIBECK_VELOCITY),
-        armature=np.array([link.armature for link in links]),
+        armature=np.array([_armature(link) for link in links]),
         gravity_vector=_numbers('gravity', gravity, (3,)), frames=frames))
+
+
+def _armature(link: DhLink) -> float:
+    """Rotor inertia that the joint feels [kg·m² | kg]: energy goes by the square of the speed."""
+    return link.armature + link.rotor_inertia * link.gear_ratio * link.gear_ratio
 
 
 def _check(link: DhLink, i: int) -> None:
@@ -140,9 +154,12 @@ def _check(link: DhLink, i: int) -> None:
     for key in ('theta', 'd', 'a', 'alpha', 'offset'):
         if not np.isfinite(getattr(link, key)):
             refuse(key, 'give a finite number')
-    for key in ('mass', 'armature', 'viscous', 'coulomb'):
-        if not 0.0 <= getattr(link, key) < np.inf:
+    for key in ('mass', 'armature', 'viscous', 'coulomb', 'rotor_inertia', 'static_friction'):
+        if getattr(link, key) is not None and not 0.0 <= getattr(link, key) < np.inf:
             refuse(key, 'give a finite number of at least 0')
+    if not (0.0 < link.gear_ratio < np.inf and _armature(link) < np.inf):
+        refuse('gear_ratio', 'give a finite number above 0, whose square times rotor_inertia is '
+                             'finite, too')
     _numbers(f'com of row {i + 1}', link.com, (3,))
     inertia = _numbers(f'inertia of row {i + 1}', link.inertia, (3, 3))
     if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=0.0):

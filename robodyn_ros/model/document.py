@@ -63,11 +63,12 @@ UNKNOWN = re.compile(r'Unknown (attribute|tag) "(.*)" in /robot.*?/(link|joint)'
 _parser_lock = Lock()
 
 
-def read(source: str | bytes | Path) -> tuple[URDF, list[str]]:
+def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[str]]:
     """
     Parse the URDF in a file (a path) or in a text (XML); links and joints in document order.
 
-    :returns: the elements, of which numbers are numbers and names are not empty, and warnings.
+    :returns: the elements, of which numbers are numbers and names are not empty, those called
+        <robodyn> as they are, and warnings.
     :raises UrdfError: if it cannot be read, is not XML, or is not a URDF.
     :raises InertiaError: if a mass or an inertia is not given.
     """
@@ -76,9 +77,10 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[str]]:
         if element.tag in ('link', 'joint'):
             _check(element)
     warnings = [f'<{tag}> is not read' for tag in dict.fromkeys(
-        e.tag for e in root if e.tag not in NOT_PHYSICAL | {'link', 'joint'})]
+        e.tag for e in root if e.tag not in NOT_PHYSICAL | {'link', 'joint', 'robodyn'})]
     if any((e.text or '').strip(' 0.') for e in root.iter('springStiffness')):
         warnings.append('joint springs in <gazebo> are not read: the model has no springs')
+    extensions = root.findall('robodyn')
     for element in list(root):
         if element.tag not in ('link', 'joint'):
             root.remove(element)
@@ -89,7 +91,7 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[str]]:
     warnings = [printable(text) for text in warnings + unread]
     if (more := len(warnings) - MAX_WARNINGS) > 0:
         warnings[MAX_WARNINGS:] = [f'{more} more kinds of elements and attributes are not read']
-    return robot, warnings
+    return robot, extensions, warnings
 
 
 def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
@@ -166,6 +168,15 @@ def _check_name(element: etree._Element) -> None:
                         remedy='use characters that can be seen')
 
 
+def numbers(text: str, count: int, most: float) -> list[float] | None:
+    """Return ``count`` finite numbers of at most ``most``; None where the text is none."""
+    words = text.split()
+    if len(words) != count or not all(NUMBER.fullmatch(word) for word in words):
+        return None
+    values = [float(word) for word in words]
+    return values if all(abs(x) <= most for x in values) else None
+
+
 def _check(top: etree._Element) -> None:
     """Refuse a link or joint in which something is missing, doubled or not a number."""
     _check_name(top)
@@ -192,9 +203,8 @@ def _check(top: etree._Element) -> None:
             refuse(f'<{tag}> is there twice', 'keep one of them', element)
         for attribute, text in element.attrib.items():
             if count := NUMBERS.get(tag, {}).get(attribute):
-                words, most = text.split(), MAX_NUMBER if tag in STRICT else float_info.max
-                if len(words) != count or not all(
-                        NUMBER.fullmatch(w) and abs(float(w)) <= most for w in words):
+                most = MAX_NUMBER if tag in STRICT else float_info.max
+                if numbers(text, count, most) is None:
                     refuse(f'{attribute}="{text[:60]}" of <{tag}> is refused',
                            'run xacro first' if '${' in text else
                            ('write a finite number' if count == 1 else

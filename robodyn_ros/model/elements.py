@@ -11,11 +11,14 @@ from urdf_parser_py.urdf import Joint, Link, Pose
 
 from ..errors import ArgumentError, InertiaError, UrdfError
 from .document import MAX_NUMBER
+from .extension import LIMITS, JointExtension
 from .rigid import NO_INERTIA, Inertial, axis_rotation, rpy_rotation
 
 MOVING = ('revolute', 'continuous', 'prismatic')
 POSITIVE_SEMIDEFINITE = 1e-6    # of the largest moment: URDFs are written with few digits
 UNIT = 1e-6                     # an axis further from length 1 is worth a warning
+ROUNDING = 1e-15                # one nearer to length 1 is as it should be
+SAME_ROTATION = 1e-8            # DH rows may have a base that is no better a rotation
 
 
 def placement(origin: Pose | None) -> tuple[ndarray, ndarray]:
@@ -23,6 +26,22 @@ def placement(origin: Pose | None) -> tuple[ndarray, ndarray]:
     if origin is None:
         return np.eye(3), np.zeros(3)
     return rpy_rotation(origin.rpy), np.array(origin.xyz, float)
+
+
+def joint_placement(joint: Joint, extra: JointExtension) -> tuple[ndarray, ndarray]:
+    """
+    Rotation (3, 3) and origin (3,) [m] of a joint, exact where <robodyn> has the rotation.
+
+    :raises UrdfError: if <robodyn> has another rotation than <origin>.
+    """
+    rotation, origin = placement(joint.origin)
+    if extra.rotation is None:
+        return rotation, origin
+    if abs(extra.rotation - rotation).max() > SAME_ROTATION:
+        raise UrdfError(f'joint {joint.name!r}: the rotation in <robodyn> is not that of <origin>',
+                        name=joint.name, value=extra.rotation,
+                        remedy='remove the attribute rotation: rpy is enough')
+    return extra.rotation, origin
 
 
 def inertial(link: Link, moving: bool) -> Inertial | None:
@@ -58,6 +77,12 @@ class JointData(NamedTuple):
     effort: float
     damping: float
     friction: float
+    kind: str
+    static_friction: float
+    backward_friction: tuple[float, float, float]
+    friction_velocity: float
+    stribeck_velocity: float
+    armature: float
 
     def motion(self, kind: str, q: float) -> tuple[ndarray, ndarray]:
         """Rotation (3, 3) and origin (3,) [m] of the child in the joint's frame, at q."""
@@ -66,10 +91,12 @@ class JointData(NamedTuple):
         return axis_rotation(self.axis, q), np.zeros(3)
 
 
-def joint_data(joint: Joint, warnings: list[str], driven: bool = True) -> JointData:
+def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
+               driven: bool = True) -> JointData:
     """
     Read a joint that turns or slides; what is odd but usable is added to ``warnings``.
 
+    :param extra: what <robodyn> says of it.
     :param driven: whether it has a drive, so that a limit of its effort means something.
     :raises UrdfError: if the type is another, or axis, limits or friction make no sense.
     """
@@ -96,14 +123,16 @@ def joint_data(joint: Joint, warnings: list[str], driven: bool = True) -> JointD
     if joint.limit is None:
         warnings.append(f'{where}: no <limit>, so effort and velocity have no bound')
     else:
-        velocity, effort = joint.limit.velocity, joint.limit.effort
+        limit = {key: float(getattr(joint.limit, key)) for key in LIMITS} | {
+            key: -inf if key == 'lower' else inf for key in extra.unlimited}
+        velocity, effort = limit['velocity'], limit['effort']
         for quantity, value in (('velocity', velocity), ('effort', effort)):
             if value < 0:
                 refuse(f'{quantity} limit is {value}', 'give one that is not negative', value)
             if value == 0 and (driven or quantity != 'effort'):
                 warnings.append(f'{where}: {quantity} limit is zero')
         if joint.type != 'continuous':
-            lower, upper = joint.limit.lower, joint.limit.upper
+            lower, upper = limit['lower'], limit['upper']
             if lower > upper:
                 refuse(f'lower limit {lower} is above the upper limit {upper}', 'exchange them',
                        (lower, upper))
@@ -118,7 +147,17 @@ def joint_data(joint: Joint, warnings: list[str], driven: bool = True) -> JointD
     for quantity, value in (('damping', damping), ('friction', friction)):
         if value < 0:
             refuse(f'{quantity} is {value}', 'give one that is not negative', value)
-    return JointData(axis / length, lower, upper, velocity, effort, damping, friction)
+    if abs(length - 1) > ROUNDING:
+        axis = axis / length
+    static = friction if extra.static_friction is None else extra.static_friction
+    viscous, coulomb, sticking = extra.backward
+    if sticking is None:
+        sticking = static if coulomb is None else coulomb
+    backward = (damping if viscous is None else viscous,
+                friction if coulomb is None else coulomb, sticking)
+    return JointData(axis, lower, upper, velocity, effort, damping, friction,
+                     'continuous' if extra.continuous else joint.type, static, backward,
+                     extra.friction_velocity, extra.stribeck_velocity, extra.armature)
 
 
 def locked_position(joint: Joint, data: JointData, q: float) -> float:

@@ -3,14 +3,15 @@
 """Joints that mimic others: who drives them, and what their limits and friction mean there."""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from typing import NamedTuple
 
+import numpy as np
 from urdf_parser_py.urdf import Joint
 
 from ..errors import UrdfError
 from .document import MAX_NUMBER
 from .elements import JointData, joint_data, locked_position
+from .extension import Extension
 
 SLACK = 1e-9        # [rad | m] by which limits that meet in one position may miss each other
 
@@ -28,11 +29,12 @@ class Relation(NamedTuple):
     shift: float
 
 
-def relation(joint: Joint, joints: Mapping[str, Joint], locked: Mapping[str, float]) -> Relation:
+def relation(joint: Joint, joints: Mapping[str, Joint], extra: Extension,
+             locked: Mapping[str, float]) -> Relation:
     """
     Follow a joint through those that it mimics to the one that drives it.
 
-    :param joints: all of the document, by name.
+    :param joints: all of the document, by name; ``extra`` is its <robodyn>.
     :param locked: positions [rad | m] of joints that are taken as fixed there.
     :raises UrdfError: if it mimics itself, over however many others, or a joint that does not
         exist, or with numbers that cannot be computed with.
@@ -64,7 +66,8 @@ def relation(joint: Joint, joints: Mapping[str, Joint], locked: Mapping[str, flo
         seen.add(rule.joint)
         at = joints[rule.joint]
     if at.name in locked:
-        shift += ratio * locked_position(at, joint_data(at, []), locked[at.name])
+        shift += ratio * locked_position(at, joint_data(at, extra.joint(at.name), []),
+                                         locked[at.name])
         if abs(shift) > MAX_NUMBER:
             refuse(f'is at {shift:g} where {at.name!r} is locked, which cannot be computed with',
                    'correct its multiplier or offset', shift)
@@ -79,15 +82,17 @@ def carried_along(name: str, own: JointData,
     Return what is known of a driver with what its followers mean for it.
 
     All have to stay within their limits, so the driver has the narrowest. Power is what one joint
-    hands on to the other: friction f at a follower is felt as |ratio| f, damping d as ratio² d.
-    A follower has no drive, so its effort limit does not count.
+    hands on to the other: friction f at a follower is felt as |ratio| f, damping d as ratio² d,
+    armature a as ratio² a. A follower that moves the other way has its two directions of friction
+    exchanged. It has no drive, so its effort limit does not count.
 
     :param name: of the driver.
     :param followers: name, relation and data of each.
     :raises UrdfError: if no position is within the limits of all, or numbers grow beyond bounds.
     """
-    lower, upper, velocity = own.lower, own.upper, own.velocity
-    damping, friction = own.damping, own.friction
+    lower, upper, velocity, armature = own.lower, own.upper, own.velocity, own.armature
+    forward = np.array([own.damping, own.friction, own.static_friction])
+    backward = np.array(own.backward_friction)
     for follower, (_, ratio, shift), data in followers:
         low, high = sorted(((data.lower - shift) / ratio, (data.upper - shift) / ratio))
         if max(low, lower) > min(high, upper) + SLACK or max(low, -high) > MAX_NUMBER:
@@ -99,11 +104,19 @@ def carried_along(name: str, own: JointData,
         lower, upper = max(low, lower), min(high, upper)
         lower = min(lower, upper)
         velocity = min(velocity, data.velocity / abs(ratio))
-        damping += ratio * ratio * data.damping
-        friction += abs(ratio) * data.friction
-        if not isfinite(damping + friction):
+        felt = np.array([ratio * ratio, abs(ratio), abs(ratio)])
+        theirs = [np.array([data.damping, data.friction, data.static_friction]),
+                  np.array(data.backward_friction)]
+        ahead, back = theirs if ratio > 0 else theirs[::-1]
+        with np.errstate(over='ignore'):        # told of below
+            forward, backward = forward + felt * ahead, backward + felt * back
+        armature += ratio * ratio * data.armature
+        if not np.isfinite([*forward, *backward, armature]).all():
             raise UrdfError(f'joint {follower!r}: its friction, felt at {name!r}, is too large to '
-                            'be computed with', name=follower, value=(damping, friction),
-                            remedy='give less damping or friction')
+                            'be computed with', name=follower,
+                            value=(forward, backward, armature),
+                            remedy='give less damping, friction or armature')
+    damping, friction, static = forward.tolist()
     return own._replace(lower=lower, upper=upper, velocity=velocity, damping=damping,
-                        friction=friction)
+                        friction=friction, static_friction=static,
+                        backward_friction=tuple(backward.tolist()), armature=armature)

@@ -10,12 +10,26 @@ from numpy import ndarray
 
 NO_INERTIA = 1e-12      # [kg·m²] moments below this are rounding
 
-def rpy_rotation(rpy: Sequence[float]) -> ndarray:
+def rpy_rotation(rpy: Sequence[float] | ndarray) -> ndarray:
     """Rotation (3, 3) by roll, pitch, yaw [rad] about the fixed axes x, y, z, in this order."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     return np.array([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
                      [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
                      [-sp, cp * sr, cp * cr]])
+
+
+def rotation_rpy(rotation: ndarray) -> ndarray:
+    """
+    Roll, pitch, yaw (3,) [rad] of a rotation (3, 3): the inverse of :func:`rpy_rotation`.
+
+    Where the pitch is a quarter turn, roll and yaw turn about one axis and only their sum counts:
+    the roll is taken from what the yaw leaves, whichever that is, and nothing is lost.
+    """
+    r = rotation
+    yaw = np.arctan2(r[1, 0], r[0, 0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([np.arctan2(s * r[0, 2] - c * r[1, 2], c * r[1, 1] - s * r[0, 1]),
+                     np.arctan2(-r[2, 0], c * r[0, 0] + s * r[1, 0]), yaw])
 
 
 def axis_rotation(axis: ndarray, angle: float) -> ndarray:
@@ -47,11 +61,11 @@ def joined(parts: Sequence[Inertial]) -> Inertial:
     """
     One body out of several, all seen from the same frame: parallel axis theorem.
 
-    Every term is a sum of things that are positive, so nothing cancels. Without any mass the
-    centre is the frame's origin.
+    Every term is a sum of things that are positive, so nothing cancels. Of several without any
+    mass the centre is the frame's origin.
     """
     mass = sum(p.mass for p in parts)
     com = sum((p.mass * p.com for p in parts), np.zeros(3))
-    com = parts[0].com if len(parts) == 1 and mass else com / mass if mass else com
+    com = parts[0].com if len(parts) == 1 else com / mass if mass else com
     return Inertial(mass, com, sum((p.inertia + offset_inertia(p.mass, p.com - com)
                                     for p in parts), np.zeros((3, 3))))

@@ -156,6 +156,19 @@ class RobotModel:
         """Every link of the source, fixed ones too."""
         return tuple(self.frames)
 
+    def to_urdf(self) -> str:
+        """
+        Return the model as URDF text, from which ``load_urdf`` makes the same model again.
+
+        Fixed and locked joints stay lumped. What URDF has no words for (armature, friction beyond
+        two numbers, absent limits, gravity) is in the element <robodyn>, which other readers of
+        URDF pass over; where a limit is absent they find 1e9 instead.
+
+        :raises UrdfError: a number is not finite, or XML cannot hold a name.
+        """
+        from .to_urdf import to_urdf
+        return to_urdf(self)
+
     def joint_index(self, name: str) -> int:
         """Place of a joint in the model's order; :class:`UnknownNameError` if it has none."""
         if name not in self.joint_names:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From URDF to :class:`RobotModel`: the tree is checked, walked, and what is fixed lumped."""
 
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,26 +10,29 @@ from numpy import ndarray
 from urdf_parser_py.urdf import URDF, Joint
 
 from ..errors import ArgumentError, RobodynError, UnknownNameError, UrdfError
-from ..text import appearance
-from .document import read
-from .elements import JointData, inertial, joint_data, placement
+from .document import MAX_NAME, read
+from .elements import JointData, inertial, joint_data, joint_placement
+from .extension import Extension, extension
 from .mimic import SLACK, Relation, carried_along, relation
 from .rigid import Inertial, joined
-from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame, RobotModel
+from .robot import Frame, RobotModel
+from .tree import chain, check_tree, joints_below, look_alikes
 from .validate import validated
 
+GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of a robot that stands upright
 MAX_JOINTS = 200        # moving ones: twice those of the largest real robot we know of
 
 
 def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str | None = None,
-              locked: Mapping[str, float] = {}, gravity: Sequence[float] = (0, 0, -9.81),
+              locked: Mapping[str, float] = {}, gravity: Sequence[float] | None = None,
               ) -> RobotModel:
     """
     Load a tree of revolute, continuous, prismatic and fixed joints from URDF.
 
     Joints come depth first, in the order of the document. What is fixed to a moving link is
     lumped into it, what is fixed to the base into the base. URDF has one number for friction: it
-    is taken as Coulomb and as static friction.
+    is taken as Coulomb and as static friction, unless the element <robodyn> knows better, see
+    :mod:`~robodyn_ros.model.extension`.
 
     A joint that mimics another moves with it, over a chain of them too: it is no degree of
     freedom, and its limits and friction are felt by the joint that drives it
@@ -42,19 +44,21 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     :param tip: link at the end of the only chain that moves: other branches of the base are left
         out, except for what is fixed to it; joints that hang from the chain have to be locked.
     :param locked: positions [rad | m] of joints that are taken as fixed there.
-    :param gravity: (3,) [m/s²] in the base frame.
+    :param gravity: (3,) [m/s²] in the base frame; None: that of <robodyn>, in the frame of the
+        root of the document and seen from ``root``, else (0, 0, -9.81).
     :raises UrdfError: if the text is no URDF, or not of a robot as above.
     :raises InertiaError: if masses and inertias are none a robot can have, see
         :func:`~robodyn_ros.model.validate.validated`.
     :raises UnknownNameError: if there is no such ``root``, ``tip`` or joint to lock.
     :raises ArgumentError: if ``gravity`` or a locked position cannot be used.
     """
-    gravity_vector = np.array(gravity, float)
-    if gravity_vector.shape != (3,) or not np.isfinite(gravity_vector).all():
+    given = None if gravity is None else np.array(gravity, float)
+    if given is not None and (given.shape != (3,) or not np.isfinite(given).all()):
         raise ArgumentError(f'gravity = {gravity!r} is refused', name='gravity', value=gravity,
                             remedy='give three finite numbers [m/s²] in the base frame')
-    robot, warnings = read(path_or_xml)
-    source_root = _check_tree(robot)
+    robot, elements, warnings = read(path_or_xml)
+    source_root = check_tree(robot)
+    extra = extension(elements, {joint.name: joint.type for joint in robot.joints})
     links = [link.name for link in robot.links]
     for name in filter(None, (root, tip)):
         if name not in links:
@@ -62,91 +66,35 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     for name in locked:
         if name not in (names := [j.name for j in robot.joints if j.type != 'fixed']):
             raise UnknownNameError('joint that can be locked', name, names)
-    walk = _Walk(robot, locked, warnings + _look_alikes(robot))
+    walk = _Walk(robot, extra, locked, warnings + look_alikes(robot))
     walk.run(root or source_root, tip)
-    return validated(walk.model(gravity_vector))
+    return validated(walk.model(
+        _gravity(robot, extra, root or source_root) if given is None else given))
 
 
-def _check_tree(robot: URDF) -> str:
-    """Return the root link of a document in which links and joints form one tree."""
-    def refuse(problem: str, name: str, remedy: str) -> None:
-        raise UrdfError(problem, name=name, remedy=remedy)
-
-    links = {link.name for link in robot.links}
-    for kind, elements in (('link', robot.links), ('joint', robot.joints)):
-        for name, count in Counter(e.name for e in elements).items():
-            if count > 1:
-                refuse(f'{count} {kind}s are called {name!r}', name, 'give each its own name')
-    above: dict[str, Joint] = {}
-    for joint in robot.joints:
-        for role, link in (('parent', joint.parent), ('child', joint.child)):
-            if link not in links:
-                refuse(f'joint {joint.name!r}: its {role} link {link!r} does not exist',
-                       joint.name, f'add <link name="{link}"/> or correct the name')
-        if joint.child in above:
-            refuse(f'link {joint.child!r} is moved by the joints {above[joint.child].name!r} and '
-                   f'{joint.name!r}', joint.child, 'a URDF is a tree: keep one of them')
-        above[joint.child] = joint
-    roots = [link.name for link in robot.links if link.name not in above]
-    if len(roots) > 1:
-        refuse(f'there are {len(roots)} root links: {", ".join(map(repr, roots))}', roots[1],
-               'connect them by (fixed) joints, or remove those that are not needed')
-    if not links:
-        refuse(f'robot {robot.name!r} has no link', robot.name, 'add links and joints')
-    reached, todo = set(roots), roots[:]
-    below = _joints_below(robot)
-    while todo:
-        children = [joint.child for joint in below[todo.pop()]]
-        reached.update(children)
-        todo += children
-    for joint in robot.joints:
-        if joint.child not in reached:
-            refuse(f'joint {joint.name!r} is in or behind a closed loop of links', joint.name,
-                   'a URDF is a tree: cut the loop by removing a joint')
-    return roots[0]
-
-
-def _look_alikes(robot: URDF) -> list[str]:
-    """Warn of names that differ, to ROS and to us, but not to the eye."""
-    warnings = []
-    for kind, elements in (('link', robot.links), ('joint', robot.joints)):
-        seen: dict[str, str] = {}
-        pairs = [(seen.setdefault(appearance(e.name), e.name), e.name) for e in elements]
-        alike = [(one, other) for one, other in pairs if one != other]
-        for one, other in alike[:1]:
-            warnings.append(f'{kind}s {one!a} and {other!a} look alike, but are two'
-                            + (f'; so do {len(alike) - 1} more' if alike[1:] else ''))
-    return warnings
-
-
-def _joints_below(robot: URDF) -> dict[str, list[Joint]]:
-    """Joints by the link that carries them, in document order."""
-    below: dict[str, list[Joint]] = defaultdict(list)
-    for joint in robot.joints:
-        below[joint.parent].append(joint)
-    return below
-
-
-def _chain(robot: URDF, base: str, tip: str) -> set[str]:
-    """Return the names of the joints between two links of a tree."""
-    above = {joint.child: joint for joint in robot.joints}
-    names, link = set(), tip
-    while link != base:
-        if link not in above:
-            raise UrdfError(f'tip {tip!r} is not below the root {base!r}', name=tip,
-                            remedy='choose a tip in the part of the tree that root carries')
-        names.add(above[link].name)
-        link = above[link].parent
-    return names
+def _gravity(robot: URDF, extra: Extension, base: str) -> ndarray:
+    """Return gravity (3,) [m/s²] in the frame of link ``base``, as far as the text knows it."""
+    if extra.gravity is None:
+        return np.array(GRAVITY)
+    above, rotation, link = {joint.child: joint for joint in robot.joints}, np.eye(3), base
+    while link in above:
+        if (joint := above[link]).type != 'fixed':
+            raise UrdfError(f'joint {joint.name!r} turns the root {base!r} against the gravity '
+                            'given in <robodyn>', name=joint.name, remedy='give gravity=(x, y, z) '
+                            f'in the frame of {base!r}')
+        rotation = joint_placement(joint, extra.joint(joint.name))[0] @ rotation
+        link = joint.parent
+    return rotation.T @ extra.gravity
 
 
 class _Walk:
     """The model as it grows while the tree is walked from the base."""
 
-    def __init__(self, robot: URDF, locked: Mapping[str, float], warnings: list[str]):
-        self.robot, self.locked, self.warnings = robot, locked, warnings
+    def __init__(self, robot: URDF, extra: Extension, locked: Mapping[str, float],
+                 warnings: list[str]):
+        self.robot, self.extra, self.locked, self.warnings = robot, extra, locked, warnings
         self.links = {link.name: link for link in robot.links}
-        self.below = _joints_below(robot)
+        self.below = joints_below(robot)
         self.by_name = {joint.name: joint for joint in robot.joints}
         self.frames: dict[str, Frame] = {}
         self.joints: list[Joint] = []
@@ -157,18 +105,18 @@ class _Walk:
 
     def run(self, base: str, tip: str | None) -> None:
         """Visit every link below ``base``, or what moves or rests along the chain to ``tip``."""
-        chain = _chain(self.robot, base, tip) if tip else None
+        path = chain(self.robot, base, tip) if tip else None
         self.base = base
         todo = self._enter(base, Frame(-1, np.eye(3), np.zeros(3)))
         while todo:
             joint, at = todo.pop()
-            rotation, origin = placement(joint.origin)
+            rotation, origin = joint_placement(joint, self.extra.joint(joint.name))
             here = Frame(at.body, at.rotation @ rotation, at.origin + at.rotation @ origin)
             if joint.type != 'fixed':
-                beside = chain is not None and joint.name not in chain
+                beside = path is not None and joint.name not in path
                 if beside and at.body < 0 and joint.name not in self.locked:
                     continue            # another arm on the same base: it cannot be felt
-                law = relation(joint, self.by_name, self.locked)
+                law = relation(joint, self.by_name, self.extra, self.locked)
                 if law.driver is None:
                     here = self._rest(joint, law.shift, here)
                 elif beside:
@@ -196,7 +144,7 @@ class _Walk:
             if joint.mimic is None or joint.child in self.frames:
                 continue
             try:
-                law = relation(joint, self.by_name, self.locked)
+                law = relation(joint, self.by_name, self.extra, self.locked)
             except RobodynError:        # what is left out may be faulty
                 continue
             if law.driver in loaded:
@@ -213,7 +161,7 @@ class _Walk:
 
     def _rest(self, joint: Joint, q: float, here: Frame) -> Frame:
         """Return the frame of the child of a joint that could move, but stays at ``q``."""
-        data = joint_data(joint, [])
+        data = joint_data(joint, self.extra.joint(joint.name), [])
         if joint.name not in self.locked and not data.lower - SLACK <= q <= data.upper + SLACK:
             self.warnings.append(f'joint {joint.name!r} is fixed at {q:.6g} by what it mimics, '
                                  f'outside of its limits [{data.lower:g}, {data.upper:g}]')
@@ -225,7 +173,8 @@ class _Walk:
         if len(self.joints) == MAX_JOINTS:
             raise UrdfError(f'more than {MAX_JOINTS} joints move', name=joint.name,
                             remedy='load a part, with root, tip or locked')
-        self.data.append(joint_data(joint, self.warnings, driven=law.driver == joint.name))
+        self.data.append(joint_data(joint, self.extra.joint(joint.name), self.warnings,
+                                    driven=law.driver == joint.name))
         self.joints.append(joint)
         self.relations.append(law)
         self.placements.append(here)
@@ -241,15 +190,15 @@ class _Walk:
         driven = [carried_along(name, own[name], [
             (joint.name, law, data) for joint, law, data in moving
             if law.driver == name != joint.name]) for name in names]
+        links = tuple(self._body_name(i) for i in range(len(bodies)))
 
         def column(name: str) -> ndarray:
             return np.array([getattr(data, name) for data in driven], float)
 
         return RobotModel(
-            name=self.robot.name, base_link=self.base, joint_names=names,
-            link_names=tuple(joint.child for joint in self.joints),
+            name=self.robot.name, base_link=self.base, joint_names=names, link_names=links,
             body_joint_names=tuple(joint.name for joint in self.joints),
-            body_joint_types=tuple(joint.type for joint in self.joints),
+            body_joint_types=tuple(data.kind for data in self.data),
             driver=np.array([names.index(law.driver) for law in self.relations]),
             ratio=np.array([law.ratio for law in self.relations]),
             shift=np.array([law.shift for law in self.relations]),
@@ -263,10 +212,22 @@ class _Walk:
             position_lower=column('lower'), position_upper=column('upper'),
             velocity_limit=column('velocity'), effort_limit=column('effort'),
             viscous_friction=column('damping'), coulomb_friction=column('friction'),
-            static_friction=column('friction'),
-            backward_friction=np.array([column('damping'), column('friction'),
-                                        column('friction')]),
-            friction_velocity=np.full(len(names), FRICTION_VELOCITY),
-            stribeck_velocity=np.full(len(names), STRIBECK_VELOCITY),
-            armature=np.zeros(len(names)),
-            gravity_vector=gravity, frames=self.frames, warnings=tuple(self.warnings))
+            static_friction=column('static_friction'),
+            backward_friction=column('backward_friction').T.copy(),
+            friction_velocity=column('friction_velocity'),
+            stribeck_velocity=column('stribeck_velocity'), armature=column('armature'),
+            gravity_vector=gravity, frames=self.frames,
+            warnings=tuple(dict.fromkeys(self.extra.warnings + self.warnings)))
+
+    def _body_name(self, i: int) -> str:
+        """Return the name of body i; where that is another link's, the joint's own is no frame."""
+        joint = self.joints[i]
+        name = self.extra.joint(joint.name).body
+        if name is None:
+            return joint.child
+        if name == joint.child or name not in self.frames or self.frames[name].body != i:
+            raise UrdfError(f'joint {joint.name!r}: <robodyn> calls its body {name[:MAX_NAME]!r}, '
+                            f'which is no link fixed to {joint.child!r}', name=joint.name,
+                            value=name, remedy='remove the attribute body')
+        del self.frames[joint.child]
+        return name

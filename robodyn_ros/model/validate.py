@@ -41,7 +41,8 @@ def validated(model: RobotModel) -> RobotModel:
                             f'{b:.4g}, {c:.4g}: the largest exceeds the sum of the others')
         if mass == 0:
             warnings.append(f'link {name!r} has no mass' + (' but inertia' if c > 0 else ''))
-    return replace(model, warnings=tuple(warnings), implausible_links=tuple(implausible))
+    return replace(model, warnings=tuple(dict.fromkeys(warnings)),
+                   implausible_links=tuple(implausible))
 
 
 def _poses(model: RobotModel) -> ndarray:

@@ -16,8 +16,9 @@ PARAMETERS = (
               '`panda`, ...); used where there is no `robot_description`.'),
     Parameter('locked_joints', list[str], [], 'Joints that do not move.'),
     Parameter('locked_positions', list[float], [], 'Where they are, one each.', 'rad or m'),
-    Parameter('gravity', list[float], [0.0, 0.0, -9.81], 'Gravity in the frame of the root link: '
-              'turn it for an arm on a wall or ceiling.', 'm/s²'),
+    Parameter('gravity', list[float], [], 'Gravity in the frame of the root link, three numbers: '
+              'turn it for an arm on a wall or ceiling. Empty: that of `<robodyn>` in the URDF, '
+              'else 0, 0, -9.81.', 'm/s²'),
 )
 
 
@@ -43,4 +44,4 @@ def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotM
         raise UrdfError('the robot description is no XML', name='robot description', value=urdf,
                         remedy='publish the text of a URDF; a path goes into parameter urdf')
     return load_urdf(urdf, root=root or None, tip=tip or None, locked=locked(p),
-                     gravity=tuple(p['gravity']))
+                     gravity=tuple(p['gravity']) or None)

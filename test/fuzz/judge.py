@@ -20,7 +20,9 @@ from fuzz import nasty
 from fuzz.mutants import Mutant
 from robodyn_ros import Dynamics, RobotModel, load_urdf
 from robodyn_ros.errors import RobodynError
+from robodyn_ros.model.document import MAX_NUMBER
 from robodyn_ros.model.pose import initial_position
+from robots import differences
 
 VALID, FAILED = 'valid', 'FAILED'
 LONGEST = 3_000         # characters of a message: it has to fit into a log
@@ -151,6 +153,9 @@ def flaws(model: RobotModel) -> Iterator[str]:
     for name in LIMITS:
         if getattr(model, name).shape != (n,) or np.isnan(getattr(model, name)).any():
             yield f'{name} = {getattr(model, name)}'
+    for name, shape in (('backward_friction', (3, n)), ('gravity_vector', (3,))):
+        if getattr(model, name).shape != shape or not np.isfinite(getattr(model, name)).all():
+            yield f'{name} = {getattr(model, name)}'
     for count, names in ((n, model.joint_names), (nb, model.link_names),
                          (nb, model.body_joint_names)):
         if len({*names}) != count:
@@ -172,6 +177,15 @@ def flaws(model: RobotModel) -> Iterator[str]:
     if len(model.warnings) > 1_000:
         yield f'{len(model.warnings)} warnings'
     yield from _misbehaviour(model)
+    yield from _losses(model)
+
+
+def _losses(model: RobotModel) -> Iterator[str]:
+    """Yield what is not the same when the model is written and read again."""
+    lumped = (model.mass, model.com, model.inertia, model.joint_origin, model.gravity_vector,
+              [frame.origin for frame in model.frames.values()])
+    if all(np.abs(array).max() <= MAX_NUMBER for array in lumped):     # sums may be beyond
+        yield from differences(model, load_urdf(model.to_urdf()))
 
 
 def _misbehaviour(model: RobotModel) -> Iterator[str]:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from fuzz import nasty, texts, trees
-from robots import ARM, GRIPPER, OWN, REAL, random_tree
+from robodyn_ros import load_urdf
+from robots import ARM, EXTENDED, GRIPPER, OWN, REAL, random_tree
 
 
 class Mutant(NamedTuple):
@@ -23,7 +24,9 @@ class Mutant(NamedTuple):
 @cache
 def _sources() -> dict[str, bytes]:
     """URDF texts by name."""
-    found = {'arm': ARM.encode(), 'gripper': GRIPPER.encode(), 'tree': random_tree(1, 6).encode()}
+    found = {'arm': ARM.encode(), 'gripper': GRIPPER.encode(), 'tree': random_tree(1, 6).encode(),
+             'extended': EXTENDED.encode(),
+             'written': load_urdf(random_tree(2, 5)).to_urdf().encode()}
     for name, path in {**OWN, **REAL}.items():
         root = etree.fromstring(path.read_bytes(), etree.XMLParser(remove_comments=True))
         found[name] = etree.tostring(root)

@@ -21,11 +21,14 @@ TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar', '
 TAGS = ('link', 'joint', 'robot', 'inertial', 'inertia', 'mass', 'origin', 'axis', 'limit',
         'dynamics', 'mimic', 'parent', 'child', 'visual', 'collision', 'geometry', 'gazebo',
         'transmission', 'calibration', 'safety_controller', 'springStiffness', 'material', 'group',
+        'robodyn', 'gravity', 'backward', 'warning',
         'é', '_', '{http://www.ros.org/wiki/xacro}macro', '{http://www.w3.org/2001/XInclude}include',
         '{}x')
 ATTRIBUTES = ('name', 'type', 'link', 'joint', 'xyz', 'rpy', 'quat_xyzw', 'value', 'ixx', 'ixy',
               'izz', 'lower', 'upper', 'effort', 'velocity', 'damping', 'friction', 'multiplier',
-              'offset', 'version', 'acceleration', 'jerk', 'é', '{a\nb}c',
+              'offset', 'armature', 'rotor_inertia', 'gear_ratio', 'static_friction',
+              'friction_velocity', 'stribeck_velocity', 'unlimited', 'rotation', 'body', 'version',
+              'acceleration', 'jerk', 'é', '{a\nb}c',
               '{http://www.w3.org/XML/1998/namespace}base')
 # Bytes that no XML library would write, put in the place of a word.
 RAW = (b'\0', b'&#0;', b'&#x1b;[31m', b'&#x9b;31m', b'&#10;FATAL', b'&#xD800;', b'&#xFFFE;',

@@ -31,8 +31,10 @@ def _attribute(root: Element, rng: Random) -> tuple[Element, str]:
 
 
 def _number(root: Element, rng: Random) -> tuple[Element, str]:
-    tags = ('origin', 'axis', 'mass', 'inertia', 'limit', 'dynamics', 'mimic')
-    places = [(e, a) for e in root.iter(*tags) for a in e.attrib] or [(root, 'name')]
+    tags = ('origin', 'axis', 'mass', 'inertia', 'limit', 'dynamics', 'mimic', 'gravity',
+            'backward')
+    elements = [*root.iter(*tags), *root.iterfind('robodyn/joint')]
+    places = [(e, a) for e in elements for a in e.attrib if a != 'name'] or [(root, 'name')]
     return rng.choice(places)
 
 

@@ -120,10 +120,26 @@ def test_the_planar_arm_of_the_textbooks():
     np.testing.assert_allclose(dyn.inverse_dynamics([q1, q2], qd, [0, 0]), c + G, rtol=1e-12)
 
 
+def test_motors_and_friction():
+    """The rotor of a geared motor turns faster than the joint, and its energy goes by squares."""
+    model = from_dh([
+        DhLink(0, 0, 1, 0, mass=1, armature=0.5, rotor_inertia=2e-4, gear_ratio=100.0),
+        DhLink(0, 0, 1, 0, mass=1, rotor_inertia=0.3, coulomb=0.2, viscous=0.1),
+        DhLink(0, 0, 1, 0, mass=1, gear_ratio=50.0, coulomb=0.2, static_friction=0.4)])
+    np.testing.assert_allclose(model.armature, [0.5 + 2.0, 0.3, 0.0], rtol=1e-15)
+    np.testing.assert_array_equal(model.static_friction, [0.0, 0.2, 0.4])
+    np.testing.assert_array_equal(model.backward_friction, [
+        [0.0, 0.1, 0.0], [0.0, 0.2, 0.2], [0.0, 0.2, 0.4]])
+
+
 @pytest.mark.parametrize(('wrong', 'name'), [
     ({'theta': np.nan}, 'theta'), ({'mass': -1.0}, 'mass'), ({'joint': 'ball'}, 'joint'),
     ({'com': (1, 2)}, 'com'), ({'inertia': [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}, 'inertia'),
-    ({'inertia': -np.eye(3)}, 'inertia'), ({'viscous': np.inf}, 'viscous')])
+    ({'inertia': -np.eye(3)}, 'inertia'), ({'viscous': np.inf}, 'viscous'),
+    ({'rotor_inertia': -1e-4}, 'rotor_inertia'), ({'gear_ratio': 0.0}, 'gear_ratio'),
+    ({'gear_ratio': np.nan}, 'gear_ratio'),
+    ({'rotor_inertia': 1.0, 'gear_ratio': 1e200}, 'gear_ratio'),
+    ({'static_friction': -1.0}, 'static_friction')])
 def test_a_row_that_cannot_be_is_named(wrong, name):
     with pytest.raises(ArgumentError, match='row 2') as refusal:
         from_dh([DhLink(0, 0, 1, 0, mass=1), DhLink(**{'theta': 0, 'd': 0, 'a': 1, 'alpha': 0,

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
-from robodyn_ros.model.rigid import Inertial, axis_rotation, joined, rpy_rotation
+from robodyn_ros.model.rigid import Inertial, axis_rotation, joined, rotation_rpy, rpy_rotation
 
 
 def test_rotations_are_those_of_scipy():
@@ -15,6 +16,15 @@ def test_rotations_are_those_of_scipy():
         axis = rpy / np.linalg.norm(rpy)
         np.testing.assert_allclose(axis_rotation(axis, rpy[0]),
                                    Rotation.from_rotvec(rpy[0] * axis).as_matrix(), atol=1e-15)
+
+
+def test_angles_give_the_rotation_back_even_where_two_of_them_turn_about_one_axis():
+    rng = np.random.default_rng(3)
+    for pitch in (0.4, np.pi / 2, -np.pi / 2, 1.570796325, np.pi / 2 - 1e-9, np.pi / 2 - 1e-13, 3):
+        for roll, yaw in rng.uniform(-4, 4, (20, 2)):
+            rotation = rpy_rotation([roll, pitch, yaw])
+            np.testing.assert_allclose(rpy_rotation(rotation_rpy(rotation)), rotation, rtol=0,
+                                       atol=1e-15)
 
 
 def test_joined_bodies_are_their_points():
@@ -41,7 +51,8 @@ def test_nothing_is_joined_to_nothing():
     assert mass == 0 and not com.any() and not inertia.any()
 
 
-def test_a_single_part_stays_exactly_as_it_is():
-    part = Inertial(0.3, np.array([0.1, 0.7, 0.3]), np.diag([1., 2, 3]))
+@pytest.mark.parametrize('mass', [0.3, 0.0])
+def test_a_single_part_stays_exactly_as_it_is(mass):
+    part = Inertial(mass, np.array([0.1, 0.7, 0.3]), np.diag([1., 2, 3]))
     for one, other in zip(joined([part]), part, strict=True):
         np.testing.assert_array_equal(one, other)

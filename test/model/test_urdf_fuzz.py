@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -75,7 +76,8 @@ def test_the_canary_tells_of_who_reads_it(canary, place):
 
 @pytest.mark.parametrize('misdeed, complaint', [
     (lambda text: 1 // 0, 'ZeroDivisionError'), (lambda text: np.float64(1) / 0, 'Warning'),
-    (lambda text: open('/dev/null').close(), '/dev/null')])
+    (lambda text: open('/dev/null').close(), '/dev/null'),
+    (lambda text: replace(load_urdf(text), implausible_links=('upper',)), 'implausible_links')])
 def test_the_judge_tells_of_what_may_not_be(canary, misdeed, complaint):
     verdict = judge(Mutant(ARM, {}, ()), canary, lambda text: misdeed(text) or load_urdf(text))
     assert verdict.outcome == FAILED and complaint in verdict.complaint

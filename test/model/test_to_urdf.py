@@ -1,0 +1,270 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A model as text is the same model again, to the last bit, and other readers' too."""
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
+from robodyn_ros.errors import UrdfError
+from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.rigid import rpy_rotation
+from robodyn_ros.model.robot import Frame
+from robots import ARM, LOCKED, OWN, REAL, differences, random_tree
+
+ROBOTS = {**OWN, **REAL}
+ROD = np.diag([0.02, 0.03, 0.01])
+BASE, TOOL = np.eye(4), np.eye(4)
+BASE[:3, :3], BASE[:3, 3] = rpy_rotation([0.3, -0.7, 2.0]), [0.1, 0.2, 0.3]
+TOOL[:3, :3], TOOL[:3, 3] = rpy_rotation([-2.9, np.pi / 2, 0.4]), [0.0, 0.0, 0.1]
+
+
+def dh_arm(convention='standard', **options):
+    return from_dh([
+        DhLink(0.1, 0.3, 0.0, np.pi / 2, mass=2.0, com=(0.1, 0.0, -0.1), inertia=ROD,
+               armature=0.01, viscous=0.2, coulomb=0.3, rotor_inertia=1e-4, gear_ratio=50.0),
+        DhLink(0.0, 0.0, 0.4, 0.0, offset=-0.3, com=(0.1, 0.2, 0.3)),
+        DhLink(1.1, 0.2, 0.1, -1.3, 'prismatic', offset=0.2, mass=1.5, static_friction=0.9),
+        DhLink(-2.0, 0.0, 0.2, 0.0, mass=0.7, com=(0.1, 0.1, 0.0)),     # a point
+    ], convention, **options)
+
+
+DH = {f'{c} {list(o)}': (c, o) for c in ('standard', 'modified') for o in (
+    {}, {'base': BASE, 'tool': TOOL, 'gravity': (0.1, -9.7, 1.0), 'name': 'bench'})}
+
+
+def assert_survives(model):
+    """Assert that reading the text gives the model, and writing that the text."""
+    text = model.to_urdf()
+    again = load_urdf(text)
+    assert [*differences(model, again)] == []
+    assert again.to_urdf() == text
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_robots_as_they_come(name):
+    assert_survives(load_urdf(ROBOTS[name], locked=LOCKED.get(name, {})))
+
+
+def test_robots_cut_down():
+    locked = {'panda_joint5': 0.0, 'panda_joint7': 1.2, **LOCKED['panda']}
+    assert_survives(load_urdf(REAL['panda'], root='panda_link2', tip='panda_link6', locked=locked,
+                              gravity=(1, 2, 3)))
+    assert_survives(load_urdf(ARM, locked={'slide': 0.1}))
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_random_trees(seed):
+    model = load_urdf(text := random_tree(seed, 12))
+    assert_survives(model)
+    locked = {name: 0.3 for name, kind in zip(model.joint_names, model.joint_types)
+              if kind != 'continuous' and int(name[-2:]) % 3 == 1}
+    assert_survives(load_urdf(text, locked=locked, gravity=(0.3, -9.0, 4.0)))
+
+
+@pytest.mark.parametrize('arm', DH)
+def test_dh_arms(arm):
+    convention, options = DH[arm]
+    assert_survives(dh_arm(convention, **options))
+
+
+def test_payloads():
+    for model, frame in ((load_urdf(ARM), 'tool'), (dh_arm(tool=TOOL), 'tool'),
+                         (dh_arm(), 'link2')):
+        assert_survives(with_payload(model, frame, 1.3, (0.1, 0.2, 0.3), ROD))
+        assert_survives(with_payload(model, frame, 0.7))
+
+
+def test_limits_of_a_model_that_had_none():
+    model = dh_arm()
+    low, high = np.array([-1.0, -np.inf, 0.0, -np.inf]), np.array([np.inf, 2.0, 0.5, np.inf])
+    bounded = replace(model, position_lower=low, position_upper=high,
+                      velocity_limit=np.array([1.0, np.inf, 2.0, 0.5]),
+                      effort_limit=np.array([np.inf, 20.0, 1e12, 3.0]))
+    assert bounded.joint_types[0] == 'continuous'
+    assert_survives(bounded)
+    joints = {j.get('name'): j for j in etree.fromstring(bounded.to_urdf()).iterfind('joint')}
+    assert [joints[name].get('type') for name in bounded.joint_names] == [
+        'revolute', 'revolute', 'prismatic', 'continuous']      # others hold these limits too
+    assert joints['joint2'].find('limit').attrib == {
+        'lower': '-1000000000.0', 'upper': '2.0', 'velocity': '1000000000.0', 'effort': '20.0'}
+
+
+def test_limits_taken_from_a_model():
+    model = load_urdf(ARM)
+    none = np.full(2, np.inf)
+    assert_survives(replace(model, position_lower=-none, position_upper=none.copy(),
+                            velocity_limit=none.copy(), effort_limit=none.copy()))
+
+
+def test_warnings_of_the_first_reading_stay():
+    model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>').replace(
+        '<link name="base"/>', '<link name="base"/><loop><a/></loop>').replace(
+        'effort="40"', 'effort="0"'))
+    assert len(model.warnings) == 3
+    assert_survives(model)
+
+
+NUMBER = st.floats(0.0, 1e9)
+RATE = st.floats(1e-9, 1e9)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_whatever_the_numbers_are(data):
+    def draw(element, *shape):
+        return np.array(data.draw(st.lists(element, min_size=(n := int(np.prod(shape))),
+                                           max_size=n))).reshape(shape)
+    angle = st.one_of(st.floats(-4.0, 4.0), st.sampled_from(
+        [0.0, np.pi / 2, -np.pi / 2, np.pi, 1.570796325, 1.5707963, np.pi / 2 - 1e-9]))
+    model = load_urdf(random_tree(3, 3))
+    axes = np.random.default_rng(data.draw(st.integers(0, 999))).normal(size=(3, 3))
+    assert_survives(replace(
+        model, armature=draw(NUMBER, 3), viscous_friction=draw(NUMBER, 3),
+        coulomb_friction=draw(NUMBER, 3), static_friction=draw(NUMBER, 3),
+        backward_friction=draw(NUMBER, 3, 3), friction_velocity=draw(RATE, 3),
+        stribeck_velocity=draw(RATE, 3), gravity_vector=draw(st.floats(-1e9, 1e9), 3),
+        position_lower=-draw(NUMBER, 3), position_upper=draw(st.floats(0.01, np.inf), 3),
+        joint_origin=draw(st.floats(-1e3, 1e3), 3, 3),
+        joint_rotation=np.array([rpy_rotation(rpy) for rpy in draw(angle, 3, 3)]),
+        joint_axis=axes / np.linalg.norm(axes, axis=1, keepdims=True)))
+
+
+def configuration(reference, model, q):
+    """Pinocchio's coordinates, in which a continuous joint has a cosine and a sine."""
+    there = pin.neutral(reference)
+    for name, x in zip(model.joint_names, q):
+        joint = reference.joints[reference.getJointId(name)]
+        there[joint.idx_q:joint.idx_q + joint.nq] = x if joint.nq == 1 else (np.cos(x), np.sin(x))
+    return there
+
+
+def rnea(text, model, q, qd, qdd):
+    """What Pinocchio makes of a text, in the order of the model's joints."""
+    reference = pin.buildModelFromXML(text)
+    reference.gravity.linear = model.gravity_vector
+    at = [reference.joints[reference.getJointId(name)].idx_v for name in model.joint_names]
+    v, a = np.zeros((2, reference.nv))
+    v[at], a[at] = qd, qdd
+    q = configuration(reference, model, q)
+    return pin.rnea(reference, reference.createData(), q, v, a)[at]
+
+
+@pytest.mark.parametrize('text', [ARM, random_tree(5, 9), *(
+    OWN[name].read_text() for name in OWN), REAL['ur5'].read_text(), REAL['kinova'].read_text()],
+    ids=['arm', 'tree', *OWN, 'ur5', 'kinova'])
+def test_pinocchio_feels_no_difference(text):
+    model, rng = load_urdf(text), np.random.default_rng(4)
+    for state in rng.uniform(-0.9, 0.9, (3, 3, model.nv)):
+        before = rnea(text, model, *state)
+        np.testing.assert_allclose(rnea(model.to_urdf(), model, *state), before, rtol=1e-9,
+                                   atol=1e-11 * abs(before).max())
+
+
+@pytest.mark.parametrize('arm', DH)
+def test_pinocchio_moves_the_same_dh_arm(arm):
+    convention, options = DH[arm]
+    model = replace(dh_arm(convention, **options), armature=np.zeros(4))
+    text, rng, dynamics = model.to_urdf(), np.random.default_rng(5), Dynamics(model)
+    reference = pin.buildModelFromXML(text)
+    data = reference.createData()
+    q, qd, qdd = rng.uniform(-1, 1, (3, 4))
+    np.testing.assert_allclose(rnea(text, model, q, qd, qdd),
+                               dynamics.inverse_dynamics(q, qd, qdd), rtol=1e-10, atol=1e-10)
+    # The frames of the rows are links of theirs too, where the books have them
+    pin.framesForwardKinematics(reference, data, configuration(reference, model, q))
+    for name, frame in model.frames.items():
+        if frame.body < 0:
+            continue
+        joint = data.oMi[reference.getJointId(model.joint_names[frame.body])]
+        there = data.oMf[reference.getFrameId(name, pin.BODY)]
+        np.testing.assert_allclose(there.translation, joint.act(frame.origin), atol=1e-12)
+        np.testing.assert_allclose(there.rotation, joint.rotation @ frame.rotation, atol=1e-12)
+
+
+@pytest.mark.parametrize('model', [
+    load_urdf(ARM), load_urdf(random_tree(6, 8)), load_urdf(REAL['ur5']),
+    with_payload(load_urdf(OWN['arm6']), 'tool0', 1.0, inertia=ROD)],
+    ids=['arm', 'tree', 'ur5', 'arm6 with payload'])
+def test_mujoco_reads_it(model):
+    theirs = mujoco.MjModel.from_xml_string(model.to_urdf())
+    data, rng = mujoco.MjData(theirs), np.random.default_rng(7)
+    q, qd, qdd = rng.uniform(-0.9, 0.9, (3, model.nv))
+    for i, name in enumerate(model.joint_names):
+        joint = theirs.joint(name)
+        data.qpos[joint.qposadr], data.qvel[joint.dofadr] = q[i], qd[i]
+    theirs.opt.gravity = model.gravity_vector
+    mujoco.mj_forward(theirs, data)
+    at = [theirs.joint(name).dofadr[0] for name in model.joint_names]
+    acceleration, inertial = np.zeros((2, theirs.nv))
+    acceleration[at] = qdd
+    mujoco.mj_mulM(theirs, data, inertial, acceleration)
+    np.testing.assert_allclose((inertial + data.qfrc_bias)[at],
+                               Dynamics(model).inverse_dynamics(q, qd, qdd), rtol=1e-6, atol=1e-8)
+    assert data.qpos.shape == (model.nv,)
+
+
+def test_a_joint_that_mimics():
+    """A gripper: the second finger goes twice as far as the first, the other way, and has no q."""
+    arm = load_urdf(ARM)
+    model = replace(
+        arm, link_names=('upper', 'fore', 'finger'), driver=np.array([0, 1, 1]),
+        body_joint_names=('shoulder', 'slide', 'grip'), ratio=np.array([1.0, 1.0, -2.0]),
+        body_joint_types=('revolute', 'prismatic', 'prismatic'), shift=np.array([0.0, 0.0, 0.1]),
+        parent=np.array([-1, 0, 0]), mass=np.array([2.0, 1.0, 0.1]),
+        **{name: np.concatenate([getattr(arm, name), getattr(arm, name)[:1]]) for name in (
+            'joint_rotation', 'joint_origin', 'joint_axis', 'com', 'inertia')},
+        frames={**arm.frames, 'finger': Frame(2, np.eye(3), np.zeros(3))})
+    root = etree.fromstring(model.to_urdf())
+    assert [m.getparent().get('name') for m in root.iter('mimic')] == ['grip']
+    grip = root.find("joint[@name='grip']")
+    assert grip.get('type') == 'prismatic' and grip.find('dynamics') is None
+    assert dict(grip.find('mimic').attrib) == {
+        'joint': 'slide', 'multiplier': '-2.0', 'offset': '0.1'}
+    limit = {key: float(value) for key, value in grip.find('limit').attrib.items()}
+    assert limit == {'lower': -0.5, 'upper': 0.1, 'velocity': 2.0, 'effort': 45.0}
+    assert root.find("robodyn/joint[@name='grip']").get('unlimited').split() == [
+        'lower', 'upper', 'velocity', 'effort']
+    for mimic in [*root.iter('mimic')]:
+        mimic.getparent().remove(mimic)
+    free = load_urdf(etree.tostring(root))
+    assert free.joint_names == model.body_joint_names
+    for name in ('link_names', 'body_joint_names', 'body_joint_types', 'parent', 'mass', 'com',
+                 'inertia', 'joint_rotation', 'joint_origin', 'joint_axis'):
+        np.testing.assert_array_equal(getattr(free, name), getattr(model, name))
+
+
+def test_names_that_are_taken_already():
+    text = ARM.replace('"shoulder"', '"tool_fixed"').replace('"mount"', '"tool_fixed_2"')
+    assert_survives(load_urdf(text))
+    assert_survives(load_urdf(ARM.replace('"tool"', '"' + 'é' * 200 + '"')))
+    model = dh_arm()
+    assert_survives(replace(model, frames={**model.frames, 'link1_body': model.frames['link1']}))
+
+
+@pytest.mark.parametrize('name', ['<&">\'', ' a', '關節', 'a\u200db', '%s{0}'])
+def test_names_are_kept(name):
+    model = load_urdf(ARM)
+    assert_survives(replace(model, name=name, joint_names=(name, 'slide'),
+                            body_joint_names=(name, 'slide')))
+
+
+def test_what_cannot_be_written_is_named():
+    model = load_urdf(ARM)
+    with pytest.raises(UrdfError, match="'slide': armature is nan") as refused:
+        replace(model, armature=np.array([0.1, np.nan])).to_urdf()
+    assert refused.value.remedy
+    tree = load_urdf(random_tree(2, 5))
+    frames = dict(reversed(tree.frames.items()))
+    for other in (replace(tree, parent=np.array([-1, -1, 0, 1, 3])), replace(tree, frames=frames)):
+        with pytest.raises(UrdfError, match='order'):
+            other.to_urdf()
+    with pytest.raises(UrdfError, match='name of the model'):
+        replace(model, name='a\0b').to_urdf()
