@@ -8,35 +8,58 @@ import numpy as np
 import pytest
 
 from robodyn_ros.dynamics import terms
-from robodyn_ros.dynamics.bodies import BODY, JOINT, WORK, Robot, Workspace, parameters, workspace
+from robodyn_ros.dynamics.bodies import (
+    BODY,
+    FRAME,
+    JOINT,
+    WORK,
+    Robot,
+    Workspace,
+    frame_record,
+    parameters,
+    sizes,
+    workspace,
+)
+from robodyn_ros.dynamics.compile import generic
+from robodyn_ros.dynamics.coriolis import coriolis
 from robodyn_ros.dynamics.crba import crba
+from robodyn_ros.dynamics.derivatives import position_derivative
+from robodyn_ros.dynamics.energy import kinetic_energy, potential_energy
 from robodyn_ros.dynamics.forward import forward_dynamics
 from robodyn_ros.dynamics.joints import place
+from robodyn_ros.dynamics.kinematics import WORLD, jacobian_rate, pose
+from robodyn_ros.dynamics.quantities import QUANTITIES
+from robodyn_ros.dynamics.regressor import regressor
 from robodyn_ros.dynamics.rnea import rnea
 
 ROBOTS = ['panda', 'rp', 'tree3', 'tree11']
 
 
+OPTIONS = {'reference': 1, 'axes': np.array([0, 1]), 'damping': 0.01}
+
+
+@pytest.mark.parametrize('quantity', QUANTITIES)
 @pytest.mark.parametrize('name', ROBOTS)
-def test_plain_python_gives_the_numbers_of_the_kernels(robot, close, name):
-    case = robot(name)
-    robot_, work = parameters(case.model), workspace(case.model)
+def test_plain_python_gives_the_numbers_of_the_kernels(robot, close, name, quantity):
+    model, spec = robot(name).model, QUANTITIES[quantity]
+    robot_, memory = parameters(model), workspace(model)
     robot_ = Robot(robot_.bodies.view(np.recarray), *robot_[1:])
-    work = Workspace(work.bodies.view(np.recarray), work.joints.view(np.recarray), *work[2:])
-    out, M = np.empty(case.model.nv), np.empty((case.model.nv, case.model.nv))
-    for q, qd, qdd in case.states(2):
-        terms.gravity(robot_, q, work, out)
-        close(out, case.dynamics.gravity(q), 1e-13)
-        terms.bias(robot_, q, qd, work, out)
-        close(out, case.dynamics.bias(q, qd), 1e-13)
-        terms.inverse_dynamics(robot_, q, qd, qdd, work, out)
-        close(out, case.dynamics.inverse_dynamics(q, qd, qdd), 1e-13)
-        terms.mass_matrix(robot_, q, work, M)
-        close(M, case.dynamics.mass_matrix(q), 1e-13)
-        terms.forward_dynamics(robot_, q, qd, qdd, work, out)
-        close(out, case.dynamics.forward_dynamics(q, qd, qdd), 1e-10)
-        assert not work.rest.any()
-        assert not work.unloaded.any()
+    work = Workspace(memory.bodies.view(np.recarray), memory.joints.view(np.recarray), *memory[2:])
+    frame = frame_record(model, model.link_names[-1])
+    options = {**OPTIONS, 'frame': frame}
+    plain_options = [frame.view(np.recarray) if o == 'frame' else options[o] for o in spec.options]
+    inputs = next(robot(name).states())[:len(spec.inputs)]
+    size = {**sizes(model.nb, model.nv), 'k': 2}
+    shapes = [[size[word] for word in shape] for shape in spec.outputs.values()]
+    ours, theirs = ([np.full(shape, np.nan) for shape in shapes] for _ in range(2))
+    loads = (memory.unloaded, robot_.base) if spec.loaded else ()
+    term = getattr(terms, f'loaded_{quantity}' if spec.loaded else quantity)
+    term(robot_, *plain_options, *inputs, *loads, work, *ours)
+    generic(quantity)(parameters(model), *(options[o] for o in spec.options), *inputs, *loads,
+                      workspace(model), *theirs)
+    for mine, other in zip(ours, theirs):
+        close(mine, other, 1e-9 if 'damping' in spec.options or 'forward' in quantity else 1e-12)
+    assert not work.rest.any() and not work.unloaded.any()
 
 
 class Opaque:
@@ -119,3 +142,27 @@ def test_no_algorithm_branches_on_a_value(robot, close, name):
     forward_dynamics(bodies, base, robot_.chain, joints, opaque(qd), opaque(qdd), rest, unloaded,
                      scratch, M, out)
     close(numbers(out), case.dynamics.forward_dynamics(q, qd, qdd), 1e-10)
+
+    C, J, Jd, T = (np.empty(shape, object) for shape in ((n, n), (6, n), (6, n), (4, 4)))
+    frame = namespaces(FRAME, frame_record(case.model, case.model.link_names[-1]), ('body',))[0]
+    name = case.model.link_names[-1]
+    pose(bodies, joints, frame, T)
+    close(numbers(T), case.dynamics.pose(q, name), 1e-13)
+    jacobian_rate(bodies, joints, frame, WORLD, opaque(qd), J, Jd)
+    close(numbers(J), case.dynamics.jacobian(q, name), 1e-13)
+    close(numbers(Jd), case.dynamics.jacobian_dot(q, qd, name), 1e-13)
+
+    rnea(bodies, base, joints, opaque(qd), opaque(qdd), unloaded, scratch, out)
+    Y = np.empty((n, 10 * n), object)
+    regressor(bodies, opaque(robot_.axes), joints, scratch, Y)
+    close(numbers(Y), case.dynamics.regressor(q, qd, qdd), 1e-13)
+    coriolis(bodies, base, joints, opaque(qd), scratch, C)
+    close(numbers(C), case.dynamics.coriolis_matrix(q, qd), 1e-13)
+    position_derivative(bodies, joints, scratch, M)
+    close(numbers(M), case.dynamics.inverse_dynamics_derivatives(q, qd, qdd).dtau_dq, 1e-12)
+
+    energy = np.empty(1, object)
+    kinetic_energy(bodies, base, joints, opaque(qd), scratch, energy)
+    close(numbers(energy)[0], np.float64(case.dynamics.kinetic_energy(q, qd)), 1e-13)
+    potential_energy(bodies, base, joints, scratch, energy)
+    close(numbers(energy)[0], np.float64(case.dynamics.potential_energy(q)), 1e-13)
