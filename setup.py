@@ -26,6 +26,7 @@ setup(
         (f'share/{name}', ['package.xml', 'LICENSE']),
         (f'share/{name}/launch', glob('launch/*.launch.py')),
         (f'share/{name}/config', glob('config/*.yaml') + glob('config/*.xml')),
+        (f'share/{name}/examples', glob('examples/*.yaml')),
         (f'share/{name}/urdf', glob('urdf/*.urdf')),
     ],
     entry_points={
@@ -43,6 +44,7 @@ setup(
         'PyYAML',
         'rich',
         'scipy',
+        'sympy',
         'typer',
         'urdfdom-py>=1.2.1',
     ],

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .dynamics import Dynamics
-    from .model import DhLink, RobotModel, from_dh, load_urdf
+    from .model import DhLink, RobotModel, from_dh, load_dh, load_urdf
 
-__all__ = ['DhLink', 'Dynamics', 'RobotModel', 'from_dh', 'load_urdf']
+__all__ = ['DhLink', 'Dynamics', 'RobotModel', 'from_dh', 'load_dh', 'load_urdf']
 
 _ROOMS = {'DhLink': '.model', 'Dynamics': '.dynamics', 'RobotModel': '.model',
-          'from_dh': '.model', 'load_urdf': '.model'}
+          'from_dh': '.model', 'load_dh': '.model', 'load_urdf': '.model'}
 
 
 def __getattr__(name: str) -> object:

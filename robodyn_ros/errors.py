@@ -26,6 +26,14 @@ class UrdfError(RobodynError):
     """The URDF text cannot be read as a robot that this package supports."""
 
 
+class DhFileError(RobodynError):
+    """A file of Denavit-Hartenberg rows cannot be read as a robot."""
+
+
+class DerivationError(RobodynError):
+    """Equations of motion in closed form are refused, or would be of no use."""
+
+
 class InertiaError(RobodynError):
     """Masses and inertias of the moving bodies do not make a robot that can be simulated."""
 

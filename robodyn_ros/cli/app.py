@@ -85,6 +85,37 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
 
 
 @app.command()
+def derive(robot: Annotated[str, typer.Argument(
+               metavar='ROBOT', help='Path of a URDF file, of a .yaml file of DH rows, or a known '
+                                     'name: two_link, rp, ..., craig_2r, craig_rp.')],
+           locked: Locked = [],  # noqa: B006
+           root: Annotated[str, typer.Option(help='Link that is the base.')] = '',
+           tip: Annotated[str, typer.Option(help='Link at the end of the only chain that '
+                                                 'moves.')] = '',
+           frame: Annotated[str, typer.Option(
+               help='Derive M_x, V_x and G_x of this frame, in its own axes, too.')] = '',
+           axes: Annotated[str, typer.Option(
+               help='Which: as many of xyzrpy as there are joints.')] = '',
+           numbers: Annotated[bool, typer.Option(
+               '--numbers', help='Put in the numbers instead of symbols.')] = False,
+           rounding: Annotated[float, typer.Option(
+               '--round-angles', metavar='RAD', help='Take what is so close to a right angle in '
+               'a URDF as one: 1e-5 where it says 1.5708.')] = 1e-9,
+           latex: Annotated[bool, typer.Option(
+               '--latex', help='Print LaTeX, for a document that uses amsmath.')] = False,
+           ascii_only: Annotated[bool, typer.Option(
+               '--ascii', help='Print m_1 l_1^2 instead of m₁ l₁².')] = False,
+           force: Annotated[bool, typer.Option(
+               '--force', help='Go on whatever the number of joints.')] = False) -> None:
+    """Print M(q), B(q), C(q), g(q) of a small arm in closed form; fails if RNEA disagrees."""
+    from .derive import run
+
+    raise typer.Exit(run(robot, console(), locked=locked_joints(locked), root=root or None,
+                         tip=tip or None, frame=frame or None, axes=axes, numbers=numbers,
+                         rounding=rounding, as_latex=latex, ascii_only=ascii_only, force=force))
+
+
+@app.command()
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
              '--brief', help='Float and drive for a shorter time; all is checked.')] = False,

@@ -10,6 +10,7 @@ from ..errors import UnknownNameError, UrdfError
 
 PACKAGE = 'robodyn_ros'
 OWN_ROBOTS = ('two_link', 'rp', 'arm6')
+OWN_ROWS = ('craig_2r', 'craig_rp')         # DH rows in examples/
 EXAMPLE_ROBOTS = {
     'panda': 'panda_description/urdf/panda.urdf',
     'ur5': 'ur_description/urdf/ur5_robot.urdf',
@@ -84,3 +85,11 @@ def robot_path(name_or_path: str | Path) -> Path:
     known = ', '.join((*OWN_ROBOTS, *EXAMPLE_ROBOTS))
     raise UrdfError(f'no robot {name!r}', name=name, value=name_or_path,
                     remedy=f'give the path of a URDF file that exists, or one of {known}')
+
+
+def rows_path(name_or_path: str | Path) -> Path | None:
+    """Path of a file of DH rows, given by name (`craig_2r`) or path; None of what is no such."""
+    if str(name_or_path) in OWN_ROWS:
+        return share_path('examples', f'{name_or_path}.yaml')
+    path = Path(name_or_path).expanduser()
+    return path if path.suffix.lower() in ('.yaml', '.yml') else None

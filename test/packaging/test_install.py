@@ -17,7 +17,8 @@ import robodyn_ros
 from importlib.metadata import version
 from robodyn_ros.model.library import share_path
 print(robodyn_ros.__file__, version('robodyn_ros'), share_path('launch', 'demo.launch.py'),
-      share_path('config', 'security_policy.xml'), share_path('urdf', 'two_link.urdf'), sep='\\n')
+      share_path('config', 'security_policy.xml'), share_path('urdf', 'two_link.urdf'),
+      share_path('examples', 'craig_2r.yaml'), sep='\\n')
 '''
 
 
@@ -96,7 +97,8 @@ def test_files_are_those_of_the_installation(installed, tmp_path):
     share = installed.share
     assert found == [str(installed.package / '__init__.py'), version,
                      str(share / 'launch/demo.launch.py'),
-                     str(share / 'config/security_policy.xml'), str(share / 'urdf/two_link.urdf')]
+                     str(share / 'config/security_policy.xml'), str(share / 'urdf/two_link.urdf'),
+                     str(share / 'examples/craig_2r.yaml')]
 
 
 def test_command_line(installed, tmp_path):

@@ -1,0 +1,38 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The equation of motion of a robot that a person names, on a terminal or in a file."""
+
+from collections.abc import Mapping
+
+from rich.console import Console
+
+from ..demo.robot import choose
+from ..errors import ArgumentError
+from ..lagrange import derive, latex, text
+from ..lagrange.report import WIDTH
+from ..model.library import rows_path
+from ..model.robot import RobotModel
+
+NARROW = 40             # columns below which formulas are not broken any more
+
+
+def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | None,
+        tip: str | None, frame: str | None, axes: str, numbers: bool, rounding: float,
+        as_latex: bool, ascii_only: bool, force: bool) -> int:
+    """Derive and print; return 1 if the formulas are not to be trusted."""
+    source: RobotModel | str = robot
+    if rows_path(robot) is None:
+        source = choose(robot, locked, (), root=root, tip=tip).model
+    elif locked or root or tip:
+        raise ArgumentError(f'{robot!r} has DH rows', name='robot', value=robot,
+                            remedy='leave out --locked, --root and --tip, they are for a URDF')
+    found = derive(source, numbers=numbers, frame=frame, axes=axes, rounding=rounding,
+                   force=force)
+    width = max(out.width, NARROW) if out.is_terminal else WIDTH
+    try:
+        'θ̈ₓᵀ'.encode(out.encoding)
+    except (UnicodeEncodeError, LookupError):
+        ascii_only = True
+    out.print(latex(found) if as_latex else text(found, ascii_only=ascii_only, width=width),
+              soft_wrap=True)
+    return 0 if found.trusted else 1

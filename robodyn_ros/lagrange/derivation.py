@@ -1,0 +1,145 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From an arm to its equations of motion in closed form, checked."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import sympy as sp
+
+from ..errors import DerivationError
+from ..model.dh_file import load_dh, read_dh
+from ..model.library import robot_path, rows_path
+from ..model.robot import RobotModel
+from ..model.urdf import load_urdf
+from .arm import RIGHT_ANGLE, Arm, dh_arm
+from .check import TOLERANCE, joint_deviation, task_deviation
+from .equations import equations
+from .form import Sum, collected
+from .kinematics import placements
+from .naming import model_arm
+from .polynomials import Polynomials
+from .task import TaskSpace, task_space
+
+MAX_JOINTS = 4          # 26,000 characters and 1 s of a Panda; 420,000 and 10 s with 6 joints, 1.5
+                        # million and a minute with 7
+MAX_ROUNDING = 0.01     # [rad]
+
+
+@dataclass(frozen=True, eq=False)
+class Derivation:
+    """
+    Equation of motion τ = M(q) q̈ + B(q) [q̇q̇] + C(q) [q̇²] + g(q) of an arm.
+
+    M (n, n), B (n, n (n - 1) / 2), C (n, n) and g (n, 1) are SymPy matrices of the symbols of
+    ``values`` and ``q``; columns of B are q̇_1 q̇_2, q̇_1 q̇_3, ..., q̇_2 q̇_3, ... In SI units, without
+    friction, with rotor inertias.
+
+    :param M_form: and the like: the same, in the form and order that is printed.
+    :param task: of the chosen frame, or None.
+    :param deviation: from inverse dynamics in numbers, relative, the largest at random states.
+    """
+
+    arm: Arm
+    M_form: list[list[Sum]]
+    B_form: list[list[Sum]]
+    C_form: list[list[Sum]]
+    g_form: list[Sum]
+    task: TaskSpace | None
+    deviation: float
+
+    @property
+    def q(self) -> tuple[sp.Symbol, ...]:
+        """Coordinates: theta_i of joints that turn, d_i of joints that slide."""
+        return self.arm.q
+
+    @property
+    def qd(self) -> tuple[sp.Symbol, ...]:
+        """Velocities."""
+        return self.arm.qd
+
+    @property
+    def values(self) -> dict[sp.Symbol, float]:
+        """What each symbol is worth, for ``subs``."""
+        return dict(self.arm.values)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the formulas agree with inverse dynamics."""
+        return self.deviation <= TOLERANCE
+
+    @cached_property
+    def M(self) -> sp.Matrix:
+        """Mass matrix."""
+        return self.matrix(self.M_form)
+
+    @cached_property
+    def B(self) -> sp.Matrix:
+        """Coriolis coefficients, of products of different velocities."""
+        return self.matrix(self.B_form)
+
+    @cached_property
+    def C(self) -> sp.Matrix:
+        """Centrifugal coefficients, of squares of velocities."""
+        return self.matrix(self.C_form)
+
+    @cached_property
+    def g(self) -> sp.Matrix:
+        """Gravity."""
+        return self.matrix([[x] for x in self.g_form])
+
+    def matrix(self, rows: list[list[Sum]]) -> sp.Matrix:
+        """Return formulas of this arm as a matrix of SymPy."""
+        return sp.Matrix(len(rows), len(rows[0]) if rows else 0,
+                         [x.sympy(self.q) for row in rows for x in row])
+
+
+def derive(source: RobotModel | str | Path, *, numbers: bool = False, frame: str | None = None,
+           axes: str = '', rounding: float = RIGHT_ANGLE, force: bool = False) -> Derivation:
+    """
+    Derive the equation of motion of a small arm from its energies, and check it.
+
+    :param source: a model; or path or known name of a URDF, or of a file of DH rows
+        (:mod:`~robodyn_ros.model.dh_file`), whose own symbols are used.
+    :param numbers: put in the numbers instead of symbols.
+    :param frame: derive the equation of motion in its axes too (:mod:`~.task`); axes: which, some
+        of ``xyzrpy``, as many as there are joints.
+    :param rounding: [rad] what is so close to a right angle in a model or a URDF is taken as one:
+        1e-5 where a URDF says 1.5708. The check is then against the rounded robot.
+    :param force: whatever the number of joints.
+    :raises DerivationError: more joints than anybody can read, no inverse in the task space.
+    :raises UnknownNameError: there is no such frame.
+    """
+    if frame is None and axes:
+        raise DerivationError(f'axes {axes!r} of no frame', name='axes', value=axes,
+                              remedy='name the frame too, e.g. tool')
+    if not 0 <= rounding <= MAX_ROUNDING:
+        raise DerivationError(f'rounding {rounding!r} cannot be used', name='rounding',
+                              value=rounding, remedy=f'give 0 to {MAX_ROUNDING} rad')
+    arm = _arm(source, numbers, rounding)
+    n = len(arm.q)
+    if n > MAX_JOINTS and not force:
+        raise DerivationError(
+            f'{arm.name!r} has {n} joints, the formulas of more than {MAX_JOINTS} fill many pages',
+            name=arm.name, value=n, remedy='lock some (--locked), or insist (--force): '
+            '6 joints take up to 10 s and 400,000 characters, 7 a minute and four times as many')
+    poly = Polynomials(arm)
+    placed = placements(arm, poly)
+    found = equations(arm, poly, placed)
+    M, B, C = ([[collected(x, poly) for x in row] for row in rows]
+               for rows in (found.M, found.B, found.C))
+    g = [collected(x, poly) for x in found.g]
+    task = task_space(arm, poly, placed, found, frame, axes) if frame is not None else None
+    deviation = joint_deviation(arm, M, B, C, g)
+    if task:
+        deviation = max(deviation, task_deviation(arm, task))
+    return Derivation(arm, M, B, C, g, task, deviation)
+
+
+def _arm(source: RobotModel | str | Path, numbers: bool, rounding: float) -> Arm:
+    if isinstance(source, RobotModel):
+        return model_arm(source, numbers=numbers, rounding=rounding)
+    if rows := rows_path(source):
+        return dh_arm(read_dh(rows), load_dh(rows), numbers=numbers)
+    return model_arm(load_urdf(robot_path(source)), numbers=numbers, rounding=rounding)

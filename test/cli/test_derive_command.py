@@ -1,0 +1,67 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn derive` as a person runs it."""
+
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from robodyn_ros.cli.app import app
+from robodyn_ros.model.library import share_path
+
+ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
+
+
+def run(*words):
+    return CliRunner().invoke(app, ['derive', *map(str, words)])
+
+
+@pytest.mark.parametrize('robot', ['two_link', 'craig_2r'])
+def test_a_known_name(robot):
+    result = run(robot, '--ascii')
+    assert result.exit_code == 0
+    assert '  M[1,1] = (m_1 + m_2) l_1^2 + m_2 l_2^2 + 2 m_2 l_1 l_2 c_2\n' in result.output
+    assert 'checked against recursive Newton-Euler' in result.output
+
+
+def test_a_path_task_space_and_latex(tmp_path):
+    path = tmp_path / 'mine.yaml'
+    path.write_text(share_path('examples', 'craig_2r.yaml').read_text())
+    result = run(path, '--frame', 'tool', '--axes', 'xy', '--latex')
+    assert result.exit_code == 0
+    assert r'(M_x)_{11} &= m_{2} + \frac{m_{1}}{s_{2}^{2}} \\' in result.output
+
+
+def test_numbers_and_locked_joints():
+    result = run('arm6', '--locked', 'joint_3=0,joint_4=0,joint_5=0,joint_6=0', '--numbers')
+    assert result.exit_code == 0
+    assert 'M[1,1] = ' in result.output and 'm₁' not in result.output
+    assert run('two_link', '--numbers', '--locked', 'joint2=0').output.count('M[1,1]') == 1
+
+
+def test_a_result_that_is_not_to_be_trusted_ends_with_1(monkeypatch):
+    monkeypatch.setattr('robodyn_ros.lagrange.derivation.TOLERANCE', 1e-30)
+    result = run('two_link')
+    assert result.exit_code == 1
+    assert 'NOT TO BE TRUSTED' in result.output
+
+
+@pytest.mark.parametrize(('words', 'said'), [
+    (['arm6'], '--force'),
+    (['no_such_robot'], "no robot 'no_such_robot'"),
+    (['craig_2r', '--locked', 'joint1=0'], 'DH rows'),
+    (['no_such.yaml'], 'no_such.yaml'),
+])
+def test_an_error_is_one_line(start, words, said):
+    process = start([*ROBODYN, 'derive'], *words)
+    assert process.wait() == 1
+    assert said in process.text
+    assert len(process.text.strip().splitlines()) == 1
+
+
+def test_end_to_end_without_unicode(start):
+    process = start([*ROBODYN, 'derive'], 'craig_rp', env={
+        'PYTHONIOENCODING': 'ascii', 'PYTHONUTF8': '0', 'LC_ALL': 'C'})
+    assert process.wait() == 0
+    assert '  M[1,1] = m_1 l_1^2 + I_zz1 + I_yy2 + m_2 d_2^2' in process.text

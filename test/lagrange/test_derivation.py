@@ -1,0 +1,219 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Closed forms against numbers, as SymPy computes them, and against each other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from robodyn_ros import Dynamics, load_dh, load_urdf
+from robodyn_ros.errors import DerivationError, UnknownNameError
+from robodyn_ros.lagrange import derive
+from robodyn_ros.lagrange.check import TOLERANCE, joint_deviation
+from robodyn_ros.lagrange.equations import pairs
+from robodyn_ros.model.library import robot_path
+from robots import GRIPPER, random_tree
+
+MIXED = '''
+convention: {convention}
+gravity: [g/4, -g, g/2]
+links:
+  - {{theta: 0.3, d: d1, {first}, mass: m1, com: [{x1}, 0.1, r1], inertia: {I1}, armature: J1}}
+  - {{theta: pi/2, d: 0.1, {second}, joint: prismatic, offset: 0.2, mass: m2, com: [{x2}, r2, 0]}}
+  - {{theta: 0, d: 0, {third}, mass: m3, com: [{x3}, 0, 0.1], inertia: [Ia, 0.3, Ic]}}
+values: {{m1: 2, m2: 1.5, m3: 1, d1: 0.2, a1: 0.3, al: 0.4, r1: 0.1, r2: -0.2, J1: 0.05,
+         Ia: 0.2, Ic: 0.25, g: 9.81}}
+'''
+PLANAR = '''
+convention: {}
+gravity: [0, -g, 0]
+links:
+  - {{theta: 0, d: 0, a: {}, alpha: 0, mass: m1, com: [{}, 0, 0], inertia: [0, 0, I1]}}
+  - {{theta: 0, d: 0, a: {}, alpha: 0, mass: m2, com: [{}, 0, 0], inertia: [0, 0, I2]}}
+  - {{theta: 0, d: 0, a: {}, alpha: 0, mass: m3, com: [{}, 0, 0]}}
+values: {{m1: 2, m2: 1.5, m3: 1, l1: 0.5, l2: 0.4, l3: 0.3, I1: 0.1, I2: 0.2, g: 9.81}}
+'''
+
+
+def mixed(tmp_path, convention='modified'):
+    modified = convention == 'modified'
+    path = tmp_path / f'{convention}.yaml'
+    path.write_text(MIXED.format(
+        convention=convention, x1=0, x2=0, x3=0.2, I1='[0.1, 0.2, 0.25]',
+        first='a: 0, alpha: 0' if modified else 'a: a1, alpha: al',
+        second='a: a1, alpha: al' if modified else 'a: 0, alpha: pi/2',
+        third='a: 0, alpha: pi/2' if modified else 'a: 0, alpha: 0'))
+    return path
+
+
+def planar(tmp_path, convention):
+    path = tmp_path / f'{convention}.yaml'
+    path.write_text(PLANAR.format(*(
+        ['modified', '0', 'l1', 'l1', 'l2', 'l2', 'l3'] if convention == 'modified' else
+        ['standard', 'l1', '0', 'l2', '0', 'l3', '0'])))
+    return path
+
+
+@pytest.fixture(scope='module', params=['modified', 'standard'])
+def three(request, tmp_path_factory):
+    """Revolute, prismatic, revolute; skew, with an angle that is a symbol and one that is none."""
+    path = mixed(tmp_path_factory.mktemp('arm'), request.param)
+    return derive(path), load_dh(path)
+
+
+def numbers(derivation, matrix, q):
+    known = {**derivation.values, **dict(zip(derivation.q, q.tolist()))}
+    return np.array(matrix.subs(known), float)
+
+
+def test_matrices_are_what_the_recursion_computes(three):
+    derivation, model = three
+    dynamics, random = Dynamics(model), np.random.default_rng(1)
+    for _ in range(3):
+        q, qd = random.normal(size=(2, 3))
+        M, B, C, g = (numbers(derivation, X, q) for X in (
+            derivation.M, derivation.B, derivation.C, derivation.g))
+        np.testing.assert_allclose(M, dynamics.mass_matrix(q), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(g[:, 0], dynamics.gravity(q), rtol=1e-9, atol=1e-12)
+        products = np.array([qd[i] * qd[j] for i, j in pairs(3)])
+        np.testing.assert_allclose(B @ products + C @ qd ** 2,
+                                   dynamics.bias(q, qd) - dynamics.gravity(q), rtol=1e-9,
+                                   atol=1e-12)
+
+
+def test_christoffels_matrix_makes_a_skew_one(three):
+    """Ṁ - 2 C is skew where C_kj is Σ Γ_kij q̇_i, the Γ being those of B and C."""
+    derivation, _ = three
+    q, qd = np.random.default_rng(2).normal(size=(2, 3))
+    B, C = numbers(derivation, derivation.B, q), numbers(derivation, derivation.C, q)
+    christoffel = np.zeros((3, 3, 3))
+    for i in range(3):
+        christoffel[:, i, i] = C[:, i]
+    for column, (i, j) in enumerate(pairs(3)):
+        christoffel[:, i, j] = christoffel[:, j, i] = B[:, column] / 2
+    rate = sum((numbers(derivation, derivation.M.diff(x), q) * v
+                for x, v in zip(derivation.q, qd)), np.zeros((3, 3)))
+    skew = rate - 2 * np.einsum('kij,i->kj', christoffel, qd)
+    assert abs(skew).max() > 0.1
+    np.testing.assert_allclose(skew, -skew.T, atol=1e-10)
+
+
+def test_both_conventions_give_one_arm(tmp_path):
+    modified, standard = (derive(planar(tmp_path, c)) for c in ('modified', 'standard'))
+    assert modified.trusted and standard.trusted
+    for name in 'MBCg':
+        difference = getattr(modified, name) - getattr(standard, name)
+        assert difference.applyfunc(sp.expand) == sp.zeros(*difference.shape)
+
+
+def test_planar_arm_of_three_links_has_sums_of_angles_alone(tmp_path):
+    derivation = derive(planar(tmp_path, 'modified'))
+    t1, t2, t3 = derivation.q
+    angles = {a.args[0] for X in (derivation.M, derivation.B, derivation.C)
+              for a in X.atoms(sp.cos, sp.sin)}
+    assert angles == {t2, t3, t2 + t3}
+    assert {a.args[0] for a in derivation.g.atoms(sp.cos, sp.sin)} == {t1, t1 + t2, t1 + t2 + t3}
+
+
+@pytest.mark.parametrize('numbers', [False, True])
+def test_trees_with_skew_axes(numbers):
+    model = load_urdf(random_tree(3, 4))
+    derivation = derive(model, numbers=numbers)
+    assert derivation.deviation < TOLERANCE
+    assert bool(derivation.values) is not numbers
+
+
+def test_real_arm_in_task_space():
+    locked = {f'joint_{i}': 0.3 for i in (4, 5, 6)}
+    model = load_urdf(robot_path('arm6'), locked=locked)
+    assert derive(model, frame='link_3', axes='zrp').trusted
+
+
+def test_numbers_are_those_of_the_symbols():
+    symbols, plain = derive('two_link'), derive('two_link', numbers=True)
+    assert not plain.values and plain.M.free_symbols <= {*plain.q}
+    difference = symbols.M.subs(symbols.values) - plain.M
+    assert max(abs(float(x.subs({plain.q[0]: 0.3, plain.q[1]: 0.7})))
+               for x in difference) < 1e-14
+
+
+def test_a_wrong_formula_is_found():
+    right = derive('two_link')
+    arm = right.arm
+    heavier = {s: x * (1 + 1e-7 * (s.name == 'm_2')) for s, x in arm.values.items()}
+    wrong = joint_deviation(replace(arm, values=heavier), right.M_form, right.B_form,
+                            right.C_form, right.g_form)
+    assert right.deviation < 1e-14 and 1e-8 < wrong < 1e-6
+    assert not replace(right, deviation=wrong).trusted
+
+
+def test_coordinates_do_not_share_names_with_symbols(tmp_path):
+    path = tmp_path / 'slide.yaml'
+    path.write_text('convention: standard\nlinks: [{theta: 0, d: d1, a: 0, alpha: 0, '
+                    'joint: prismatic, mass: m1}]\nvalues: {m1: 2, d1: 0.1}')
+    derivation = derive(path)
+    assert [s.name for s in derivation.q] == ['q_1']
+    assert derivation.M == sp.Matrix([[sp.Symbol('m_1', real=True)]])
+    assert derivation.trusted and derivation.B.shape == (1, 0)
+
+
+@pytest.mark.parametrize(('arguments', 'said'), [
+    ({'source': 'arm6'}, '6 joints'),
+    ({'source': 'two_link', 'frame': 'tool0', 'axes': 'xyz'}, 'not square'),
+    ({'source': 'two_link', 'frame': 'tool0', 'axes': 'xz'}, 'singular in every pose'),
+    ({'source': 'two_link', 'frame': 'tool0', 'axes': 'yx'}, "'yx'"),
+    ({'source': 'two_link', 'frame': 'tool0'}, 'without axes'),
+    ({'source': 'two_link', 'axes': 'xy'}, 'of no frame'),
+    ({'source': 'arm6', 'frame': 'tool0', 'axes': 'xyzrpy', 'force': True}, 'too long'),
+])
+def test_what_is_refused(arguments, said):
+    if arguments['source'] == 'arm6' and 'frame' in arguments:
+        locked = {f'joint_{i}': 0.0 for i in (5, 6)}
+        arguments = {**arguments, 'source': load_urdf(robot_path('arm6'), locked=locked),
+                     'axes': 'xyzr'}
+    with pytest.raises(DerivationError, match=said):
+        derive(**arguments)
+
+
+def test_no_such_frame():
+    with pytest.raises(UnknownNameError, match='tool0'):
+        derive('two_link', frame='tool1', axes='xy')
+
+
+@pytest.mark.parametrize(('values', 'said'), [
+    ('c2: 1', 'cosine'), ('l1: 1, l_1: 2', 'alike')])
+def test_names_that_would_be_misread(tmp_path, values, said):
+    path = tmp_path / 'arm.yaml'
+    path.write_text('convention: standard\nlinks: [{theta: 0, d: 0, a: 1, alpha: 0, mass: 1}]\n'
+                    f'values: {{{values}}}')
+    with pytest.raises(DerivationError, match=said):
+        derive(path)
+
+
+def test_a_fraction_of_symbols_needs_a_name(tmp_path):
+    path = tmp_path / 'arm.yaml'
+    path.write_text('convention: standard\nlinks: [{theta: 0, d: 0, a: 1/k, alpha: 0, mass: 1}]\n'
+                    'values: {k: 2}')
+    assert load_dh(path).com[0, 0] == 0.5
+    with pytest.raises(DerivationError, match='name of its own'):
+        derive(path)
+
+
+def test_angles_written_with_few_digits(tmp_path):
+    text = robot_path('two_link').read_text().replace('1.5707963267948966 0 0', '1.5708 0.00001 0')
+    model = load_urdf(text)
+    skew, straight = derive(model), derive(model, rounding=1e-4)
+    assert skew.trusted and straight.trusted
+    same = derive('two_link')
+    assert (straight.M, straight.g) == (same.M, same.g)
+    assert len(str(skew.g)) > 2 * len(str(same.g))
+    with pytest.raises(DerivationError, match='rounding'):
+        derive(model, rounding=0.1)
+
+
+def test_joints_that_mimic_others():
+    hand = derive(load_urdf(GRIPPER))
+    assert hand.M.shape == (2, 2)
+    assert hand.trusted and hand.deviation < 1e-12

@@ -1,0 +1,151 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Files of DH rows: the same robots as rows in Python, and one line about each mistake."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from robodyn_ros import DhLink, Dynamics, from_dh, load_dh, load_urdf
+from robodyn_ros.errors import DhFileError, InertiaError
+from robodyn_ros.model.library import OWN_ROWS, robot_path, rows_path, share_path
+
+GOOD = '''
+convention: modified
+gravity: [0, -g, 0]
+links:
+  - {theta: 0, d: 0, a: 0, alpha: 0, mass: m1, com: [l1, 0, 0]}
+  - {theta: 0, d: 0, a: l1, alpha: 0, mass: m2, com: [l2, 0, 0]}
+values: {l1: 0.5, l2: 4e-1, m1: 2, m2: m1/2, g: 9.81}
+'''
+
+
+def written(tmp_path, text):
+    path = tmp_path / 'arm.yaml'
+    path.write_text(text)
+    return path
+
+
+def test_every_field_arrives(tmp_path):
+    path = written(tmp_path, '''
+name: crane
+convention: standard
+base: [[0, -1, 0, 0.1], [1, 0, 0, 0.2], [0, 0, 1, h], [0, 0, 0, 1]]
+tool: [0, 0, h/2]
+links:
+  - {theta: pi/3, d: h, a: 0.1, alpha: -pi/2, offset: 0.3, mass: 2, com: [1e-1, 0.2, 0.3],
+     inertia: [[3, 0.1, 0], [0.1, 4, 0], [0, 0, 5]], armature: 0.7, viscous: 0.8, coulomb: 0.9}
+  - {theta: 0.2, d: 0, a: 0, alpha: 0.5, joint: prismatic, offset: h, mass: 1,
+     inertia: [1, J, 1]}
+values: {h: 0.4, J: h*2}
+''')
+    base = np.array([[0, -1, 0, 0.1], [1, 0, 0, 0.2], [0, 0, 1, 0.4], [0, 0, 0, 1.0]])
+    tool = np.eye(4)
+    tool[2, 3] = 0.2
+    expected = from_dh([
+        DhLink(np.pi / 3, 0.4, 0.1, -np.pi / 2, offset=0.3, mass=2, com=[0.1, 0.2, 0.3],
+               inertia=[[3, 0.1, 0], [0.1, 4, 0], [0, 0, 5]], armature=0.7, viscous=0.8,
+               coulomb=0.9),
+        DhLink(0.2, 0, 0, 0.5, 'prismatic', 0.4, 1, inertia=np.diag([1, 0.8, 1]))],
+        'standard', base, tool)
+    model = load_dh(path)
+    assert model.name == 'crane'
+    assert model.joint_types == expected.joint_types
+    for name in ('joint_rotation', 'joint_origin', 'mass', 'com', 'inertia', 'armature',
+                 'viscous_friction', 'coulomb_friction', 'gravity_vector'):
+        np.testing.assert_array_equal(getattr(model, name), getattr(expected, name), name)
+    np.testing.assert_array_equal(model.frame('tool').origin, expected.frame('tool').origin)
+
+
+def test_the_example_is_the_urdf_of_the_same_arm():
+    rows, urdf = load_dh(rows_path('craig_2r')), load_urdf(robot_path('two_link'))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 2))
+    np.testing.assert_allclose(Dynamics(rows).inverse_dynamics(q, qd, qdd),
+                               Dynamics(urdf).inverse_dynamics(q, qd, qdd), rtol=1e-12)
+
+
+def test_every_example_has_its_name():
+    assert {path.stem for path in share_path('examples').glob('*.yaml')} == set(OWN_ROWS)
+
+
+@pytest.mark.parametrize(('old', 'new', 'said'), [
+    ('mass: m2', 'mas: m2', ("row 2 has no key 'mas'", 'did you mean mass')),
+    ('gravity:', 'gravty:', ("no key 'gravty'", 'did you mean gravity')),
+    ('a: l1', 'a: l3', ('row 2, a', 'uses l3', 'did you mean')),
+    ('a: l1', 'a: quux', ('row 2, a', 'uses quux', 'add it under values')),
+    ('a: l1, ', '', ("row 2 has no 'a'",)),
+    ('a: l1', 'a: sin(l1)', ('row 2, a', 'no arithmetic')),
+    ('a: l1', 'a: l1/0', ('row 2, a', 'division by zero')),
+    ('a: l1', 'a: 1e400', ('row 2, a', 'inf')),
+    ('a: l1', 'a: .nan', ('row 2, a', 'no expression')),
+    ('a: l1', 'a: [1]', ('row 2, a is no text',)),
+    ('a: l1', 'a: l1, a: l2', ("row 2 has 'a' twice",)),
+    ('a: l1', 'a: l1, joint: hinge', ('row 2, joint', 'revolute, prismatic')),
+    ('com: [l2, 0, 0]', 'com: [l2, 0]', ('row 2, com has 2 entries', 'give 3')),
+    ('mass: m2', 'mass: -m2', ('row 2', 'mass', 'at least 0')),
+    ('modified', 'craig', ('convention', 'standard, modified')),
+    ('convention: modified', '', ("no 'convention'",)),
+    ('gravity: [0, -g, 0]', 'gravity: down', ('gravity is no list',)),
+    ('l1: 0.5', 'l1: l2', ('values, l1', 'uses l2')),
+    ('l1: 0.5', 'pi: 3', ("the name 'pi'",)),
+    ('l1: 0.5', '"l 1": 3', ("the name 'l 1'",)),
+    ('l1: 0.5', 'l1: &x 0.5, k: *x', ('alias',)),
+    ('l1: 0.5', 'l1: !!python/name:os.system ""', ('tag',)),
+    ('l1: 0.5', 'l1: {{{{{{{{{1}}}}}}}}}', ('levels',)),
+    ('l1: 0.5', 'l1: 0.5]', ('line 7', 'YAML')),
+    ('l1: 0.5', 'l1: \x07', ('no YAML',)),
+    (GOOD, 'convention: standard\nlinks: []', ('links has 0 rows',)),
+    (GOOD, '', ('is no mapping',)),
+    (GOOD, '[1, 2]', ('is no mapping',)),
+    (GOOD, '#' * 100_001, ('more than 100000 bytes',)),
+])
+def test_a_mistake_is_one_line_with_file_row_and_key(tmp_path, old, new, said):
+    assert old in GOOD
+    path = written(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(DhFileError) as caught:
+        load_dh(path)
+    assert 'arm.yaml' in str(caught.value)
+    assert all(words in str(caught.value) for words in said), str(caught.value)
+    assert '\n' not in str(caught.value)
+
+
+def test_gravity_is_ours_without_a_word_about_it(tmp_path):
+    text = GOOD.replace('gravity: [0, -g, 0]', 'base: [[1,0,0,0],[0,0,-1,0],[0,1,0,0],[0,0,0,1]]')
+    model = load_dh(written(tmp_path, text))
+    np.testing.assert_array_equal(model.gravity_vector, [0, 0, -9.81])
+    with pytest.raises(DhFileError, match="there is no 'gravity'"):
+        load_dh(written(tmp_path, text.replace('9.81', '1.62')))
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(DhFileError, match='cannot be read'):
+        load_dh(tmp_path / 'nothing.yaml')
+    with pytest.raises(DhFileError, match='cannot be read'):
+        load_dh(tmp_path)
+
+
+def test_a_robot_that_cannot_be_is_refused_as_ever(tmp_path):
+    with pytest.raises(InertiaError):
+        load_dh(written(tmp_path, GOOD.replace('mass: m2', 'mass: 0')))
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[
+    HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_text_is_a_sound_robot_or_refused_in_plain_words(tmp_path, data):
+    text = bytearray(GOOD.encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        piece = data.draw(st.sampled_from([
+            b'', b'{', b']', b'- ', b'*', b'**', b'9', b'e9', b'-', b'/', b'&a ', b'!', b'\0',
+            b'\xff', b': ', b'\n', b'"', b'#', b'pi', b'l2', b'? ', b'|', b'<<: ', b'%', b'~']))
+        text[at:at + data.draw(st.integers(0, 3))] = piece
+    path = tmp_path / 'mutant.yaml'
+    path.write_bytes(text)
+    try:
+        model = load_dh(path)
+    except (DhFileError, InertiaError) as error:
+        assert str(error).isprintable()
+    else:
+        assert np.isfinite(Dynamics(model).gravity(np.zeros(model.nv))).all()
