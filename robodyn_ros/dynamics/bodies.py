@@ -3,9 +3,9 @@
 """
 The records that the algorithms read and write, and how a :class:`RobotModel` becomes them.
 
-Body frames are turned, about their origins, until every joint axis is exactly z. Joint efforts,
-mass matrix and accelerations do not notice; whatever is given or asked for in the axes of a link
-has to pass through :func:`axes`.
+The frames of the bodies are those of :func:`~.frames.record_frames`: every joint axis is z.
+Joint efforts, mass matrix and accelerations do not notice; whatever is given or asked for in the
+frame of a link has to pass through ``axes`` and ``origins``.
 """
 
 from typing import NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..model.robot import RobotModel
+from .frames import record_frames
 
 _F = np.float64
 
@@ -50,6 +51,7 @@ class Robot(NamedTuple):
     base: ndarray           # (3, 3) angular velocity, its rate, acceleration less gravity: at rest
     chain: ndarray          # (nv,) which joint the factors of M couple each with, nv for none
     axes: ndarray           # (nb, 9) axes of the records' frames in those of the links, by rows
+    origins: ndarray        # (nb, 3) [m] origins of the links' frames in those of the records
     friction: ndarray       # (8, nv) as `friction` takes it
 
 
@@ -89,32 +91,32 @@ def sizes(nb: int, nv: int) -> dict[str, int]:
 
 def parameters(model: RobotModel) -> Robot:
     """Return the model as the algorithms take it."""
-    turned = axes(model)
+    frames = record_frames(model)
     leaders = set(model.leaders.tolist())
     records = np.zeros(model.nb, BODY)
-    for i, (record, R) in enumerate(zip(records, turned, strict=True)):
+    for i, (record, R) in enumerate(zip(records, frames.axes, strict=True)):
         parent, slides = model.parent[i], model.body_joint_types[i] == 'prismatic'
-        P = turned[parent] if parent >= 0 else np.eye(3)
-        com, inertia = R.T @ model.com[i], R.T @ model.inertia[i] @ R
+        com = R.T @ (model.com[i] - frames.origin[i])
+        inertia = R.T @ model.inertia[i] @ R
         E = (0.5 * np.trace(inertia) * np.eye(3) - inertia
              + model.mass[i] * np.outer(com, com))
-        placed = model.joint_rotation[i] @ R
-        at = model.joint_origin[i] + (model.shift[i] * placed[:, 2] if slides else 0.0)
+        rotation, shift = frames.rotation[i], model.shift[i]
         record['parent'] = parent if parent >= 0 else model.nb
         record['driver'] = model.driver[i]
         record['slide' if slides else 'turn'] = model.ratio[i]
-        record['offset'] = 0.0 if slides else model.shift[i]
+        record['offset'] = frames.offset[i] + (0.0 if slides else shift)
         # A joint that mimics has no motor of its own
         record['armature'] = model.armature[model.driver[i]] if i in leaders else 0.0
-        record['rotation'] = (P.T @ placed).ravel()
-        record['origin'] = P.T @ at
+        record['rotation'] = rotation.ravel()
+        record['origin'] = frames.place[i] + (shift * rotation[:, 2] if slides else 0.0)
         record['mass'], record['first'] = model.mass[i], model.mass[i] * com
         record['second'] = E[0, 0], E[1, 1], E[2, 2], E[0, 1], E[0, 2], E[1, 2]
     friction = np.vstack([model.viscous_friction, model.coulomb_friction, model.static_friction,
                           model.backward_friction, model.friction_velocity,
                           model.stribeck_velocity])
-    robot = Robot(records, base_at_rest(model), _chain(model), turned.reshape(-1, 9),
-                  np.ascontiguousarray(friction))
+    origins = -np.einsum('bji,bj->bi', frames.axes, frames.origin)
+    robot = Robot(records, base_at_rest(model), _chain(model), frames.axes.reshape(-1, 9),
+                  origins, np.ascontiguousarray(friction))
     for array in robot:
         array.setflags(write=False)
     return robot
@@ -149,31 +151,16 @@ def _chain(model: RobotModel) -> ndarray:
     return chain
 
 
-def frame_record(model: RobotModel, name: str) -> ndarray:
+def frame_record(model: RobotModel, robot: Robot, name: str) -> ndarray:
     """Return (1,) of FRAME; :class:`UnknownNameError` for a name the model does not have."""
-    frame = model.frame(name)
-    moves = frame.body >= 0
-    R = axes(model)[frame.body] if moves else np.eye(3)
-    record = np.zeros(1, FRAME)
-    record[0] = (frame.body if moves else model.nb, (R.T @ frame.rotation).ravel(),
-                 R.T @ frame.origin)
+    frame, record = model.frame(name), np.zeros(1, FRAME)
+    R, p = np.eye(3), np.zeros(3)
+    if frame.body >= 0:
+        R, p = robot.axes[frame.body].reshape(3, 3), robot.origins[frame.body]
+    record[0] = (frame.body if frame.body >= 0 else model.nb, (R.T @ frame.rotation).ravel(),
+                 R.T @ frame.origin + p)
     record.setflags(write=False)
     return record
-
-
-def axes(model: RobotModel) -> ndarray:
-    """
-    Return (nb, 3, 3): the axes of the records' body frames, in the link frames of the model.
-
-    The third column is the joint axis. An axis along x, y or z gives an exact permutation, z the
-    identity; nothing is rounded to such an axis.
-    """
-    turned = np.empty((model.nb, 3, 3))
-    for R, z in zip(turned, model.joint_axis, strict=True):
-        x = np.cross(np.eye(3)[np.argmax(np.abs(z)) - 1], z)
-        x /= np.linalg.norm(x)
-        R[:] = np.column_stack([x, np.cross(z, x), z])
-    return turned
 
 
 def workspace(model: RobotModel) -> Workspace:

@@ -29,6 +29,7 @@ from . import (
     derivatives,
     energy,
     forward,
+    frames,
     friction,
     joints,
     kinematics,
@@ -45,7 +46,7 @@ from .quantities import QUANTITIES, Quantity
 
 # What text that calls `terms` depends on: pass it on to jit.load.
 MODULES: tuple[ModuleType, ...] = (
-    bodies, quantities, jitable(spatial, inline=True), jitable(joints, inline=True),
+    bodies, frames, quantities, jitable(spatial, inline=True), jitable(joints, inline=True),
     *map(jitable, (rnea, crba, forward, coriolis, derivatives, kinematics, operational,
                    velocity_terms, energy, regressor, friction, terms)))
 
@@ -62,7 +63,7 @@ def _constant(kind: types.Type, dimensions: int) -> types.Array:
 
 
 ROBOT = types.NamedTuple((_records(BODY, True), _constant(FLOAT, 2), _constant(types.int64, 1),
-                          _constant(FLOAT, 2), _constant(FLOAT, 2)), Robot)
+                          _constant(FLOAT, 2), _constant(FLOAT, 2), _constant(FLOAT, 2)), Robot)
 WORKSPACE = types.NamedTuple(tuple(
     (VECTOR, MATRIX)[len(shape) - 1] if dtype == np.float64 else _records(dtype)
     for dtype, shape in SHAPES.values()), Workspace)

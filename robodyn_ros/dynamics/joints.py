@@ -44,6 +44,8 @@ def place(bodies, q, joints):
         joints[i].cos, joints[i].sin = cos_sin(bodies[i].turn * at + bodies[i].offset)
         joints[i].slide = bodies[i].slide * at
     for i in range(len(bodies)):
-        angle = bodies[i].turn * q[bodies[i].driver] + bodies[i].offset
-        if abs(angle) > FAR:
-            joints[i].cos, joints[i].sin = np.cos(angle), np.sin(angle)
+        angle, offset = bodies[i].turn * q[bodies[i].driver], bodies[i].offset
+        if abs(angle + offset) > FAR:
+            # Their sum would lose digits of the offset
+            c, s, c0, s0 = np.cos(angle), np.sin(angle), np.cos(offset), np.sin(offset)
+            joints[i].cos, joints[i].sin = c * c0 - s * s0, s * c0 + c * s0

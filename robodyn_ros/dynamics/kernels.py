@@ -46,7 +46,7 @@ class Kernels:
 
     def pose(self, frame: str) -> Kernel:
         """Return ``pose(q, T)`` of a frame."""
-        return bind('pose', self._robot, frame=frame_record(self._model, frame))
+        return bind('pose', self._robot, frame=frame_record(self._model, self._robot, frame))
 
     def jacobian(self, frame: str, reference: str = 'world') -> Kernel:
         """Return ``jacobian(q, J)`` of a frame."""
@@ -69,5 +69,5 @@ class Kernels:
                         damping=damping_value(damping))
 
     def _at(self, name: str, frame: str, reference: str, **more: np.ndarray | float) -> Kernel:
-        return bind(name, self._robot, frame=frame_record(self._model, frame),
+        return bind(name, self._robot, frame=frame_record(self._model, self._robot, frame),
                     reference=reference_code(reference), **more)

@@ -19,7 +19,7 @@ from .arguments import (
     reference_code,
     task_axes,
 )
-from .bodies import axes, frame_record, parameters, sizes
+from .bodies import frame_record, parameters, sizes
 from .kinematics import BODY
 
 Wrenches = ArrayLike | Mapping[str, ArrayLike]
@@ -67,7 +67,7 @@ class Methods:
         self._model = model
         self._robot = parameters(model)
         self._sizes = sizes(model.nb, model.nv)
-        self._axes = axes(model)
+        self._axes = self._robot.axes.reshape(-1, 3, 3)
         self._frames: dict[str, ndarray] = {}
         self._unloaded = np.zeros((model.nb, 6))
 
@@ -227,7 +227,7 @@ class Methods:
 
     def _frame(self, name: str) -> ndarray:
         if name not in self._frames:
-            self._frames[name] = frame_record(self._model, name)
+            self._frames[name] = frame_record(self._model, self._robot, name)
         return self._frames[name]
 
     def _task(self, q: ndarray, frame: str, axes: str, reference: str,
@@ -248,5 +248,6 @@ class Methods:
                  } if reference_code(reference) != BODY else {}
         on_links = link_wrenches(self._model, wrenches, poses, reference, q.ndim - 1)
         w = on_links.reshape(*on_links.shape[:-1], 2, 3) @ self._axes
+        w[..., 1, :] += np.cross(self._robot.origins, w[..., 0, :])
         return np.ascontiguousarray(w.reshape(on_links.shape)), moved
 

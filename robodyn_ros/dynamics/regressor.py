@@ -2,12 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics as a matrix times the inertial parameters of the bodies."""
 
-from .spatial import acceleration_matrix, add, cross, dot, origin, scale, to_parent, vec
+from .spatial import (
+    ZERO,
+    acceleration_matrix,
+    add,
+    cross,
+    dot,
+    origin,
+    scale,
+    times,
+    to_parent,
+    vec,
+)
 
 PARAMETERS = 10     # of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 
 
-def regressor(bodies, axes, joints, work, Y):
+def regressor(bodies, axes, origins, joints, work, Y):
     """
     Write into ``Y`` the matrix with τ = Y φ, armature and external wrenches left out.
 
@@ -16,7 +27,8 @@ def regressor(bodies, axes, joints, work, Y):
     origin of the link's frame, in its axes.
 
     :param bodies: (nb,) records of :data:`~.bodies.BODY`.
-    :param axes: (nb, 9) axes of the records in those of the links, by rows.
+    :param axes: (nb, 9) axes of the records in those of the links, by rows; ``origins`` (nb, 3)
+        those of the links in the records' frames.
     :param joints: (nb,) records of :data:`~.bodies.JOINT`, placed at q.
     :param work: (nb + 1,) as :func:`~.rnea.rnea` left it.
     :param Y: (nv, 10 nb) out.
@@ -25,28 +37,32 @@ def regressor(bodies, axes, joints, work, Y):
         for k in range(Y.shape[1]):
             Y[i, k] = 0.0
     for i in range(len(bodies)):
-        # The motion in the link's own axes, which the parameters are given in
-        A, me = axes[i], work[i]
-        w, dw, a = to_link(A, vec(me.w)), to_link(A, vec(me.dw)), to_link(A, vec(me.a))
+        # The motion in the link's own frame, which the parameters are given in
+        A, at, me = axes[i], vec(origins[i]), work[i]
+        U = acceleration_matrix(vec(me.w), vec(me.dw))
+        a = to_link(A, add(vec(me.a), times(U, at)))
+        w, dw = to_link(A, vec(me.w)), to_link(A, vec(me.dw))
         U = acceleration_matrix(w, dw)
-        carry(bodies, A, joints, i, 0, a, (0.0, 0.0, 0.0), Y)
-        carry(bodies, A, joints, i, 1, (U[0][0], U[1][0], U[2][0]), (0.0, -a[2], a[1]), Y)
-        carry(bodies, A, joints, i, 2, (U[0][1], U[1][1], U[2][1]), (a[2], 0.0, -a[0]), Y)
-        carry(bodies, A, joints, i, 3, (U[0][2], U[1][2], U[2][2]), (-a[1], a[0], 0.0), Y)
+        carry(bodies, A, at, joints, i, 0, a, ZERO, Y)
+        carry(bodies, A, at, joints, i, 1, (U[0][0], U[1][0], U[2][0]), (0.0, -a[2], a[1]), Y)
+        carry(bodies, A, at, joints, i, 2, (U[0][1], U[1][1], U[2][1]), (a[2], 0.0, -a[0]), Y)
+        carry(bodies, A, at, joints, i, 3, (U[0][2], U[1][2], U[2][2]), (-a[1], a[0], 0.0), Y)
 
-        # n = I ω̇ + ω × I ω, an entry of I at a time
-        none = (0.0, 0.0, 0.0)
-        carry(bodies, A, joints, i, 4, none, about(w, (dw[0], 0.0, 0.0), (w[0], 0.0, 0.0)), Y)
-        carry(bodies, A, joints, i, 5, none, about(w, (dw[1], dw[0], 0.0), (w[1], w[0], 0.0)), Y)
-        carry(bodies, A, joints, i, 6, none, about(w, (0.0, dw[1], 0.0), (0.0, w[1], 0.0)), Y)
-        carry(bodies, A, joints, i, 7, none, about(w, (dw[2], 0.0, dw[0]), (w[2], 0.0, w[0])), Y)
-        carry(bodies, A, joints, i, 8, none, about(w, (0.0, dw[2], dw[1]), (0.0, w[2], w[1])), Y)
-        carry(bodies, A, joints, i, 9, none, about(w, (0.0, 0.0, dw[2]), (0.0, 0.0, w[2])), Y)
+        # I ω̇ and I ω of each entry of I; the moment is I ω̇ + ω × I ω
+        for k, spin, momentum in (
+                (4, (dw[0], 0.0, 0.0), (w[0], 0.0, 0.0)),
+                (5, (dw[1], dw[0], 0.0), (w[1], w[0], 0.0)),
+                (6, (0.0, dw[1], 0.0), (0.0, w[1], 0.0)),
+                (7, (dw[2], 0.0, dw[0]), (w[2], 0.0, w[0])),
+                (8, (0.0, dw[2], dw[1]), (0.0, w[2], w[1])),
+                (9, (0.0, 0.0, dw[2]), (0.0, 0.0, w[2]))):
+            carry(bodies, A, at, joints, i, k, ZERO, add(spin, cross(w, momentum)), Y)
 
 
-def carry(bodies, A, joints, i, k, force, moment, Y):
-    """Write the efforts of a unit of parameter k of body i, in the axes of its link."""
-    force, moment = to_record(A, force), to_record(A, moment)
+def carry(bodies, A, at, joints, i, k, force, moment, Y):
+    """Write the efforts of parameter k of body i: of force and moment, in its link's frame."""
+    force = to_record(A, force)
+    moment = add(to_record(A, moment), cross(at, force))
     j = i
     while j < len(bodies):
         body = bodies[j]
@@ -54,11 +70,6 @@ def carry(bodies, A, joints, i, k, force, moment, Y):
         force = to_parent(body, joints[j], force)
         moment = add(to_parent(body, joints[j], moment), cross(origin(body, joints[j]), force))
         j = body.parent
-
-
-def about(w, spin, momentum):
-    """Return I ω̇ + ω × I ω of I ω̇ and I ω."""
-    return add(spin, cross(w, momentum))
 
 
 def to_link(A, v):

@@ -8,8 +8,8 @@ The quantities as compiled code calls them: plain, unchecked, no allocation.
 ``robot`` is what :func:`~.bodies.parameters` returns, ``work`` what :func:`~.bodies.workspace`
 does, for one caller at a time, ``frame`` what :func:`~.bodies.frame_record` does. Vectors are
 (nv,) float64, contiguous, in SI units; the last arguments are written, each an array of its own.
-``wrenches`` (nb, 6) are force and moment at the origin of each body, in the axes of the records
-(:func:`~.bodies.axes`); ``base`` (3, 3) is how the base moves, as :class:`~.bodies.Robot` says.
+``wrenches`` (nb, 6) are force and moment at the origin of each record's frame, in its axes
+(:mod:`~.frames`); ``base`` (3, 3) is how the base moves, as :class:`~.bodies.Robot` says.
 """
 
 from .coriolis import coriolis
@@ -198,7 +198,7 @@ def center_of_mass(robot, q, work, center):
 def regressor(robot, q, qd, qdd, work, Y):
     """Write Y (nv, 10 nb) with τ = Y φ."""
     inverse_dynamics(robot, q, qd, qdd, work, work.b)
-    _regressor(robot.bodies, robot.axes, work.joints, work.bodies, Y)
+    _regressor(robot.bodies, robot.axes, robot.origins, work.joints, work.bodies, Y)
 
 
 def friction(robot, qd, work, tau):

@@ -45,7 +45,7 @@ def test_plain_python_gives_the_numbers_of_the_kernels(robot, close, name, quant
     robot_, memory = parameters(model), workspace(model)
     robot_ = Robot(robot_.bodies.view(np.recarray), *robot_[1:])
     work = Workspace(memory.bodies.view(np.recarray), memory.joints.view(np.recarray), *memory[2:])
-    frame = frame_record(model, model.link_names[-1])
+    frame = frame_record(model, parameters(model), model.link_names[-1])
     options = {**OPTIONS, 'frame': frame}
     plain_options = [frame.view(np.recarray) if o == 'frame' else options[o] for o in spec.options]
     inputs = next(robot(name).states())[:len(spec.inputs)]
@@ -144,8 +144,8 @@ def test_no_algorithm_branches_on_a_value(robot, close, name):
     close(numbers(out), case.dynamics.forward_dynamics(q, qd, qdd), 1e-10)
 
     C, J, Jd, T = (np.empty(shape, object) for shape in ((n, n), (6, n), (6, n), (4, 4)))
-    frame = namespaces(FRAME, frame_record(case.model, case.model.link_names[-1]), ('body',))[0]
     name = case.model.link_names[-1]
+    frame = namespaces(FRAME, frame_record(case.model, robot_, name), ('body',))[0]
     pose(bodies, joints, frame, T)
     close(numbers(T), case.dynamics.pose(q, name), 1e-13)
     jacobian_rate(bodies, joints, frame, WORLD, opaque(qd), J, Jd)
@@ -154,7 +154,7 @@ def test_no_algorithm_branches_on_a_value(robot, close, name):
 
     rnea(bodies, base, joints, opaque(qd), opaque(qdd), unloaded, scratch, out)
     Y = np.empty((n, 10 * n), object)
-    regressor(bodies, opaque(robot_.axes), joints, scratch, Y)
+    regressor(bodies, opaque(robot_.axes), opaque(robot_.origins), joints, scratch, Y)
     close(numbers(Y), case.dynamics.regressor(q, qd, qdd), 1e-13)
     coriolis(bodies, base, joints, opaque(qd), scratch, C)
     close(numbers(C), case.dynamics.coriolis_matrix(q, qd), 1e-13)
