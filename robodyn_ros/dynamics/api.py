@@ -4,9 +4,9 @@
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,15 @@ from numpy.typing import ArrayLike
 from ..model.robot import RobotModel
 from .arguments import joint_matrices, joint_vector
 from .bodies import workspace
-from .compile import batch, generic
-from .kernels import Kernels
-from .methods import Methods
+from .compile import batch, checked, generic, states
+from .methods import Loads, Methods
 from .quantities import QUANTITIES
 
 ALONE = 64          # fewer states than this are not worth a second thread
+# Quantities of one array that concern no frame
+DIRECT = tuple(name for name, quantity in QUANTITIES.items()
+               if len(quantity.outputs) == 1 and not quantity.options
+               and ('1',) not in quantity.outputs.values())
 
 
 class Dynamics(Methods):
@@ -42,37 +45,70 @@ class Dynamics(Methods):
     at the origin and in the axes of the base.
 
     ``base`` tells how a base that is not at rest moves, see :class:`~.arguments.BaseMotion`.
+
+    :param specialize: compile code for this robot alone: several times faster, but each quantity
+        takes seconds the first time that it is asked of this robot on a machine. What is too large
+        for that, and says so in the log, is computed by the code for any robot; so are calls with
+        wrenches or a base that moves. ``robodyn warmup`` compiles ahead of use.
     """
 
-    def __init__(self, model: RobotModel):
-        super().__init__(model)
+    def __init__(self, model: RobotModel, specialize: bool = False):
+        super().__init__(model, specialize)
         self._mine = _PerThread(model)
+        if specialize:
+            for name in DIRECT:
+                setattr(self, name, self._direct(name))
 
     def __repr__(self) -> str:
-        return f'Dynamics({self._model.name!r}, nv={self._model.nv})'
-
-    @cached_property
-    def kernels(self) -> Kernels:
-        """The same functions bare: for compiled code and for loops that cannot spare a check."""
-        return Kernels(self._model, self._robot)
+        special = ', specialize=True' if self._specialize else ''
+        return f'Dynamics({self._model.name!r}, nv={self._model.nv}{special})'
 
     @cached_property
     def batch(self) -> 'Batch':
         """The same methods over N states at a time."""
-        return Batch(self._model)
-
-    def _vectors(self, **arguments: ArrayLike) -> Sequence[ndarray]:
-        return [joint_vector(self._model, name, value) for name, value in arguments.items()]
+        return Batch(self._model, specialize=self._specialize)
 
     def _number(self, array: ndarray) -> Any:
         return float(array[0])
 
-    def _ask(self, name: str, options: Sequence[Any], inputs: Sequence[ndarray],
-             loads: Sequence[ndarray] = ()) -> list[ndarray]:
-        outputs = [np.empty([self._size(word, options) for word in shape])
-                   for shape in QUANTITIES[name].outputs.values()]
-        generic(name)(self._robot, *options, *inputs, *loads, self._mine.work, *outputs)
+    def _ask(self, name: str, given: tuple[ArrayLike, ...], options: tuple = (),
+             loads: Loads | None = None) -> list[ndarray]:
+        values = self._values(options)
+        outputs = self._empty(name, values)
+        inputs = [joint_vector(self._model, key, value)
+                  for key, value in zip(QUANTITIES[name].inputs, given)]
+        if self._specialize and loads is None:
+            self.kernels.make(name, options)(*inputs, *outputs)
+        else:
+            generic(name)(self._robot, *values, *inputs, *self._loads(name, inputs[0], loads),
+                          self._mine.work, *outputs)
         return outputs
+
+    def _direct(self, name: str) -> Callable[..., ndarray]:
+        """
+        Return a method as the shortest way from Python to the code for this robot.
+
+        A few microseconds of Python around less than one of computing would be most of the time.
+        So the compiled function looks at arrays itself; for all else there is the method.
+        """
+        method, empty = getattr(super(), name), np.empty
+        (shape,) = (array.shape for array in self._empty(name, ()))
+        function: Callable[..., bool] | None = None
+
+        @wraps(method)
+        def direct(*given: Any, **named: Any) -> ndarray:
+            nonlocal function
+            if not named:
+                if function is None:
+                    function = checked(name, self._model.nv, self.kernels.make(name, ()))
+                out = empty(shape)
+                try:
+                    if function(*given, out):
+                        return out
+                except TypeError:       # something else than float64 arrays of the inputs alone
+                    pass
+            return method(*given, **named)
+        return direct
 
 
 class Batch(Methods):
@@ -84,34 +120,38 @@ class Batch(Methods):
     first state that is at fault.
 
     :param threads: how many to use; None: as many as this process may run at once.
+    :param specialize: as :class:`Dynamics` takes it.
     """
 
-    def __init__(self, model: RobotModel, threads: int | None = None):
-        super().__init__(model)
+    def __init__(self, model: RobotModel, threads: int | None = None, specialize: bool = False):
+        super().__init__(model, specialize)
         self.threads = threads or len(os.sched_getaffinity(0))
 
     def __repr__(self) -> str:
         return f'Batch({self._model.name!r}, nv={self._model.nv}, threads={self.threads})'
 
-    def _vectors(self, **arguments: ArrayLike) -> Sequence[ndarray]:
-        return joint_matrices(self._model, arguments)
-
     def _number(self, array: ndarray) -> Any:
         return array[:, 0]
 
-    def _ask(self, name: str, options: Sequence[Any], inputs: Sequence[ndarray],
-             loads: Sequence[ndarray] = ()) -> list[ndarray]:
+    def _ask(self, name: str, given: tuple[ArrayLike, ...], options: tuple = (),
+             loads: Loads | None = None) -> list[ndarray]:
+        values = self._values(options)
+        inputs = joint_matrices(self._model, dict(zip(QUANTITIES[name].inputs, given)))
         count = len(inputs[0])
-        outputs = [np.empty([count, *(self._size(word, options) for word in shape)])
-                   for shape in QUANTITIES[name].outputs.values()]
-        if loads:
-            loads = (loads[0].reshape(-1, self._model.nb, 6), *loads[1:])
-        compiled = batch(name)
+        outputs = self._empty(name, values, (count,))
+        if self._specialize and loads is None:
+            of_one = states(name, self.kernels.make(name, options))
 
-        def run(first: int, last: int) -> None:
-            compiled(first, last, self._robot, *options, *inputs, *loads, workspace(self._model),
-                     *outputs)
+            def run(first: int, last: int) -> None:
+                of_one(first, last, *inputs, *outputs)
+        else:
+            of_any, more = batch(name), self._loads(name, inputs[0], loads)
+            if more:
+                more = more[0].reshape(-1, self._model.nb, 6), more[1]
 
+            def run(first: int, last: int) -> None:
+                of_any(first, last, self._robot, *values, *inputs, *more, workspace(self._model),
+                       *outputs)
         workers = self.threads if count >= ALONE else 1
         bounds = np.linspace(0, count, workers + 1).astype(int).tolist()
         if workers == 1:

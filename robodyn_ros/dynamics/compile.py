@@ -5,11 +5,14 @@ From algorithms to machine code: the only file of this room that compiles.
 
 The *generic* entry points take any robot as data and are compiled once per machine. The *bound*
 kernels of one robot are thin: they hold its data, keep the workspace of each call on the stack,
-and call the generic ones.
+and call the generic ones. The *specialised* kernels of one robot are straight lines of code that
+the algorithms, run on symbols, have left (:mod:`~.trace`); several times faster, and compiled for
+each robot anew.
 """
 
+import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import ModuleType
 
@@ -43,12 +46,17 @@ from . import (
 )
 from .bodies import BODY, FRAME, JOINT, SHAPES, WORK, Robot, Workspace, sizes
 from .quantities import QUANTITIES, Quantity
+from .texts import BATCH, BOUND, CHECKED, GENERIC, PLACE, SPECIALISED, STATES
+from .trace import Trace, lanes, trace
 
 # What text that calls `terms` depends on: pass it on to jit.load.
 MODULES: tuple[ModuleType, ...] = (
     bodies, frames, quantities, jitable(spatial, inline=True), jitable(joints, inline=True),
     *map(jitable, (rnea, crba, forward, coriolis, derivatives, kinematics, operational,
                    velocity_terms, energy, regressor, friction, terms)))
+
+# What does not depend on the robot's structure gains nothing
+SPECIAL = QUANTITIES.keys() - {'friction'}
 
 FLOAT = types.float64
 VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]
@@ -73,57 +81,13 @@ TYPES = {'ROBOT': ROBOT, 'WORKSPACE': WORKSPACE, 'VECTOR': VECTOR, 'MATRIX': MAT
          'STACK': STACK, 'INT': types.int64, 'BASE': _constant(FLOAT, 2),
          **{option.upper(): kind for option, kind in OPTION_TYPES.items()}}
 
-GENERIC = '''
-from numba import njit, void
 
-from robodyn_ros.dynamics import terms
-from robodyn_ros.dynamics.compile import TYPES
-from robodyn_ros.jit import OPTIONS
+# More operations than this take too long to compile: the generic kernel does
+LARGEST = 8000
+# Up to this many are merged into compiled callers, which saves them passing arrays
+INLINE = 1500
 
-globals().update(TYPES)
-
-
-@njit(void({types}), cache=True, **OPTIONS)
-def {name}({arguments}):
-    terms.{term}({arguments})
-'''
-
-BATCH = '''
-from numba import njit, void
-
-from robodyn_ros.dynamics.compile import TYPES, generic
-from robodyn_ros.jit import OPTIONS
-
-globals().update(TYPES)
-entry = generic('{name}')
-
-
-@njit(void(INT, INT, {types}), cache=True, **OPTIONS)
-def {name}(first, last, {arguments}):
-    for k in range(first, last):
-        entry({call})
-'''
-
-BOUND = '''
-import numpy as np
-from numba import carray, njit, void
-
-from robodyn_ros.dynamics.bodies import BODY, FRAME, JOINT, WORK, Robot, Workspace
-from robodyn_ros.dynamics.compile import MATRIX, VECTOR, generic, stack
-from robodyn_ros.jit import OPTIONS
-
-{constants}
-entry = generic('{name}')
-
-
-@njit(void({types}), cache=True, **OPTIONS)
-def {name}({arguments}):
-    {workspace}
-    rest[:] = 0.0
-    unloaded[:] = 0.0
-    robot, work = Robot({robot}), Workspace({fields})
-    entry({call})
-'''
+_log = logging.getLogger(__name__)
 
 # A thread's stack has megabytes: enough for the matrices of any robot, not of any tree.
 ON_STACK = 128
@@ -167,12 +131,21 @@ def batch(name: str) -> Callable[..., None]:
     return getattr(load(f'{name}_batch', text, (*MODULES, sys.modules[__name__])), name)
 
 
-def bind(name: str, robot: Robot, **options: ndarray | float) -> Callable[..., None]:
+def bind(name: str, robot: Robot, specialize: bool, options: Mapping[str, ndarray | float]
+         ) -> Callable[..., None]:
     """
     Return the compiled function of a quantity of one robot: inputs in, outputs written.
 
+    :param specialize: compile straight-line code for this robot, or say in the log that it is too
+        large for that.
     :param options: the quantity's, which become part of it.
     """
+    if specialize and name in SPECIAL:
+        code = trace(name, robot, options)
+        if code.operations <= LARGEST:
+            return _specialised(name, robot, code)
+        _log.warning('%s of this robot takes %d operations, too many to compile straight-line '
+                     'code (%d): its generic kernel is used', name, code.operations, LARGEST)
     quantity = QUANTITIES[name]
     nb, nv = len(robot.bodies), len(robot.chain)
     size, parts = sizes(nb, nv), []
@@ -196,6 +169,48 @@ def bind(name: str, robot: Robot, **options: ndarray | float) -> Callable[..., N
         call=', '.join(['robot', *(f'the_{option}' for option in quantity.options),
                         *quantity.inputs, *loads, 'work', *outputs]))
     return getattr(load(f'{name}_of_one', text, (*MODULES, sys.modules[__name__])), name)
+
+
+@cache
+def states(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
+    """Return ``kernel``, of quantity ``name`` of a robot, for states ``first`` to ``last - 1``."""
+    quantity = QUANTITIES[name]
+    arguments = [*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]
+    text = STATES.format(
+        module=kernel.__module__, name=name, arguments=', '.join(arguments),
+        types=', '.join([*('MATRIX' for _ in quantity.inputs), *_outputs(quantity, 1)]),
+        call=', '.join(f'{argument}[k]' for argument in arguments))
+    return getattr(load(f'{name}_states', text, (*MODULES, sys.modules[__name__])), name)
+
+
+@cache
+def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bool]:
+    """
+    Return ``kernel``, of quantity ``name`` of one robot, behind a look at its inputs.
+
+    It returns whether they have the right shape and are finite: only then anything is written.
+    """
+    quantity = QUANTITIES[name]
+    text = CHECKED.format(
+        module=kernel.__module__, name=name, nv=nv,
+        types=', '.join([*('VECTOR' for _ in quantity.inputs), *_outputs(quantity, 0)]),
+        arguments=', '.join([*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]),
+        shapes=' and '.join(f'{key}.shape[0] == {nv}' for key in quantity.inputs),
+        finite=' & '.join(f'np.isfinite({key}[i])' for key in quantity.inputs))
+    return getattr(load(f'{name}_checked', text, (*MODULES, sys.modules[__name__])), name)
+
+
+def _specialised(name: str, robot: Robot, code: Trace) -> Callable[..., None]:
+    quantity, nb = QUANTITIES[name], len(robot.bodies)
+    room = lanes(nb)
+    place = PLACE.format(nb=nb, lanes=room, angles=2 * room, room=3 * room)
+    text = SPECIALISED.format(
+        name=name, types=', '.join([*('VECTOR' for _ in quantity.inputs), *_outputs(quantity, 0)]),
+        arguments=', '.join([*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]),
+        inline=code.operations <= INLINE, lines='\n    '.join(code.lines) or 'pass',
+        place=place if any('trig[' in line for line in code.lines) else '',
+        **{field: robot.bodies[field].tolist() for field in ('turn', 'offset', 'driver')})
+    return getattr(load(f'{name}_specialised', text, (*MODULES, sys.modules[__name__])), name)
 
 
 def _loads(quantity: Quantity) -> tuple[str, ...]:

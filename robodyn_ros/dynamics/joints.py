@@ -32,6 +32,12 @@ def cos_sin(angle):
             -sine if quadrant >= 2.0 else sine)
 
 
+def far_cos_sin(angle, offset):
+    """Return cos and sin of a sum beyond FAR: adding the two would lose digits of the offset."""
+    c, s, c0, s0 = np.cos(angle), np.sin(angle), np.cos(offset), np.sin(offset)
+    return c * c0 - s * s0, s * c0 + c * s0
+
+
 def place(bodies, q, joints):
     """
     Write into ``joints`` where the joints stand at q (nv,) [rad | m].
@@ -46,6 +52,4 @@ def place(bodies, q, joints):
     for i in range(len(bodies)):
         angle, offset = bodies[i].turn * q[bodies[i].driver], bodies[i].offset
         if abs(angle + offset) > FAR:
-            # Their sum would lose digits of the offset
-            c, s, c0, s0 = np.cos(angle), np.sin(angle), np.cos(offset), np.sin(offset)
-            joints[i].cos, joints[i].sin = c * c0 - s * s0, s * c0 + c * s0
+            joints[i].cos, joints[i].sin = far_cos_sin(angle, offset)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be asked of a robot, of one state or of many: each method once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +20,11 @@ from .arguments import (
     reference_code,
     task_axes,
 )
-from .bodies import frame_record, parameters, sizes
+from .bodies import Robot, frame_record, parameters, sizes
+from .compile import bind
+from .kernels import Kernels
 from .kinematics import BODY
+from .quantities import QUANTITIES
 
 Wrenches = ArrayLike | Mapping[str, ArrayLike]
 
@@ -60,15 +64,34 @@ class VelocityTerms(NamedTuple):
     centrifugal: ndarray
 
 
+class Loads(NamedTuple):
+    """What may act on the robot besides its joints."""
+
+    wrenches: Wrenches | None
+    reference: str
+    base: BaseMotion | None
+
+
+def _acting(wrenches: Wrenches | None, reference: str, base: BaseMotion | None) -> Loads | None:
+    """Return what acts on a robot; None where nothing does, and the base is at rest."""
+    return None if wrenches is None and base is None else Loads(wrenches, reference, base)
+
+
+# How the options of quantities become what compiled functions take, in the order of the table
+RESOLVE: tuple[Callable[[RobotModel, Robot, Any], Any], ...] = (
+    frame_record, lambda _, __, reference: reference_code(reference),
+    lambda _, __, axes: task_axes(axes), lambda _, __, damping: damping_value(damping))
+
+
 class Methods:
     """The methods of :class:`~.api.Dynamics` and of its batches; shapes are those of one state."""
 
-    def __init__(self, model: RobotModel):
-        self._model = model
+    def __init__(self, model: RobotModel, specialize: bool):
+        self._model, self._specialize = model, specialize
         self._robot = parameters(model)
         self._sizes = sizes(model.nb, model.nv)
         self._axes = self._robot.axes.reshape(-1, 3, 3)
-        self._frames: dict[str, ndarray] = {}
+        self._options: dict[tuple, list[Any]] = {}
         self._unloaded = np.zeros((model.nb, 6))
 
     @property
@@ -76,43 +99,46 @@ class Methods:
         """The robot."""
         return self._model
 
+    @cached_property
+    def kernels(self) -> Kernels:
+        """The same functions bare: for compiled code and for loops that cannot spare a check."""
+        return Kernels(lambda name, options: bind(name, self._robot, self._specialize, dict(
+            zip(QUANTITIES[name].options, self._values(options)))))
+
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                          wrenches: Wrenches | None = None, reference: str = 'body',
                          base: BaseMotion | None = None) -> ndarray:
         """Return the joint efforts (nv,) [N·m | N] of a motion (:mod:`~.rnea`)."""
-        motion = self._vectors(q=q, qd=qd, qdd=qdd)
-        return self._ask('inverse_dynamics', (), motion,
-                         self._loads(motion[0], wrenches, reference, base))[0]
+        return self._ask('inverse_dynamics', (q, qd, qdd),
+                         loads=_acting(wrenches, reference, base))[0]
 
     def gravity(self, q: ArrayLike) -> ndarray:
         """Return g(q) (nv,) [N·m | N]: the efforts that hold the robot still."""
-        return self._ask('gravity', (), self._vectors(q=q))[0]
+        return self._ask('gravity', (q,))[0]
 
     def bias(self, q: ArrayLike, qd: ArrayLike, wrenches: Wrenches | None = None,
              reference: str = 'body', base: BaseMotion | None = None) -> ndarray:
         """Return C(q, q̇)q̇ + g(q) (nv,) [N·m | N]: the efforts of motion without acceleration."""
-        state = self._vectors(q=q, qd=qd)
-        return self._ask('bias', (), state, self._loads(state[0], wrenches, reference, base))[0]
+        return self._ask('bias', (q, qd), loads=_acting(wrenches, reference, base))[0]
 
     def mass_matrix(self, q: ArrayLike) -> ndarray:
         """Return M(q) (nv, nv) [kg·m² | kg·m | kg], symmetric and positive (:mod:`~.crba`)."""
-        return self._ask('mass_matrix', (), self._vectors(q=q))[0]
+        return self._ask('mass_matrix', (q,))[0]
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike) -> ndarray:
         """Return C(q, q̇) (nv, nv) of Christoffel's symbols: Ṁ = C + Cᵀ (:mod:`~.coriolis`)."""
-        return self._ask('coriolis_matrix', (), self._vectors(q=q, qd=qd))[0]
+        return self._ask('coriolis_matrix', (q, qd))[0]
 
     def velocity_terms(self, q: ArrayLike) -> VelocityTerms:
         """Return B(q) (nv, nv (nv - 1) / 2) and C(q) (nv, nv) (:mod:`~.velocity_terms`)."""
-        return VelocityTerms(*self._ask('velocity_terms', (), self._vectors(q=q)))
+        return VelocityTerms(*self._ask('velocity_terms', (q,)))
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                          wrenches: Wrenches | None = None, reference: str = 'body',
                          base: BaseMotion | None = None) -> ndarray:
         """Return the accelerations q̈ (nv,) [rad/s² | m/s²] efforts cause (:mod:`~.forward`)."""
-        given = self._vectors(q=q, qd=qd, tau=tau)
-        return self._ask('forward_dynamics', (), given,
-                         self._loads(given[0], wrenches, reference, base))[0]
+        return self._ask('forward_dynamics', (q, qd, tau),
+                         loads=_acting(wrenches, reference, base))[0]
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                      wrenches: Wrenches | None = None,
@@ -122,9 +148,8 @@ class Methods:
 
         Wrenches are in body axes ('body'), and stay so while q changes.
         """
-        motion = self._vectors(q=q, qd=qd, qdd=qdd)
-        return InverseDerivatives(*self._ask('inverse_dynamics_derivatives', (), motion,
-                                             self._loads(motion[0], wrenches, 'body', base)))
+        return InverseDerivatives(*self._ask('inverse_dynamics_derivatives', (q, qd, qdd),
+                                             loads=_acting(wrenches, 'body', base)))
 
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                      wrenches: Wrenches | None = None,
@@ -134,13 +159,12 @@ class Methods:
 
         Wrenches are in body axes ('body'), and stay so while q changes.
         """
-        given = self._vectors(q=q, qd=qd, tau=tau)
-        return ForwardDerivatives(*self._ask('forward_dynamics_derivatives', (), given,
-                                             self._loads(given[0], wrenches, 'body', base)))
+        return ForwardDerivatives(*self._ask('forward_dynamics_derivatives', (q, qd, tau),
+                                             loads=_acting(wrenches, 'body', base)))
 
     def pose(self, q: ArrayLike, frame: str) -> ndarray:
         """Return the frame in the frame of the base (4, 4): rotation, origin [m], 0 0 0 1."""
-        return self._ask('pose', (self._frame(frame),), self._vectors(q=q))[0]
+        return self._ask('pose', (q,), (frame,))[0]
 
     def jacobian(self, q: ArrayLike, frame: str, reference: str = 'world') -> ndarray:
         """
@@ -150,14 +174,12 @@ class Methods:
             origin, in the axes of the base; 'world': of the point that passes the origin of the
             base, in its axes (:mod:`~.kinematics`).
         """
-        return self._ask('jacobian', (self._frame(frame), reference_code(reference)),
-                         self._vectors(q=q))[0]
+        return self._ask('jacobian', (q,), (frame, reference))[0]
 
     def jacobian_dot(self, q: ArrayLike, qd: ArrayLike, frame: str,
                      reference: str = 'world') -> ndarray:
         """Return J̇ (6, nv), the derivative of :meth:`jacobian` in time at the velocity q̇."""
-        return self._ask('jacobian_dot', (self._frame(frame), reference_code(reference)),
-                         self._vectors(q=q, qd=qd))[0]
+        return self._ask('jacobian_dot', (q, qd), (frame, reference))[0]
 
     def task_space(self, q: ArrayLike, qd: ArrayLike, frame: str, axes: str = 'xyzrpy',
                    reference: str = 'body', damping: float = 0.0) -> TaskSpace:
@@ -176,28 +198,27 @@ class Methods:
         :raises SingularityError: the task is singular here, and there is no damping.
         :raises ArgumentError: no such axes, more of them than joints, or negative damping.
         """
-        state = self._vectors(q=q, qd=qd)
-        return TaskSpace(*self._ask(
-            'task_space', self._task(state[0], frame, axes, reference, damping), state))
+        self._check_task(q, frame, axes, reference, damping)
+        return TaskSpace(*self._ask('task_space', (q, qd), (frame, reference, axes, damping)))
 
     def task_velocity_terms(self, q: ArrayLike, frame: str, axes: str = 'xyzrpy',
                             reference: str = 'body', damping: float = 0.0) -> VelocityTerms:
         """Return V_x of :meth:`task_space` as :meth:`velocity_terms`: (k, ...) each."""
-        state = self._vectors(q=q)
-        return VelocityTerms(*self._ask(
-            'task_velocity_terms', self._task(state[0], frame, axes, reference, damping), state))
+        self._check_task(q, frame, axes, reference, damping)
+        return VelocityTerms(*self._ask('task_velocity_terms', (q,),
+                                        (frame, reference, axes, damping)))
 
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike) -> Any:
         """Return the kinetic energy [J], that of the rotors included (:mod:`~.energy`)."""
-        return self._number(*self._ask('kinetic_energy', (), self._vectors(q=q, qd=qd)))
+        return self._number(*self._ask('kinetic_energy', (q, qd)))
 
     def potential_energy(self, q: ArrayLike) -> Any:
         """Return the potential energy [J]: zero with the centre of mass level with the base."""
-        return self._number(*self._ask('potential_energy', (), self._vectors(q=q)))
+        return self._number(*self._ask('potential_energy', (q,)))
 
     def center_of_mass(self, q: ArrayLike) -> ndarray:
         """Return the common centre of mass (3,) [m] of the moving bodies, in the base frame."""
-        return self._ask('center_of_mass', (), self._vectors(q=q))[0]
+        return self._ask('center_of_mass', (q,))[0]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ndarray:
         """
@@ -206,40 +227,45 @@ class Methods:
         Per body m [kg], m c (3) [kg·m], Ixx, Ixy, Iyy, Ixz, Iyz, Izz [kg·m²] about the origin of
         its frame (:mod:`~.regressor`).
         """
-        return self._ask('regressor', (), self._vectors(q=q, qd=qd, qdd=qdd))[0]
+        return self._ask('regressor', (q, qd, qdd))[0]
 
     def friction(self, qd: ArrayLike) -> ndarray:
         """Return the efforts (nv,) [N·m | N] that overcome friction (:mod:`~.friction`)."""
-        return self._ask('friction', (), self._vectors(qd=qd))[0]
+        return self._ask('friction', (qd,))[0]
 
-    def _vectors(self, **arguments: ArrayLike) -> Sequence[ndarray]:
-        raise NotImplementedError
-
-    def _ask(self, name: str, options: Sequence[Any], inputs: Sequence[ndarray],
-             loads: Sequence[ndarray] = ()) -> list[ndarray]:
+    def _ask(self, name: str, given: tuple[ArrayLike, ...], options: tuple = (),
+             loads: 'Loads | None' = None) -> list[ndarray]:
+        """Return the outputs of a quantity; options by the names that the methods take."""
         raise NotImplementedError
 
     def _number(self, array: ndarray) -> Any:
         raise NotImplementedError
 
-    def _size(self, word: str, options: Sequence[Any]) -> int:
-        return len(options[2]) if word == 'k' else self._sizes[word]
+    def _values(self, options: tuple) -> list[Any]:
+        """Return options as the compiled functions take them."""
+        if options not in self._options:
+            self._options[options] = [resolve(self._model, self._robot, value) for resolve, value
+                                      in zip(RESOLVE, options)]
+        return self._options[options]
 
-    def _frame(self, name: str) -> ndarray:
-        if name not in self._frames:
-            self._frames[name] = frame_record(self._model, self._robot, name)
-        return self._frames[name]
+    def _empty(self, name: str, options: Sequence[Any], first: tuple[int, ...] = ()
+               ) -> list[ndarray]:
+        """Return new arrays for the outputs of a quantity."""
+        size = self._sizes | {'k': len(options[2])} if len(options) > 2 else self._sizes
+        return [np.empty(first + tuple(size[word] for word in shape))
+                for shape in QUANTITIES[name].outputs.values()]
 
-    def _task(self, q: ndarray, frame: str, axes: str, reference: str,
-              damping: float) -> tuple[ndarray, int, ndarray, float]:
-        rows, damping = task_axes(axes), damping_value(damping)
-        if damping == 0.0:
+    def _check_task(self, q: ArrayLike, frame: str, axes: str, reference: str,
+                    damping: float) -> None:
+        _, _, rows, share = self._values((frame, reference, axes, damping))
+        if share == 0.0:
             check_rank(self.jacobian(q, frame, reference), rows, axes, frame)
-        return self._frame(frame), reference_code(reference), rows, damping
 
-    def _loads(self, q: ndarray, wrenches: Wrenches | None, reference: str,
-               base: BaseMotion | None) -> tuple[ndarray, ndarray]:
+    def _loads(self, name: str, q: ndarray, loads: Loads | None) -> tuple[ndarray, ...]:
         """Wrenches (..., nb, 6) in the axes of the records, and the motion of the base."""
+        if not QUANTITIES[name].loaded:
+            return ()
+        wrenches, reference, base = loads or Loads(None, 'body', None)
         moved = self._robot.base if base is None else base_rows(base, self._robot.base)
         if wrenches is None:
             return self._unloaded, moved
@@ -250,4 +276,3 @@ class Methods:
         w = on_links.reshape(*on_links.shape[:-1], 2, 3) @ self._axes
         w[..., 1, :] += np.cross(self._robot.origins, w[..., 0, :])
         return np.ascontiguousarray(w.reshape(on_links.shape)), moved
-

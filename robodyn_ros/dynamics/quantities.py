@@ -16,6 +16,7 @@ class Quantity(NamedTuple):
     outputs: dict[str, tuple[str, ...]]         # shapes in the words of `bodies.sizes`
     options: tuple[str, ...] = ()               # what a kernel of one robot has built in
     loaded: bool = False                        # takes wrenches and the motion of the base
+    whole: bool = False                         # depends on inertia that no joint feels
 
 
 MOTION, AT = ('q', 'qd', 'qdd'), ('frame', 'reference')
@@ -43,8 +44,8 @@ QUANTITIES = {
     'task_velocity_terms': Quantity(('q',), {'B': ('k', 'pairs'), 'C': ('k', 'nv')},
                                     (*AT, 'axes', 'damping')),
     'kinetic_energy': Quantity(('q', 'qd'), {'energy': ('1',)}),
-    'potential_energy': Quantity(('q',), {'energy': ('1',)}),
-    'center_of_mass': Quantity(('q',), {'center': ('3',)}),
+    'potential_energy': Quantity(('q',), {'energy': ('1',)}, whole=True),
+    'center_of_mass': Quantity(('q',), {'center': ('3',)}, whole=True),
     'regressor': Quantity(MOTION, {'Y': ('nv', '10nb')}),
     'friction': Quantity(('qd',), {'tau': ('nv',)}),
 }

@@ -1,0 +1,142 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The text of the small modules that :mod:`~.compile` has compiled."""
+
+# A quantity of any robot.
+GENERIC = '''
+from numba import njit, void
+
+from robodyn_ros.dynamics import terms
+from robodyn_ros.dynamics.compile import TYPES
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+
+
+@njit(void({types}), cache=True, **OPTIONS)
+def {name}({arguments}):
+    terms.{term}({arguments})
+'''
+
+
+# The same for many states.
+BATCH = '''
+from numba import njit, void
+
+from robodyn_ros.dynamics.compile import TYPES, generic
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+entry = generic('{name}')
+
+
+@njit(void(INT, INT, {types}), cache=True, **OPTIONS)
+def {name}(first, last, {arguments}):
+    for k in range(first, last):
+        entry({call})
+'''
+
+
+# A kernel that holds one robot and calls the generic one.
+BOUND = '''
+import numpy as np
+from numba import carray, njit, void
+
+from robodyn_ros.dynamics.bodies import BODY, FRAME, JOINT, WORK, Robot, Workspace
+from robodyn_ros.dynamics.compile import MATRIX, VECTOR, generic, stack
+from robodyn_ros.jit import OPTIONS
+
+{constants}
+entry = generic('{name}')
+
+
+@njit(void({types}), cache=True, **OPTIONS)
+def {name}({arguments}):
+    {workspace}
+    rest[:] = 0.0
+    unloaded[:] = 0.0
+    robot, work = Robot({robot}), Workspace({fields})
+    entry({call})
+'''
+
+
+# A kernel of one robot that holds its straight-line code ...
+SPECIALISED = '''
+import numpy as np
+from numba import carray, njit, void
+
+from robodyn_ros.dynamics.compile import MATRIX, VECTOR, stack
+from robodyn_ros.dynamics.joints import FAR, cos_sin, far_cos_sin
+from robodyn_ros.jit import OPTIONS
+
+TURN = np.array({turn})
+OFFSET = np.array({offset})
+DRIVER = np.array({driver})
+
+
+@njit(void({types}), cache=True, forceinline={inline}, **OPTIONS)
+def {name}({arguments}):{place}
+    {lines}
+'''
+
+
+# ... which begins with all sines and cosines at once.
+PLACE = '''
+    trig = carray(stack({room}), ({room},), np.float64)
+    for i in range({lanes}):
+        trig[{angles} + i] = 0.0
+    near = True
+    for i in range({nb}):
+        trig[{angles} + i] = TURN[i] * q[DRIVER[i]] + OFFSET[i]
+        near &= abs(trig[{angles} + i]) <= FAR
+    for i in range({lanes}):
+        trig[i], trig[{lanes} + i] = cos_sin(trig[{angles} + i])
+    if not near:
+        for i in range({nb}):
+            if abs(trig[{angles} + i]) > FAR:
+                trig[i], trig[{lanes} + i] = far_cos_sin(TURN[i] * q[DRIVER[i]], OFFSET[i])'''
+
+
+# A kernel of one robot is called once for each state, or after a look at what it is given
+STATES = '''
+import sys
+
+from numba import njit, void
+
+from robodyn_ros.dynamics.compile import TYPES
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+entry = sys.modules['{module}'].{name}
+
+
+@njit(void(INT, INT, {types}), cache=True, **OPTIONS)
+def {name}(first, last, {arguments}):
+    for k in range(first, last):
+        entry({call})
+'''
+
+
+CHECKED = '''
+import sys
+
+import numpy as np
+from numba import boolean, njit
+
+from robodyn_ros.dynamics.compile import TYPES
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+entry = sys.modules['{module}'].{name}
+
+
+@njit(boolean({types}), cache=True, **OPTIONS)
+def {name}({arguments}):
+    good = {shapes}
+    if good:
+        for i in range({nv}):
+            good &= {finite}
+    if good:
+        entry({arguments})
+    return good
+'''
