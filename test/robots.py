@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 import numpy as np
+from lxml import etree
 
 from robodyn_ros import RobotModel
 from robodyn_ros.model.library import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path
@@ -14,7 +15,45 @@ OWN = {name: robot_path(name) for name in OWN_ROBOTS}
 REAL = {name: robot_path(name) for name in EXAMPLE_ROBOTS}
 # Panda's second finger mimics the first; locked, they may be apart by different amounts.
 PANDA_LOCKED = {'panda_finger_joint1': 0.03, 'panda_finger_joint2': 0.01}
-LOCKED = {'panda': PANDA_LOCKED}
+# The fingertips of alex mimic joints that its file does not have.
+ALEX_LOCKED = {f'{side}_{finger}_q2': 0.1 for side in ('Left', 'Right')
+               for finger in ('index', 'middle', 'ring', 'pinky')}
+LOCKED = {'panda': PANDA_LOCKED, 'alex': ALEX_LOCKED}
+
+# More of example-robot-data: what the arithmetic is judged on, `dynamics/test_wide.py`.
+WIDE = {name: REAL['panda'].parents[2] / path for name, path in {
+    # Arms, one of them with fingers that slide
+    'panda_fingers': 'panda_description/urdf/panda.urdf',
+    'ur10': 'ur_description/urdf/ur10_robot.urdf',
+    'xarm7': 'xarm_description/urdf/xarm7.urdf',
+    'z1': 'z1_description/urdf/z1.urdf',
+    'so101': 'so_arm_description/urdf/so101.urdf',
+    # On wheels: torsos that slide, two arms, hands of many joints
+    'tiago': 'tiago_description/robots/tiago.urdf',
+    'tiago_dual': 'tiago_description/robots/tiago_dual.urdf',
+    'tiago_pro': 'tiago_pro_description/robots/tiago_pro.urdf',
+    'pr2': 'pr2_description/urdf/pr2.urdf',
+    'baxter': 'baxter_description/urdf/baxter.urdf',
+    # Legs and hands
+    'anymal_kinova': 'anymal_b_simple_description/robots/anymal-kinova.urdf',
+    'b1_z1': 'b1_description/urdf/b1-z1.urdf',
+    'hyq': 'hyq_description/robots/hyq_no_sensors.urdf',
+    'solo12': 'solo_description/robots/solo12.urdf',
+    'allegro': 'allegro_hand_description/urdf/allegro_left_hand.urdf',
+    # Humanoids
+    'alex': 'alex_description/urdf/alex_psyonic_hands.urdf',
+    'centauro': 'centauro_description/urdf/centauro.urdf',
+    'g1': 'g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf',
+    'human': 'human_description/robots/human.urdf',
+    'icub': 'icub_description/robots/icub_reduced.urdf',
+    'romeo': 'romeo_description/urdf/romeo_small.urdf',
+    'simple_humanoid': 'simple_humanoid_description/urdf/simple_humanoid.urdf',
+    'talos': 'talos_data/robots/talos_full_v2.urdf',
+    'talos_reduced': 'talos_data/robots/talos_reduced.urdf'}.items()}
+# Seed and number of joints, of which there is every one from 1 to 30.
+TREES = {f'tree{seed}': (seed, (2 + seed // 2) % 30 + 1) for seed in range(100)}
+# The same of trees in which about a third of the joints mimic others.
+MIMIC_TREES = {f'mimic{seed}': (seed, 3 + seed) for seed in range(20)}
 
 # A plain arm to make faults in: what is wrong in a test is what the test wrote.
 ARM = '''<robot name="arm">
@@ -139,6 +178,26 @@ def random_tree(seed: int, nv: int) -> str:
         links.append(f'link_{n:02}')
     text += [_link(rng, 'tool'), _joint(rng, 'tool_fix', 'fixed', links[-1], 'tool')]
     return f'<robot name="tree_{seed}">\n' + '\n'.join(text) + '\n</robot>\n'
+
+
+def random_mimic_tree(seed: int, nb: int) -> str:
+    """
+    URDF text of a random tree of ``nb`` joints, a third of which mimic others, in chains too.
+
+    The second one always does. Leaders stand before and after their followers in the document, on
+    the same branch and on others.
+    """
+    rng = np.random.default_rng([seed, nb])
+    root = etree.fromstring(random_tree(seed, nb))
+    joints = [joint for joint in root.iterfind('joint') if joint.get('type') != 'fixed']
+    order = rng.permutation(nb)
+    for k in range(1, nb):
+        if k == 1 or rng.random() < 0.3:
+            etree.SubElement(joints[order[k]], 'mimic', {
+                'joint': joints[order[rng.integers(k)]].get('name'),
+                'multiplier': repr(float(rng.uniform(0.5, 1.5) * rng.choice([-1, 1]))),
+                'offset': repr(float(rng.uniform(-0.2, 0.2)))})
+    return etree.tostring(root, encoding='unicode')
 
 
 def differences(one: RobotModel, other: RobotModel) -> Iterator[str]:

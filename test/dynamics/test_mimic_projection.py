@@ -5,6 +5,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from robodyn_ros import Dynamics
@@ -96,3 +97,25 @@ def test_kinematics_and_energies(coupled, close):
         close(np.array([ours.potential_energy(r), ours.kinetic_energy(r, rd)]),
               np.array([free.potential_energy(q),
                         free.kinetic_energy(q, qd) + 0.5 * rd @ coupled.armature @ rd]))
+
+
+@pytest.mark.parametrize('name', ['baxter', 'panda_fingers', 'pr2', 'tiago_pro'])
+def test_agrees_with_the_mimic_joints_of_pinocchio(robot, close, name):
+    # It takes no chains, no leaders that come later, and gives no q̈, energies or derivatives
+    case, rng = robot(name), np.random.default_rng(4)
+    ours, model = case.dynamics, pin.buildModelFromXML(case.urdf, mimic=True)
+    data, joints = model.createData(), [model.joints[model.getJointId(joint)]
+                                        for joint in case.model.joint_names]
+    order = [joint.idx_v for joint in joints]
+    for r, *rates in rng.uniform(-1, 1, (3, 3, case.model.nv)):
+        q, (v, a) = pin.neutral(model), np.zeros((2, model.nv))
+        for joint, x in zip(joints, r):
+            q[joint.idx_q:joint.idx_q + joint.nq] = x if joint.nq == 1 else (np.cos(x), np.sin(x))
+        v[order], a[order] = rates
+        close(ours.inverse_dynamics(r, *rates), pin.rnea(model, data, q, v, a)[order])
+        close(ours.bias(r, rates[0]), pin.nonLinearEffects(model, data, q, v)[order])
+        close(ours.gravity(r), pin.computeGeneralizedGravity(model, data, q)[order])
+        M = np.zeros((model.nv, model.nv))
+        M[np.ix_(order, order)] = ours.mass_matrix(r)
+        close(np.triu(M), np.triu(pin.crba(model, data, q)))
+        close(ours.center_of_mass(r), pin.centerOfMass(model, data, q))

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """DH rows against products of transforms, URDF, textbooks, and each other's convention."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy import cos, sin
 
-from robodyn_ros import DhLink, Dynamics, from_dh
+from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError
 from robodyn_ros.model.validate import mass_matrix
 
@@ -101,6 +103,57 @@ def test_both_conventions_of_one_arm_give_one_torque(links, q, seed):
                                atol=1e-10 * abs(tau).max())
     np.testing.assert_allclose(one.mass_matrix(q), mass_matrix(one.model, q)[0]
                                + np.diag([link.armature for link in links]), atol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows(), st.sampled_from(['standard', 'modified']), st.integers(0, 2**32))
+def test_the_urdf_that_the_rows_mean_gives_the_same(links, convention, seed):
+    """Written by hand: a joint about z, and a fixed one before (modified) or behind it."""
+    rng = np.random.default_rng(seed)
+    ours = Dynamics(from_dh(links, convention))
+    urdf = load_urdf(urdf_of(links, convention))
+    other = Dynamics(replace(urdf, armature=np.array([link.armature for link in links])))
+    q, qd, qdd = rng.normal(size=(3, len(links)))
+    for name, arguments in {'inverse_dynamics': (q, qd, qdd), 'gravity': (q,),
+                            'mass_matrix': (q,), 'coriolis_matrix': (q, qd)}.items():
+        theirs = getattr(other, name)(*arguments)
+        np.testing.assert_allclose(getattr(ours, name)(*arguments), theirs, rtol=0,
+                                   atol=1e-11 * max(1.0, abs(theirs).max()))
+    for i in range(len(links)):
+        np.testing.assert_allclose(ours.pose(q, f'link{i + 1}'), other.pose(q, f'frame{i + 1}'),
+                                   atol=1e-12)
+
+
+def urdf_of(links, convention):
+    """Rz(θ) Tz(d) Tx(a) Rx(α), the other way round in the modified convention, as URDF."""
+    def joint(name, kind, parent, child, xyz, rpy):
+        return (f'<joint name="{name}" type="{kind}"><parent link="{parent}"/>'
+                f'<child link="{child}"/><origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="0 0 1"/>'
+                '<limit lower="-9" upper="9" effort="1" velocity="1"/></joint>')
+
+    def numbers(*values):
+        return ' '.join(repr(float(value)) for value in values)
+
+    out, at = ['<robot name="dh"><link name="frame0"/>'], 'frame0'
+    for i, link in enumerate(links, 1):
+        kind = 'prismatic' if link.joint == 'prismatic' else 'continuous'
+        theta = link.theta + (link.offset if link.joint == 'revolute' else 0.0)
+        d = link.d + (link.offset if link.joint == 'prismatic' else 0.0)
+        if convention == 'standard':
+            before = numbers(0, 0, 0), numbers(0, 0, 0)
+            behind = (numbers(link.a * cos(theta), link.a * sin(theta), d),
+                      numbers(link.alpha, 0, theta))
+        else:
+            before = numbers(link.a, 0, 0), numbers(link.alpha, 0, 0)
+            behind = numbers(0, 0, d), numbers(0, 0, theta)
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = (map(repr, row) for row in link.inertia.tolist())
+        out += [joint(f'joint{i}', kind, at, f'turn{i}', *before), f'<link name="turn{i}"/>',
+                joint(f'fixed{i}', 'fixed', f'turn{i}', f'frame{i}', *behind),
+                f'<link name="frame{i}"><inertial><origin xyz="{numbers(*link.com)}"/>'
+                f'<mass value="{link.mass!r}"/><inertia ixx="{xx}" ixy="{xy}" ixz="{xz}" '
+                f'iyy="{yy}" iyz="{yz}" izz="{zz}"/></inertial></link>']
+        at = f'frame{i}'
+    return '\n'.join([*out, '</robot>'])
 
 
 def test_the_planar_arm_of_the_textbooks():
