@@ -16,7 +16,7 @@ from . import cycle, guard, laws, limits, reference, velocity
 from .records import JOINT, MEMORY, OUTSIDE, SETTINGS, Vectors
 from .reference import Points
 
-MODULES = (*dynamics.MODULES, *(jitable(m) for m in (
+MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
     cycle, guard, laws, limits, reference, velocity)))
 
 SIGNATURE = types.boolean(
@@ -26,18 +26,53 @@ SIGNATURE = types.boolean(
 
 CYCLE = '''
 from numba import njit
+from numba.extending import register_jitable
 
 from robodyn_ros.control.compile import SIGNATURE
 from robodyn_ros.control.cycle import cycle as plain
-from robodyn_ros.dynamics.terms import (
-    forward_dynamics, gravity, inverse_dynamics, mass_matrix, solve)
+from robodyn_ros.dynamics import terms
+from robodyn_ros.dynamics.compile import invoke
 from robodyn_ros.jit import OPTIONS
+
+# The kernels of this robot where it has some, else those of any; in the order of `bodies.CALLED`
+
+
+@register_jitable
+def gravity(robot, q, work, tau):
+    if robot.addresses[0] != 0:
+        invoke(robot.addresses[0], (q, tau))
+    else:
+        terms.gravity(robot, q, work, tau)
+
+
+@register_jitable
+def mass_matrix(robot, q, work, M):
+    if robot.addresses[1] != 0:
+        invoke(robot.addresses[1], (q, M))
+    else:
+        terms.mass_matrix(robot, q, work, M)
+
+
+@register_jitable
+def inverse_dynamics(robot, q, qd, qdd, work, tau):
+    if robot.addresses[2] != 0:
+        invoke(robot.addresses[2], (q, qd, qdd, tau))
+    else:
+        terms.inverse_dynamics(robot, q, qd, qdd, work, tau)
+
+
+@register_jitable
+def forward_dynamics(robot, q, qd, tau, work, qdd):
+    if robot.addresses[3] != 0:
+        invoke(robot.addresses[3], (q, qd, tau, qdd, work.M))
+    else:
+        terms.forward_dynamics(robot, q, qd, tau, work, qdd)
 
 
 @njit(SIGNATURE, cache=True, **OPTIONS)
 def cycle(robot, work, joints, settings, outside, state, points, memory, v, now, tau):
-    return plain(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot, work,
-                 joints, settings, outside, state, points, memory, v, now, tau)
+    return plain(gravity, mass_matrix, inverse_dynamics, forward_dynamics, terms.solve, robot,
+                 work, joints, settings, outside, state, points, memory, v, now, tau)
 '''
 
 

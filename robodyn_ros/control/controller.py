@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics.bodies import Robot, parameters, workspace
+from ..dynamics.compile import with_kernels
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 from ..wire.joint_state import STATE, no_state
@@ -41,10 +42,13 @@ class Controller:
 
     :param state: (nv,) records ``wire.joint_state.STATE``, filled by whoever reads the arm; None:
         an own one, of which nothing is known yet.
+    :param specialize: compile the dynamics for this robot, which takes seconds once. With another
+        payload than at the start the dynamics for any robot is used: nothing compiles in between.
     :raises RobodynError: see :meth:`use`.
     """
 
-    def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None):
+    def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
+                 specialize: bool = True):
         self.model = model
         #: (nv,) ``STATE``: what the arm was last seen to do.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
@@ -57,8 +61,14 @@ class Controller:
         self._judged: tuple = ()            # `stability` of settings known to be stable
         self._v = Vectors.zeros(model.nv)
         self._work = workspace(model)
+        self._own: Robot | None = None      # with the kernels that are compiled for it
+        self._records: tuple[Robot, ndarray, ndarray]
         self.begin()
         self.use(settings)
+        if specialize:
+            robot, joints, record = self._records
+            self._own = with_kernels(robot)
+            self._records = self._own, joints, record
         self._cycle = compiled().cycle
 
     def begin(self) -> None:
@@ -94,7 +104,10 @@ class Controller:
             self._judged = stability
         record = settings.settings_record()
         record['law'] = self._law + (settings.law != self.settings.law)
-        return parameters(loaded), joints, record
+        robot = parameters(loaded)
+        if self._own and all((a == b).all() for a, b in zip(robot[:-1], self._own)):
+            robot = self._own
+        return robot, joints, record
 
     def step(self, now: float) -> bool:
         """Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,)."""

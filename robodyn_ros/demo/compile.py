@@ -3,15 +3,18 @@
 """
 Compile what the nodes need, so that they find it in the cache.
 
-This is a process of its own (`python -m robodyn_ros.demo.compile`), because Numba cannot be
+This is a process of its own (`python -m robodyn_ros.demo.compile URDF`), because Numba cannot be
 interrupted: an exception out of a signal handler may get lost in LLVM's callbacks. Here the signal
 itself ends the process.
 """
 
 import signal
+import sys
 
 from ..control.compile import compiled
-from ..dynamics.compile import generic
+from ..dynamics.bodies import parameters
+from ..dynamics.compile import generic, with_kernels
+from ..model.urdf import load_urdf
 from ..wire.compile import decoders
 
 # What the demo asks of a robot
@@ -30,3 +33,4 @@ if __name__ == '__main__':
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     libraries()
     compiled()
+    with_kernels(parameters(load_urdf(sys.argv[1])))

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..dynamics import Dynamics
 from ..jit import cache_directory
+from ..model.robot import RobotModel
 from .compile import libraries
 from .conductor import conducting
 from .processes import ending_once, free_domain, interrupts_later, running
@@ -88,9 +89,12 @@ def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
-def compile_all(output: Path, env: Mapping[str, str], tick: Callable[[], None]) -> None:
+def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
+                tick: Callable[[], None]) -> None:
     """Compile what all three processes need, then load it here."""
-    command = [sys.executable, '-m', 'robodyn_ros.demo.compile']
+    urdf = output / 'robot.urdf'
+    urdf.write_text(model.to_urdf())
+    command = [sys.executable, '-m', 'robodyn_ros.demo.compile', str(urdf)]
     with running({'compiler': command}, output, env) as children:
         while not children['compiler'].done:
             time.sleep(REFRESH)
@@ -115,7 +119,7 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     os.environ.update(env)
     with ending_once(), Bar(console) as bar:
         with bar.step('compiling, once on a machine', 0):
-            compile_all(output, env, bar.tick)
+            compile_all(robot.model, output, env, bar.tick)
             dynamics = Dynamics(robot.model)
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
                            '--params-file', str(file)] for node in NODES}

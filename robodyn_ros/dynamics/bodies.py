@@ -44,6 +44,10 @@ WORK = np.dtype([
 FRAME = np.dtype([('body', np.int64), ('rotation', _F, (9,)), ('origin', _F, (3,))], align=True)
 
 
+# The kernels that compiled code of other rooms may call through `Robot.addresses`, in this order
+CALLED = ('gravity', 'mass_matrix', 'inverse_dynamics', 'factored_forward_dynamics')
+
+
 class Robot(NamedTuple):
     """A model as the algorithms take it; read-only, any number of threads may share it."""
 
@@ -53,6 +57,7 @@ class Robot(NamedTuple):
     axes: ndarray           # (nb, 9) axes of the records' frames in those of the links, by rows
     origins: ndarray        # (nb, 3) [m] origins of the links' frames in those of the records
     friction: ndarray       # (8, nv) as `friction` takes it
+    addresses: ndarray      # of this robot's own kernels, see `compile.with_kernels`; 0 for none
 
 
 class Workspace(NamedTuple):
@@ -116,7 +121,7 @@ def parameters(model: RobotModel) -> Robot:
                           model.stribeck_velocity])
     origins = -np.einsum('bji,bj->bi', frames.axes, frames.origin)
     robot = Robot(records, base_at_rest(model), _chain(model), frames.axes.reshape(-1, 9),
-                  origins, np.ascontiguousarray(friction))
+                  origins, np.ascontiguousarray(friction), np.zeros(len(CALLED), np.int64))
     for array in robot:
         array.setflags(write=False)
     return robot

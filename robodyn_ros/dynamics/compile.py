@@ -44,9 +44,9 @@ from . import (
     terms,
     velocity_terms,
 )
-from .bodies import BODY, FRAME, JOINT, SHAPES, WORK, Robot, Workspace, sizes
-from .quantities import QUANTITIES, Quantity
-from .texts import BATCH, BOUND, CHECKED, GENERIC, PLACE, SPECIALISED, STATES
+from .bodies import BODY, CALLED, FRAME, JOINT, SHAPES, WORK, Robot, Workspace, sizes
+from .quantities import FACTORED, QUANTITIES, Quantity
+from .texts import ADDRESS, BATCH, BOUND, CHECKED, GENERIC, PLACE, SPECIALISED, STATES
 from .trace import Trace, lanes, trace
 
 # What text that calls `terms` depends on: pass it on to jit.load.
@@ -55,8 +55,9 @@ MODULES: tuple[ModuleType, ...] = (
     *map(jitable, (rnea, crba, forward, coriolis, derivatives, kinematics, operational,
                    velocity_terms, energy, regressor, friction, terms)))
 
+TABLE = QUANTITIES | FACTORED
 # What does not depend on the robot's structure gains nothing
-SPECIAL = QUANTITIES.keys() - {'friction'}
+SPECIAL = TABLE.keys() - {'friction'}
 
 FLOAT = types.float64
 VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]
@@ -71,7 +72,8 @@ def _constant(kind: types.Type, dimensions: int) -> types.Array:
 
 
 ROBOT = types.NamedTuple((_records(BODY, True), _constant(FLOAT, 2), _constant(types.int64, 1),
-                          _constant(FLOAT, 2), _constant(FLOAT, 2), _constant(FLOAT, 2)), Robot)
+                          _constant(FLOAT, 2), _constant(FLOAT, 2), _constant(FLOAT, 2),
+                          _constant(types.int64, 1)), Robot)
 WORKSPACE = types.NamedTuple(tuple(
     (VECTOR, MATRIX)[len(shape) - 1] if dtype == np.float64 else _records(dtype)
     for dtype, shape in SHAPES.values()), Workspace)
@@ -101,7 +103,7 @@ def generic(name: str) -> Callable[..., None]:
     The first call on a machine compiles. The function takes the robot, the quantity's options and
     inputs, wrenches and base if it is loaded, a workspace, and its outputs.
     """
-    quantity = QUANTITIES[name]
+    quantity = TABLE[name]
     given = (*quantity.options, *quantity.inputs, *_loads(quantity))
     arguments = ('robot', *given, 'work', *(f'out_{key}' for key in quantity.outputs))
     kinds = ('ROBOT', *(_kind(a) for a in given), 'WORKSPACE', *_outputs(quantity, 0))
@@ -118,7 +120,7 @@ def batch(name: str) -> Callable[..., None]:
     It takes these two, then what that of :func:`generic` takes, with one more dimension of inputs,
     wrenches and outputs; the wrenches of state k are those of k modulo their number.
     """
-    quantity = QUANTITIES[name]
+    quantity = TABLE[name]
     outputs = [f'out_{key}' for key in quantity.outputs]
     arguments = ('robot', *quantity.options, *quantity.inputs, *_loads(quantity), 'work', *outputs)
     kinds = ('ROBOT', *map(str.upper, quantity.options), *('MATRIX' for _ in quantity.inputs),
@@ -146,7 +148,7 @@ def bind(name: str, robot: Robot, specialize: bool, options: Mapping[str, ndarra
             return _specialised(name, robot, code)
         _log.warning('%s of this robot takes %d operations, too many to compile straight-line '
                      'code (%d): its generic kernel is used', name, code.operations, LARGEST)
-    quantity = QUANTITIES[name]
+    quantity = TABLE[name]
     nb, nv = len(robot.bodies), len(robot.chain)
     size, parts = sizes(nb, nv), []
     for field, (dtype, shape) in SHAPES.items():
@@ -171,10 +173,35 @@ def bind(name: str, robot: Robot, specialize: bool, options: Mapping[str, ndarra
     return getattr(load(f'{name}_of_one', text, (*MODULES, sys.modules[__name__])), name)
 
 
+def with_kernels(robot: Robot) -> Robot:
+    """
+    Return the robot with the addresses of kernels that are compiled for it alone.
+
+    Compiled code that gets it calls them instead of those for any robot, through :func:`invoke`;
+    so it need not be compiled for each robot itself.
+    """
+    shapes = {'nv': len(robot.chain)}
+    addresses = []
+    for name in CALLED:
+        kernel, quantity = bind(name, robot, True, {}), TABLE[name]
+        arguments = [(key, ('nv',)) for key in quantity.inputs] + [
+            (f'out_{key}', shape) for key, shape in quantity.outputs.items()]
+        text = ADDRESS.format(
+            name=name, module=kernel.__module__, count=len(arguments),
+            arguments=', '.join(key for key, _ in arguments),
+            arrays=', '.join(f'carray({key}, {tuple(shapes[word] for word in shape)})'
+                             for key, shape in arguments))
+        module = load(f'{name}_address', text, (*MODULES, sys.modules[__name__]))
+        addresses.append(getattr(module, name).address)
+    table = np.array(addresses, np.int64)
+    table.setflags(write=False)
+    return robot._replace(addresses=table)
+
+
 @cache
 def states(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
     """Return ``kernel``, of quantity ``name`` of a robot, for states ``first`` to ``last - 1``."""
-    quantity = QUANTITIES[name]
+    quantity = TABLE[name]
     arguments = [*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]
     text = STATES.format(
         module=kernel.__module__, name=name, arguments=', '.join(arguments),
@@ -190,7 +217,7 @@ def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bo
 
     It returns whether they have the right shape and are finite: only then anything is written.
     """
-    quantity = QUANTITIES[name]
+    quantity = TABLE[name]
     text = CHECKED.format(
         module=kernel.__module__, name=name, nv=nv,
         types=', '.join([*('VECTOR' for _ in quantity.inputs), *_outputs(quantity, 0)]),
@@ -201,7 +228,7 @@ def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bo
 
 
 def _specialised(name: str, robot: Robot, code: Trace) -> Callable[..., None]:
-    quantity, nb = QUANTITIES[name], len(robot.bodies)
+    quantity, nb = TABLE[name], len(robot.bodies)
     room = lanes(nb)
     place = PLACE.format(nb=nb, lanes=room, angles=2 * room, room=3 * room)
     text = SPECIALISED.format(
@@ -246,3 +273,18 @@ def stack(typing, size):
         room = cgutils.alloca_once(builder, ir.DoubleType(), size=ir.IntType(64)(count))
         return builder.bitcast(room, ir.IntType(8).as_pointer())
     return types.voidptr(size), build
+
+
+@intrinsic
+def invoke(typing, address, arrays):
+    """Call the function at ``address`` with pointers to the data of ``arrays``, a tuple."""
+    def build(context, builder, signature, args):
+        pointer = ir.DoubleType().as_pointer()
+        values = cgutils.unpack_tuple(builder, args[1])
+        data = [context.make_array(kind)(context, builder, value).data
+                for kind, value in zip(signature.args[1], values)]
+        function = ir.FunctionType(ir.VoidType(), [pointer] * len(data)).as_pointer()
+        builder.call(builder.inttoptr(args[0], function),
+                     [builder.bitcast(d, pointer) for d in data])
+        return context.get_dummy_value()
+    return types.void(types.int64, arrays), build

@@ -49,3 +49,6 @@ QUANTITIES = {
     'regressor': Quantity(MOTION, {'Y': ('nv', '10nb')}),
     'friction': Quantity(('qd',), {'tau': ('nv',)}),
 }
+# What our own compiled code asks besides: with the factors of M that `terms.solve` takes
+FACTORED = {'factored_forward_dynamics': Quantity(
+    ('q', 'qd', 'tau'), {'qdd': ('nv',), 'M': ('nv', 'nv')})}

@@ -93,6 +93,16 @@ def loaded_forward_dynamics(robot, q, qd, tau, wrenches, base, work, qdd):
                       work.bodies, work.M, qdd)
 
 
+def factored_forward_dynamics(robot, q, qd, tau, work, qdd, M):
+    """Write the accelerations that efforts cause, and the factors of M (:mod:`~.forward`)."""
+    place(robot.bodies, q, work.joints)
+    _forward_dynamics(robot.bodies, robot.base, robot.chain, work.joints, qd, tau, work.rest,
+                      work.unloaded, work.bodies, M, qdd)
+    for i in range(q.shape[0]):
+        for j in range(i + 1, q.shape[0]):
+            M[i, j] = 0.0
+
+
 def solve(robot, work, b):
     """Turn b into M(q)⁻¹ b, with the factors that the last forward dynamics left in ``work``."""
     ltdl_solve(robot.chain, work.M, b)

@@ -140,3 +140,20 @@ def {name}({arguments}):
         entry({arguments})
     return good
 '''
+
+# A kernel of one robot as a C function, for code that is not compiled with it.
+ADDRESS = '''
+import sys
+
+from numba import carray, cfunc, float64, types, void
+
+from robodyn_ros.jit import FASTMATH
+
+entry = sys.modules['{module}'].{name}
+
+
+@cfunc(void(*[types.CPointer(float64)] * {count}), cache=True, fastmath=FASTMATH,
+       error_model='numpy')
+def {name}({arguments}):
+    entry({arrays})
+'''

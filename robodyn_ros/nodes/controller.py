@@ -73,7 +73,8 @@ class ControllerNode(LifecycleNode):
         try:
             model = self._load_model(p)
             decoder = JointStateDecoder(model.joint_names)
-            controller = Controller(model, settings(p), decoder.state)
+            controller = Controller(model, settings(p), decoder.state,
+                                    specialize=p['specialize'])
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'

@@ -26,6 +26,10 @@ ROBOT = (
 
 LOOP = (
     Parameter('autostart', bool, False, 'Configure and activate without being asked, once.'),
+    Parameter('specialize', bool, True, 'Compile the dynamics for this robot alone when it is '
+              'configured: faster cycles, for seconds of compiling once on a machine (`robodyn '
+              'warmup` does it ahead). Another payload than at the start is computed by the '
+              'dynamics for any robot.'),
     Parameter('rate', float, D.rate, 'Rate of the control cycle.', 'Hz', 1.0, 10000.0),
     Parameter('trigger', str, 'timer', 'What starts a cycle: the clock, or the arrival of a joint '
               'state.', choices=TRIGGERS),

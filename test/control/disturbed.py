@@ -55,7 +55,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     while (abs(dynamics.gravity(q)) > 0.9 * model.effort_limit).any():
         q = lower + range_ * random.uniform(0.02, 0.98, n)
     qd, qdd, tau = np.zeros(n), np.zeros(n), dynamics.gravity(q)
-    controller = Controller(known or model, settings)
+    controller = Controller(known or model, settings, specialize=False)
     state, forward = controller.state, dynamics.kernels.forward_dynamics
     late = deque([tau] * int(random.integers(LATEST + 1)))
     braked, worst = True, np.zeros(3)

@@ -23,7 +23,8 @@ class Rig:
     def __init__(self, model: RobotModel, q, **settings):
         self.model, self.dynamics = model, Dynamics(model)
         self.state = no_state(model.nv)
-        self.controller = Controller(model, Settings(**{**GAINS, **settings}), self.state)
+        self.controller = Controller(model, Settings(**{**GAINS, **settings}), self.state,
+                                     specialize=False)
         self.q, self.qd = np.array(q, float), np.zeros(model.nv)
         self.tau = self.dynamics.gravity(self.q)
         self.time, self.braked = 0.0, True
