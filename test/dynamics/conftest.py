@@ -11,6 +11,7 @@ from lxml import etree
 
 from robodyn_ros import Dynamics, load_urdf
 from robots import (
+    GRIPPER,
     LOCKED,
     MIMIC_TREES,
     OWN,
@@ -36,6 +37,8 @@ class Case:
             self.urdf = random_tree(*TREES[name])
         elif name in MIMIC_TREES:
             self.urdf = random_mimic_tree(*MIMIC_TREES[name])
+        elif name == 'gripper':
+            self.urdf = GRIPPER
         else:
             self.urdf = {**OWN, **REAL, **WIDE}[name].read_text()
         self.locked = LOCKED.get(name, {})

@@ -1,0 +1,95 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Scalars that print themselves as straight-line Python."""
+
+from math import isclose
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from robodyn_ros.dynamics.expression import LONGEST, Expression, Graph, straight_line
+
+NAMES = 'abc'
+numbers = st.sampled_from([0.0, 1.0, -1.0, 2.0, -0.5, 3.7])
+leaves = st.one_of(numbers, st.sampled_from(NAMES))
+trees = st.recursive(leaves, lambda inner: st.one_of(
+    st.tuples(st.sampled_from('+-*/'), inner, inner), st.tuples(st.just('neg'), inner)),
+    max_leaves=30)
+
+
+def value(tree, names):
+    """A tree computed with what the names stand for."""
+    if not isinstance(tree, tuple):
+        return names.get(tree, tree)
+    kind, *parts = tree
+    parts = [value(part, names) for part in parts]
+    return {'+': lambda x, y: x + y, '-': lambda x, y: x - y, '*': lambda x, y: x * y,
+            '/': lambda x, y: x / y, 'neg': lambda x: -x}[kind](*parts)
+
+
+def run(lines, **names):
+    exec('\n'.join(lines), {}, names)
+    return names
+
+
+@given(trees, st.tuples(*[st.floats(0.5, 2.0)] * 3))
+def test_what_is_printed_computes_what_was_written(tree, point):
+    graph = Graph()
+    try:
+        plain = value(tree, dict(zip(NAMES, point)))
+        symbolic = value(tree, {name: graph.symbol(name) for name in NAMES})
+    except ZeroDivisionError:
+        assume(False)
+    assume(abs(plain) < 1e6)
+    lines, _ = straight_line(graph, {'out': symbolic})
+    try:
+        printed = run(lines, **dict(zip(NAMES, point)))['out']
+    except ZeroDivisionError:
+        assume(False)
+    # Where terms cancel, their order counts
+    assert isclose(printed, plain, rel_tol=1e-6, abs_tol=1e-6)
+
+
+def test_constants_fold_and_equal_expressions_are_one():
+    graph = Graph()
+    a, b = graph.symbol('a'), graph.symbol('b')
+    assert 0.0 * a == 0.0 and a - a == 0.0 and 0.0 / (a * b) == 0.0
+    for same in (1.0 * a, a + 0.0, a - 0.0, a.__neg__().__neg__(), a / 1.0):
+        assert same.i == a.i
+    assert (a * b).i == (b * a).i and (a + b).i == (b + a).i
+    assert (a + -b).i == (a - b).i and (-a * b).i == (-(b * a)).i
+    lines, operations = straight_line(graph, {'x': (a + b) * (b + a), 'y': a + b, 'z': 2.0})
+    assert operations == 2
+    assert run(lines, a=1.0, b=2.0)['x'] == 9.0
+    assert lines[-1] == 'z = 2.0'
+
+
+def test_what_nobody_needs_is_not_printed():
+    graph = Graph()
+    a, b = graph.symbol('a'), graph.symbol('b')
+    b * b  # noqa: B018
+    lines, operations = straight_line(graph, {'x': -a})
+    assert operations == 0 and not any('b' in line for line in lines)
+
+
+def test_long_expressions_are_cut_into_lines():
+    graph = Graph()
+    total = graph.symbol('a')
+    for i in range(500):
+        total = total * graph.symbol(f'b{i}') + 1.5
+    lines, _ = straight_line(graph, {'out': total})
+    assert max(map(len, lines)) < 2 * LONGEST + 60
+
+
+@pytest.mark.parametrize('ask', [bool, float, int, abs, lambda x: x > 0, lambda x: x == 0])
+def test_a_value_is_not_given_away(ask):
+    with pytest.raises(TypeError, match='asks for a value'):
+        ask(Graph().symbol('a'))
+
+
+def test_numbers_of_numpy_leave_the_operation_to_the_expression():
+    import numpy as np
+    a = Graph().symbol('a')
+    for result in (np.float64(2.0) * a, np.float64(2.0) + a, np.float64(2.0) - a):
+        assert isinstance(result, Expression)
