@@ -116,6 +116,25 @@ def derive(robot: Annotated[str, typer.Argument(
 
 
 @app.command()
+def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
+           everything: Annotated[bool, typer.Option(
+               '--all', help='All quantities, not only what the controller needs.')] = False,
+           root: Annotated[str, typer.Option(help='Link that is the base.')] = '',
+           tip: Annotated[str, typer.Option(help='Link at the end of the only chain that '
+                                                 'moves.')] = '') -> None:
+    """Compile the code of a robot ahead of use; show how long a cold and a cached start take."""
+    from ..demo.robot import choose
+    from .warmup import names, start, table
+
+    model = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None).model
+    wanted, out = names(everything), console()
+    with out.status('compiling ...') as status:
+        cold, first = start(model, wanted, lambda name: status.update(f'compiled: {name}'))
+        cached, second = start(model, wanted, lambda name: status.update(f'loaded: {name}'))
+    out.print(table(model, wanted, cold, cached, (first, second)))
+
+
+@app.command()
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
              '--brief', help='Float and drive for a shorter time; all is checked.')] = False,

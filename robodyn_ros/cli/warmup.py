@@ -1,0 +1,106 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compile a robot's code ahead of use, and see how long the next start will take.
+
+`python -m robodyn_ros.cli.warmup URDF NAME ...` is the worker: a process of its own, so that what
+it measures is a start from nothing. It prints a line of JSON for each thing that it has loaded.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from ..errors import RobodynError
+from ..model.robot import RobotModel
+
+CYCLE, DECODERS = 'control cycle', 'decoders of messages'
+
+
+def names(everything: bool) -> list[str]:
+    """Return what the controller needs, or that and all quantities that concern no frame."""
+    from ..dynamics.bodies import CALLED
+    from ..dynamics.quantities import QUANTITIES
+    more = [name for name, quantity in QUANTITIES.items()
+            if everything and not quantity.options and name not in CALLED]
+    return [DECODERS, CYCLE, *CALLED, *more]
+
+
+def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
+          ) -> tuple[dict[str, dict[str, Any]], float]:
+    """
+    Load everything in a new process; return what it tells of each, and its time from start to end.
+
+    :param tick: is called with what was just loaded.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        urdf = Path(folder) / 'robot.urdf'
+        urdf.write_text(model.to_urdf(), encoding='utf-8')
+        begin = time.perf_counter()
+        worker = subprocess.Popen([sys.executable, '-m', __name__, str(urdf), *wanted],
+                                  stdout=subprocess.PIPE, text=True)
+        told = {}
+        try:
+            for line in worker.stdout or ():
+                about = json.loads(line)
+                told[about['name']] = about
+                tick(about['name'])
+        finally:
+            if worker.wait():
+                raise RobodynError('the compiler has ended early', name='warmup', value=told,
+                                   remedy='see what it has printed above')
+        return told, time.perf_counter() - begin
+
+
+def table(model: RobotModel, wanted: list[str], cold: dict[str, dict[str, Any]],
+          cached: dict[str, dict[str, Any]], seconds: tuple[float, float]) -> Table:
+    """Return the times of both starts."""
+    out = Table(box=box.SIMPLE_HEAD, title=f'{model.name}, {model.nv} joints',
+                title_justify='left')
+    for header in ('', 'operations', 'compiled', 'cached'):
+        out.add_column(header, justify='right' if header else 'left')
+    for name in wanted:
+        operations = cold[name]['operations']
+        out.add_row(name, str(operations or '-'),
+                    f'{cold[name]["seconds"]:.1f} s' if cold[name]['compiled'] else 'before',
+                    f'{cached[name]["seconds"] * 1e3:.0f} ms')
+    out.add_section()
+    out.add_row('whole process', '', *(f'{value:.1f} s' for value in seconds))
+    return out
+
+
+def work(urdf: str, wanted: list[str]) -> None:
+    """Load what is wanted and print how long each took."""
+    from ..control.compile import compiled
+    from ..dynamics.bodies import parameters
+    from ..dynamics.compile import bind, operations, with_kernels
+    from ..model.urdf import load_urdf
+    from ..wire.compile import decoders
+
+    robot = parameters(load_urdf(Path(urdf)))
+    for name in wanted:
+        begin = time.perf_counter()
+        if name == DECODERS:
+            loaded = [f for f in vars(decoders()).values() if hasattr(f, 'stats')]
+        elif name == CYCLE:
+            loaded = [compiled().cycle]
+        else:
+            loaded = [bind(name, robot, True, {})]
+        seconds = time.perf_counter() - begin
+        print(json.dumps({
+            'name': name, 'seconds': seconds,
+            'operations': operations(name, robot) if name not in (DECODERS, CYCLE) else 0,
+            'compiled': any(sum(f.stats.cache_misses.values()) for f in loaded)}), flush=True)
+    with_kernels(robot)
+
+
+if __name__ == '__main__':
+    work(sys.argv[1], sys.argv[2:])
