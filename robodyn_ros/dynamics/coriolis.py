@@ -6,7 +6,8 @@ from .crba import add_composite, put_body
 from .spatial import (
     add,
     cross,
-    mixed_moment_to_parent,
+    inward,
+    moment_to_parent,
     origin,
     put,
     scale,
@@ -72,12 +73,10 @@ def coriolis(bodies, base, joints, qd, work, C):
         # What the joints j that carry joint i see: C[j, i] of the column, C[i, j] of xᵢ
         j = i
         while bodies[j].parent < n:
-            below, at = bodies[j], joints[j]
-            force, column_force = to_parent(below, at, force), to_parent(below, at, column_force)
-            swirl, p = to_parent(below, at, swirl), origin(below, at)
-            moment = add(to_parent(below, at, moment), cross(p, force))
-            column_moment = add(to_parent(below, at, column_moment), cross(p, column_force))
-            j = below.parent
+            force, moment = inward(bodies[j], joints[j], force, moment)
+            column_force, column_moment = inward(bodies[j], joints[j], column_force, column_moment)
+            swirl = to_parent(bodies[j], joints[j], swirl)
+            j = bodies[j].parent
             below, rate, v = bodies[j], axis_rate(work[j]), work[j].v
             C[below.driver, body.driver] += (below.turn * column_moment[2]
                                              + below.slide * column_force[2])
@@ -118,7 +117,7 @@ def add_momentum(parent, body, joint, momentum, D):
     """Merge ∫ u dm and ∫ r uᵀ dm of a composite into those of its parent's."""
     p, momentum = origin(body, joint), to_parent(body, joint, momentum)
     put(parent.momentum, add(vec(parent.momentum), momentum))
-    rows = mixed_moment_to_parent(body, joint, D)
+    rows = moment_to_parent(body, joint, D)
     for i in range(3):
         for k in range(3):
             parent.spread[3 * i + k] += rows[i][k] + p[i] * momentum[k]

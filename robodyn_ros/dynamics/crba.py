@@ -4,7 +4,7 @@
 
 from .spatial import (
     add,
-    cross,
+    inward,
     origin,
     put,
     scale,
@@ -47,9 +47,7 @@ def crba(bodies, joints, work, M):
         # ... and by the joints that carry it, down to the base
         j = i
         while bodies[j].parent < n:
-            force = to_parent(bodies[j], joints[j], force)
-            moment = add(to_parent(bodies[j], joints[j], moment),
-                         cross(origin(bodies[j], joints[j]), force))
+            force, moment = inward(bodies[j], joints[j], force, moment)
             j = bodies[j].parent
             effort = bodies[j].turn * moment[2] + bodies[j].slide * force[2]
             M[body.driver, bodies[j].driver] += effort

@@ -7,7 +7,7 @@ from .spatial import (
     acceleration_matrix,
     add,
     cross,
-    origin,
+    inward,
     scale,
     sub,
     to_parent,
@@ -66,12 +66,10 @@ def position_derivative(bodies, joints, work, dtau_dq):
         # What the joints j that carry joint i see
         j = i
         while bodies[j].parent < n:
-            below, at = bodies[j], joints[j]
-            force, column_force = to_parent(below, at, force), to_parent(below, at, column_force)
-            swirl, p = to_parent(below, at, swirl), origin(below, at)
-            moment = add(to_parent(below, at, moment), cross(p, force))
-            column_moment = add(to_parent(below, at, column_moment), cross(p, column_force))
-            j = below.parent
+            force, moment = inward(bodies[j], joints[j], force, moment)
+            column_force, column_moment = inward(bodies[j], joints[j], column_force, column_moment)
+            swirl = to_parent(bodies[j], joints[j], swirl)
+            j = bodies[j].parent
             below, rate, bend = bodies[j], axis_rate(work[j]), axis_bend(work[j])
             v, a = vec(work[j].v), vec(work[j].a)
             dtau_dq[below.driver, body.driver] += (below.turn * column_moment[2]

@@ -8,10 +8,9 @@ from .spatial import (
     add,
     cross,
     dot,
-    origin,
+    inward,
     scale,
     times,
-    to_parent,
     vec,
 )
 
@@ -67,8 +66,7 @@ def carry(bodies, A, at, joints, i, k, force, moment, Y):
     while j < len(bodies):
         body = bodies[j]
         Y[body.driver, 10 * i + k] += body.turn * moment[2] + body.slide * force[2]
-        force = to_parent(body, joints[j], force)
-        moment = add(to_parent(body, joints[j], moment), cross(origin(body, joints[j]), force))
+        force, moment = inward(body, joints[j], force, moment)
         j = body.parent
 
 

@@ -7,13 +7,13 @@ from .spatial import (
     add,
     cross,
     inertial_moment,
+    inward,
     origin,
     put,
     scale,
     sub,
     times,
     to_body,
-    to_parent,
     vec,
 )
 
@@ -81,7 +81,6 @@ def rnea(bodies, base, joints, qd, qdd, wrenches, work, tau):
                              + body.armature * qdd[body.driver])
         if body.parent < n:
             parent = work[body.parent]
-            force = to_parent(body, joint, vec(me.f))
-            moment = add(to_parent(body, joint, vec(me.n)), cross(origin(body, joint), force))
+            force, moment = inward(body, joint, vec(me.f), vec(me.n))
             put(parent.f, add(vec(parent.f), force))
             put(parent.n, add(vec(parent.n), moment))

@@ -88,18 +88,7 @@ def unit_wrench(body, m, h, E):
              body.turn * (E[0] + E[1])))
 
 
-def second_moment_to_parent(body, joint, E):
-    """Turn a second moment from the body's axes into the parent's: R E Rᵀ."""
-    X = to_parent(body, joint, (E[0], E[3], E[4]))
-    Y = to_parent(body, joint, (E[3], E[1], E[5]))
-    Z = to_parent(body, joint, (E[4], E[5], E[2]))
-    A = to_parent(body, joint, (X[0], Y[0], Z[0]))
-    B = to_parent(body, joint, (X[1], Y[1], Z[1]))
-    C = to_parent(body, joint, (X[2], Y[2], Z[2]))
-    return A[0], B[1], C[2], A[1], A[2], B[2]
-
-
-def mixed_moment_to_parent(body, joint, D):
+def moment_to_parent(body, joint, D):
     """Turn a matrix of nine, by rows, from the body's axes into the parent's: rows of R D Rᵀ."""
     X = to_parent(body, joint, (D[0], D[1], D[2]))
     Y = to_parent(body, joint, (D[3], D[4], D[5]))
@@ -108,6 +97,18 @@ def mixed_moment_to_parent(body, joint, D):
     B = to_parent(body, joint, (X[1], Y[1], Z[1]))
     C = to_parent(body, joint, (X[2], Y[2], Z[2]))
     return (A[0], B[0], C[0]), (A[1], B[1], C[1]), (A[2], B[2], C[2])
+
+
+def second_moment_to_parent(body, joint, E):
+    """Turn a second moment from the body's axes into the parent's: R E Rᵀ."""
+    X, Y, Z = moment_to_parent(body, joint, (E[0], E[3], E[4], E[3], E[1], E[5], E[4], E[5], E[2]))
+    return X[0], Y[1], Z[2], X[1], X[2], Y[2]
+
+
+def inward(body, joint, force, moment):
+    """Return force and moment on a body, about its origin, as its parent sees them."""
+    force = to_parent(body, joint, force)
+    return force, add(to_parent(body, joint, moment), cross(origin(body, joint), force))
 
 
 def turned_moment(E, s):
