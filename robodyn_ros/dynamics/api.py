@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, wraps
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from ..model.robot import RobotModel
 from .arguments import joint_matrices, joint_vector
-from .bodies import workspace
-from .compile import batch, checked, generic, states
+from .bodies import Robot, workspace
+from .compile import batch, checked, generic, generic_checked, memory, states
 from .methods import Loads, Methods
 from .quantities import QUANTITIES
 
@@ -54,10 +55,9 @@ class Dynamics(Methods):
 
     def __init__(self, model: RobotModel, specialize: bool = False):
         super().__init__(model, specialize)
-        self._mine = _PerThread(model)
-        if specialize:
-            for name in DIRECT:
-                setattr(self, name, self._direct(name))
+        self._mine = _PerThread(model, self._robot)
+        for name in DIRECT:
+            setattr(self, name, self._direct(name))
 
     def __repr__(self) -> str:
         special = ', specialize=True' if self._specialize else ''
@@ -86,7 +86,7 @@ class Dynamics(Methods):
 
     def _direct(self, name: str) -> Callable[..., ndarray]:
         """
-        Return a method as the shortest way from Python to the code for this robot.
+        Return a method as the shortest way from Python to the compiled code.
 
         A few microseconds of Python around less than one of computing would be most of the time.
         So the compiled function looks at arrays itself; for all else there is the method.
@@ -94,16 +94,18 @@ class Dynamics(Methods):
         method, empty = getattr(super(), name), np.empty
         (shape,) = (array.shape for array in self._empty(name, ()))
         function: Callable[..., bool] | None = None
+        mine = SimpleNamespace(address=0) if self._specialize else self._mine
 
         @wraps(method)
         def direct(*given: Any, **named: Any) -> ndarray:
             nonlocal function
             if not named:
                 if function is None:
-                    function = checked(name, self._model.nv, self.kernels.make(name, ()))
+                    function = checked(name, self._model.nv, self.kernels.make(name, ())) \
+                        if self._specialize else generic_checked(name)
                 out = empty(shape)
                 try:
-                    if function(*given, out):
+                    if function(mine.address, *given, out):
                         return out
                 except TypeError:       # something else than float64 arrays of the inputs alone
                     pass
@@ -166,5 +168,7 @@ class Batch(Methods):
 class _PerThread(threading.local):
     """A workspace that each thread gets anew."""
 
-    def __init__(self, model: RobotModel):
+    def __init__(self, model: RobotModel, robot: Robot):
         self.work = workspace(model)
+        self._table = memory(robot, self.work)
+        self.address = self._table.ctypes.data

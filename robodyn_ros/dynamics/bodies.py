@@ -78,7 +78,12 @@ class Workspace(NamedTuple):
     e: ndarray              # (nv,)
 
 
-# What a Workspace is made of
+# What a Robot and a Workspace are made of
+ROBOT_SHAPES: dict[str, tuple[np.dtype, tuple[str, ...]]] = {
+    'bodies': (BODY, ('nb',)), 'base': (np.dtype(_F), ('3', '3')),
+    'chain': (np.dtype(np.int64), ('nv',)), 'axes': (np.dtype(_F), ('nb', '9')),
+    'origins': (np.dtype(_F), ('nb', '3')), 'friction': (np.dtype(_F), ('8', 'nv')),
+    'addresses': (np.dtype(np.int64), ('4',))}
 SHAPES: dict[str, tuple[np.dtype, tuple[str, ...]]] = {
     'bodies': (WORK, ('nb+1',)), 'joints': (JOINT, ('nb',)), 'M': (np.dtype(_F), ('nv', 'nv')),
     'rest': (np.dtype(_F), ('nv',)), 'unloaded': (np.dtype(_F), ('nb', '6')),

@@ -21,6 +21,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numpy import ndarray
 
@@ -44,7 +45,18 @@ from . import (
     terms,
     velocity_terms,
 )
-from .bodies import BODY, CALLED, FRAME, JOINT, SHAPES, WORK, Robot, Workspace, sizes
+from .bodies import (
+    BODY,
+    CALLED,
+    FRAME,
+    JOINT,
+    ROBOT_SHAPES,
+    SHAPES,
+    WORK,
+    Robot,
+    Workspace,
+    sizes,
+)
 from .quantities import FACTORED, QUANTITIES, Quantity
 from .texts import ADDRESS, BATCH, BOUND, CHECKED, GENERIC, PLACE, SPECIALISED, STATES
 from .trace import Trace, lanes, trace
@@ -63,21 +75,17 @@ FLOAT = types.float64
 VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]
 
 
-def _records(dtype: np.dtype, readonly: bool = False) -> types.Array:
-    return types.Array(numba.from_dtype(dtype), 1, 'C', readonly=readonly)
-
-
 def _constant(kind: types.Type, dimensions: int) -> types.Array:
     return types.Array(kind, dimensions, 'C', readonly=True)
 
 
-ROBOT = types.NamedTuple((_records(BODY, True), _constant(FLOAT, 2), _constant(types.int64, 1),
-                          _constant(FLOAT, 2), _constant(FLOAT, 2), _constant(FLOAT, 2),
-                          _constant(types.int64, 1)), Robot)
+ROBOT = types.NamedTuple(tuple(
+    _constant(numba.from_dtype(dtype), len(shape)) for dtype, shape in ROBOT_SHAPES.values()),
+    Robot)
 WORKSPACE = types.NamedTuple(tuple(
-    (VECTOR, MATRIX)[len(shape) - 1] if dtype == np.float64 else _records(dtype)
-    for dtype, shape in SHAPES.values()), Workspace)
-OPTION_TYPES = {'frame': _records(FRAME, True), 'reference': types.int64,
+    types.Array(numba.from_dtype(dtype), len(shape), 'C') for dtype, shape in SHAPES.values()),
+    Workspace)
+OPTION_TYPES = {'frame': _constant(numba.from_dtype(FRAME), 1), 'reference': types.int64,
                 'axes': _constant(types.int64, 1), 'damping': FLOAT}
 TYPES = {'ROBOT': ROBOT, 'WORKSPACE': WORKSPACE, 'VECTOR': VECTOR, 'MATRIX': MATRIX,
          'STACK': STACK, 'INT': types.int64, 'BASE': _constant(FLOAT, 2),
@@ -154,9 +162,8 @@ def bind(name: str, robot: Robot, specialize: bool, options: Mapping[str, ndarra
     for field, (dtype, shape) in SHAPES.items():
         numbers = tuple(size[word] for word in shape)
         words = int(np.prod(numbers)) * dtype.itemsize // 8
-        kind = {BODY: 'BODY', WORK: 'WORK', JOINT: 'JOINT'}.get(dtype, 'np.float64')
-        parts.append(f'{field} = carray(stack({words}), {numbers}, {kind})' if nv <= ON_STACK
-                     else f'{field} = np.empty({numbers}, {kind})')
+        parts.append(f'{field} = carray(stack({words}), {numbers}, {_dtype(dtype)})'
+                     if nv <= ON_STACK else f'{field} = np.empty({numbers}, {_dtype(dtype)})')
     constants = {**{f'robot_{key}': _literal(value) for key, value in robot._asdict().items()},
                  **{f'the_{key}': _literal(value) if isinstance(value, ndarray) else repr(value)
                     for key, value in options.items()}}
@@ -221,16 +228,54 @@ def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bo
     """
     Return ``kernel``, of quantity ``name`` of one robot, behind a look at its inputs.
 
-    It returns whether they have the right shape and are finite: only then anything is written.
+    It takes a number that it does not use, and returns whether the inputs have the right shape
+    and are finite: only then anything is written.
     """
     quantity = TABLE[name]
+    arguments = ', '.join([*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)])
+    return _checked(name, f"sys.modules['{kernel.__module__}'].{name}", f'nv = {nv}', arguments)
+
+
+@cache
+def generic_checked(name: str) -> Callable[..., bool]:
+    """Return the same for any robot; it takes the address of its :func:`memory` first."""
+    quantity = TABLE[name]
+    loads = ('work.unloaded', 'robot.base') if quantity.loaded else ()
+    arguments = ', '.join(['robot', *quantity.inputs, *loads, 'work',
+                           *(f'out_{key}' for key in quantity.outputs)])
+    places = iter(range(2, 2 + len(ROBOT_SHAPES) + len(SHAPES)))
+
+    def arrays(shapes: Mapping[str, tuple[np.dtype, tuple[str, ...]]]) -> list[str]:
+        return [f'carray(pointer(at[{next(places)}]), ({", ".join(shape)},), {_dtype(dtype)})'
+                for dtype, shape in shapes.values()]
+
+    robot = ', '.join(f'constant({array})' for array in arrays(ROBOT_SHAPES))
+    work = ', '.join(arrays(SHAPES))
+    return _checked(name, f"generic('{name}')", '\n    '.join([
+        f'at = carray(pointer(memory), ({2 + len(ROBOT_SHAPES) + len(SHAPES)},), np.int64)',
+        'nb, nv = at[0], at[1]', f'robot = Robot({robot})',
+        f'work = Workspace({work})']), arguments)
+
+
+def _checked(name: str, entry: str, begin: str, call: str) -> Callable[..., bool]:
+    quantity = TABLE[name]
     text = CHECKED.format(
-        module=kernel.__module__, name=name, nv=nv,
+        name=name, entry=entry, begin=begin, call=call,
         types=', '.join([*('VECTOR' for _ in quantity.inputs), *_outputs(quantity, 0)]),
         arguments=', '.join([*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]),
-        shapes=' and '.join(f'{key}.shape[0] == {nv}' for key in quantity.inputs),
+        shapes=' and '.join(f'{key}.shape[0] == nv' for key in quantity.inputs),
         finite=' & '.join(f'np.isfinite({key}[i])' for key in quantity.inputs))
     return getattr(load(f'{name}_checked', text, (*MODULES, sys.modules[__name__])), name)
+
+
+def memory(robot: Robot, work: Workspace) -> ndarray:
+    """
+    Return a table of where a robot and a workspace are: one number to pass instead of 24 arrays.
+
+    Whoever keeps it keeps them too.
+    """
+    return np.array([len(robot.bodies), len(robot.chain),
+                     *(array.ctypes.data for array in (*robot, *work))], np.int64)
 
 
 def _specialised(name: str, robot: Robot, code: Trace) -> Callable[..., None]:
@@ -263,9 +308,13 @@ def _outputs(quantity: Quantity, more: int) -> Sequence[str]:
 
 def _literal(array: ndarray) -> str:
     """Return the text that makes an array again, every bit of it."""
-    kind = {BODY: 'BODY', FRAME: 'FRAME'}.get(array.dtype, f'np.{array.dtype}')
     data = array.tobytes().hex()
-    return f"np.frombuffer(bytes.fromhex('{data}'), {kind}).reshape({array.shape})"
+    return f"np.frombuffer(bytes.fromhex('{data}'), {_dtype(array.dtype)}).reshape({array.shape})"
+
+
+def _dtype(dtype: np.dtype) -> str:
+    records = {BODY: 'BODY', FRAME: 'FRAME', JOINT: 'JOINT', WORK: 'WORK'}
+    return records.get(dtype, f'np.{dtype}')
 
 
 @intrinsic(prefer_literal=True)
@@ -294,3 +343,20 @@ def invoke(typing, address, arrays):
                      [builder.bitcast(d, pointer) for d in data])
         return context.get_dummy_value()
     return types.void(types.int64, arrays), build
+
+
+@intrinsic
+def pointer(typing, address):
+    """Return an address as a pointer."""
+    def build(context, builder, signature, args):
+        return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+    return types.voidptr(types.int64), build
+
+
+@intrinsic
+def constant(typing, array):
+    """Return an array that cannot be written through."""
+    def build(context, builder, signature, args):
+        return impl_ret_borrowed(context, builder, signature.return_type, args[0])
+    return array.copy(readonly=True)(array), build
+

@@ -117,27 +117,31 @@ def {name}(first, last, {arguments}):
 '''
 
 
+# A function behind a look at its inputs: whether they have the right shape and are finite.
+# `memory` is the address of a table of a robot and a workspace; code of one has no use for it.
 CHECKED = '''
 import sys
 
 import numpy as np
-from numba import boolean, njit
+from numba import boolean, carray, njit
 
-from robodyn_ros.dynamics.compile import TYPES
+from robodyn_ros.dynamics.bodies import BODY, JOINT, WORK, Robot, Workspace
+from robodyn_ros.dynamics.compile import TYPES, constant, generic, pointer
 from robodyn_ros.jit import OPTIONS
 
 globals().update(TYPES)
-entry = sys.modules['{module}'].{name}
+entry = {entry}
 
 
-@njit(boolean({types}), cache=True, **OPTIONS)
-def {name}({arguments}):
+@njit(boolean(INT, {types}), cache=True, **OPTIONS)
+def {name}(memory, {arguments}):
+    {begin}
     good = {shapes}
     if good:
-        for i in range({nv}):
+        for i in range(nv):
             good &= {finite}
     if good:
-        entry({arguments})
+        entry({call})
     return good
 '''
 
