@@ -14,6 +14,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
+from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from .arguments import joint_matrices, joint_vector
 from .bodies import Robot, workspace
@@ -22,10 +23,10 @@ from .methods import Loads, Methods
 from .quantities import QUANTITIES
 
 ALONE = 64          # fewer states than this are not worth a second thread
-# Quantities of one array that concern no frame
+# Quantities of one array that concern no frame, and whose method looks at nothing but its inputs
 DIRECT = tuple(name for name, quantity in QUANTITIES.items()
                if len(quantity.outputs) == 1 and not quantity.options
-               and ('1',) not in quantity.outputs.values())
+               and ('1',) not in quantity.outputs.values() and name != 'center_of_mass')
 
 
 class Dynamics(Methods):
@@ -57,7 +58,12 @@ class Dynamics(Methods):
         super().__init__(model, specialize)
         self._mine = _PerThread(model, self._robot)
         for name in DIRECT:
-            setattr(self, name, self._direct(name))
+            if getattr(type(self), name) is getattr(Methods, name):     # no class overrides it
+                setattr(self, name, self._direct(name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies, and other processes, make their own memory and load the code again."""
+        return type(self), (self._model, self._specialize)
 
     def __repr__(self) -> str:
         special = ', specialize=True' if self._specialize else ''
@@ -77,7 +83,7 @@ class Dynamics(Methods):
         outputs = self._empty(name, values)
         inputs = [joint_vector(self._model, key, value)
                   for key, value in zip(QUANTITIES[name].inputs, given)]
-        if self._specialize and loads is None:
+        if self._has_code(options, loads):
             self.kernels.make(name, options)(*inputs, *outputs)
         else:
             generic(name)(self._robot, *values, *inputs, *self._loads(name, inputs[0], loads),
@@ -127,7 +133,14 @@ class Batch(Methods):
 
     def __init__(self, model: RobotModel, threads: int | None = None, specialize: bool = False):
         super().__init__(model, specialize)
+        if threads is not None and threads < 1:
+            raise ArgumentError(f'threads is {threads!r}', name='threads', value=threads,
+                                remedy='give at least 1, or None for all that may run')
         self.threads = threads or len(os.sched_getaffinity(0))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As :class:`Dynamics`."""
+        return type(self), (self._model, self.threads, self._specialize)
 
     def __repr__(self) -> str:
         return f'Batch({self._model.name!r}, nv={self._model.nv}, threads={self.threads})'
@@ -141,7 +154,7 @@ class Batch(Methods):
         inputs = joint_matrices(self._model, dict(zip(QUANTITIES[name].inputs, given)))
         count = len(inputs[0])
         outputs = self._empty(name, values, (count,))
-        if self._specialize and loads is None:
+        if self._has_code(options, loads):
             of_one = states(name, self.kernels.make(name, options))
 
             def run(first: int, last: int) -> None:

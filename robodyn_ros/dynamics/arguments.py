@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..model.robot import RobotModel
 from .kinematics import REFERENCES
 
 AXES = 'xyzrpy'
-# Share of the largest singular value of a Jacobian below which its smallest one is none: M_x is
+# Singular value, of a Jacobian whose longest columns have length 1, below which it is none: M_x is
 # the inverse of a square and has no digits left there.
 SINGULAR = 1e-7
 
@@ -72,7 +73,8 @@ def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike]) -> list[nd
 
 
 def link_wrenches(model: RobotModel, wrenches: ArrayLike | Mapping[str, ArrayLike],
-                  poses: Mapping[str, ndarray], reference: str, more: int = 0) -> ndarray:
+                  poses: Mapping[str, ndarray], reference: str, count: int | None = None,
+                  ) -> ndarray:
     """
     Return external wrenches (..., nb, 6) at each body's origin, in its axes.
 
@@ -81,12 +83,12 @@ def link_wrenches(model: RobotModel, wrenches: ArrayLike | Mapping[str, ArrayLik
         have no effect.
     :param poses: (..., 4, 4) of the frames that are named, or of all links, unless ``reference``
         is 'body'.
-    :param more: 1 where the states are many.
+    :param count: N where the states are many, None where there is one.
     :raises ArgumentError: for a wrong shape or a number that is not finite.
     :raises UnknownNameError: for a frame that the model does not have.
     """
     if not isinstance(wrenches, Mapping):
-        array = _finite('wrenches', wrenches, (model.nb, 6), more,
+        array = _finite('wrenches', wrenches, (model.nb, 6), count,
                         'force and moment on each moving body', model.link_names)
         if reference == 'body':
             return array
@@ -95,7 +97,7 @@ def link_wrenches(model: RobotModel, wrenches: ArrayLike | Mapping[str, ArrayLik
     total: list[Any] = [np.zeros(6)] * model.nb
     for name, value in wrenches.items():
         frame = model.frame(name)
-        wrench = _finite(f'wrenches[{name!r}]', value, (6,), more, 'force (3) and moment (3)')
+        wrench = _finite(f'wrenches[{name!r}]', value, (6,), count, 'force (3) and moment (3)')
         if frame.body < 0:
             continue
         if reference != 'body':
@@ -118,17 +120,34 @@ def _in_frame(wrench: ndarray, reference: str, pose: ndarray) -> ndarray:
 
 def base_rows(base: BaseMotion, at_rest: ndarray) -> ndarray:
     """Return (3, 3) as the algorithms take it; :class:`ArgumentError` for what is no vector."""
+    try:
+        motion = BaseMotion(*base)
+    except TypeError as error:
+        raise ArgumentError(f'base is {base!r}', name='base', value=base,
+                            remedy='give a BaseMotion') from error
     acceleration, velocity, rate = (
-        _finite(f'base.{name}', value, (3,), 0, 'x, y, z in the axes of the base')
-        for name, value in BaseMotion(*base)._asdict().items())
+        _finite(f'base.{name}', value, (3,), None, 'x, y, z in the axes of the base')
+        for name, value in motion._asdict().items())
     rows = np.array([velocity, rate, acceleration + at_rest[2]])
     rows.setflags(write=False)
     return rows
 
 
+def check_options(options: Sequence[Any]) -> None:
+    """Refuse frame, reference, axes and damping that are not of the type that a method says."""
+    for (name, wanted), value in zip((
+            ('frame', 'the name of a frame'), ('reference', f'one of {", ".join(REFERENCES)}'),
+            ('axes', f'letters of {AXES!r} as one text')), options):
+        if not isinstance(value, str):
+            raise ArgumentError(f'{name} is {value!r}', name=name, value=value,
+                                remedy=f'give {wanted}')
+    for value in options[3:]:
+        damping_value(value)
+
+
 def reference_code(reference: str) -> int:
     """Return the number of 'body', 'aligned' or 'world'; :class:`UnknownNameError` otherwise."""
-    if reference not in REFERENCES:
+    if not isinstance(reference, str) or reference not in REFERENCES:
         raise UnknownNameError('reference', reference, REFERENCES)
     return REFERENCES[reference]
 
@@ -155,31 +174,33 @@ def task_axes(axes: str) -> ndarray:
     return np.array(rows, np.int64)
 
 
-def damping_value(damping: float) -> float:
+def damping_value(damping: Any) -> float:
     """Return a share that is at least zero; :class:`ArgumentError` otherwise."""
-    if not 0.0 <= damping < np.inf:
+    if not (isinstance(damping, Real) and 0.0 <= float(damping) < np.inf):
         raise ArgumentError(f'damping is {damping!r}', name='damping', value=damping,
                             remedy='give a share of at least 0, say 1e-3')
     return float(damping)
 
 
-def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str) -> None:
+def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str,
+               damped: bool = False) -> None:
     """
     Refuse a task whose rows of a Jacobian (..., 6, nv) depend on each other.
 
-    Linear rows are measured by the longest of the linear columns, so that metres do not matter.
+    With damping only one whose rows are all zero: a share of nothing damps nothing. Linear rows
+    are measured by the longest of the linear columns, so that metres do not matter.
 
     :raises ArgumentError: there are fewer joints than rows.
     :raises SingularityError: at this pose; of several, the first one is named.
     """
-    if jacobian.shape[-1] < len(rows):
+    if jacobian.shape[-1] < len(rows) and not damped:
         raise ArgumentError(f'{len(rows)} axes {axes!r} of {jacobian.shape[-1]} joints',
                             name='axes', value=axes,
                             remedy=f'choose at most {jacobian.shape[-1]} of them, or damping')
     length = np.linalg.norm(jacobian[..., :3, :], axis=-2).max(-1)[..., None, None]
     scale = np.where(rows[:, None] < 3, np.where(length > 0.0, length, 1.0), 1.0)
     left, values, _ = np.linalg.svd(jacobian[..., rows, :] / scale, full_matrices=False)
-    bad = values[..., -1] < SINGULAR
+    bad = values[..., 0 if damped else -1] < SINGULAR
     if not bad.any():
         return
     at = tuple(np.argwhere(bad)[0]) if bad.ndim else ()
@@ -188,17 +209,19 @@ def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str) -> None:
                          if abs(share) > 0.01)
     raise SingularityError(
         f'frame {frame!r} cannot move along {direction}' + (f' in state {at[0]}' if at else ''),
-        name=frame, value=lost, remedy='choose other axes, stay away from such poses, or give '
-        'damping, say 1e-3')
+        name=frame, value=lost, remedy='choose other axes, or stay away from such poses' if damped
+        else 'choose other axes, stay away from such poses, or give damping, say 1e-3')
 
 
-def _finite(name: str, value: Any, shape: tuple[int, ...], more: int, meaning: str,
+def _finite(name: str, value: Any, shape: tuple[int, ...], count: int | None, meaning: str,
             rows: Sequence[str] = ()) -> ndarray:
-    """Return a finite array of a shape or, with ``more``, of N; ``rows`` are names of its rows."""
+    """Return a finite array of a shape, or of ``count`` such; ``rows`` are names of its rows."""
     array = _numbers(name, value, str(shape))
-    if array.shape != shape and not (more and array.shape[1:] == shape):
+    shapes = [shape] if count is None else [shape, (count, *shape)]
+    if array.shape not in shapes:
         raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
-                            remedy=f'give an array of shape {shape}: {meaning}')
+                            remedy=f'give an array of shape {" or ".join(map(str, shapes))}: '
+                                   f'{meaning}')
     if not np.isfinite(array).all():
         row = int(np.argwhere(~np.isfinite(array))[0][-2]) if rows else 0
         what, bad = (f'{name} on {rows[row]!r}', array[..., row, :]) if rows else (name, array)
@@ -217,6 +240,8 @@ def _array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> ndarr
 
 def _numbers(name: str, value: Any, wanted: str) -> ndarray:
     try:
+        if isinstance(value, ndarray) and value.dtype.kind == 'c':      # half of it would be lost
+            raise TypeError('complex numbers')
         return np.array(value, np.float64, order='C')
     except (TypeError, ValueError) as error:
         raise ArgumentError(f'{name} is not an array of numbers', name=name, value=value,

@@ -151,11 +151,14 @@ def bind(name: str, robot: Robot, specialize: bool, options: Mapping[str, ndarra
     :param options: the quantity's, which become part of it.
     """
     if specialize and name in SPECIAL:
-        code = trace(name, robot, options)
+        try:
+            code = trace(name, robot, options)
+        except ZeroDivisionError:       # singular at every pose: not finite, as the generic one is
+            code = Trace([], LARGEST + 1)
         if code.operations <= LARGEST:
             return _specialised(name, robot, code)
-        _log.warning('%s of this robot takes %d operations, too many to compile straight-line '
-                     'code (%d): its generic kernel is used', name, code.operations, LARGEST)
+        _log.warning('%s of this robot takes more than the %d operations that are compiled into '
+                     'straight-line code: its generic kernel is used', name, LARGEST)
     quantity = TABLE[name]
     nb, nv = len(robot.bodies), len(robot.chain)
     size, parts = sizes(nb, nv), []

@@ -5,6 +5,7 @@
 from collections.abc import Callable, Iterable
 from functools import cache
 
+from .arguments import check_options
 from .quantities import QUANTITIES
 
 Kernel = Callable[..., None]
@@ -28,7 +29,12 @@ class Kernels:
     """
 
     def __init__(self, make: Callable[[str, tuple], Kernel]):
-        self.make = cache(make)
+        self._make = cache(make)
+
+    def make(self, name: str, options: tuple) -> Kernel:
+        """Return the function of a quantity, the same one for the same options."""
+        check_options(options)
+        return self._make(name, options)
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *QUANTITIES]
@@ -53,7 +59,11 @@ class Kernels:
 
     def task_space(self, frame: str, axes: str = 'xyzrpy', reference: str = 'body',
                    damping: float = 0.0) -> Kernel:
-        """Return ``task_space(q, qd, M, V, G)`` of axes of a frame; not finite where singular."""
+        """
+        Return ``task_space(q, qd, M, V, G)`` of axes of a frame.
+
+        Where the task is singular they are without meaning: not finite, or very large.
+        """
         return self.make('task_space', (frame, reference, axes, damping))
 
     def task_velocity_terms(self, frame: str, axes: str = 'xyzrpy', reference: str = 'body',

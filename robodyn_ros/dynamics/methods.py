@@ -10,10 +10,12 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
+from ..errors import InertiaError
 from ..model.robot import RobotModel
 from .arguments import (
     BaseMotion,
     base_rows,
+    check_options,
     check_rank,
     damping_value,
     link_wrenches,
@@ -77,10 +79,10 @@ def _acting(wrenches: Wrenches | None, reference: str, base: BaseMotion | None) 
     return None if wrenches is None and base is None else Loads(wrenches, reference, base)
 
 
-# How the options of quantities become what compiled functions take, in the order of the table
+# How the options of quantities that are names become what compiled functions take, in their order
 RESOLVE: tuple[Callable[[RobotModel, Robot, Any], Any], ...] = (
     frame_record, lambda _, __, reference: reference_code(reference),
-    lambda _, __, axes: task_axes(axes), lambda _, __, damping: damping_value(damping))
+    lambda _, __, axes: task_axes(axes))
 
 
 class Methods:
@@ -187,16 +189,19 @@ class Methods:
         Return M_x, V_x and G_x of chosen axes of a frame (:mod:`~.operational`).
 
         At a singularity, where the chosen rows of the Jacobian depend on each other, M_x does not
-        exist: without ``damping`` the call is refused there. With it, M_x stays bounded and the
-        direction that is lost is not pushed at; elsewhere the result is off by about the share
-        ``damping``.
+        exist: without ``damping`` the call is refused there. With it, M_x stays bounded as long as
+        one of the axes can move, and the direction that is lost is not pushed at; elsewhere the
+        result is off by about the share ``damping``. Where none can move, which is where a task of
+        one axis is singular, there is nothing to take a share of, and the call is refused.
 
         :param axes: letters of 'xyzrpy', the rows of the Jacobian that are the task's: linear
             velocity along x, y, z and angular velocity about them, in the axes that ``reference``
             says.
         :param damping: share of its mean that is added to the diagonal of J M⁻¹ Jᵀ; say 1e-3.
-        :raises SingularityError: the task is singular here, and there is no damping.
-        :raises ArgumentError: no such axes, more of them than joints, or negative damping.
+            With it, the code for any robot is used.
+        :raises SingularityError: the task is singular here, and there is no damping, or nothing
+            to damp.
+        :raises ArgumentError: no such axes; negative damping; without it, more axes than joints.
         """
         self._check_task(q, frame, axes, reference, damping)
         return TaskSpace(*self._ask('task_space', (q, qd), (frame, reference, axes, damping)))
@@ -217,7 +222,15 @@ class Methods:
         return self._number(*self._ask('potential_energy', (q,)))
 
     def center_of_mass(self, q: ArrayLike) -> ndarray:
-        """Return the common centre of mass (3,) [m] of the moving bodies, in the base frame."""
+        """
+        Return the common centre of mass (3,) [m] of the moving bodies, in the base frame.
+
+        :raises InertiaError: no body has mass.
+        """
+        if not self._model.mass.any():
+            raise InertiaError(f'no moving body of {self._model.name!r} has mass',
+                               name=self._model.name, value=self._model.mass,
+                               remedy='give one of them mass: there is no centre of nothing')
         return self._ask('center_of_mass', (q,))[0]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ndarray:
@@ -243,10 +256,23 @@ class Methods:
 
     def _values(self, options: tuple) -> list[Any]:
         """Return options as the compiled functions take them."""
-        if options not in self._options:
-            self._options[options] = [resolve(self._model, self._robot, value) for resolve, value
-                                      in zip(RESOLVE, options)]
-        return self._options[options]
+        # Damping, which may be another in each call, is not kept: it would fill the memory
+        named, numbers = options[:3], options[3:]
+        try:
+            known = self._options[named]
+        except (KeyError, TypeError):       # TypeError: what cannot be looked up is no name
+            check_options(options)
+            known = self._options[named] = [resolve(self._model, self._robot, value)
+                                            for resolve, value in zip(RESOLVE, named)]
+        return known + [damping_value(value) for value in numbers]
+
+    def _has_code(self, options: tuple, loads: Loads | None) -> bool:
+        """
+        Whether there is code for this robot alone.
+
+        It is without loads, and would have to be compiled for each value of damping.
+        """
+        return self._specialize and loads is None and not any(options[3:])
 
     def _empty(self, name: str, options: Sequence[Any], first: tuple[int, ...] = ()
                ) -> list[ndarray]:
@@ -258,8 +284,7 @@ class Methods:
     def _check_task(self, q: ArrayLike, frame: str, axes: str, reference: str,
                     damping: float) -> None:
         _, _, rows, share = self._values((frame, reference, axes, damping))
-        if share == 0.0:
-            check_rank(self.jacobian(q, frame, reference), rows, axes, frame)
+        check_rank(self.jacobian(q, frame, reference), rows, axes, frame, damped=share > 0.0)
 
     def _loads(self, name: str, q: ndarray, loads: Loads | None) -> tuple[ndarray, ...]:
         """Wrenches (..., nb, 6) in the axes of the records, and the motion of the base."""
@@ -272,7 +297,8 @@ class Methods:
         named = wrenches if isinstance(wrenches, Mapping) else self._model.link_names
         poses = {name: self.pose(q, name) for name in named
                  } if reference_code(reference) != BODY else {}
-        on_links = link_wrenches(self._model, wrenches, poses, reference, q.ndim - 1)
+        on_links = link_wrenches(self._model, wrenches, poses, reference,
+                                 len(q) if q.ndim > 1 else None)
         w = on_links.reshape(*on_links.shape[:-1], 2, 3) @ self._axes
         w[..., 1, :] += np.cross(self._robot.origins, w[..., 0, :])
         return np.ascontiguousarray(w.reshape(on_links.shape)), moved

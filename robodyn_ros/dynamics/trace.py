@@ -69,8 +69,9 @@ def regrouped(bodies: ndarray) -> ndarray:
     Return records of bodies whose joints feel the same, with fewer numbers that are not zero.
 
     What a joint cannot feel moves to the parent: mass on the axis of one that turns, second
-    moments of one that slides (Gautier and Khalil 1990, minimum inertial parameters). Energies and
-    the centre of mass see the whole bodies; efforts, M, C and accelerations do not notice.
+    moments of one that slides (Gautier and Khalil 1990, minimum inertial parameters). Potential
+    energy and the centre of mass see the whole bodies; efforts, M, C, accelerations and kinetic
+    energy do not notice.
     """
     records = bodies.copy()
     for i in range(len(records) - 1, -1, -1):
@@ -78,7 +79,7 @@ def regrouped(bodies: ndarray) -> ndarray:
         E, h, mass = _matrix(b['second']), b['first'].copy(), float(b['mass'])
         if b['turn']:
             moved = np.diag([0.0, 0.0, E[2, 2]])
-            mass, h = mass, np.array([0.0, 0.0, h[2]])
+            h = np.array([0.0, 0.0, h[2]])
             b['mass'], b['first'][2], R = 0.0, 0.0, b['rotation'].reshape(3, 3)
         else:
             moved, mass, h = E, 0.0, np.zeros(3)

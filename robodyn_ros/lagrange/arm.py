@@ -165,11 +165,13 @@ def dh_arm(file: DhFile, model: RobotModel, *, numbers: bool = False) -> Arm:
     if file.tool is not None:
         T, t = _placement(mapped(file.tool, formula))
         frames['tool'] = (len(rows) - 1, R * T, p + R * t)
-    inertial = {s for row in rows for key in ('mass', 'inertia', 'armature')
+    armature = tuple(row.get('armature', sp.S.Zero) + row.get('rotor_inertia', sp.S.Zero)
+                     * row.get('gear_ratio', sp.S.One)**2 for row in rows)
+    inertial = {s for row in rows for key in ('mass', 'inertia', 'armature', 'rotor_inertia')
                 for s in sp.Matrix(sp.flatten([row.get(key, 0)])).free_symbols}
     return Arm(file.name, tuple(bodies),
                coordinates([b.turns for b in bodies], {s.name for s in values}),
-               tuple(row.get('armature', sp.S.Zero) for row in rows),
+               armature,
                sp.Matrix(mapped(file.gravity, formula)), frames,
                values, frozenset(inertial), model)
 

@@ -11,7 +11,9 @@ section 6.9.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 from sympy.polys.rings import PolyElement
 
@@ -47,10 +49,14 @@ def equations(arm: Arm, poly: Polynomials, placed: list[Placement]) -> Equations
     """Return the equation of motion of an arm whose bodies are there."""
     n = len(arm.q)
     M, U = _energies(arm, poly, placed)
+    M = [[poly.reduced(p) for p in row] for row in chopped(M)]
+    [[U]] = chopped([[U]])
     d = [[[poly.derivative(M[i][j], k) for k in range(n)] for j in range(n)] for i in range(n)]
     B = [[d[k][i][j] + d[k][j][i] - d[i][j][k] for i, j in pairs(n)] for k in range(n)]
     C = [[d[k][i][i] - d[i][i][k] / 2 for i in range(n)] for k in range(n)]
-    return Equations(chopped(M), chopped(B), chopped(C),
+    # Rounded numbers leave the same of M and of its derivatives, of which nothing else may be left
+    scale = largest(M)
+    return Equations(M, chopped(B, scale), chopped(C, scale),
                      chopped([[poly.derivative(U, i) for i in range(n)]])[0], U)
 
 
@@ -84,13 +90,26 @@ def angular(poly: Polynomials, R: Rows, i: int) -> list[PolyElement]:
     return [poly.dot(columns[b], turned[a]) for a, b in ((1, 2), (2, 0), (0, 1))]
 
 
-def chopped(rows: Rows) -> Rows:
-    """Return polynomials without the terms that only the rounding of numbers has left."""
-    most = max((abs(x) for row in rows for p in row for x in p.values()), default=0)
+def largest(rows: Rows) -> Any:
+    """Return the largest coefficient."""
+    return max((abs(x) for row in rows for p in row for x in p.values()), default=0)
+
+
+def chopped(rows: Rows, scale: Any = 0) -> Rows:
+    """
+    Return polynomials without what only the rounding of numbers has left.
+
+    Terms go that are nothing against the largest, or against ``scale``, and from a whole number
+    what keeps it from being one: the sine and cosine of a locked joint are decimals, whose squares
+    do not quite add up to 1.
+    """
+    most = max(largest(rows), scale)
+
     def kept(p: PolyElement) -> PolyElement:
         few = p.ring.zero
         for m, x in p.items():
             if abs(x) * ROUNDING > most:
-                few[m] = x
+                whole = p.ring.domain(round(Fraction(int(x.numerator), int(x.denominator))))
+                few[m] = whole if abs(x - whole) * ROUNDING < abs(x) else x
         return few
     return [[kept(p) for p in row] for row in rows]

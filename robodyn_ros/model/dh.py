@@ -12,6 +12,8 @@ them α_(i-1) and a_(i-1)).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -19,6 +21,8 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError
+from .arrays import finite
+from .document import MAX_NAME, NAME_REMEDY, name_problem
 from .rigid import Inertial, axis_rotation
 from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame, RobotModel
 from .validate import validated
@@ -89,6 +93,9 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
                             value=convention, remedy=f'choose one of {", ".join(CONVENTIONS)}')
     if not links:
         raise ArgumentError('there are no rows', name='links', remedy='give one for each joint')
+    if not name.strip() or name_problem(name):
+        raise ArgumentError(f'the name {name[:MAX_NAME]!r} cannot be shown', name='name',
+                            value=name, remedy=NAME_REMEDY)
     for i, link in enumerate(links):
         _check(link, i)
     n, standard = len(links), convention == 'standard'
@@ -116,10 +123,10 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
         T, t = _transform('tool', tool)
         frames['tool'] = Frame(n - 1, R @ T, p + R @ t)
     unlimited, names = np.full(n, np.inf), tuple(f'joint{i + 1}' for i in range(n))
-    viscous = np.array([link.viscous for link in links])
-    coulomb = np.array([link.coulomb for link in links])
+    viscous = np.array([link.viscous for link in links], float)
+    coulomb = np.array([link.coulomb for link in links], float)
     static = np.array([link.coulomb if link.static_friction is None else link.static_friction
-                       for link in links])
+                       for link in links], float)
     return validated(RobotModel(
         name=name, base_link='base', joint_names=names,
         link_names=tuple(f'link{i + 1}' for i in range(n)), body_joint_names=names,
@@ -127,7 +134,7 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
                                for link in links),
         driver=np.arange(n), ratio=np.ones(n), shift=np.zeros(n), parent=np.arange(n) - 1,
         joint_rotation=np.array(rotations), joint_origin=np.array(origins),
-        joint_axis=np.tile(Z, (n, 1)), mass=np.array([b.mass for b in bodies]),
+        joint_axis=np.tile(Z, (n, 1)), mass=np.array([b.mass for b in bodies], float),
         com=np.array([b.com for b in bodies]), inertia=np.array([b.inertia for b in bodies]),
         position_lower=-unlimited, position_upper=unlimited.copy(),
         velocity_limit=unlimited.copy(), effort_limit=unlimited.copy(),
@@ -135,8 +142,8 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
         backward_friction=np.array([viscous, coulomb, static]),
         friction_velocity=np.full(n, FRICTION_VELOCITY),
         stribeck_velocity=np.full(n, STRIBECK_VELOCITY),
-        armature=np.array([_armature(link) for link in links]),
-        gravity_vector=_numbers('gravity', gravity, (3,)), frames=frames))
+        armature=np.array([_armature(link) for link in links], float),
+        gravity_vector=finite('gravity', gravity, (3,)), frames=frames))
 
 
 def _armature(link: DhLink) -> float:
@@ -152,33 +159,31 @@ def _check(link: DhLink, i: int) -> None:
     if link.joint not in JOINTS:
         refuse('joint', f'choose one of {", ".join(JOINTS)}')
     for key in ('theta', 'd', 'a', 'alpha', 'offset'):
-        if not np.isfinite(getattr(link, key)):
+        if not _is_number(getattr(link, key)):
             refuse(key, 'give a finite number')
     for key in ('mass', 'armature', 'viscous', 'coulomb', 'rotor_inertia', 'static_friction'):
-        if getattr(link, key) is not None and not 0.0 <= getattr(link, key) < np.inf:
+        value = getattr(link, key)
+        unknown = value is None and key == 'static_friction'
+        if not unknown and not (_is_number(value) and value >= 0.0):
             refuse(key, 'give a finite number of at least 0')
-    if not (0.0 < link.gear_ratio < np.inf and _armature(link) < np.inf):
+    if not (_is_number(link.gear_ratio) and link.gear_ratio > 0.0 and _armature(link) < np.inf):
         refuse('gear_ratio', 'give a finite number above 0, whose square times rotor_inertia is '
                              'finite, too')
-    _numbers(f'com of row {i + 1}', link.com, (3,))
-    inertia = _numbers(f'inertia of row {i + 1}', link.inertia, (3, 3))
+    finite(f'com of row {i + 1}', link.com, (3,))
+    inertia = finite(f'inertia of row {i + 1}', link.inertia, (3, 3))
     if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=0.0):
         refuse('inertia', 'it is symmetric')
     if np.linalg.eigvalsh(inertia)[0] < -1e-12 * np.trace(inertia):
         refuse('inertia', 'no principal moment is negative')
 
 
-def _numbers(what: str, given: ArrayLike, shape: tuple[int, ...]) -> ndarray:
-    array = np.array(given, float)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ArgumentError(f'{what} is {given!r}', name=what.split()[0], value=given,
-                            remedy=f'give finite numbers of shape {shape}')
-    return array
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and isfinite(value)
 
 
 def _transform(what: str, given: ArrayLike | None) -> tuple[ndarray, ndarray]:
     """Rotation and origin of a homogeneous transform; of None, the identity."""
-    T = np.eye(4) if given is None else _numbers(what, given, (4, 4))
+    T = np.eye(4) if given is None else finite(what, given, (4, 4))
     R = T[:3, :3]
     if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL) or np.linalg.det(R) < 0.0
             or (T[3] != [0.0, 0.0, 0.0, 1.0]).any()):

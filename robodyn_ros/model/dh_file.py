@@ -39,7 +39,8 @@ MAX_LINKS = 50
 MAX_VALUES = 500
 KEYS = ('name', 'convention', 'gravity', 'base', 'tool', 'links', 'values')
 REQUIRED = ('theta', 'd', 'a', 'alpha')
-SCALARS = (*REQUIRED, 'offset', 'mass', 'armature', 'viscous', 'coulomb')
+SCALARS = (*REQUIRED, 'offset', 'mass', 'armature', 'rotor_inertia', 'gear_ratio', 'viscous',
+           'coulomb', 'static_friction')
 ROW_KEYS = (*SCALARS, 'joint', 'com', 'inertia')
 GRAVITY = 'g', 9.81         # [m/s²]
 

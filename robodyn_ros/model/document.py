@@ -56,6 +56,7 @@ NOT_PHYSICAL = {'material', 'gazebo', 'transmission', 'ros2_control', 'sensor'}
 # What is obeyed and not shown (control characters, line separators, directions of writing): in a
 # name it would forge lines of a log or turn them around.
 INVISIBLE = re.compile('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]')
+NAME_REMEDY = f'use characters that can be seen, {MAX_NAME} at most'
 UTF7 = re.compile(rb'encoding\s*=\s*["\'][^"\']*UTF-?7', re.IGNORECASE)      # may hide < and =
 NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 UNKNOWN = re.compile(r'Unknown (attribute|tag) "(.*)" in /robot.*?/(link|joint)'
@@ -160,12 +161,18 @@ def _xml(source: str | bytes | Path) -> etree._Element:
 def _check_name(element: etree._Element) -> None:
     """Refuse a name that cannot be shown, or not in one line."""
     name = element.get('name', '')
+    if problem := name_problem(name):
+        raise UrdfError(f'{element.tag} {name[:MAX_NAME]!r} has a name {problem}', name=name,
+                        remedy=NAME_REMEDY)
+
+
+def name_problem(name: str) -> str | None:
+    """Return what makes a name one that cannot be shown, or not in one line; None: nothing."""
     if len(name) > MAX_NAME:
-        raise UrdfError(f'{element.tag} {name[:MAX_NAME]!r}... has a name of {len(name)} '
-                        'characters', name=name, remedy=f'give it one of {MAX_NAME} at most')
+        return f'of {len(name)} characters'
     if INVISIBLE.search(name) or name.strip() and not appearance(name):
-        raise UrdfError(f'{element.tag} {name!r} has a name that cannot be shown', name=name,
-                        remedy='use characters that can be seen')
+        return 'that cannot be shown'
+    return None
 
 
 def numbers(text: str, count: int, most: float) -> list[float] | None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One link, one joint of a URDF: its numbers, with everything refused that no robot has."""
 
-from math import inf, isfinite
+from math import inf, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy import ndarray
 from urdf_parser_py.urdf import Joint, Link, Pose
 
 from ..errors import ArgumentError, InertiaError, UrdfError
+from .arrays import finite
 from .document import MAX_NUMBER
 from .extension import LIMITS, JointExtension
 from .rigid import NO_INERTIA, Inertial, axis_rotation, rpy_rotation
@@ -162,7 +163,12 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
 
 def locked_position(joint: Joint, data: JointData, q: float) -> float:
     """Return a position at which ``joint`` may be locked; :class:`ArgumentError` if it may not."""
-    if not isfinite(q) or not data.lower - 1e-9 <= q <= data.upper + 1e-9:
+    remedy = f'give a position in [{data.lower}, {data.upper}]'
+    try:
+        position = float(finite(joint.name, q, ()))
+    except ArgumentError:
+        position = nan
+    if not data.lower - 1e-9 <= position <= data.upper + 1e-9:
         raise ArgumentError(f'joint {joint.name!r} cannot be locked at {q}', name=joint.name,
-                            value=q, remedy=f'give a position in [{data.lower}, {data.upper}]')
-    return float(q)
+                            value=q, remedy=remedy)
+    return position

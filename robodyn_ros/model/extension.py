@@ -141,6 +141,8 @@ def _joint(element: etree._Element, name: str, kind: str) -> JointExtension:
         given['unlimited'] = tuple(words.split())
         if not words.strip():
             refuse('has unlimited=""', f'name what has no limit: {", ".join(LIMITS)}', words)
+        if len(set(given['unlimited'])) < len(given['unlimited']):
+            refuse(f'has unlimited="{words[:60]}"', 'name each limit once', words)
         for word in given['unlimited']:
             if word not in LIMITS:
                 _unknown(element, name, 'limit', word, LIMITS)
@@ -205,6 +207,10 @@ def words(values: Any, what: str) -> str:
 def _check(element: etree._Element, name: str) -> None:
     """Refuse attributes and children that are not known."""
     attributes, children = KNOWN[element.tag]
+    for text in (element.text, *(child.tail for child in element)):
+        if element.tag != 'warning' and (text := (text or '').strip()):
+            _refuse(element, name, f'has the text {text[:60]!r}', 'write attributes, key="..."',
+                    text)
     for key in element.attrib:
         if key not in attributes:
             _unknown(element, name, 'attribute', str(key), attributes)

@@ -84,7 +84,8 @@ def carried_along(name: str, own: JointData,
     All have to stay within their limits, so the driver has the narrowest. Power is what one joint
     hands on to the other: friction f at a follower is felt as |ratio| f, damping d as ratio² d,
     armature a as ratio² a. A follower that moves the other way has its two directions of friction
-    exchanged. It has no drive, so its effort limit does not count.
+    exchanged, and all of it passes through zero as that of the driver does: over its friction and
+    Stribeck velocities. A follower has no drive, so its effort limit does not count.
 
     :param name: of the driver.
     :param followers: name, relation and data of each.

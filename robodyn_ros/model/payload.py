@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError
+from .arrays import finite
 from .rigid import Inertial, joined
 from .robot import RobotModel
 
@@ -29,11 +30,12 @@ def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float
     if place.body < 0:
         raise ArgumentError(f'frame {frame!r} belongs to the base, which does not move',
                             name=frame, remedy='name the frame that holds the payload')
-    centre = np.asarray(com, float)
-    moments = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, float)
-    if centre.shape != (3,) or moments.shape != (3, 3) or not (
-            np.isfinite([mass, *centre, *moments.ravel()]).all() and mass >= 0.0
-            and np.linalg.eigvalsh(moments).min() >= 0.0 and (moments == moments.T).all()):
+    centre = finite('com', com, (3,), '[m] in the axes of the frame')
+    moments = np.zeros((3, 3)) if inertia is None else finite('inertia', inertia, (3, 3),
+                                                             '[kg·m²] about the centre of mass')
+    mass = float(finite('mass', mass, (), '[kg]'))
+    if not (mass >= 0.0 and np.linalg.eigvalsh(moments).min() >= 0.0
+            and (moments == moments.T).all()):
         raise ArgumentError('no body is like this payload', name='payload',
                             value=(mass, centre.tolist(), moments.tolist()),
                             remedy='give a mass of at least 0, three coordinates of its centre, '

@@ -5,6 +5,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -25,6 +26,10 @@ class Frame:
     body: int
     rotation: ndarray
     origin: ndarray
+
+    def __post_init__(self):
+        self.rotation.setflags(write=False)
+        self.origin.setflags(write=False)
 
 
 # Friction near rest, where nothing else is known of it, see `dynamics/friction.py`
@@ -110,6 +115,17 @@ class RobotModel:
             if isinstance(value := getattr(self, f.name), ndarray):
                 value.setflags(write=False)
         object.__setattr__(self, 'frames', MappingProxyType(dict(self.frames)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and other processes take: they know no read-only mapping."""
+        return vars(self) | {'frames': dict(self.frames)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become the model again, read-only as ever."""
+        vars(self).update(state)
+        for frame in self.frames.values():
+            frame.__post_init__()
+        self.__post_init__()
 
     @property
     def nv(self) -> int:

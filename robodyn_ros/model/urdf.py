@@ -9,7 +9,8 @@ import numpy as np
 from numpy import ndarray
 from urdf_parser_py.urdf import URDF, Joint
 
-from ..errors import ArgumentError, RobodynError, UnknownNameError, UrdfError
+from ..errors import RobodynError, UnknownNameError, UrdfError
+from .arrays import finite
 from .document import MAX_NAME, read
 from .elements import JointData, inertial, joint_data, joint_placement
 from .extension import Extension, extension
@@ -52,10 +53,8 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     :raises UnknownNameError: if there is no such ``root``, ``tip`` or joint to lock.
     :raises ArgumentError: if ``gravity`` or a locked position cannot be used.
     """
-    given = None if gravity is None else np.array(gravity, float)
-    if given is not None and (given.shape != (3,) or not np.isfinite(given).all()):
-        raise ArgumentError(f'gravity = {gravity!r} is refused', name='gravity', value=gravity,
-                            remedy='give three finite numbers [m/s²] in the base frame')
+    given = None if gravity is None else finite('gravity', gravity, (3,),
+                                                '[m/s²] in the base frame')
     robot, elements, warnings = read(path_or_xml)
     source_root = check_tree(robot)
     extra = extension(elements, {joint.name: joint.type for joint in robot.joints})

@@ -90,3 +90,32 @@ def test_bad_wrenches_are_refused(ur5, call):
         under(np.zeros(6))
     with pytest.raises(ArgumentError, match='wrist_3_link.*inf'):
         under([[0] * 6] * 5 + [[0, np.inf, 0, 0, 0, 0]])
+
+
+def test_what_is_no_option_is_refused(ur5):
+    q, zero = np.zeros(6), np.zeros(6)
+    for name, call in {
+            'frame': lambda: ur5.pose(q, ['tool0']),
+            'reference': lambda: ur5.jacobian(q, 'tool0', ['body']),
+            'axes': lambda: ur5.task_space(q, zero, 'tool0', ['x', 'y']),
+            'damping': lambda: ur5.task_space(q, zero, 'tool0', 'x', damping=np.ones(2)),
+            'base': lambda: ur5.gravity(q) + ur5.bias(q, zero, base=5)}.items():
+        with pytest.raises(ArgumentError) as error:
+            call()
+        assert error.value.name == name
+    with pytest.raises(ArgumentError, match='axes'):
+        ur5.kernels.task_space('tool0', ['x', 'y'])
+    with pytest.raises(UnknownNameError, match='reference'):
+        ur5.bias(q, zero, {'tool0': np.ones(6)}, reference=['world'])
+
+
+def test_no_imaginary_part_is_dropped(ur5):
+    with pytest.raises(ArgumentError, match='numbers'):
+        ur5.gravity(np.full(6, 1e-20j))
+
+
+def test_damping_that_changes_fills_no_memory(ur5):
+    q = np.linspace(0.3, 0.8, 6)
+    for share in np.geomspace(1e-4, 1e-2, 20):
+        ur5.task_space(q, q, 'tool0', 'xyz', damping=share)
+    assert sum(options[:1] == ('tool0',) and 'xyz' in options for options in ur5._options) == 1

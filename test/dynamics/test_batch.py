@@ -51,6 +51,12 @@ def test_any_number_of_threads_gives_the_same(robot, threads):
     assert (Batch(dynamics.model, threads).gravity(q) == dynamics.batch.gravity(q)).all()
 
 
+@pytest.mark.parametrize('threads', [0, -1])
+def test_no_threads_are_refused_at_once(robot, threads):
+    with pytest.raises(ArgumentError, match='threads'):
+        Batch(robot('two_link').model, threads=threads)
+
+
 def test_none_are_a_batch_too(robot):
     dynamics = robot('panda').dynamics
     assert dynamics.batch.gravity(np.zeros((0, 7))).shape == (0, 7)
@@ -72,3 +78,15 @@ def test_the_state_at_fault_is_named(robot):
     poses[5] = 0.0
     with pytest.raises(SingularityError, match='in state 5'):
         dynamics.batch.task_space(poses, np.zeros((9, 6)), 'tool0')
+
+
+def test_wrenches_of_other_numbers_of_states_are_refused(robot):
+    """They would be those of the wrong states, or be read from beyond the array."""
+    dynamics = robot('two_link').dynamics
+    q = np.zeros((5, 2))
+    for count in (0, 2, 10):
+        for wrenches in (np.ones((count, 2, 6)), {'tool0': np.ones((count, 6))}):
+            for reference in ('body', 'world'):
+                with pytest.raises(ArgumentError, match=r'\(5, ') as error:
+                    dynamics.batch.bias(q, q, wrenches, reference)
+                assert error.value.name.startswith('wrenches')

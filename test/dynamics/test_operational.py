@@ -5,8 +5,9 @@
 import numpy as np
 import pytest
 
-from robodyn_ros import DhLink, Dynamics, from_dh
+from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, SingularityError
+from robodyn_ros.model.library import robot_path
 
 TASKS = [('panda', 'panda_link8', 'xyzrpy', 'body'), ('panda', 'panda_link8', 'xyz', 'aligned'),
          ('ur5', 'tool0', 'xyzrpy', 'world'), ('ur5', 'tool0', 'zy', 'body'),
@@ -87,3 +88,15 @@ def test_what_is_no_task_is_refused(robot):
         dynamics.task_space(zero, zero, 'tool0')
     with pytest.raises(ArgumentError, match='damping is -1'):
         dynamics.task_space(zero, zero, 'tool0', 'xy', damping=-1)
+
+
+@pytest.mark.parametrize('specialize', [False, True])
+def test_a_task_that_moves_nothing_has_nothing_to_damp(specialize):
+    """A share of zero is zero: M_x of one axis would be infinite where it is lost."""
+    dynamics = Dynamics(load_urdf(robot_path('two_link')), specialize=specialize)
+    for q, axes in (([0.3, 0.0], 'x'), ([0.3, 0.5], 'z')):
+        for ask in (dynamics, dynamics.batch):
+            state = np.array(q) if ask is dynamics else np.array([q])
+            with pytest.raises(SingularityError, match='cannot move') as error:
+                ask.task_space(state, state, 'tool0', axes, damping=1e-3)
+            assert 'give damping' not in error.value.remedy

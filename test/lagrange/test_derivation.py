@@ -217,3 +217,28 @@ def test_joints_that_mimic_others():
     hand = derive(load_urdf(GRIPPER))
     assert hand.M.shape == (2, 2)
     assert hand.trusted and hand.deviation < 1e-12
+
+
+def test_what_rounding_leaves_of_locked_joints_is_not_shown():
+    """The cosine of 0.3 is a decimal, and its square and that of the sine are not quite 1."""
+    pendulum = derive(load_urdf(robot_path('two_link'), locked={'joint1': 0.3}))
+    m, length = sp.symbols('m_1 l_1', real=True)
+    assert pendulum.M == sp.Matrix([[m * length**2]])
+    assert pendulum.C == sp.zeros(1) and pendulum.trusted
+    locked = {'joint_1': 0.3, 'joint_4': 0.2, 'joint_5': -0.7, 'joint_6': 0.1}
+    arm = derive(load_urdf(robot_path('arm6'), locked=locked))
+    numbers = {x for term in (*arm.M, *arm.B, *arm.C) for x in term.atoms(sp.Number)}
+    assert all(x.is_integer for x in numbers) and arm.trusted
+    assert not arm.M.has(arm.q[0])          # M depends on the elbow alone
+
+
+def test_a_geared_motor_adds_to_m(tmp_path):
+    path = tmp_path / 'geared.yaml'
+    path.write_text('''
+convention: modified
+links: [{theta: 0, d: 0, a: 0, alpha: 0, mass: m, com: [l, 0, 0], rotor_inertia: J, gear_ratio: r}]
+values: {m: 2, l: 0.5, J: 1e-4, r: 50}
+''')
+    m, length, J, r = sp.symbols('m l J r', real=True)
+    found = derive(str(path))
+    assert sp.expand(found.M[0] - m * length**2 - J * r**2) == 0 and found.trusted

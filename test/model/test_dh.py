@@ -211,3 +211,21 @@ def test_arguments_that_cannot_be():
         assert refusal.value.name == name
     with pytest.raises(InertiaError, match='joint2'):
         from_dh([link, DhLink(0, 0, 1, 0)])
+
+
+@pytest.mark.parametrize(('given', 'name'), [
+    ({'theta': 'a'}, 'theta'), ({'mass': None}, 'mass'), ({'mass': 1j}, 'mass'),
+    ({'gear_ratio': None}, 'gear_ratio'), ({'com': ('a', 0, 0)}, 'com'),
+    ({'inertia': [[1, 2], [3]]}, 'inertia')])
+def test_what_is_no_number_is_refused_by_name(given, name):
+    with pytest.raises(ArgumentError) as error:
+        from_dh([replace(DhLink(0, 0, 1, 0, mass=1.0), **given)])
+    assert error.value.name == name
+
+
+@pytest.mark.parametrize('given', [{'gravity': 'down'}, {'base': [[1], [2, 3]]}, {'tool': 1j},
+                                   {'name': ''}, {'name': 'a\nb'}])
+def test_what_else_cannot_be_is_refused_by_name(given):
+    with pytest.raises(ArgumentError) as error:
+        from_dh([DhLink(0, 0, 1, 0, mass=1.0, com=(1, 0, 0))], **given)
+    assert error.value.name == next(iter(given))

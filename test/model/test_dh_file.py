@@ -149,3 +149,17 @@ def test_any_text_is_a_sound_robot_or_refused_in_plain_words(tmp_path, data):
         assert str(error).isprintable()
     else:
         assert np.isfinite(Dynamics(model).gravity(np.zeros(model.nv))).all()
+
+
+def test_a_geared_motor_and_static_friction(tmp_path):
+    text = GOOD.replace('mass: m2', 'mass: m2, armature: 0.1, rotor_inertia: 1e-4, '
+                        'gear_ratio: 10*l1, coulomb: 0.2, static_friction: 0.3')
+    model = load_dh(written(tmp_path, text))
+    np.testing.assert_allclose(model.armature, [0.0, 0.1 + 1e-4 * 25], rtol=1e-15)
+    assert model.static_friction.tolist() == [0.0, 0.3]
+
+
+@pytest.mark.parametrize('name', [r'"\x1b[31m"', r'"a\nb"', 'n' * 300])
+def test_a_name_that_cannot_be_shown_is_refused(tmp_path, name):
+    with pytest.raises(DhFileError, match='name'):
+        load_dh(written(tmp_path, f'name: {name}\n{GOOD}'))

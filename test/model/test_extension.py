@@ -166,6 +166,20 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
     assert '<robodyn>' in str(refused.value) and advice in refused.value.remedy
 
 
+@pytest.mark.parametrize('text', [
+    '<joint name="slide">armature="1"</joint>', '<gravity xyz="0 0 1"/> 0 0 2',
+    '<joint name="slide"><backward>damping="1"</backward></joint>'])
+def test_text_is_not_passed_over(text):
+    with pytest.raises(UrdfError, match='has the text') as refused:
+        load_urdf(said(f'<robodyn>{text}</robodyn>'))
+    assert refused.value.value in text
+
+
+def test_a_limit_is_named_once():
+    with pytest.raises(UrdfError, match='unlimited="lower lower"'):
+        load_urdf(joint('unlimited="lower lower"'))
+
+
 @pytest.mark.parametrize('text, problem', [
     ('<robodyn/><robodyn/>', '2 times'), ('<robodyn gravity="1"/>', "attribute 'gravity'"),
     ('<robodyn>' + '<warning>x</warning>' * 501 + '</robodyn>', '501 warnings')])

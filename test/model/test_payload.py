@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, UnknownNameError
 from robodyn_ros.model.library import robot_path
 from robodyn_ros.model.payload import with_payload
@@ -48,3 +48,12 @@ def test_nothing_in_the_hand():
 def test_refused(error, arguments):
     with pytest.raises(error):
         with_payload(load_urdf(robot_path('two_link')), *arguments)
+
+
+def test_held_by_a_link_of_a_whole_number_of_kilograms():
+    """An array of integers would take a part of the payload's mass only."""
+    model = from_dh([DhLink(0, 0, 1, 0, mass=1, armature=1, viscous=1, coulomb=1)])
+    assert with_payload(model, 'link1', 0.7).mass == [1.7]
+    for array in (model.mass, model.armature, model.viscous_friction, model.coulomb_friction,
+                  model.static_friction):
+        assert array.dtype == np.float64

@@ -228,3 +228,17 @@ def test_trees_for_tests_are_as_they_say():
         model = load_urdf(text := random_tree(seed, 10))
         assert text == random_tree(seed, 10) and model.nv == 10
         assert model.joint_types.count('prismatic') >= 3 and not model.implausible_links
+
+
+@pytest.mark.parametrize('given', ['down', ['a', 1, 2], [[0], [0, 1]], {'z': 1}, 1j])
+def test_gravity_that_is_no_vector_is_refused(given):
+    with pytest.raises(ArgumentError) as error:
+        load_urdf(REAL['panda'], locked=PANDA_LOCKED, gravity=given)
+    assert error.value.name == 'gravity'
+
+
+@pytest.mark.parametrize('position', ['0.1', None, np.array([0.1])])
+def test_a_locked_position_that_is_no_number_is_refused(position):
+    with pytest.raises(ArgumentError) as error:
+        load_urdf(REAL['panda'], locked={**PANDA_LOCKED, 'panda_joint3': position})
+    assert error.value.name == 'panda_joint3'
