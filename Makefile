@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF;
-# ARGS goes to pytest; N is how many robots fuzz mutates.
+# ARGS goes to pytest, fuzz and bench; N is how many robots fuzz mutates.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c '' 2>/dev/null && echo $$p && break; done)
 ROBOT ?= panda
 N ?= 10000
 
-.PHONY: help demo test lint fuzz clean
+.PHONY: help demo test lint fuzz bench clean
 
 help lint clean: python
 	@$(PYTHON) make.py $@
@@ -22,6 +22,9 @@ test: python
 
 fuzz: python
 	@$(PYTHON) make.py fuzz '$(N)' $(ARGS)
+
+bench: python
+	@$(PYTHON) make.py bench $(ARGS)
 
 .PHONY: python
 python:

@@ -10,6 +10,8 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   lint            ruff and mypy alone
   fuzz [N ...]    N mutated URDFs, 10000 if not said: each has to be a robot or refused in plain
                   words; --seed S makes others
+  bench [ARG ...] the dynamics timed beside Pinocchio, MuJoCo and NumPy, some minutes; a table and
+                  a picture in build/bench/; --quick for seconds, --help for more
   clean           remove all that the others, colcon and Python's tools have written here
   help            this text
 
@@ -259,6 +261,12 @@ def fuzz(arguments):
     become(env, python, os.path.join('test', 'fuzz'), *arguments)
 
 
+def bench(arguments):
+    """Run what says how fast the dynamics are."""
+    env, python = prepare({'ros', 'sim', 'test', 'bench'})
+    become(env, python, '-m', 'benchmarks.dynamics', *arguments)
+
+
 def clean(arguments):
     """Remove what can be made again."""
     if arguments:
@@ -271,14 +279,15 @@ def clean(arguments):
 
 def main(arguments):
     """Run the target that the command line names."""
-    targets = {'demo': demo, 'test': test, 'lint': lint, 'fuzz': fuzz, 'clean': clean}
+    targets = {'demo': demo, 'test': test, 'lint': lint, 'fuzz': fuzz, 'bench': bench,
+               'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):
         print(__doc__.strip())
     elif name in targets:
         targets[name](arguments[1:])
     else:
-        sys.exit('{!r} is none of demo, test, lint, fuzz, clean, help'.format(name))
+        sys.exit('{!r} is none of {}, help'.format(name, ', '.join(targets)))
 
 
 if __name__ == '__main__':

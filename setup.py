@@ -67,6 +67,9 @@ setup(
             'matplotlib',
             'mujoco>=3.2.3',
         ],
+        'bench': [
+            'cmeel-eigen',              # headers that Pinocchio's C++ wants
+        ],
         'test': [
             'colcon-common-extensions',
             'hypothesis',

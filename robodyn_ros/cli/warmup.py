@@ -81,7 +81,7 @@ def work(urdf: str, wanted: list[str]) -> None:
     """Load what is wanted and print how long each took."""
     from ..control.compile import compiled
     from ..dynamics.bodies import parameters
-    from ..dynamics.compile import bind, operations, with_kernels
+    from ..dynamics.specialise import bind, operations, with_kernels
     from ..model.urdf import load_urdf
     from ..wire.compile import decoders
 

@@ -10,6 +10,7 @@ import numpy as np
 from numba import types
 
 from ..dynamics import compile as dynamics
+from ..dynamics import numba_types
 from ..jit import jitable, load
 from ..wire.joint_state import STATE
 from . import cycle, guard, laws, limits, reference, velocity
@@ -20,7 +21,7 @@ MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
     cycle, guard, laws, limits, reference, velocity)))
 
 SIGNATURE = types.boolean(
-    dynamics.ROBOT, dynamics.WORKSPACE, *map(numba.typeof, (
+    numba_types.ROBOT, numba_types.WORKSPACE, *map(numba.typeof, (
         np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, OUTSIDE), np.zeros(1, STATE),
         Points.none(1), np.zeros(1, MEMORY), Vectors.zeros(1), 0.0, np.zeros(1))))
 
@@ -31,7 +32,7 @@ from numba.extending import register_jitable
 from robodyn_ros.control.compile import SIGNATURE
 from robodyn_ros.control.cycle import cycle as plain
 from robodyn_ros.dynamics import terms
-from robodyn_ros.dynamics.compile import invoke
+from robodyn_ros.dynamics.numba_types import invoke
 from robodyn_ros.jit import OPTIONS
 
 # The kernels of this robot where it has some, else those of any; in the order of `bodies.CALLED`

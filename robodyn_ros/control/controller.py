@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics.bodies import Robot, parameters, workspace
-from ..dynamics.compile import with_kernels
+from ..dynamics.specialise import with_kernels
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 from ..wire.joint_state import STATE, no_state

@@ -13,7 +13,8 @@ import sys
 
 from ..control.compile import compiled
 from ..dynamics.bodies import parameters
-from ..dynamics.compile import generic, with_kernels
+from ..dynamics.compile import generic
+from ..dynamics.specialise import with_kernels
 from ..model.urdf import load_urdf
 from ..wire.compile import decoders
 

@@ -4,7 +4,7 @@
 
 from .api import Batch, Dynamics
 from .arguments import BaseMotion
-from .methods import ForwardDerivatives, InverseDerivatives, TaskSpace, VelocityTerms
+from .results import ForwardDerivatives, InverseDerivatives, TaskSpace, VelocityTerms
 
 __all__ = ['BaseMotion', 'Batch', 'Dynamics', 'ForwardDerivatives', 'InverseDerivatives',
            'TaskSpace', 'VelocityTerms']

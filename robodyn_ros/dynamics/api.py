@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,9 +18,10 @@ from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from .arguments import joint_matrices, joint_vector
 from .bodies import Robot, workspace
-from .compile import batch, checked, generic, generic_checked, memory, states
+from .compile import batch, generic, generic_checked, memory
 from .methods import Loads, Methods
 from .quantities import QUANTITIES
+from .specialise import checked, states, together
 
 ALONE = 64          # fewer states than this are not worth a second thread
 # Quantities of one array that concern no frame, and whose method looks at nothing but its inputs
@@ -137,6 +138,7 @@ class Batch(Methods):
             raise ArgumentError(f'threads is {threads!r}', name='threads', value=threads,
                                 remedy='give at least 1, or None for all that may run')
         self.threads = threads or len(os.sched_getaffinity(0))
+        self._states = cache(self._make_states)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As :class:`Dynamics`."""
@@ -155,7 +157,7 @@ class Batch(Methods):
         count = len(inputs[0])
         outputs = self._empty(name, values, (count,))
         if self._has_code(options, loads):
-            of_one = states(name, self.kernels.make(name, options))
+            of_one = self._states(name, options)
 
             def run(first: int, last: int) -> None:
                 of_one(first, last, *inputs, *outputs)
@@ -176,6 +178,10 @@ class Batch(Methods):
                 for done in [pool.submit(run, *pair) for pair in zip(bounds, bounds[1:])]:
                     done.result()
         return outputs
+
+    def _make_states(self, name: str, options: tuple) -> Callable[..., None]:
+        return (together(name, self._robot, self._built_in(name, options))
+                or states(name, self.kernels.make(name, options)))
 
 
 class _PerThread(threading.local):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError, SingularityError, UnknownNameError
 from ..model.robot import RobotModel
+from .compile import finite
 from .kinematics import REFERENCES
 
 AXES = 'xyzrpy'
@@ -57,13 +58,13 @@ def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike]) -> list[nd
     """
     arrays: list[ndarray] = []
     for name, value in given.items():
-        array = _numbers(name, value, f'(N, {model.nv})')
+        array = _numbers(name, value, f'(N, {model.nv})', own=False)
         count = len(arrays[0]) if arrays else len(array) if array.ndim else 0
         if array.shape != (count, model.nv):
             said = f' ({count}, {model.nv})' if arrays else f' (N, {model.nv})'
             raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
                                 remedy=f'give an array of shape{said}: a row for each state')
-        if not np.isfinite(array).all():
+        if not finite()(array.reshape(-1)):
             k, i = np.argwhere(~np.isfinite(array))[0].tolist()
             raise ArgumentError(
                 f'{name}[{k}, {i}], of joint {model.joint_names[i]!r}, is {array[k, i]}',
@@ -238,10 +239,13 @@ def _array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> ndarr
     return array
 
 
-def _numbers(name: str, value: Any, wanted: str) -> ndarray:
+def _numbers(name: str, value: Any, wanted: str, own: bool = True) -> ndarray:
     try:
         if isinstance(value, ndarray) and value.dtype.kind == 'c':      # half of it would be lost
             raise TypeError('complex numbers')
+        # Compiled code takes what is aligned and not read-only
+        if not own and type(value) is ndarray and value.dtype == float and value.flags.carray:
+            return value
         return np.array(value, np.float64, order='C')
     except (TypeError, ValueError) as error:
         raise ArgumentError(f'{name} is not an array of numbers', name=name, value=value,

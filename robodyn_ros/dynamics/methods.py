@@ -23,47 +23,13 @@ from .arguments import (
     task_axes,
 )
 from .bodies import Robot, frame_record, parameters, sizes
-from .compile import bind
 from .kernels import Kernels
 from .kinematics import BODY
 from .quantities import QUANTITIES
+from .results import ForwardDerivatives, InverseDerivatives, TaskSpace, VelocityTerms
+from .specialise import bind
 
 Wrenches = ArrayLike | Mapping[str, ArrayLike]
-
-
-class InverseDerivatives(NamedTuple):
-    """How efforts change with the motion, (nv, nv) each: row i is that of τ[i]."""
-
-    dtau_dq: ndarray
-    dtau_dqd: ndarray
-    mass_matrix: ndarray
-
-
-class ForwardDerivatives(NamedTuple):
-    """How accelerations change with state and efforts, (nv, nv) each: row i is that of q̈[i]."""
-
-    dqdd_dq: ndarray
-    dqdd_dqd: ndarray
-    dqdd_dtau: ndarray
-
-
-class TaskSpace(NamedTuple):
-    """M_x (k, k), V_x (k,) and G_x (k,): τ = Jᵀ (M_x ẍ + V_x + G_x), J the chosen rows."""
-
-    inertia: ndarray
-    velocity: ndarray
-    gravity: ndarray
-
-
-class VelocityTerms(NamedTuple):
-    """
-    The velocity term, as ``coriolis @ products + centrifugal @ qd**2``.
-
-    ``products`` are q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ...: ``(np.outer(qd, qd))[np.triu_indices(nv, 1)]``.
-    """
-
-    coriolis: ndarray
-    centrifugal: ndarray
 
 
 class Loads(NamedTuple):
@@ -104,8 +70,11 @@ class Methods:
     @cached_property
     def kernels(self) -> Kernels:
         """The same functions bare: for compiled code and for loops that cannot spare a check."""
-        return Kernels(lambda name, options: bind(name, self._robot, self._specialize, dict(
-            zip(QUANTITIES[name].options, self._values(options)))))
+        return Kernels(lambda name, options: bind(name, self._robot, self._specialize,
+                                                  self._built_in(name, options)))
+
+    def _built_in(self, name: str, options: tuple) -> dict[str, Any]:
+        return dict(zip(QUANTITIES[name].options, self._values(options)))
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                          wrenches: Wrenches | None = None, reference: str = 'body',

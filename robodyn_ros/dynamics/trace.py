@@ -30,13 +30,14 @@ class Trace(NamedTuple):
     operations: int
 
 
-def trace(name: str, robot: Robot, options: Mapping[str, Any]) -> Trace:
+def trace(name: str, robot: Robot, options: Mapping[str, Any], lane: str = '') -> Trace:
     """
     Return what a quantity of a robot takes, in terms of ``q``, ... and ``out_...``.
 
     The lines read ``trig[i]`` and ``trig[lanes(nb) + i]``, the cosine and sine of joint i.
 
     :param options: those of the quantity.
+    :param lane: what follows every index, as ``', lane'`` where each number is one of several.
     """
     quantity, nb, nv = (QUANTITIES | FACTORED)[name], len(robot.bodies), len(robot.chain)
     graph, size = Graph(), sizes(nb, nv)
@@ -45,13 +46,13 @@ def trace(name: str, robot: Robot, options: Mapping[str, Any]) -> Trace:
                         for field, (_, shape) in SHAPES.items()})
     for i, (body, joint) in enumerate(zip(bodies, work.joints)):
         if body.turn:
-            joint.cos = graph.symbol(f'trig[{i}]')
-            joint.sin = graph.symbol(f'trig[{lanes(nb) + i}]')
+            joint.cos = graph.symbol(f'trig[{i}{lane}]')
+            joint.sin = graph.symbol(f'trig[{lanes(nb) + i}{lane}]')
             joint.slide = 0.0
         else:
             joint.cos, joint.sin = _exact(cos(body.offset)), _exact(sin(body.offset))
-            joint.slide = body.slide * graph.symbol(f'q[{body.driver}]')
-    inputs = [np.array([graph.symbol(f'{key}[{i}]') for i in range(nv)], object)
+            joint.slide = body.slide * graph.symbol(f'q[{body.driver}{lane}]')
+    inputs = [np.array([graph.symbol(f'{key}[{i}{lane}]') for i in range(nv)], object)
               for key in quantity.inputs]
     size['k'] = len(options['axes']) if 'axes' in options else 0
     outputs = {key: np.full([size[word] for word in shape], 0.0, object)
@@ -61,7 +62,7 @@ def trace(name: str, robot: Robot, options: Mapping[str, Any]) -> Trace:
     symbolic = Robot(bodies, *map(_objects, robot[1:]))         # type: ignore[arg-type]
     term = _placed_terms()[f'loaded_{name}' if quantity.loaded else name]
     term(symbolic, *given, *inputs, *loads, work, *outputs.values())
-    return _written(graph, outputs)
+    return _written(graph, outputs, lane)
 
 
 def regrouped(bodies: ndarray) -> ndarray:
@@ -101,7 +102,7 @@ def lanes(count: int) -> int:
     return -(-count // LANES) * LANES
 
 
-def _written(graph: Graph, outputs: dict[str, ndarray]) -> Trace:
+def _written(graph: Graph, outputs: dict[str, ndarray], lane: str) -> Trace:
     """Return the code that fills the outputs: zeros and mirror images of a matrix by loops."""
     before: list[str] = []
     after: list[str] = []
@@ -112,12 +113,12 @@ def _written(graph: Graph, outputs: dict[str, ndarray]) -> Trace:
         loops = [f'{"    " * d}for i{d} in range({n}):' for d, n in enumerate(array.shape)]
         inner, index = '    ' * array.ndim, ', '.join(f'i{d}' for d in range(array.ndim))
         if len(entries) < array.size:
-            before += [*loops, f'{inner}out_{key}[{index}] = 0.0']
+            before += [*loops, f'{inner}out_{key}[{index}{lane}] = 0.0']
         if _symmetric(array):
             entries = {(i, j): value for (i, j), value in entries.items() if j <= i}
             after += [loops[0], '    for i1 in range(i0):',
-                      f'        out_{key}[i1, i0] = out_{key}[i0, i1]']
-        assigned.update({f'out_{key}[{", ".join(map(str, i))}]': value
+                      f'        out_{key}[i1, i0{lane}] = out_{key}[i0, i1{lane}]']
+        assigned.update({f'out_{key}[{", ".join(map(str, i))}{lane}]': value
                          for i, value in entries.items()})
     lines, operations = straight_line(graph, assigned)
     return Trace(before + lines + after, operations)

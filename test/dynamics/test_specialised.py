@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from robodyn_ros import Dynamics, jit, load_urdf
-from robodyn_ros.dynamics import compile as compiler
 from robodyn_ros.dynamics.bodies import parameters
 from robodyn_ros.dynamics.quantities import QUANTITIES
+from robodyn_ros.dynamics.specialise import with_kernels
 from robodyn_ros.errors import ArgumentError, SingularityError
 from robots import random_tree
 
@@ -233,7 +233,7 @@ def test_a_home_that_cannot_be_written_does_no_harm(robot, tmp_path):
 
 
 def test_kernels_are_called_by_address_too(robot):
-    own = compiler.with_kernels(parameters(robot('two_link').model))
+    own = with_kernels(parameters(robot('two_link').model))
     assert own.addresses.all() and len(set(own.addresses)) == len(own.addresses)
 
 

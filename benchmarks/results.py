@@ -1,0 +1,102 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is compared with what, what is expected of it, and what came out."""
+
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from rich.console import Console
+from rich.table import Table
+
+QUANTITIES = {'inverse_dynamics': 'inverse dynamics', 'gravity': 'gravity',
+              'mass_matrix': 'mass matrix', 'forward_dynamics': 'forward dynamics'}
+WAYS = {'loop': 'specialised, jitted loop', 'batch': 'batch, one thread',
+        'generic_loop': 'generic, jitted loop', 'call': 'kernel from Python',
+        'checked_call': 'checked call'}
+PEERS = {'cpp': 'Pinocchio C++', 'binding': 'Pinocchio from Python', 'mujoco': 'MuJoCo',
+         'numpy': 'naive NumPy'}
+# Whom a way is measured by, and whom it is seen beside
+AGAINST = {'loop': ('cpp',), 'generic_loop': ('cpp',), 'batch': ('cpp',),
+           'call': ('binding', 'mujoco', 'numpy'), 'checked_call': ('binding', 'mujoco', 'numpy')}
+# How many times as fast as the first of them: with 6 or 7 joints, and with about 30
+EXPECTED = {('inverse_dynamics', 'loop'): (10.0, 8.0), ('inverse_dynamics', 'call'): (2.5, 5.0),
+            ('gravity', 'call'): (2.0, 5.0), ('forward_dynamics', 'call'): (4.0, 5.0),
+            ('inverse_dynamics', 'batch'): (20.0, 12.0),
+            ('inverse_dynamics', 'generic_loop'): (1.8, 2.5),
+            ('mass_matrix', 'loop'): (6.0, 3.0), ('forward_dynamics', 'loop'): (9.0, 5.0),
+            ('inverse_dynamics', 'checked_call'): (1.0, 2.0)}
+
+
+def rows(times: dict[tuple[str, str], ndarray], joints: int) -> list[dict[str, Any]]:
+    """Return, for each way to ask for each quantity, the times [ns] and ratios of medians."""
+    found = []
+    for way, peers in AGAINST.items():
+        for quantity in QUANTITIES:
+            ours = times.get((quantity, way))
+            against = {peer: _ratio(times[quantity, peer], ours) for peer in peers
+                       if (quantity, peer) in times} if ours is not None else {}
+            if ours is None or not against:
+                continue
+            found.append({'quantity': quantity, 'way': way, 'nanoseconds': float(np.median(ours)),
+                          'against': against, 'expected': _expected(quantity, way, joints)})
+    return found
+
+
+def _ratio(theirs: ndarray, ours: ndarray) -> dict[str, float]:
+    """Return how many times as fast ours is: median and quartiles over the rounds."""
+    lower, median, upper = np.percentile(theirs / ours, (25, 50, 75))
+    return {'nanoseconds': float(np.median(theirs)), 'ratio': float(median),
+            'lower': float(lower), 'upper': float(upper)}
+
+
+def _expected(quantity: str, way: str, joints: int) -> float | None:
+    few, many = EXPECTED.get((quantity, way), (None, None))
+    return few if joints in (6, 7) else many if 28 <= joints <= 36 else None
+
+
+def show(console: Console, robot: str, result: dict[str, Any]) -> None:
+    """Print the tables of a robot, one for each peer of Pinocchio's."""
+    for peer in ('cpp', 'binding'):
+        found = [row for row in result['rows'] if peer in row['against']]
+        if not found:
+            continue
+        table = Table(title=f'{robot}, {result["joints"]} joints, beside {PEERS[peer]}',
+                      title_justify='left')
+        table.add_column('quantity', no_wrap=True)
+        table.add_column('ours', no_wrap=True)
+        others = [name for name in ('mujoco', 'numpy') if any(name in row['against']
+                                                              for row in found)]
+        for head in ('ns', 'its ns', 'times as fast', 'quartiles', 'expected',
+                     *(PEERS[name] for name in others)):
+            table.add_column(head, justify='right')
+        for row in found:
+            of, expected = row['against'][peer], row['expected']
+            table.add_row(
+                QUANTITIES[row['quantity']], WAYS[row['way']], f'{row["nanoseconds"]:.0f}',
+                f'{of["nanoseconds"]:.0f}', f'{of["ratio"]:.1f}',
+                f'{of["lower"]:.1f}-{of["upper"]:.1f}',
+                '' if expected is None else f'{expected:g}',
+                *(f'{row["against"][name]["ratio"]:.0f}' if name in row['against'] else ''
+                  for name in others),
+                style='yellow' if expected is not None and of['ratio'] < expected else None)
+        console.print(table)
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """Return the first ratio of every row that something is expected of, for a README."""
+    robots = results['robots']
+    lines = ['| | ' + ' | '.join(f'{name} ({robot["joints"]})' for name, robot in robots.items())
+             + ' |', '|---|' + '---|' * len(robots)]
+    for quantity, way in EXPECTED:
+        cells, beside = [], ''
+        for robot in robots.values():
+            row = next((row for row in robot['rows']
+                        if (row['quantity'], row['way']) == (quantity, way)), None)
+            if row:
+                beside = next(iter(row['against']))
+                cells.append(f'{row["against"][beside]["ratio"]:.1f}')
+        if beside:
+            lines.append(f'| {QUANTITIES[quantity]}, {WAYS[way]}, beside {PEERS[beside]} | '
+                         + ' | '.join(cells) + ' |')
+    return '\n'.join(lines) + '\n'

@@ -1,0 +1,76 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Our records and arrays as Numba is told of them, and the few operations that it lacks."""
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic
+
+from .bodies import FRAME, ROBOT_SHAPES, SHAPES, Robot, Workspace
+
+FLOAT = types.float64
+VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]
+
+
+def _constant(kind: types.Type, dimensions: int) -> types.Array:
+    return types.Array(kind, dimensions, 'C', readonly=True)
+
+
+ROBOT = types.NamedTuple(tuple(
+    _constant(numba.from_dtype(dtype), len(shape)) for dtype, shape in ROBOT_SHAPES.values()),
+    Robot)
+WORKSPACE = types.NamedTuple(tuple(
+    types.Array(numba.from_dtype(dtype), len(shape), 'C') for dtype, shape in SHAPES.values()),
+    Workspace)
+OPTION_TYPES = {'frame': _constant(numba.from_dtype(FRAME), 1), 'reference': types.int64,
+                'axes': _constant(types.int64, 1), 'damping': FLOAT}
+TYPES = {'ROBOT': ROBOT, 'WORKSPACE': WORKSPACE, 'VECTOR': VECTOR, 'MATRIX': MATRIX,
+         'STACK': STACK, 'INT': types.int64, 'BASE': _constant(FLOAT, 2),
+         **{option.upper(): kind for option, kind in OPTION_TYPES.items()}}
+
+
+@intrinsic(prefer_literal=True)
+def stack(typing, size):
+    """Return a pointer to ``size`` (a constant) float64s in the frame of the calling function."""
+    count = getattr(size, 'literal_value', None)
+    if count is None:
+        return None
+
+    def build(context, builder, signature, args):
+        room = cgutils.alloca_once(builder, ir.DoubleType(), size=ir.IntType(64)(count))
+        return builder.bitcast(room, ir.IntType(8).as_pointer())
+    return types.voidptr(size), build
+
+
+@intrinsic
+def invoke(typing, address, arrays):
+    """Call the function at ``address`` with pointers to the data of ``arrays``, a tuple."""
+    def build(context, builder, signature, args):
+        pointer = ir.DoubleType().as_pointer()
+        values = cgutils.unpack_tuple(builder, args[1])
+        data = [context.make_array(kind)(context, builder, value).data
+                for kind, value in zip(signature.args[1], values)]
+        function = ir.FunctionType(ir.VoidType(), [pointer] * len(data)).as_pointer()
+        builder.call(builder.inttoptr(args[0], function),
+                     [builder.bitcast(d, pointer) for d in data])
+        return context.get_dummy_value()
+    return types.void(types.int64, arrays), build
+
+
+@intrinsic
+def pointer(typing, address):
+    """Return an address as a pointer."""
+    def build(context, builder, signature, args):
+        return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+    return types.voidptr(types.int64), build
+
+
+@intrinsic
+def constant(typing, array):
+    """Return an array that cannot be written through."""
+    def build(context, builder, signature, args):
+        return impl_ret_borrowed(context, builder, signature.return_type, args[0])
+    return array.copy(readonly=True)(array), build
