@@ -134,6 +134,29 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
     out.print(table(model, wanted, cold, cached, (first, second)))
 
 
+@app.command('check-machine')
+def check_machine(seconds: Annotated[float, typer.Option(
+        min=1.0, max=86400.0, help='How long to measure; the longer, the rarer what is seen.')
+        ] = 120.0) -> None:
+    """Measure whether this machine can run the loop, how fast, and what would make it better."""
+    from .check_machine import run
+
+    run(seconds, console())
+
+
+@app.command('loop-report')
+def loop_report(file: Annotated[Path, typer.Argument(
+                    metavar='FILE', help='What a controller with the parameter timing_file has '
+                                         'written.')],
+                picture: Annotated[Path | None, typer.Option(
+                    '--picture', metavar='PNG', help='Where the histograms go; otherwise beside '
+                    'FILE.')] = None) -> None:
+    """Show how a control loop kept its time: figures, and a picture of histograms."""
+    from .loop_report import run
+
+    run(file, picture or file.with_suffix('.png'), console())
+
+
 @app.command()
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(

@@ -6,16 +6,19 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from math import nan
 
 from ..control import guard
 from ..control.controller import Controller
 from ..realtime.grid import Grid, sharpen_timers
-from ..realtime.statistics import Window
+from ..realtime.scheduling import Outcome, Scheduling, scheduled
+from ..realtime.statistics import LostSamples, Timing
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import ACCEPTED, REASONS, JointStateDecoder, stamp_of
 from .serialized import SerializedSubscription
 
 COUNT_INTERVAL = 0.05       # s between two counts of the listeners
+NORMAL = Scheduling()
 GRACE = 2_000_000           # ns that a state may come after the clock of its time
 
 
@@ -28,19 +31,26 @@ class ControlLoop:
     :param ros_time: under simulation time, gives it [s], to this thread only; None: the steady
         clock is used. With ``trigger`` state the stamp of the state is the time, so a paused
         simulation holds still.
+    :param scheduling: wanted for the thread; what came of it is in ``scheduling`` after the start.
+    :param spin: how long before each point of the grid the clock is watched [s].
+    :param keep: how many cycles ``timing`` holds.
     """
 
     def __init__(self, controller: Controller, decoder: JointStateDecoder,
                  states: SerializedSubscription, publish: Callable[[bytes], None],
                  listeners: Callable[[], int], *, trigger: str,
-                 ros_time: Callable[[], float] | None):
+                 ros_time: Callable[[], float] | None, scheduling: Scheduling = NORMAL,
+                 spin: float = 0.0, keep: int = 2048):
         self.controller, self.decoder, self.trigger = controller, decoder, trigger
         self._listeners, self._count_again = listeners, 0.0
         self.rate = controller.settings.rate
-        self.missed = 0
+        self.missed = self.overruns = 0
         self.refused: Counter[str] = Counter()
         self.accepted = 0
-        self.wake_up, self.cycle_time = Window(2048), Window(2048)     # s
+        self.timing, self.lost = Timing(keep), LostSamples(decoder.state['sequence'])
+        self.scheduling = Outcome()
+        self._wanted, self._scheduled = scheduling, threading.Event()
+        self._grid = Grid(round(1e9 / self.rate), round(1e9 * spin))
         self._states, self._publish, self._ros_time = states, publish, ros_time
         self._noticed = 0.0         # s, time when states were last missed
         self.on_ros_time = ros_time is not None
@@ -52,10 +62,14 @@ class ControlLoop:
         """Begin; states that waited in the queue until now are old and dropped."""
         self._states.drain()
         self.decoder.forget()
+        self.lost, self.missed, self.overruns = LostSamples(self.decoder.state['sequence']), 0, 0
+        self.timing.clear()
         self.controller.begin()
         self._stop.clear()
+        self._scheduled.clear()
         self._thread = threading.Thread(target=self._run, name='control_loop', daemon=True)
         self._thread.start()
+        self._scheduled.wait()
 
     def stop(self) -> None:
         """End and wait for the thread; where the arm was still driven, the last word is zero."""
@@ -82,6 +96,14 @@ class ControlLoop:
 
     def _run(self) -> None:
         try:
+            with scheduled(self._wanted) as self.scheduling:
+                self._scheduled.set()
+                self._drive()
+        finally:
+            self._scheduled.set()
+
+    def _drive(self) -> None:
+        try:
             if self.trigger == 'timer':
                 self._on_grid()
             else:
@@ -95,17 +117,17 @@ class ControlLoop:
 
     def _on_grid(self) -> None:
         sharpen_timers()
-        grid = Grid(round(1e9 / self.rate))
+        grid = self._grid
         grid.start()
         while not self._stop.is_set():
             missed = grid.wait()
             self.missed += missed
+            self.overruns += missed > 0
             self.controller.outside['missed'] = missed
             woke = time.monotonic()
-            self.wake_up.add(woke - grid.deadline * 1e-9)
             self._take()
-            self._step(self._time())
-            self.cycle_time.add(time.monotonic() - woke)
+            self._step(now := self._time())
+            self._note(woke, woke - grid.deadline * 1e-9, now)
 
     def _on_state(self) -> None:
         sharpen_timers()
@@ -124,7 +146,7 @@ class ControlLoop:
                 continue                # in lockstep a state follows its clock at once
             if accepted or due:
                 self._step(now)
-                self.cycle_time.add(time.monotonic() - woke)
+                self._note(woke, nan, now)
             if accepted or silent:
                 stepped = time.monotonic()
 
@@ -148,6 +170,7 @@ class ControlLoop:
             code = self.decoder.decode(message, received, sequence)
             if code == ACCEPTED:
                 self.accepted += 1
+                self.lost.look()
                 accepted = True
             else:
                 self.refused[REASONS[code]] += 1
@@ -159,3 +182,7 @@ class ControlLoop:
             self.controller.outside['listeners'] = self._listeners()
         if self.controller.step(now):
             self._publish(self._encoder.encode(self.controller.tau))
+
+    def _note(self, woke: float, late: float, now: float) -> None:
+        age = now - float(self.decoder.state['received'].min())
+        self.timing.add(woke, late, time.monotonic() - woke, age)

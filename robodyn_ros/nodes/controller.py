@@ -20,10 +20,11 @@ from ..control import guard
 from ..control.controller import Controller
 from ..errors import ParameterError, RobodynError
 from ..model.robot import RobotModel
+from ..realtime.recording import LONGEST
 from ..wire.joint_state import JointStateDecoder
-from . import diagnostics, process, qos, robot
+from . import diagnostics, process, qos, robot, timing_file
 from .control_loop import ControlLoop
-from .controller_parameters import TABLE, settings
+from .controller_parameters import TABLE, scheduling, settings, thresholds
 from .description import RobotDescription
 from .parameters import Parameters
 from .references import References
@@ -71,6 +72,7 @@ class ControllerNode(LifecycleNode):
         """Read the robot, compile its cycle, open the topics; nothing is published yet."""
         p = self.parameters.values()
         try:
+            wanted = scheduling(p)
             model = self._load_model(p)
             decoder = JointStateDecoder(model.joint_names)
             controller = Controller(model, settings(p), decoder.state,
@@ -89,12 +91,15 @@ class ControllerNode(LifecycleNode):
         self.loop = ControlLoop(
             controller, decoder, self._states, self._commands.publish,
             self._commands.get_subscription_count, trigger=p['trigger'],
-            ros_time=self._simulation_clock.now if self._simulation_clock else None)
+            ros_time=self._simulation_clock.now if self._simulation_clock else None,
+            scheduling=wanted, spin=p['spin'] if p['trigger'] == 'timer' else 0.0,
+            **({'keep': LONGEST} if p['timing_file'] else {}))
         self._trouble = ''
         process.freeze_garbage()
         self.get_logger().info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
-            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, data path python wait set')
+            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, '
+            f'data path {diagnostics.DATA_PATH}')
         return SUCCESS
 
     @process.told
@@ -102,6 +107,9 @@ class ControllerNode(LifecycleNode):
         """Arm and rise; a refusal names what stands against it."""
         assert self.loop is not None
         self.loop.start()
+        for refusal in self.loop.scheduling.refused:
+            self.get_logger().warning(refusal)
+        self.get_logger().info(f'control thread: {self.loop.scheduling}')
         if (objection := self._arm()) is None:
             self._active, self._trouble = True, ''
             return SUCCESS
@@ -199,6 +207,8 @@ class ControllerNode(LifecycleNode):
             if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
                 controller.stop()       # another request crossed the first
         loop.stop()
+        if self._active:
+            timing_file.write(self.parameters['timing_file'], loop, self.get_logger())
         self._active = False
         self._log_changes()
 
@@ -233,9 +243,12 @@ class ControllerNode(LifecycleNode):
         return response
 
     def _publish_diagnostics(self) -> None:
-        status = (self._report.status(self.loop, self.references, time.monotonic())
-                  if self.loop is not None and self._active else self._report.idle(self._trouble))
-        self._diagnostics.publish(diagnostics.array(self.get_clock().now().to_msg(), status))
+        if self.loop is None or not self._active:
+            told = [self._report.idle(self._trouble)]
+        else:
+            told = [self._report.status(self.loop, self.references, time.monotonic()),
+                    self._report.timing(self.loop, thresholds(self.parameters.values()))]
+        self._diagnostics.publish(diagnostics.array(self.get_clock().now().to_msg(), told))
 
     def _log_changes(self) -> None:
         if self.loop is None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..control.records import MISSING_VELOCITY, MODES
 from ..control.settings import Settings
+from ..errors import ParameterError
+from ..realtime.scheduling import Scheduling
 from . import robot
 from .parameters import Parameter
 
@@ -35,6 +37,32 @@ LOOP = (
               'state.', choices=TRIGGERS),
     Parameter('arming_timeout', float, 5.0, 'How long activating and resetting wait for an arm '
               'that may be armed.', 's', 0.1, 60.0, live=True),
+)
+
+REALTIME = (
+    Parameter('priority', int, 0, 'Real-time priority (SCHED_FIFO) of the control thread; 0: '
+              'none. Interrupts of a real-time kernel run at 50.', '', 0, 99),
+    Parameter('cpus', list[int], [], 'The only CPUs on which the control thread may run; empty: '
+              'any.', '', 0, 1023),
+    Parameter('lock_memory', bool, False, 'Keep the memory of the process in RAM (mlockall) while '
+              'it is active.'),
+    Parameter('spin', float, 0.0, 'The control thread sleeps so much less and watches the clock '
+              'for the rest: less late, for a CPU kept busy meanwhile. With `trigger` timer.',
+              's', 0.0, 0.001),
+    Parameter('keep_awake', bool, False, 'Keep all CPUs out of deep idle states while active '
+              '(/dev/cpu_dma_latency): less late, for more power and heat.'),
+    Parameter('timing_file', str, '', 'When deactivated, write the timing of the latest million '
+              'cycles there (.npz), for `robodyn loop-report`; empty: nowhere.'),
+    Parameter('rate_warn', float, 0.05, 'Mean error, or standard deviation, of the rate that is '
+              'warned of in the diagnostics, as a share of `rate`.', '', 0.0, 1.0, live=True),
+    Parameter('rate_error', float, 0.1, 'The same, an error.', '', 0.0, 1.0, live=True),
+    Parameter('execution_warn', float, 0.001, 'Mean time of a cycle that is warned of; half a '
+              'period always is.', 's', 0.0, 1.0, live=True),
+    Parameter('execution_error', float, 0.002, 'The same, an error; a period always is.', 's',
+              0.0, 1.0, live=True),
+    Parameter('jitter_warn', float, 0.0001, 'Standard deviation of the time of a cycle that is '
+              'warned of.', 's', 0.0, 1.0, live=True),
+    Parameter('jitter_error', float, 0.0002, 'The same, an error.', 's', 0.0, 1.0, live=True),
 )
 
 CONTROL = (
@@ -107,9 +135,31 @@ GUARD = (
               's', 0.01, 60.0, live=True),
 )
 
-TABLE = ROBOT + LOOP + CONTROL + GUARD
+TABLE = ROBOT + LOOP + REALTIME + CONTROL + GUARD
+THRESHOLDS = ('rate_warn', 'rate_error', 'execution_warn', 'execution_error', 'jitter_warn',
+              'jitter_error')
 
 
 def settings(values: dict[str, Any]) -> Settings:
     """Return the control settings among a node's parameter values."""
     return Settings(**{f.name: values[f.name] for f in fields(Settings)})
+
+
+def scheduling(values: dict[str, Any]) -> Scheduling:
+    """
+    Return what is wanted for the control thread.
+
+    :raises ParameterError: the final spin would be longer than a period.
+    """
+    if values['trigger'] == 'timer' and values['spin'] * values['rate'] >= 1.0:
+        raise ParameterError(f'parameter spin = {values["spin"]:g} s is refused', name='spin',
+                             value=values['spin'],
+                             remedy=f'it must be a part of the period, {1 / values["rate"]:g} s; '
+                                    '0.00005 is much')
+    return Scheduling(values['priority'], tuple(values['cpus']), values['lock_memory'],
+                      values['keep_awake'])
+
+
+def thresholds(values: dict[str, Any]) -> dict[str, float]:
+    """Return the thresholds that ``realtime.statistics.quality`` asks for."""
+    return {name: values[name] for name in THRESHOLDS}

@@ -2,22 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the controller says of itself once a second on /diagnostics."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import inf
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from ..control import guard
 from ..control.records import MODES
+from ..realtime.statistics import OK, quality, rate, spread, worst
 from .control_loop import ControlLoop
 from .references import References
+
+DATA_PATH = 'python wait set'
+JUDGED = 2048               # latest cycles
+LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
 class Report:
     """Turns counters of a loop into diagnostics; rates are those since the last report."""
 
     def __init__(self, node_name: str):
-        self.name = f'{node_name}: control loop'
+        self.name, self.timing_name = f'{node_name}: control loop', f'{node_name}: timing'
         self._last: tuple[float, int, int] | None = None       # time, cycles, missed
 
     def idle(self, trouble: str) -> DiagnosticStatus:
@@ -38,8 +44,6 @@ class Report:
         self._last = present
         rate = (present[1] - cycles) / (now - since) if now > since else 0.0
         newly_missed = loop.missed - missed
-        wake_50, wake_99 = loop.wake_up.percentiles((50, 99))
-        cycle_99, = loop.cycle_time.percentiles((99,))
         phase = guard.PHASES[m['phase']]
         level, message = DiagnosticStatus.OK, f'{phase}, {MODES[m["mode"]]}'
         listeners = int(loop.controller.outside['listeners'][0])
@@ -55,29 +59,53 @@ class Report:
             'phase': phase, 'mode': MODES[m['mode']], 'reason': loop.controller.reason,
             'reason code': loop.controller.reason_code, 'listeners': listeners,
             'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
-            'data path': 'python wait set', 'trigger': loop.trigger,
+            'data path': DATA_PATH, 'scheduling': loop.scheduling,
+            'trigger': loop.trigger,
             'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.rate:g}',
             'cycles': m['cycles'], 'missed periods': loop.missed,
             'accepted samples': loop.accepted,
             'accepted trajectories': references.accepted,
             'refused trajectories': references.refused,
             'refused samples': sum(loop.refused.values()), **_counts(loop.refused),
-            'wake-up error p50 [us]': f'{wake_50 * 1e6:.0f}',
-            'wake-up error p99 [us]': f'{wake_99 * 1e6:.0f}',
-            'wake-up error max [us]': f'{loop.wake_up.max() * 1e6:.0f}',
-            'cycle time p99 [us]': f'{cycle_99 * 1e6:.0f}',
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
             'cycles at position or velocity limits': m['kept_inside'],
         }
-        return DiagnosticStatus(level=level, name=self.name, message=message, hardware_id='',
-                                values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])
+        return _status(level, self.name, message, values)
+
+    def timing(self, loop: ControlLoop, thresholds: Mapping[str, float]) -> DiagnosticStatus:
+        """
+        Status of how well the loop keeps its time, over its latest cycles.
+
+        On ROS time, and where states start the cycles, no rate is right or wrong.
+
+        :param thresholds: what :func:`.statistics.quality` asks for.
+        """
+        cycles = loop.timing.newest(JUDGED)
+        fixed = loop.trigger == 'timer' and not loop.on_ros_time
+        level, message = worst(quality(cycles, loop.rate if fixed else inf, **thresholds))
+        mean, deviation = rate(cycles)
+        values = {'rate mean [Hz]': f'{mean:.1f}', 'rate deviation [Hz]': f'{deviation:.1f}',
+                  'overruns': loop.overruns, 'missed periods': loop.missed,
+                  'lost samples': loop.lost.count}
+        for name, column in (('wake-up error', 'wake_up'), ('cycle time', 'cycle'),
+                             ('state age', 'age')):
+            for figure, value in spread(cycles[column]).named().items():
+                values[f'{name} {figure} [us]'] = f'{1e6 * value:.1f}'
+        return _status(LEVELS[level], self.timing_name,
+                       message if level != OK else 'keeps its time', values)
 
 
-def array(stamp: Time, status: DiagnosticStatus) -> DiagnosticArray:
+def array(stamp: Time, told: Iterable[DiagnosticStatus]) -> DiagnosticArray:
     """Return the message for /diagnostics."""
-    message = DiagnosticArray(status=[status])
+    message = DiagnosticArray(status=list(told))
     message.header.stamp = stamp
     return message
+
+
+def _status(level: bytes, name: str, message: str, values: Mapping[str, object]
+            ) -> DiagnosticStatus:
+    return DiagnosticStatus(level=level, name=name, message=message, hardware_id='',
+                            values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])
 
 
 def _counts(refused: Mapping[str, int]) -> dict[str, int]:

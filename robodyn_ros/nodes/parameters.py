@@ -20,9 +20,12 @@ from ..errors import ParameterError, RobodynError
 
 TYPES = {bool: RosParameter.Type.BOOL, int: RosParameter.Type.INTEGER,
          float: RosParameter.Type.DOUBLE, str: RosParameter.Type.STRING,
-         list[float]: RosParameter.Type.DOUBLE_ARRAY, list[str]: RosParameter.Type.STRING_ARRAY}
+         list[float]: RosParameter.Type.DOUBLE_ARRAY, list[int]: RosParameter.Type.INTEGER_ARRAY,
+         list[str]: RosParameter.Type.STRING_ARRAY}
+LISTS = (list[float], list[int], list[str])
 WRITTEN = {bool: 'true or false', int: 'an integer', float: 'a number with a point, as 1.0',
            str: 'a text', list[float]: 'a list of numbers with a point, as [1.0, 2.0]',
+           list[int]: 'a list of integers, as [2, 3]',
            list[str]: 'a list of texts, as [a, b]'}
 
 
@@ -52,13 +55,13 @@ class Parameter:
                                  name=self.name, value=value, remedy=remedy)
         if self.choices and value not in self.choices:
             refuse(f'choose one of {", ".join(self.choices)}')
-        numbers = value if self.type == list[float] else [value]
-        if self.type not in (int, float, list[float]):
+        numbers = value if self.type in LISTS else [value]
+        if self.type not in (int, float, list[float], list[int]):
             return
         lower = -float('inf') if self.lower is None else self.lower
         upper = float('inf') if self.upper is None else self.upper
         if not all(isfinite(x) and lower <= x <= upper for x in numbers):
-            refuse(f'{"every element" if self.type == list[float] else "it"} must be a finite '
+            refuse(f'{"every element" if self.type in LISTS else "it"} must be a finite '
                    f'number in {self.range}{" " + self.unit if self.unit else ""}')
 
     @property
@@ -121,7 +124,7 @@ class Parameters:
 
     def __getitem__(self, name: str) -> Any:
         value = self.node.get_parameter_or(name).value
-        if self.table[name].type in (list[float], list[str]):
+        if self.table[name].type in LISTS:
             return [] if value is None else list(value)
         return value
 

@@ -38,13 +38,18 @@ class Grid:
     The points in time of one loop, used by the thread that runs it.
 
     :param period_ns: distance of the points [ns].
+    :param spin_ns: how long before a point the sleep ends, and the clock is watched instead
+        [ns]: a CPU is kept busy for what a wake-up takes. Python's own threads wait meanwhile.
     """
 
-    def __init__(self, period_ns: int):
+    def __init__(self, period_ns: int, spin_ns: int = 0):
         if period_ns <= 0:
             raise ArgumentError(f'a period of {period_ns} ns', name='period_ns', value=period_ns,
                                 remedy='give a positive number of nanoseconds')
-        self.period_ns = int(period_ns)
+        if not 0 <= spin_ns < period_ns:
+            raise ArgumentError(f'a final spin of {spin_ns} ns', name='spin_ns', value=spin_ns,
+                                remedy=f'give a part of the period, which is {period_ns} ns')
+        self.period_ns, self.spin_ns = int(period_ns), int(spin_ns)
         self._timespec = (ctypes.c_long * 2)()
         self._address = ctypes.addressof(self._timespec)
         self.start()
@@ -68,8 +73,10 @@ class Grid:
         A signal does not shorten the sleep, unless its Python handler raises.
         """
         missed = self.advance()
-        self._timespec[0], self._timespec[1] = divmod(self.deadline, NS_PER_S)
+        self._timespec[0], self._timespec[1] = divmod(self.deadline - self.spin_ns, NS_PER_S)
         while error := _libc.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, self._address, None):
             if error != errno.EINTR:
                 raise OSError(error, os.strerror(error))
+        while self.spin_ns and monotonic_ns() < self.deadline:
+            pass
         return missed

@@ -1,46 +1,182 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures over the latest samples of a loop, cheap to feed from inside of it."""
+"""How well a loop keeps its time: a ring of its latest cycles, and figures over them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from ..errors import ArgumentError
 
+# One a cycle; NaN where there is nothing to tell.
+TIMING = np.dtype([
+    ('woke', float),            # s, CLOCK_MONOTONIC
+    ('wake_up', float),         # s later than its point of the grid; NaN where states wake it
+    ('cycle', float),           # s from there until everything is published
+    ('age', float),             # s, of the oldest joint's state when the efforts are computed
+])
+PERCENT = (50.0, 99.0, 99.9, 100.0)
 
-class Window:
+
+def no_cycles(n: int) -> ndarray:
+    """(n,) TIMING of which nothing is known, in memory that is there and not only promised."""
+    return np.full(4 * n, np.nan).view(TIMING)
+
+
+class Timing:
     """
-    The latest ``size`` samples of a quantity; one thread adds, any may ask.
+    The latest ``size`` cycles of a loop; one thread adds, any may ask.
 
-    A question asked while samples come in sees each of them whole, some old, some new.
+    A question asked while cycles come in sees some old, some new, and at worst one of each.
+    Compiled code may fill ``ring`` (size,) of TIMING at ``count[0] % size`` and then raise
+    ``count`` (1,) int64 itself: that is all that :meth:`add` does.
     """
 
     def __init__(self, size: int):
         if size < 1:
-            raise ArgumentError(f'a window of {size} samples', name='size', value=size,
+            raise ArgumentError(f'a ring of {size} cycles', name='size', value=size,
                                 remedy='give a positive number')
-        self._ring = np.zeros(size)
-        self._size, self._next, self._full = size, 0, False
+        self.ring = no_cycles(size)
+        self.count = np.zeros(1, np.int64)
+        self._size = size
 
     def __len__(self) -> int:
-        return self._size if self._full else self._next
+        return min(int(self.count[0]), self._size)
 
-    def add(self, x: float) -> None:
-        """Take in a sample; the oldest one of a full window leaves."""
-        self._ring[self._next] = x
-        if self._next + 1 == self._size:
-            self._full, self._next = True, 0
-        else:
-            self._next += 1
+    def add(self, woke: float, wake_up: float, cycle: float, age: float) -> None:
+        """Take in a cycle [s]; the oldest one of a full ring leaves."""
+        n = self.count.item()
+        self.ring[n % self._size] = woke, wake_up, cycle, age
+        self.count[0] = n + 1
 
-    def percentiles(self, percent: Sequence[float]) -> ndarray:
-        """Return these percentiles [0..100], linearly interpolated; NaN without any sample."""
-        if not len(self):
-            return np.full(len(percent), np.nan)
-        return np.percentile(self._ring[:len(self)], percent)
+    def clear(self) -> None:
+        """Know of no cycle any more."""
+        self.count[0] = 0
 
-    def max(self) -> float:
-        """Return the largest sample; NaN without any sample."""
-        return float(self._ring[:len(self)].max()) if len(self) else float('nan')
+    def newest(self, most: int | None = None) -> ndarray:
+        """Return a copy of the latest cycles, at ``most`` so many, oldest first."""
+        count = int(self.count[0])
+        n = min(count, self._size, self._size if most is None else most)
+        return self.ring[np.arange(count - n, count) % self._size]
+
+
+class LostSamples:
+    """
+    Counts the samples that were published and never came, by the numbers they carry.
+
+    :param numbers: (nv,) the number of each joint's latest sample, NaN before it, kept up to date
+        by whoever decodes them; a sample carries joints of one publisher.
+    """
+
+    def __init__(self, numbers: ndarray):
+        self._numbers, self._seen = numbers, numbers.copy()
+        self.count = 0
+
+    def look(self) -> None:
+        """Compare with the last look; once after each sample."""
+        gap = self._numbers - self._seen
+        # A publisher that began anew counts from the beginning: its numbers fall, nothing is lost
+        most = np.fmax.reduce(gap)
+        if most > 1.0:
+            self.count += int(most) - 1
+        self._seen[...] = self._numbers
+
+
+class Spread(NamedTuple):
+    """A quantity in figures, in its own unit; NaN without any sample."""
+
+    mean: float
+    deviation: float            # standard deviation
+    p50: float
+    p99: float
+    p999: float
+    max: float
+
+    def named(self) -> dict[str, float]:
+        """Return them by the names that people read."""
+        return dict(zip(('mean', 'deviation', 'p50', 'p99', 'p99.9', 'max'), self))
+
+
+def spread(samples: ndarray) -> Spread:
+    """Return the figures of the finite ones among (N,) samples."""
+    x = samples[np.isfinite(samples)]
+    if not len(x):
+        return Spread(*(np.nan,) * len(Spread._fields))
+    return Spread(float(x.mean()), float(x.std()), *map(float, np.percentile(x, PERCENT)))
+
+
+def rate(cycles: ndarray) -> tuple[float, float]:
+    """
+    Return mean and standard deviation of the rate [Hz] at which (N,) TIMING follow each other.
+
+    The deviation is that of the periods to first order: the mean of 1/period itself would be
+    ruled by the one short period after each late wake-up.
+    """
+    periods = np.diff(cycles['woke'])
+    if not len(periods) or not (mean := periods.mean()) > 0.0:
+        return np.nan, np.nan
+    return float(1.0 / mean), float(periods.std() / mean**2)
+
+
+OK, WARN, ERROR = range(3)
+
+
+class Threshold(NamedTuple):
+    """A quantity that should stay small."""
+
+    what: str
+    value: float
+    warn: float
+    error: float
+    unit: str
+
+    @property
+    def level(self) -> int:
+        """OK, WARN or ERROR; what is not known is OK."""
+        return ERROR if self.value > self.error else WARN if self.value > self.warn else OK
+
+    def __str__(self) -> str:
+        limit = self.error if self.level == ERROR else self.warn
+        return f'{self.what} {self.value:.3g} {self.unit}, more than {limit:.3g}'
+
+
+def worst(thresholds: Iterable[Threshold]) -> tuple[int, str]:
+    """Return the highest level, and what is said of all that reach it; (OK, '') if none does."""
+    every = list(thresholds)
+    level = max((t.level for t in every), default=OK)
+    return level, '; '.join(str(t) for t in every if t.level == level) if level else ''
+
+
+def quality(cycles: ndarray, nominal: float, *, rate_warn: float, rate_error: float,
+            execution_warn: float, execution_error: float, jitter_warn: float,
+            jitter_error: float) -> list[Threshold]:
+    """
+    Judge (N,) TIMING by the quantities that ros2_control judges its loops by.
+
+    Those are mean error and standard deviation of the rate, and mean and standard deviation of
+    the execution time. It gives limits of the former in Hz, for its 100 Hz; here they are shares
+    of the rate.
+
+    :param nominal: rate that the loop should have [Hz]; inf: any rate is right.
+    :param rate_warn: share of the nominal rate; ``rate_error`` likewise.
+    :param execution_warn: mean execution time [s]; ``execution_error`` and the standard deviations
+        ``jitter_warn`` and ``jitter_error`` likewise. Half a period, and a whole one, are too
+        long whatever they say.
+    """
+    mean, deviation = rate(cycles)
+    work = spread(cycles['cycle'])
+    if fixed := nominal < inf:
+        execution_warn = min(execution_warn, 0.5 / nominal)
+        execution_error = min(execution_error, 1.0 / nominal)
+    out = [Threshold('execution time', 1e6 * work.mean, 1e6 * execution_warn,
+                     1e6 * execution_error, 'us'),
+           Threshold('execution time deviation', 1e6 * work.deviation, 1e6 * jitter_warn,
+                     1e6 * jitter_error, 'us')]
+    if fixed:
+        out[:0] = [Threshold(what, value, rate_warn * nominal, rate_error * nominal, 'Hz')
+                   for what, value in (('rate error', abs(mean - nominal)),
+                                       ('rate deviation', deviation))]
+    return out

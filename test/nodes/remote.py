@@ -79,6 +79,7 @@ class Remote:
         self._commands = Recorder(self.node, Float64MultiArray, 'commands')
         self._states = Recorder(self.node, JointState, 'joint_states')
         self.diagnostics: dict[str, str] = {}
+        self.timing: dict[str, str] = {}
         self.reports = 0                # diagnostics heard so far
         self._clients: dict[str, object] = {}
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
@@ -102,9 +103,12 @@ class Remote:
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         self.reports += 1
         for status in message.status:
-            self.diagnostics = {v.key: v.value for v in status.values}
-            self.diagnostics['level'] = str(ord(status.level))
-            self.diagnostics['message'] = status.message
+            told = {v.key: v.value for v in status.values}
+            told['level'], told['message'] = str(ord(status.level)), status.message
+            if status.name.endswith(': timing'):
+                self.timing = told
+            else:
+                self.diagnostics = told
 
     def trajectories(self):
         """Return a publisher of trajectories that the controller hears."""

@@ -101,3 +101,16 @@ def test_timers_are_sharpened_for_the_calling_thread_alone():
 def test_a_period_is_positive(period):
     with pytest.raises(ArgumentError, match='period'):
         Grid(period)
+
+
+def test_the_final_spin_ends_at_the_point_and_not_before():
+    grid = Grid(2_000_000, 1_900_000)
+    for _ in range(20):
+        grid.wait()
+        assert monotonic_ns() >= grid.deadline
+
+
+@pytest.mark.parametrize('spin', [-1, 1000, 2000])
+def test_the_final_spin_is_a_part_of_the_period(spin):
+    with pytest.raises(ArgumentError, match='final spin'):
+        Grid(1000, spin)

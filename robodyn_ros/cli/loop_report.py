@@ -1,0 +1,98 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How a control loop kept its time, from its recording."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from numpy import ndarray
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..errors import ArgumentError
+from ..realtime.recording import Recording, load
+from ..realtime.statistics import rate, spread
+
+COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state'}
+BARS = '▁▂▃▄▅▆▇█'
+BINS = 12                   # of a histogram in the table
+FINE_BINS = 80              # of one in the picture
+
+
+def run(path: Path, picture: Path, out: Console) -> None:
+    """Print the figures and draw the histograms."""
+    recording = load(path)
+    if not len(recording.cycles):
+        raise ArgumentError(f'{path} holds no cycle', name='file', value=str(path),
+                            remedy='let the controller be active for a while')
+    about = recording.about
+    mean, deviation = rate(recording.cycles)
+    kept = len(recording.cycles)
+    out.print(f'{kept} cycles' + (f', the last of {about.cycles}' if about.cycles > kept else '')
+              + f', trigger {about.trigger}, {about.data_path}, {about.scheduling}',
+              style='bold')
+    nominal = f', nominally {about.rate:g}' if about.trigger == 'timer' else ''
+    out.print(f'rate {mean:.2f} ± {deviation:.2f} Hz{nominal}; {about.overruns} overruns, '
+              f'{about.missed} points of the grid missed, {about.lost} samples lost')
+    out.print(_table(recording))
+    if find_spec('matplotlib') is None:
+        out.print("no picture: matplotlib is not installed (pip install 'robodyn_ros[sim]')",
+                  style='yellow')
+        return
+    _draw(recording, path.name, picture)
+    out.print(f'histograms: {picture}')
+
+
+def _table(recording: Recording) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ('[µs]', 'p50', 'p99', 'p99.9', 'max', 'from 0 to p99.9, logarithmic'):
+        table.add_column(heading, justify='left' if heading[0] in '[f' else 'right')
+    for column, name in COLUMNS.items():
+        x = 1e6 * recording.cycles[column]
+        figures = spread(x)
+        if np.isnan(figures.max):
+            table.add_row(name, *4 * ('-',), 'not measured with this trigger')
+            continue
+        table.add_row(name, *(f'{v:.1f}' for v in figures[2:]), _bars(x, figures.p999))
+    return table
+
+
+def _bars(x: ndarray, upper: float) -> str:
+    """A histogram as a word: heights are logarithmic, empty bins are blank."""
+    counts, _ = np.histogram(x[np.isfinite(x)], BINS, (0.0, max(upper, 1e-9)))
+    heights = np.log1p(counts) / max(np.log1p(counts.max()), 1e-9)
+    return ''.join(BARS[int(h * (len(BARS) - 1))] if h else ' ' for h in heights)
+
+
+def _draw(recording: Recording, title: str, picture: Path) -> None:
+    """Write the histograms; :class:`ArgumentError` where the picture cannot be written."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({'font.size': 9}):
+        figure = Figure(figsize=(7.0, 7.5), layout='constrained')
+        axes = figure.subplots(len(COLUMNS), 1)
+        for ax, (column, name) in zip(axes, COLUMNS.items()):
+            x = 1e6 * recording.cycles[column]
+            figures = spread(x)
+            ax.set_title(name, loc='left')
+            ax.set_xlabel('µs')
+            ax.set_ylabel('cycles')
+            if np.isnan(figures.max):
+                ax.text(0.5, 0.5, 'not measured', ha='center', transform=ax.transAxes)
+                continue
+            ax.hist(x[np.isfinite(x)], FINE_BINS, log=True, color='#4878a8')
+            for name, style in (('p50', '-'), ('p99', '--'), ('p99.9', ':')):
+                ax.axvline(figures.named()[name], color='#303030', lw=1, ls=style,
+                           label=f'{name} {figures.named()[name]:.1f}')
+            ax.plot([], [], ' ', label=f'max {figures.max:.1f}')
+            ax.legend(fontsize=8)
+        figure.suptitle(f'{title}: {recording.about.scheduling}', x=0.02, ha='left')
+        try:
+            figure.savefig(picture, dpi=130)
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
+                                value=str(picture),
+                                remedy='give --picture another path that ends in .png') from error

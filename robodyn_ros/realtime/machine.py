@@ -1,0 +1,161 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What of a Linux machine decides how late threads wake up, and what a person can change of it."""
+
+import os
+import platform
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from .scheduling import Outcome, Scheduling, listed, scheduled
+
+CPUS = Path('/sys/devices/system/cpu')
+SLOW = 10                   # µs: idle states that take longer to leave are deep
+ENOUGH = 4                  # CPUs, of which one may be kept for the loop
+PRIORITY = 80               # tried, and named in advice
+FINE, FAIR, BAD = range(3)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """
+    One property of the machine.
+
+    ``grade``: FINE, FAIR (could be better) or BAD (a 1 kHz loop suffers). ``advice``: what to do
+    for a better one, with the commands; '' where there is nothing to do, or nothing to gain.
+    """
+
+    name: str
+    value: str
+    grade: int = FINE
+    advice: str = ''
+
+
+def facts() -> list[Fact]:
+    """Look at the machine; takes milliseconds and changes nothing that lasts."""
+    return [look() for look in (_kernel, _host, _cpus, _isolation, _governor, _idle, _slack,
+                                _throttling, _priority, _memory, _latency)]
+
+
+def text(path: Path | str) -> str:
+    """Return a small file of /proc or /sys without its newline; '' where there is none."""
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ''
+
+
+def attempt(wanted: Scheduling) -> Outcome:
+    """Ask the kernel for it, in a thread that ends at once."""
+    def ask() -> Outcome:
+        with scheduled(wanted) as outcome:
+            return outcome
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(ask).result()
+
+
+def _kernel() -> Fact:
+    about = os.uname()
+    if text('/sys/kernel/realtime') == '1' or 'PREEMPT_RT' in about.version:
+        return Fact('kernel', f'{about.release}, PREEMPT_RT')
+    try:
+        family = platform.freedesktop_os_release().get('ID', '')
+    except OSError:
+        family = ''
+    command = {'ubuntu': 'sudo pro attach; sudo pro enable realtime-kernel',
+               'debian': f'sudo apt install linux-image-rt-{_debian()}'}.get(
+        family, 'that of your distribution whose name has rt or realtime in it')
+    return Fact('kernel', f'{about.release}, not real-time', FAIR,
+                f'a PREEMPT_RT kernel bounds how late a thread is: {command}, then boot it')
+
+
+def _debian() -> str:
+    return {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(os.uname().machine, os.uname().machine)
+
+
+def _host() -> Fact:
+    if ' hypervisor' in text('/proc/cpuinfo'):
+        return Fact('host', 'a virtual machine', FAIR, 'the host of a virtual machine may '
+                    'stop it at any time, whatever is set here: run a real arm from a machine of '
+                    'its own')
+    return Fact('host', 'no virtual machine')
+
+
+def _cpus() -> Fact:
+    mine, online = os.sched_getaffinity(0), os.cpu_count() or 1
+    load, value = os.getloadavg()[0], f'{listed(mine)} of {online}'
+    if load > len(mine) / 2:
+        return Fact('CPUs', f'{value}, load {load:.1f}', FAIR,
+                    'other programs keep the CPUs busy, and what is measured suffers: see top')
+    return Fact('CPUs', f'{value}, load {load:.1f}')
+
+
+def _isolation() -> Fact:
+    isolated, tickless = text(CPUS / 'isolated'), text(CPUS / 'nohz_full')
+    if isolated:
+        return Fact('isolated CPUs', f'{isolated}' + (f', without tick {tickless}'
+                                                      if tickless not in ('', '(null)') else ''),
+                    advice=f'set cpus: [{isolated.split(",")[0].split("-")[0]}], or nothing runs '
+                    'there')
+    last = (os.cpu_count() or 1) - 1
+    if last + 1 < ENOUGH:
+        return Fact('isolated CPUs', 'none, and too few to keep one apart')
+    return Fact('isolated CPUs', 'none', FAIR,
+                f'keep one for the loop: append "isolcpus={last} nohz_full={last}" to '
+                'GRUB_CMDLINE_LINUX in /etc/default/grub, sudo update-grub, boot, and set '
+                f'cpus: [{last}]')
+
+
+def _governor() -> Fact:
+    governors = {text(p) for p in CPUS.glob('cpu[0-9]*/cpufreq/scaling_governor')} - {''}
+    if not governors:
+        return Fact('frequency governor', 'none: this system does not set the frequency')
+    value = ', '.join(sorted(governors))
+    if governors == {'performance'}:
+        return Fact('frequency governor', value)
+    return Fact('frequency governor', value, FAIR, 'echo performance | sudo tee '
+                f'{CPUS}/cpu*/cpufreq/scaling_governor')
+
+
+def _idle() -> Fact:
+    states = [(int(text(p / 'latency') or 0), text(p / 'name'))
+              for p in CPUS.glob('cpu0/cpuidle/state*')]
+    if not states:
+        return Fact('idle states', 'unknown to this system')
+    latency, name = max(states)
+    value = f'{name}, {latency} µs to leave'
+    return Fact('idle states', value, FAIR, 'set keep_awake: true') if latency > SLOW else Fact(
+        'idle states', value)
+
+
+def _slack() -> Fact:
+    slack = int(text('/proc/self/timerslack_ns') or 0)
+    return Fact('timer slack', f'{slack / 1000:g} µs; the loop takes 1 ns for itself')
+
+
+def _throttling() -> Fact:
+    runtime = int(text('/proc/sys/kernel/sched_rt_runtime_us') or -1)
+    period = int(text('/proc/sys/kernel/sched_rt_period_us') or 1_000_000)
+    return Fact('real-time threads', 'may use a CPU whole' if runtime < 0 or runtime >= period
+                else f'get {100 * runtime // period} % of a CPU at most')
+
+
+def _asked(name: str, wanted: Scheduling, grade: int, granted: str = 'granted') -> Fact:
+    outcome = attempt(wanted)
+    if outcome.refused:
+        return Fact(name, 'not granted', grade, outcome.refused[0])
+    return Fact(name, granted)
+
+
+def _priority() -> Fact:
+    return _asked('real-time priority', Scheduling(priority=PRIORITY), BAD,
+                  f'granted (tried {PRIORITY})')
+
+
+def _memory() -> Fact:
+    return _asked('locked memory', Scheduling(lock_memory=True), FAIR)
+
+
+def _latency() -> Fact:
+    return _asked('keeping CPUs awake', Scheduling(keep_awake=True), FAIR)

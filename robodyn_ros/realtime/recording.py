@@ -1,0 +1,91 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Recordings of a loop's timing: a NumPy .npz file with one value a cycle.
+
+It holds ``woke``, ``wake_up``, ``cycle`` and ``age`` (N,) as in ``statistics.TIMING`` [s], oldest
+first, and the words and numbers of :class:`About` (``about``, a JSON text).
+"""
+
+import json
+import os
+import zipfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..errors import ArgumentError
+from .statistics import TIMING, no_cycles
+
+FORMAT = 'robodyn_ros timing 1'
+LONGEST = 1 << 20               # cycles: 17 minutes at 1 kHz, 32 MiB
+
+
+@dataclass
+class About:
+    """What a recording is of."""
+
+    rate: float                 # Hz, nominal
+    trigger: str                # timer | state
+    data_path: str
+    scheduling: str
+    cycles: int                 # since the activation, of which the latest were kept
+    overruns: int               # times the loop came too late for a point of its grid
+    missed: int                 # points in total
+    lost: int                   # samples that were published and never came
+
+
+class Recording(NamedTuple):
+    """A recording as it was read."""
+
+    cycles: ndarray             # (N,) TIMING
+    about: About
+
+
+def save(path: Path, cycles: ndarray, about: About) -> None:
+    """
+    Write (N,) TIMING; a file that was there is replaced when the new one is complete.
+
+    :raises OSError: it cannot be written.
+    """
+    part = path.with_name(f'{path.name}.{os.getpid()}.part')
+    try:
+        with part.open('wb') as out:
+            columns: dict[str, Any] = {name: cycles[name] for name in TIMING.names or ()}
+            np.savez(out, format=FORMAT, about=json.dumps(asdict(about)), **columns)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load(path: Path) -> Recording:
+    """
+    Read a recording.
+
+    :raises ArgumentError: the file cannot be read, or is none.
+    """
+    def refuse(why: object) -> ArgumentError:
+        return ArgumentError(f'{path} is no recording of timing ({why})', name='file',
+                             value=str(path), remedy='give the file that the parameter '
+                             'timing_file of the controller names')
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile) or str(file['format']) != FORMAT:
+                raise refuse('another format')
+            columns = [np.asarray(file[name], float) for name in TIMING.names or ()]
+            about = About(**json.loads(str(file['about'])))
+    except (OSError, EOFError) as error:
+        raise refuse(getattr(error, 'strerror', None) or error) from error
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise refuse('damaged, or not written by the controller') from error
+    if len({c.shape for c in columns}) != 1 or columns[0].ndim != 1:
+        raise refuse('its columns differ in length')
+    cycles = no_cycles(len(columns[0]))
+    for name, column in zip(TIMING.names or (), columns):
+        cycles[name] = column
+    return Recording(cycles, about)

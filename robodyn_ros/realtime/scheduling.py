@@ -1,0 +1,167 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a thread may ask of Linux so that it wakes up in time, and what to do where it is refused.
+
+Nothing here stops a loop: what the kernel does not grant becomes a sentence, and on it goes.
+"""
+
+import ctypes
+import os
+import resource
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DMA_LATENCY = Path('/dev/cpu_dma_latency')
+MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
+CAP_IPC_LOCK = 14                               # linux/capability.h
+LIMITS = '/etc/security/limits.d/99-realtime.conf'
+LOGIN = 'sudo groupadd -f realtime; sudo usermod -aG realtime $USER; then log in again'
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Scheduling:
+    """
+    What is wanted; as it stands, nothing.
+
+    :param priority: of SCHED_FIFO, 1 to 99: the thread goes before everything that is not
+        real-time; 0 leaves it as it is.
+    :param cpus: the only CPUs it may run on; empty: those it has.
+    :param lock_memory: keep all memory of the process in RAM.
+    :param keep_awake: keep every CPU of the machine out of idle states that take time to leave.
+    """
+
+    priority: int = 0
+    cpus: tuple[int, ...] = ()
+    lock_memory: bool = False
+    keep_awake: bool = False
+
+
+@dataclass
+class Outcome:
+    """What came of it: in a few words each, and a sentence with a remedy for each refusal."""
+
+    granted: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return ', '.join(self.granted) or 'as any other thread'
+
+
+@contextmanager
+def scheduled(wanted: Scheduling) -> Iterator[Outcome]:
+    """
+    Run the calling thread like this for as long as the block lasts; undone afterwards.
+
+    The memory is that of the whole process, the idle states are those of the whole machine.
+    """
+    outcome = Outcome()
+    with ExitStack() as undo:
+        if wanted.lock_memory:
+            _lock_memory(outcome, undo)
+        if wanted.keep_awake:
+            _keep_awake(outcome, undo)
+        if wanted.cpus:
+            _pin(wanted.cpus, outcome, undo)
+        if wanted.priority:     # last: what stands above takes its time
+            _raise(wanted.priority, outcome, undo)
+        yield outcome
+
+
+def _refuse(outcome: Outcome, what: str, error: OSError, remedy: str) -> None:
+    outcome.refused.append(f'{what} is not granted ({error.strerror}): {remedy}')
+
+
+def _raise(priority: int, outcome: Outcome, undo: ExitStack) -> None:
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+    except OSError as error:
+        allowed = resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
+        _refuse(outcome, f'SCHED_FIFO priority {priority}', error,
+                f'up to {allowed} is allowed; echo "@realtime - rtprio 98" | sudo tee -a '
+                f'{LIMITS}; {LOGIN}; in a container, --cap-add=sys_nice')
+        return
+    undo.callback(os.sched_setscheduler, 0, *before)
+    outcome.granted.append(f'SCHED_FIFO {priority}')
+
+
+def _pin(cpus: tuple[int, ...], outcome: Outcome, undo: ExitStack) -> None:
+    before, asked = os.sched_getaffinity(0), listed(cpus)
+    try:
+        os.sched_setaffinity(0, cpus)
+        # The kernel leaves out those that are not there, as long as one is
+        if (got := os.sched_getaffinity(0)) != set(cpus):
+            os.sched_setaffinity(0, before)
+            raise OSError(0, f'there is only {listed(got)} of it')
+    except OSError as error:
+        _refuse(outcome, f'running on CPU {asked}', error,
+                f'this process may use {listed(before)}; name some of those')
+        return
+    undo.callback(os.sched_setaffinity, 0, before)
+    outcome.granted.append(f'CPU {asked}')
+
+
+def _lock_memory(outcome: Outcome, undo: ExitStack) -> None:
+    # Under a limit, MCL_FUTURE would let an allocation fail later, and the process with it
+    flags = MCL_CURRENT | (MCL_FUTURE if unlimited_memory() else 0)
+    if _libc.mlockall(flags):
+        number = ctypes.get_errno()
+        _refuse(outcome, 'locked memory', OSError(number, os.strerror(number)),
+                f'{memory_limit()} is allowed; echo "@realtime - memlock unlimited" | sudo tee -a '
+                f'{LIMITS}; {LOGIN}; in a container, --ulimit memlock=-1')
+        return
+    undo.callback(_libc.munlockall)
+    outcome.granted.append('memory locked' if flags & MCL_FUTURE else 'present memory locked')
+
+
+def _keep_awake(outcome: Outcome, undo: ExitStack) -> None:
+    try:
+        device = os.open(DMA_LATENCY, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError as error:
+        _refuse(outcome, 'keeping CPUs awake', error,
+                'the kernel, or the container, has no such device' if not DMA_LATENCY.exists()
+                else 'echo \'KERNEL=="cpu_dma_latency", GROUP="realtime", MODE="0660"\' | '
+                     'sudo tee /etc/udev/rules.d/99-cpu-dma-latency.rules; sudo udevadm control '
+                     '--reload; sudo udevadm trigger --name-match=cpu_dma_latency; ' + LOGIN)
+        return
+    undo.callback(os.close, device)     # which takes the request back
+    try:
+        os.write(device, struct.pack('i', 0))       # µs
+    except OSError as error:
+        _refuse(outcome, 'keeping CPUs awake', error, f'see whether {DMA_LATENCY} is the device')
+        return
+    outcome.granted.append('CPUs kept awake')
+
+
+def unlimited_memory() -> bool:
+    """Whether this process may lock whatever it allocates."""
+    if resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] == resource.RLIM_INFINITY:
+        return True
+    with suppress(StopIteration):
+        status = Path('/proc/thread-self/status').read_text().splitlines()
+        word = next(line.split()[1] for line in status if line.startswith('CapEff'))
+        return bool(int(word, 16) >> CAP_IPC_LOCK & 1)
+    return False
+
+
+def memory_limit() -> str:
+    """How much memory may be locked without a privilege, as a person writes it."""
+    limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+    return 'all' if limit == resource.RLIM_INFINITY else f'{limit / 2**20:.3g} MiB'
+
+
+def listed(cpus: Iterable[int]) -> str:
+    """CPUs as the kernel lists them: 0-3,6."""
+    ranges: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if ranges and cpu == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [cpu]
+        else:
+            ranges.append([cpu])
+    return ','.join('-'.join(map(str, r)) for r in ranges)

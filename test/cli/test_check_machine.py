@@ -1,0 +1,90 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn check-machine` on the machine of the tests; `robodyn loop-report` of a recording."""
+
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from robodyn_ros.cli.app import app
+from robodyn_ros.realtime.recording import About, save
+from robodyn_ros.realtime.statistics import no_cycles
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.mark.parametrize('ros', [True, False])
+def test_it_measures_and_comes_to_a_verdict(monkeypatch, ros):
+    if not ros:
+        monkeypatch.setitem(sys.modules, 'rclpy', None)     # as if it were not installed
+    result = run('check-machine', '--seconds', '1')
+    assert result.exit_code == 0
+    said = result.output
+    for part in ('This machine', 'real-time priority', 'Wake-ups: how late', 'Python busy',
+                 'native busy', 'no parameter set', 'Rate that is sustained', 'first look only'):
+        assert part in said
+    assert ('DDS round trip, joint state' in said) == ros
+    assert ('DDS round trip: skipped, rclpy is not installed' in said) != ros
+    lines = said.splitlines()
+    assert sum(line.startswith('Native: ') for line in lines) == 1
+    assert sum(line.startswith('Python: ') for line in lines) == 1
+
+
+def recording(path, trigger='timer', n=2000):
+    cycles = no_cycles(n)
+    cycles['woke'] = 5.0 + 1e-3 * np.arange(n)
+    cycles['wake_up'] = 1e-6 * np.arange(1, n + 1) if trigger == 'timer' else np.nan
+    cycles['cycle'], cycles['age'] = 42e-6, 700e-6
+    save(path, cycles, About(1000.0, trigger, 'python wait set', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
+
+
+def report(*words):
+    return run('loop-report', *words)
+
+
+def test_the_report_shows_figures_and_draws(tmp_path):
+    recording(tmp_path / 'timing.npz')
+    result = report(tmp_path / 'timing.npz')
+    assert result.exit_code == 0
+    assert '2000 cycles, the last of 4000, trigger timer' in result.output
+    assert 'rate 1000.00 ± 0.00 Hz, nominally 1000' in result.output
+    assert '3 overruns, 4 points of the grid missed, 5 samples lost' in result.output
+    rows = {line.split()[0]: line.split() for line in result.output.splitlines() if line.strip()}
+    assert rows['wake-up'][2:6] == ['1000.5', '1980.0', '1998.0', '2000.0']
+    assert rows['cycle'][2:6] == 4 * ['42.0'] and rows['age'][4:7] == 3 * ['700.0']
+    assert (tmp_path / 'timing.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_where_states_start_the_cycles_there_is_no_wake_up_error(tmp_path):
+    recording(tmp_path / 'timing.npz', 'state')
+    result = report(tmp_path / 'timing.npz', '--picture', tmp_path / 'other.png')
+    assert result.exit_code == 0 and 'not measured with this trigger' in result.output
+    assert 'nominally' not in result.output
+    assert (tmp_path / 'other.png').exists() and not (tmp_path / 'timing.png').exists()
+
+
+def test_without_matplotlib_there_are_figures_only(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)    # as if it were not installed
+    recording(tmp_path / 'timing.npz')
+    result = report(tmp_path / 'timing.npz')
+    assert result.exit_code == 0
+    assert 'wake-up error' in result.output and 'matplotlib is not installed' in result.output
+    assert not (tmp_path / 'timing.png').exists()
+
+
+@pytest.mark.parametrize(('how', 'said'), [
+    ('missing', 'is no recording of timing'), ('no cycle', 'holds no cycle'),
+    ('picture', 'cannot be written')])
+def test_an_error_says_what_is_wrong(tmp_path, how, said):
+    path, more = tmp_path / 'timing.npz', []
+    if how != 'missing':
+        recording(path, n=0 if how == 'no cycle' else 9)
+    if how == 'picture':
+        more = ['--picture', tmp_path / 'nowhere' / 'a.png']
+    result = report(path, *more)
+    assert result.exit_code == 1 and said in result.output
+    assert isinstance(result.exception, SystemExit)

@@ -1,0 +1,148 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The controller's timing: what its thread may do, what it tells of it, what it leaves behind."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nodes.test_control_loop import Rig
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+
+import processes
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.nodes import timing_file
+from robodyn_ros.nodes.controller_parameters import TABLE, scheduling
+from robodyn_ros.nodes.serialized import SerializedSubscription
+from robodyn_ros.realtime.machine import attempt
+from robodyn_ros.realtime.recording import load
+from robodyn_ros.realtime.scheduling import Scheduling
+from robodyn_ros.realtime.statistics import LostSamples
+from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
+
+ASKED = ['-p', 'priority:=10', '-p', 'lock_memory:=true', '-p', 'keep_awake:=true',
+         '-p', 'spin:=0.00005', '-p', f'cpus:=[{min(os.sched_getaffinity(0))}]']
+
+
+def threads(pid):
+    """Policy, priority and CPUs of each thread of a process, by its kernel id."""
+    found = {}
+    for task in Path(f'/proc/{pid}/task').iterdir():
+        number = int(task.name)
+        found[number] = (os.sched_getscheduler(number), os.sched_getparam(number).sched_priority,
+                         frozenset(os.sched_getaffinity(number)))
+    return found
+
+
+def locked(pid):
+    return int(re.search(r'VmLck:\s+(\d+)', Path(f'/proc/{pid}/status').read_text())[1])
+
+
+def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):
+    path = tmp_path / 'timing.npz'
+    _, controller = pair([], [*ASKED, '-p', f'timing_file:={path}'])
+    pid = controller.popen.pid
+    assert remote.change('configure')
+    assert 'cannot change while' in remote.set('controller', priority=5, cpus=[0])
+    before = locked(pid)
+    plain = set(threads(pid).values())
+    assert len(plain) == 1 and before == 0
+    assert remote.change('activate')
+    cpu = frozenset({min(os.sched_getaffinity(0))})
+    special = [t for t in threads(pid).values() if t not in plain]
+    fifo = not attempt(Scheduling(priority=10)).refused
+    assert special == [(os.SCHED_FIFO, 10, cpu) if fifo else (os.SCHED_OTHER, 0, cpu)]
+    lines = controller.text
+    assert ('SCHED_FIFO 10' in lines) == fifo
+    assert ('SCHED_FIFO priority 10 is not granted' in lines) == (not fifo)
+    memory = any('memory locked' in word for word in
+                 re.search(r'control thread: (.*)', lines)[1].split(', '))
+    assert memory == (locked(pid) > 0) == ('locked memory is not granted' not in lines)
+    remote.until(lambda: int(remote.diagnostics.get('cycles', 0)) > 300, 'cycles')
+    assert f'CPU {min(cpu)}' in remote.diagnostics['scheduling']
+
+    judged(remote)
+    assert not path.exists()
+    assert remote.change('deactivate')
+    assert set(threads(pid).values()) == plain and locked(pid) == 0
+    assert not any(os.readlink(fd) == '/dev/cpu_dma_latency'
+                   for fd in Path(f'/proc/{pid}/fd').iterdir() if fd.is_symlink())
+    found = load(path)
+    assert len(found.cycles) == found.about.cycles > 300
+    assert found.about.rate == 1000.0 and found.about.trigger == 'timer'
+    assert np.isfinite(found.cycles['wake_up']).all() and (found.cycles['wake_up'] >= 0.0).all()
+    assert (found.cycles['cycle'] > 0.0).all() and (np.diff(found.cycles['woke']) > 0.0).all()
+    ages = found.cycles['age'][-300:]
+    assert (ages >= 0.0).all()
+    assert controller.interrupt() == 0
+
+
+def judged(remote):
+    """The diagnostics tell the timing, and judge it by thresholds that may change meanwhile."""
+    remote.until(lambda: float(remote.timing.get('rate mean [Hz]', 'nan')) > 0.0, 'timing')
+    for name in ('wake-up error', 'cycle time', 'state age'):
+        p50, p99, p999, most = (float(remote.timing[f'{name} {figure} [us]'])
+                                for figure in ('p50', 'p99', 'p99.9', 'max'))
+        assert 0.0 <= p50 <= p99 <= p999 <= most
+    assert int(remote.timing['overruns']) <= int(remote.timing['missed periods'])
+    # No machine is that good
+    assert remote.set('controller', jitter_warn=0.0, jitter_error=0.0) == ''
+    remote.until(lambda: 'execution time deviation' in remote.timing['message'], 'the judgement')
+    assert remote.timing['level'] == '2' and remote.diagnostics['level'] != '2'
+    assert remote.set('controller', jitter_error=1.0, execution_error=1.0, rate_error=1.0) == ''
+
+
+def test_a_recording_that_cannot_be_written_is_an_error_in_the_log(node, tmp_path, capfd):
+    timing_file.write('', Rig(node, 'timer').loop, node.get_logger())
+    assert capfd.readouterr().err == ''
+    timing_file.write(str(tmp_path / 'missing' / 'a.npz'), Rig(node, 'timer').loop,
+                      node.get_logger())
+    assert 'a.npz cannot be written: No such file' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('change', [
+    {'spin': 0.001}, {'spin': 0.0002, 'rate': 5000.0}])
+def test_a_spin_of_a_whole_period_is_refused(change):
+    values = {p.name: p.default for p in TABLE}
+    assert scheduling(values) == Scheduling()           # nothing, if nobody asks
+    with pytest.raises(ParameterError, match='a part of the period'):
+        scheduling(values | change)
+    assert scheduling(values | change | {'trigger': 'state'}) == Scheduling()   # nothing spins
+
+
+def test_a_cpu_that_no_machine_has_is_refused_at_the_start(start):
+    controller = start(processes.node('controller'), '--ros-args', '-p', 'cpus:=[0, -1]')
+    assert controller.wait() == 1
+    assert 'cpus = [0, -1] is refused: every element must be' in controller.text
+
+
+def test_lost_samples_are_counted_from_their_numbers(remote):
+    """A reader that wakes up after more states than its queue holds has lost the rest."""
+    names = ('joint1', 'joint2')
+    publisher = remote.node.create_publisher(JointState, '/counted', QoSProfile(depth=50))
+    states = SerializedSubscription(remote.node, JointState, '/counted', QoSProfile(depth=3))
+    remote.until(publisher.get_subscription_count, 'the reader')
+    decoder = JointStateDecoder(names)
+    lost, taken = LostSamples(decoder.state['sequence']), []
+
+    def publish(n):
+        for k in range(n):
+            publisher.publish(JointStateEncoder(names).encode(k, [0.0, 0.0], [0.0, 0.0],
+                                                              [0.0, 0.0]))
+
+    def take():
+        for message, number in states.drain_numbered():
+            assert decoder.decode(message, 1.0, number) == ACCEPTED
+            taken.append(number)
+            lost.look()
+        return decoder.state['sequence'][0]
+    publish(1)
+    remote.until(lambda: take() > 0, 'the first')
+    first = decoder.state['sequence'][0]
+    publish(10)
+    remote.until(lambda: take() == first + 10, 'the last')
+    assert lost.count == 11 - len(taken) > 0
+    states.destroy()

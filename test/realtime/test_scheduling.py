@@ -1,0 +1,173 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of the kernel, granted and refused, by what the kernel itself says afterwards."""
+
+import ctypes
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from robodyn_ros.realtime.scheduling import Scheduling, listed, scheduled
+
+# Gives all privileges up, takes limits, asks, and tells what it got and what the kernel says
+ASK = '''
+import json, os, resource, sys, threading
+from pathlib import Path
+from robodyn_ros.realtime.scheduling import DMA_LATENCY, Scheduling, scheduled
+
+def state():
+    me = threading.get_native_id()
+    status = Path(f'/proc/self/task/{me}/status').read_text().splitlines()
+    locked = next(int(l.split()[1]) for l in status if l.startswith('VmLck'))
+    held = [os.readlink(f'/proc/self/fd/{f}') for f in os.listdir('/proc/self/fd')
+            if os.path.islink(f'/proc/self/fd/{f}')]
+    return {'policy': os.sched_getscheduler(0), 'priority': os.sched_getparam(0).sched_priority,
+            'cpus': sorted(os.sched_getaffinity(0)), 'locked': locked,
+            'device': str(DMA_LATENCY) in held}
+
+wanted, rtprio, memlock, humble = json.loads(sys.argv[1])
+if rtprio is not None:
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (rtprio, rtprio))
+if memlock is not None:
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (memlock, memlock))
+if humble and os.geteuid() == 0:
+    os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)
+wanted['cpus'] = tuple(wanted.get('cpus', ()))
+found = {'before': state()}
+with scheduled(Scheduling(**wanted)) as outcome:
+    found['inside'] = state()
+found.update(after=state(), granted=outcome.granted, refused=outcome.refused)
+print(json.dumps(found))
+'''
+PR_CAPBSET_DROP, CAP_IPC_LOCK, CAP_SYS_NICE, CAP_SYS_RESOURCE = 24, 14, 23, 24
+_prctl = ctypes.CDLL(None).prctl
+EVERYTHING = {'priority': 40, 'lock_memory': True, 'keep_awake': True}
+
+
+def has(*capabilities):
+    word = next(line.split()[1] for line in Path('/proc/self/status').read_text().splitlines()
+                if line.startswith('CapEff'))
+    return os.geteuid() == 0 and all(int(word, 16) >> c & 1 for c in capabilities)
+
+
+raises_limits = pytest.mark.skipif(not has(CAP_SYS_RESOURCE),
+                                   reason='needs a root who may raise limits')
+
+
+def ask(wanted, *, rtprio=None, memlock=None, humble=False, without=None):
+    """In a process of its own; ``without`` this capability, which exec then cannot give back."""
+    def drop():
+        if without is not None:
+            _prctl(PR_CAPBSET_DROP, without, 0, 0, 0)
+    done = subprocess.run([sys.executable, '-c', ASK,
+                           json.dumps([wanted, rtprio, memlock, humble])],
+                          capture_output=True, text=True, timeout=60, preexec_fn=drop)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_nothing_wanted_changes_nothing():
+    found = ask({})
+    assert found['before'] == found['inside'] == found['after']
+    assert found['granted'] == found['refused'] == []
+
+
+def test_without_privilege_each_refusal_is_a_line_and_the_loop_goes_on():
+    found = ask(EVERYTHING, rtprio=0, memlock=65536, humble=True)
+    assert found['before'] == found['inside'] == found['after'] and found['granted'] == []
+    memory, awake, priority = found['refused']
+    assert all('\n' not in line for line in found['refused'])
+    assert 'SCHED_FIFO priority 40' in priority and '@realtime - rtprio 98' in priority
+    assert '0.0625 MiB is allowed' in memory and '@realtime - memlock unlimited' in memory
+    if Path('/dev/cpu_dma_latency').exists():
+        assert 'KERNEL=="cpu_dma_latency"' in awake
+    else:
+        assert 'no such device' in awake
+
+
+def test_what_is_granted_is_in_force_and_undone():
+    """As the user who runs the tests; for root that is everything, for others what they may."""
+    found = ask(EVERYTHING)
+    inside, granted = found['inside'], found['granted']
+    assert len(granted) + len(found['refused']) == len(EVERYTHING)
+    assert (inside['policy'] == os.SCHED_FIFO and inside['priority'] == 40) == (
+        'SCHED_FIFO 40' in granted)
+    assert (inside['locked'] > 0) == any('memory locked' in word for word in granted)
+    assert inside['device'] == ('CPUs kept awake' in granted)
+    assert found['before'] == found['after']
+
+
+@pytest.mark.skipif(not has(CAP_SYS_NICE, CAP_IPC_LOCK), reason='needs a privileged root')
+def test_one_privilege_does_not_stand_for_another():
+    found = ask(EVERYTHING, rtprio=0, memlock=65536, without=CAP_SYS_NICE)
+    assert found['granted'][0] == 'memory locked' and found['inside']['locked'] > 0
+    assert len(found['refused']) == 1 + (not found['inside']['device'])
+    assert 'SCHED_FIFO priority 40' in found['refused'][-1]
+    assert found['inside']['policy'] == os.SCHED_OTHER
+    found = ask(EVERYTHING, rtprio=0, memlock=65536, without=CAP_IPC_LOCK)
+    assert 'SCHED_FIFO 40' in found['granted'] and found['inside']['priority'] == 40
+    assert 'locked memory' in found['refused'][0] and found['inside']['locked'] == 0
+    assert found['before'] == found['after']
+
+
+@raises_limits
+def test_limits_are_enough_without_any_capability():
+    infinite = resource.RLIM_INFINITY
+    found = ask({'priority': 40, 'lock_memory': True}, rtprio=40, memlock=infinite, humble=True)
+    assert found['granted'] == ['memory locked', 'SCHED_FIFO 40'] and found['refused'] == []
+    assert found['inside']['priority'] == 40 and found['inside']['locked'] > 0
+    assert found['before'] == found['after']
+    found = ask({'priority': 41}, rtprio=40, humble=True)
+    assert found['granted'] == [] and 'up to 40 is allowed' in found['refused'][0]
+
+
+@raises_limits
+def test_under_a_finite_limit_later_allocations_are_not_locked():
+    """They would fail when the limit is reached, and the process with them."""
+    found = ask({'lock_memory': True}, memlock=1 << 36, humble=True)
+    assert found['granted'] == ['present memory locked'] and found['inside']['locked'] > 0
+
+
+def test_a_thread_is_pinned_and_others_are_not():
+    mine = os.sched_getaffinity(0)
+    seen = []
+
+    def pinned():
+        with scheduled(Scheduling(cpus=(max(mine),))) as outcome:
+            seen.extend((os.sched_getaffinity(0), str(outcome)))
+        seen.append(os.sched_getaffinity(0))
+    thread = threading.Thread(target=pinned)
+    thread.start()
+    thread.join()
+    assert seen == [{max(mine)}, f'CPU {max(mine)}', mine]
+    assert os.sched_getaffinity(0) == mine
+
+
+@pytest.mark.parametrize('others', [(), (min(os.sched_getaffinity(0)),)])
+def test_a_cpu_that_is_not_there_is_refused_whole(others):
+    mine = os.sched_getaffinity(0)
+    with scheduled(Scheduling(cpus=(*others, 900))) as outcome:
+        assert os.sched_getaffinity(0) == mine
+    assert outcome.granted == [] and str(outcome) == 'as any other thread'
+    assert '900' in outcome.refused[0] and f'may use {listed(mine)}' in outcome.refused[0]
+
+
+def test_undone_after_an_exception_too():
+    before = os.sched_getaffinity(0)
+    with pytest.raises(ZeroDivisionError), scheduled(Scheduling(cpus=(min(before),))):
+        assert os.sched_getaffinity(0) == {min(before)}
+        raise ZeroDivisionError
+    assert os.sched_getaffinity(0) == before
+
+
+def test_cpus_are_listed_as_the_kernel_does():
+    assert listed([3, 1, 2, 6, 8, 7, 10]) == '1-3,6-8,10'
+    assert listed(os.sched_getaffinity(0)) == next(
+        line.split()[1] for line in Path('/proc/self/status').read_text().splitlines()
+        if line.startswith('Cpus_allowed_list'))
