@@ -59,7 +59,8 @@ class ControlLoop:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin; states that waited in the queue until now are old and dropped."""
+        """Begin, anew if it runs; states that waited in the queue are old and dropped."""
+        self.stop()                 # no two threads may run one controller
         self._states.drain()
         self.decoder.forget()
         self.lost, self.missed, self.overruns = LostSamples(self.decoder.state['sequence']), 0, 0
@@ -76,6 +77,7 @@ class ControlLoop:
         if self._thread is None:
             return
         self._stop.set()
+        self._states.wake()
         self._thread.join()
         self._thread = None
 

@@ -31,7 +31,7 @@ from .references import References
 from .serialized import RCLError, SerializedSubscription
 from .simulation_clock import SimulationClock
 
-LAST_WORD = Duration(seconds=1.0)        # until everybody has heard it, at most
+LAST_WORD = Duration(seconds=2.0)        # until everybody has heard it, at most
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 

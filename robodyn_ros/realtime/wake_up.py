@@ -130,4 +130,4 @@ def _interpreter(busy: bool) -> Iterator[None]:
         over.set()
         if busy:
             hog.join()
-        sys.setswitchinterval(before)
+        sys.setswitchinterval(before + 1e-7)    # Python cuts off what is less than 1e-6

@@ -22,7 +22,19 @@ def test_no_wake_up_comes_before_its_point(native, busy, spin):
     found = measure(Case(200.0, native, busy, spin=spin), 0.1)
     assert 1 <= len(found.late) <= 20
     assert (found.late >= 0.0).all()
-    assert sys.getswitchinterval() == before and threading.active_count() == threads
+    assert sys.getswitchinterval() == pytest.approx(before, abs=1e-9)
+    assert threading.active_count() == threads
+
+
+def test_the_switch_interval_is_that_from_before():
+    before = sys.getswitchinterval()
+    try:
+        for microseconds in (100, 101, 5000):       # the first is none that floats can hold
+            sys.setswitchinterval(microseconds * 1e-6 + 1e-7)
+            measure(Case(200.0, native=False, busy=True), 0.02)
+            assert sys.getswitchinterval() == pytest.approx(microseconds * 1e-6, abs=1e-9)
+    finally:
+        sys.setswitchinterval(before + 1e-7)
 
 
 @pytest.mark.parametrize('native', [False, True])
