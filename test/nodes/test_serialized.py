@@ -90,6 +90,13 @@ def test_bytes_go_round_between_two_processes(node, start):
     start([sys.executable, '-c', ECHO]).wait_for_line('ready')
     until(lambda: commands.publisher_count() == 1 and states.get_subscription_count() == 1)
     encoder = JointStateEncoder(NAMES)
+
+    def answered():
+        states.publish(encoder.encode(0, [9, 9], [9, 9], [0.0, 0.0]))
+        return commands.wait(200_000_000)
+    until(answered)                     # the other process finds this one in its own time
+    while commands.wait(200_000_000):
+        commands.drain()
     for k in range(20):
         states.publish(encoder.encode(0, [k, -k], [0.5 * k, 2.0], [0.0, 0.0]))
         # The middleware may round the size up: what counts are the bytes a reader looks at.
