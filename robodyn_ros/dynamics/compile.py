@@ -37,7 +37,7 @@ from . import (
 )
 from .bodies import BODY, FRAME, JOINT, ROBOT_SHAPES, SHAPES, WORK, Robot, Workspace
 from .numba_types import OPTION_TYPES
-from .quantities import FACTORED, QUANTITIES, Quantity
+from .quantities import TABLE, Quantity
 from .texts import BATCH, CHECKED, FINITE, GENERIC
 
 # What text that calls `terms` depends on: pass it on to jit.load.
@@ -46,7 +46,6 @@ MODULES: tuple[ModuleType, ...] = (
     jitable(joints, inline=True),
     *map(jitable, (rnea, crba, forward, coriolis, derivatives, kinematics, operational,
                    velocity_terms, energy, regressor, friction, terms)))
-TABLE = QUANTITIES | FACTORED
 
 
 @cache

@@ -52,3 +52,4 @@ QUANTITIES = {
 # What our own compiled code asks besides: with the factors of M that `terms.solve` takes
 FACTORED = {'factored_forward_dynamics': Quantity(
     ('q', 'qd', 'tau'), {'qdd': ('nv',), 'M': ('nv', 'nv')})}
+TABLE = QUANTITIES | FACTORED

@@ -20,7 +20,8 @@ from numpy import ndarray
 from ..jit import load
 from . import compile as generic_code
 from .bodies import CALLED, SHAPES, Robot, sizes
-from .compile import MODULES, TABLE, checked_text, dtype_name, literal, output_types
+from .compile import MODULES, checked_text, dtype_name, literal, output_types
+from .quantities import TABLE
 from .texts import ADDRESS, BOUND, PLACE, SPECIALISED, STATES, TOGETHER
 from .trace import LANES, Trace, lanes, trace
 
@@ -49,11 +50,7 @@ def bind(name: str, robot: Robot, specialize: bool, options: Mapping[str, ndarra
     :param options: the quantity's, which become part of it.
     """
     if specialize and name in SPECIAL:
-        try:
-            code = trace(name, robot, options)
-        except ZeroDivisionError:       # singular at every pose: not finite, as the generic one is
-            code = Trace([], LARGEST + 1)
-        if code.operations <= LARGEST:
+        if code := _code(name, robot, options):
             return _specialised(name, robot, code)
         _log.warning('%s of this robot takes more than the %d operations that are compiled into '
                      'straight-line code: its generic kernel is used', name, LARGEST)
@@ -83,8 +80,20 @@ def bind(name: str, robot: Robot, specialize: bool, options: Mapping[str, ndarra
 
 def operations(name: str, robot: Robot) -> int:
     """Return how many operations a quantity of one robot takes; 0 where its code is generic."""
-    count = trace(name, robot, {}).operations if name in SPECIAL else 0
-    return count if count <= LARGEST else 0
+    code = _code(name, robot, {})
+    return code.operations if code else 0
+
+
+def _code(name: str, robot: Robot, options: Mapping[str, ndarray | float], lane: str = ''
+          ) -> Trace | None:
+    """Return the straight-line code of a quantity, None where there is none to compile."""
+    if name not in SPECIAL:
+        return None
+    try:
+        code = trace(name, robot, options, lane)
+    except ZeroDivisionError:       # singular at every pose: not finite, as the generic one is
+        return None
+    return code if code.operations <= LARGEST else None
 
 
 def with_kernels(robot: Robot) -> Robot:
@@ -133,10 +142,9 @@ def together(name: str, robot: Robot, options: Mapping[str, ndarray | float]
     state, costs what it saves.
     """
     quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.chain)
-    if name not in SPECIAL or any(len(shape) > 1 for shape in quantity.outputs.values()):
+    if any(len(shape) > 1 for shape in quantity.outputs.values()):
         return None
-    code = trace(name, robot, options, ', lane')
-    if code.operations > LARGEST:
+    if not (code := _code(name, robot, options, ', lane')):
         return None
     size = sizes(nb, nv)
     outputs = {f'out_{key}': size[shape[0]] for key, shape in quantity.outputs.items()}

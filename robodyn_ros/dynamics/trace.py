@@ -18,7 +18,7 @@ from numpy import ndarray
 from . import terms
 from .bodies import SHAPES, Robot, Workspace, sizes
 from .expression import Expression, Graph, straight_line
-from .quantities import FACTORED, QUANTITIES
+from .quantities import TABLE
 
 LANES = 8       # sines and cosines are taken by so many at a time: a remainder would not be SIMD
 
@@ -39,7 +39,7 @@ def trace(name: str, robot: Robot, options: Mapping[str, Any], lane: str = '') -
     :param options: those of the quantity.
     :param lane: what follows every index, as ``', lane'`` where each number is one of several.
     """
-    quantity, nb, nv = (QUANTITIES | FACTORED)[name], len(robot.bodies), len(robot.chain)
+    quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.chain)
     graph, size = Graph(), sizes(nb, nv)
     bodies = _records(robot.bodies if quantity.whole else regrouped(robot.bodies))
     work = Workspace(**{field: _memory(field, [size[word] for word in shape])
