@@ -6,6 +6,7 @@ from .crba import add_composite, put_body
 from .spatial import (
     add,
     cross,
+    effort,
     inward,
     moment_to_parent,
     origin,
@@ -67,8 +68,7 @@ def coriolis(bodies, base, joints, qd, work, C):
         column_moment = add(
             scale(body.turn, add(turned_moment(E, rate), spread_across(D, h, vec(me.v), AXIS))),
             scale(body.slide, cross(h, rate)))
-        C[body.driver, body.driver] += (body.turn * column_moment[2]
-                                        + body.slide * column_force[2])
+        C[body.driver, body.driver] += effort(body, column_force, column_moment)
 
         # What the joints j that carry joint i see: C[j, i] of the column, C[i, j] of xᵢ
         j = i
@@ -78,8 +78,7 @@ def coriolis(bodies, base, joints, qd, work, C):
             swirl = to_parent(bodies[j], joints[j], swirl)
             j = bodies[j].parent
             below, rate, v = bodies[j], axis_rate(work[j]), work[j].v
-            C[below.driver, body.driver] += (below.turn * column_moment[2]
-                                             + below.slide * column_force[2])
+            C[below.driver, body.driver] += effort(below, column_force, column_moment)
             C[body.driver, below.driver] += (
                 below.turn * (rate[0] * moment[0] + rate[1] * moment[1]
                               + swirl[2] - (v[0] * force[1] - v[1] * force[0]))

@@ -4,6 +4,7 @@
 
 from .spatial import (
     add,
+    effort,
     inward,
     origin,
     put,
@@ -41,17 +42,16 @@ def crba(bodies, joints, work, M):
 
         # Force and moment on the composite body i for unit acceleration, seen by joint i ...
         force, moment = unit_wrench(body, m, h, E)
-        M[body.driver, body.driver] += (body.turn * moment[2] + body.slide * force[2]
-                                        + body.armature)
+        M[body.driver, body.driver] += effort(body, force, moment) + body.armature
 
         # ... and by the joints that carry it, down to the base
         j = i
         while bodies[j].parent < n:
             force, moment = inward(bodies[j], joints[j], force, moment)
             j = bodies[j].parent
-            effort = bodies[j].turn * moment[2] + bodies[j].slide * force[2]
-            M[body.driver, bodies[j].driver] += effort
-            M[bodies[j].driver, body.driver] += effort
+            tau = effort(bodies[j], force, moment)
+            M[body.driver, bodies[j].driver] += tau
+            M[bodies[j].driver, body.driver] += tau
 
         if body.parent < n:
             add_composite(work[body.parent], body, joints[i], m, h, E)

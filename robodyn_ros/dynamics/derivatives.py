@@ -7,6 +7,7 @@ from .spatial import (
     acceleration_matrix,
     add,
     cross,
+    effort,
     inward,
     scale,
     sub,
@@ -60,8 +61,7 @@ def position_derivative(bodies, joints, work, dtau_dq):
             scale(body.turn, add(add(turned_moment(E, bend), twist),
                                  scale(2.0, spread_across(D, h, v, rate)))),
             scale(body.slide, add(cross(h, bend), (-f[1], f[0], 0.0))))
-        dtau_dq[body.driver, body.driver] += (body.turn * column_moment[2]
-                                              + body.slide * column_force[2])
+        dtau_dq[body.driver, body.driver] += effort(body, column_force, column_moment)
 
         # What the joints j that carry joint i see
         j = i
@@ -72,8 +72,7 @@ def position_derivative(bodies, joints, work, dtau_dq):
             j = bodies[j].parent
             below, rate, bend = bodies[j], axis_rate(work[j]), axis_bend(work[j])
             v, a = vec(work[j].v), vec(work[j].a)
-            dtau_dq[below.driver, body.driver] += (below.turn * column_moment[2]
-                                                   + below.slide * column_force[2])
+            dtau_dq[below.driver, body.driver] += effort(below, column_force, column_moment)
             flow = sub(swirl, cross(v, force))
             dtau_dq[body.driver, below.driver] += (
                 below.turn * (bend[0] * moment[0] + bend[1] * moment[1] + bend[2] * moment[2]

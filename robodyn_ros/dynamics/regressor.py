@@ -8,6 +8,7 @@ from .spatial import (
     add,
     cross,
     dot,
+    effort,
     inward,
     scale,
     times,
@@ -65,7 +66,7 @@ def carry(bodies, A, at, joints, i, k, force, moment, Y):
     j = i
     while j < len(bodies):
         body = bodies[j]
-        Y[body.driver, 10 * i + k] += body.turn * moment[2] + body.slide * force[2]
+        Y[body.driver, 10 * i + k] += effort(body, force, moment)
         force, moment = inward(body, joints[j], force, moment)
         j = body.parent
 

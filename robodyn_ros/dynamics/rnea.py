@@ -6,6 +6,7 @@ from .spatial import (
     acceleration_matrix,
     add,
     cross,
+    effort,
     inertial_moment,
     inward,
     origin,
@@ -77,8 +78,7 @@ def rnea(bodies, base, joints, qd, qdd, wrenches, work, tau):
         tau[k] = 0.0
     for i in range(n - 1, -1, -1):
         body, joint, me = bodies[i], joints[i], work[i]
-        tau[body.driver] += (body.turn * me.n[2] + body.slide * me.f[2]
-                             + body.armature * qdd[body.driver])
+        tau[body.driver] += effort(body, me.f, me.n) + body.armature * qdd[body.driver]
         if body.parent < n:
             parent = work[body.parent]
             force, moment = inward(body, joint, vec(me.f), vec(me.n))

@@ -105,6 +105,11 @@ def second_moment_to_parent(body, joint, E):
     return X[0], Y[1], Z[2], X[1], X[2], Y[2]
 
 
+def effort(body, force, moment):
+    """Return what the joint of a body bears of force and moment on it: their part along z."""
+    return body.turn * moment[2] + body.slide * force[2]
+
+
 def inward(body, joint, force, moment):
     """Return force and moment on a body, about its origin, as its parent sees them."""
     force = to_parent(body, joint, force)
