@@ -73,3 +73,11 @@ class SimulationError(RobodynError):
 
 class DemoError(RobodynError):
     """The demo cannot go on: something is missing, a node has ended, or an answer stays away."""
+
+
+class RecordingError(RobodynError):
+    """A recording cannot be read, or is not what it is said to be."""
+
+
+class IdentificationError(RobodynError):
+    """A recording does not say what is asked of it, or no answer can be found."""

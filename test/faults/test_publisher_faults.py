@@ -161,7 +161,7 @@ def test_a_simulator_that_dies_and_comes_back(start, remote):
     simulator.wait_for_line('simulator ready')
     arm = Arm(remote, start(
         node('controller'), *CONTROLLER, '-p', 'state_timeout:=0.2', '-p', 'fault_hold_time:=0.3',
-        '-p', 'fault_ramp_time:=0.2', '-p', 'arming_timeout:=1.0'))
+        '-p', 'fault_ramp_time:=1.0', '-p', 'arming_timeout:=1.0'))
     bring_up(remote)
     remote.until(lambda: len(remote.commands) > 200, 'commands')
     assert remote.trigger('/controller/reset') == (False, 'there is no fault to reset')
