@@ -81,3 +81,7 @@ class RecordingError(RobodynError):
 
 class IdentificationError(RobodynError):
     """A recording does not say what is asked of it, or no answer can be found."""
+
+
+class DataPathError(RobodynError):
+    """The data path that was asked for cannot be had, or has failed."""

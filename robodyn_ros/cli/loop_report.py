@@ -15,7 +15,8 @@ from ..errors import ArgumentError
 from ..realtime.recording import Recording, load
 from ..realtime.statistics import rate, spread
 
-COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state'}
+COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',
+           'answer': 'state to effort'}
 BARS = '▁▂▃▄▅▆▇█'
 BINS = 12                   # of a histogram in the table
 FINE_BINS = 80              # of one in the picture

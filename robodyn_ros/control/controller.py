@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller without ROS: give it joint states and the time, it gives efforts."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -63,13 +65,16 @@ class Controller:
         self._work = workspace(model)
         self._own: Robot | None = None      # with the kernels that are compiled for it
         self._records: tuple[Robot, ndarray, ndarray]
+        #: Called when :attr:`arguments` are others than before.
+        self.changed: Callable[[], None] = lambda: None
         self.begin()
         self.use(settings)
         if specialize:
             robot, joints, record = self._records
             self._own = with_kernels(robot)
             self._records = self._own, joints, record
-        self._cycle = compiled().cycle
+        #: The compiled control cycle, see :func:`.cycle.cycle`.
+        self.cycle = compiled().cycle
 
     def begin(self) -> None:
         """
@@ -91,6 +96,7 @@ class Controller:
         """
         self._records = self._prepare(settings)
         self.settings, self._law = settings, int(self._records[2]['law'][0])
+        self.changed()
 
     def check(self, settings: Settings) -> None:
         """Raise :class:`RobodynError` where these settings could not be used."""
@@ -111,9 +117,14 @@ class Controller:
 
     def step(self, now: float) -> bool:
         """Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,)."""
+        return self.cycle(*self.arguments, now, self.tau)
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What the compiled :attr:`cycle` takes before time and efforts, as of now."""
         robot, joints, settings = self._records
-        return self._cycle(robot, self._work, joints, settings, self.outside, self.state,
-                           self._points, self.memory, self._v, now, self.tau)
+        return (robot, self._work, joints, settings, self.outside, self.state, self._points,
+                self.memory, self._v)
 
     def arm(self) -> None:
         """Ask to rise as soon as enough samples are good; see :attr:`objection`."""
@@ -150,6 +161,7 @@ class Controller:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
         self._points = splice(old, new, now) if following else new
+        self.changed()
 
     @property
     def phase(self) -> int:

@@ -12,7 +12,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
@@ -21,14 +20,15 @@ from ..control.controller import Controller
 from ..errors import ParameterError, RobodynError
 from ..model.robot import RobotModel
 from ..realtime.recording import LONGEST
+from ..realtime.tally import Tally
 from ..wire.joint_state import JointStateDecoder
-from . import diagnostics, process, qos, robot, timing_file
+from . import data_path, diagnostics, process, qos, robot, timing_file
 from .control_loop import ControlLoop
 from .controller_parameters import TABLE, scheduling, settings, thresholds
 from .description import RobotDescription
 from .parameters import Parameters
 from .references import References
-from .serialized import RCLError, SerializedSubscription
+from .serialized import RCLError
 from .simulation_clock import SimulationClock
 
 LAST_WORD = Duration(seconds=2.0)        # until everybody has heard it, at most
@@ -53,7 +53,8 @@ class ControllerNode(LifecycleNode):
         self._waits_for_robot, self._trouble = False, ''
         self._active = False
         self._over: Callable[[], bool] = lambda: False
-        self._seen, self._unheard = (guard.INACTIVE, 0), False
+        self._seen: tuple[int, frozenset[str]] = guard.INACTIVE, frozenset()
+        self._unheard = False
         self._description, self._described = RobotDescription(self), ''
         self._report = diagnostics.Report(self.get_name())
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -84,22 +85,25 @@ class ControllerNode(LifecycleNode):
             return FAILURE
         for warning in model.warnings:
             self.get_logger().warning(warning)
-        self._states = SerializedSubscription(self, JointState, 'joint_states', qos.STATES_IN)
         self._commands = self.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         sim_time = self.get_parameter('use_sim_time').value
         self._simulation_clock = SimulationClock(self) if sim_time else None
+        spin = p['spin'] if p['trigger'] == 'timer' else 0.0
+        tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
+        path = data_path.reach(p['data_path'], self, controller, decoder, self._commands,
+                               self._simulation_clock, tally, trigger=p['trigger'], spin=spin)
+        self._states = path.states
         self.loop = ControlLoop(
-            controller, decoder, self._states, self._commands.publish,
-            self._commands.get_subscription_count, trigger=p['trigger'],
+            controller, decoder, path, self._commands.publish,
+            self._commands.get_subscription_count, tally, trigger=p['trigger'],
             ros_time=self._simulation_clock.now if self._simulation_clock else None,
-            scheduling=wanted, spin=p['spin'] if p['trigger'] == 'timer' else 0.0,
-            **({'keep': LONGEST} if p['timing_file'] else {}))
+            scheduling=wanted, spin=spin)
         self._trouble = ''
         process.freeze_garbage()
         self.get_logger().info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, '
-            f'data path {diagnostics.DATA_PATH}')
+            f'data path {path.name}')
         return SUCCESS
 
     @process.told
@@ -254,16 +258,15 @@ class ControllerNode(LifecycleNode):
         if self.loop is None:
             return
         controller = self.loop.controller
-        phase, refused = controller.phase, len(self.loop.refused)
+        phase, refused = controller.phase, frozenset(self.loop.tally.refused)
         if phase != self._seen[0]:
             if phase == guard.FAULT:
                 self.get_logger().error(f'FAULT: {controller.reason}; ~/reset arms again')
             else:
                 self.get_logger().info(guard.PHASES[phase])
             self._publish_diagnostics()
-        if refused > self._seen[1]:
-            kinds = ', '.join(list(self.loop.refused)[self._seen[1]:])
-            self.get_logger().warning(f'joint states are refused: {kinds}')
+        if new := sorted(refused - self._seen[1]):
+            self.get_logger().warning(f'joint states are refused: {", ".join(new)}')
         self._seen = (phase, refused)
         unheard = self._active and controller.outside['listeners'][0] == 0
         if unheard and not self._unheard:

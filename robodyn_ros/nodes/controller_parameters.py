@@ -10,6 +10,7 @@ from ..control.settings import Settings
 from ..errors import ParameterError
 from ..realtime.scheduling import Scheduling
 from . import robot
+from .data_path import DATA_PATHS
 from .parameters import Parameter
 
 D = Settings()
@@ -35,6 +36,10 @@ LOOP = (
     Parameter('rate', float, D.rate, 'Rate of the control cycle.', 'Hz', 1.0, 10000.0),
     Parameter('trigger', str, 'timer', 'What starts a cycle: the clock, or the arrival of a joint '
               'state.', choices=TRIGGERS),
+    Parameter('data_path', str, 'python', 'What takes states and publishes efforts: native code, '
+              'which nothing in Python holds up; Python on a wait set; or an rclpy executor. auto '
+              'is the first of these that can be had. All give the same efforts.',
+              choices=DATA_PATHS),
     Parameter('arming_timeout', float, 5.0, 'How long activating and resetting wait for an arm '
               'that may be armed.', 's', 0.1, 60.0, live=True),
 )

@@ -14,7 +14,6 @@ from ..realtime.statistics import OK, quality, rate, spread, worst
 from .control_loop import ControlLoop
 from .references import References
 
-DATA_PATH = 'python wait set'
 JUDGED = 2048               # latest cycles
 LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
@@ -37,14 +36,14 @@ class Report:
     def status(self, loop: ControlLoop, references: References, now: float) -> DiagnosticStatus:
         """Status of a running loop and its references at steady time ``now`` [s]."""
         m = loop.controller.memory[0]
-        present = (now, int(m['cycles']), loop.missed)
+        present = (now, int(m['cycles']), loop.tally.missed)
         since, cycles, missed = self._last or present
         if present[1] < cycles:         # begun anew in between
             since, cycles, missed = present
         self._last = present
         rate = (present[1] - cycles) / (now - since) if now > since else 0.0
-        newly_missed = loop.missed - missed
-        phase = guard.PHASES[m['phase']]
+        newly_missed = loop.tally.missed - missed
+        phase, refused = guard.PHASES[m['phase']], loop.tally.refused
         level, message = DiagnosticStatus.OK, f'{phase}, {MODES[m["mode"]]}'
         listeners = int(loop.controller.outside['listeners'][0])
         if newly_missed:
@@ -59,14 +58,14 @@ class Report:
             'phase': phase, 'mode': MODES[m['mode']], 'reason': loop.controller.reason,
             'reason code': loop.controller.reason_code, 'listeners': listeners,
             'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
-            'data path': DATA_PATH, 'scheduling': loop.scheduling,
+            'data path': loop.data_path, 'scheduling': loop.scheduling,
             'trigger': loop.trigger,
             'rate [Hz]': f'{rate:.1f}', 'nominal rate [Hz]': f'{loop.rate:g}',
-            'cycles': m['cycles'], 'missed periods': loop.missed,
-            'accepted samples': loop.accepted,
+            'cycles': m['cycles'], 'missed periods': loop.tally.missed,
+            'accepted samples': loop.tally.accepted,
             'accepted trajectories': references.accepted,
             'refused trajectories': references.refused,
-            'refused samples': sum(loop.refused.values()), **_counts(loop.refused),
+            'refused samples': sum(refused.values()), **_counts(refused),
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
             'cycles at position or velocity limits': m['kept_inside'],
         }
@@ -80,15 +79,16 @@ class Report:
 
         :param thresholds: what :func:`.statistics.quality` asks for.
         """
-        cycles = loop.timing.newest(JUDGED)
+        cycles = loop.tally.timing.newest(JUDGED)
         fixed = loop.trigger == 'timer' and not loop.on_ros_time
         level, message = worst(quality(cycles, loop.rate if fixed else inf, **thresholds))
         mean, deviation = rate(cycles)
         values = {'rate mean [Hz]': f'{mean:.1f}', 'rate deviation [Hz]': f'{deviation:.1f}',
-                  'overruns': loop.overruns, 'missed periods': loop.missed,
-                  'lost samples': loop.lost.count}
+                  'overruns': loop.tally.overruns, 'missed periods': loop.tally.missed,
+                  'lost samples': loop.tally.lost}
         for name, column in (('wake-up error', 'wake_up'), ('cycle time', 'cycle'),
-                             ('state age', 'age')):
+                             ('state age', 'age'),
+                             ('state to effort', 'answer')):
             for figure, value in spread(cycles[column]).named().items():
                 values[f'{name} {figure} [us]'] = f'{1e6 * value:.1f}'
         return _status(LEVELS[level], self.timing_name,

@@ -14,31 +14,16 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.waitable import NumberOfEntities, Waitable
 
+from ..realtime.serialized_bytes import SerializedBytes, no_bytes, rcutils, release
 from .serialized import LeftAlone, never_called
 
 TAKE_FAILED = 401           # rcl/types.h: there is no message
 
 
-class _Allocator(ctypes.Structure):
-    """rcutils/allocator.h."""
-
-    _fields_ = [(name, ctypes.c_void_p) for name in (
-        'allocate', 'deallocate', 'reallocate', 'zero_allocate', 'state')]
-
-
-class _Bytes(ctypes.Structure):
-    """rcutils/types/uint8_array.h, which is also rcl_serialized_message_t."""
-
-    _fields_ = [('buffer', ctypes.c_void_p), ('length', ctypes.c_size_t),
-                ('capacity', ctypes.c_size_t), ('allocator', _Allocator)]
-
-
-# The libraries that rclpy has loaded; ctypes calls them without the interpreter's lock.
-_rcl, _rcutils = ctypes.CDLL('librcl.so'), ctypes.CDLL('librcutils.so')
+# The library that rclpy has loaded; ctypes calls it without the interpreter's lock.
+_rcl = ctypes.CDLL('librcl.so')
 _rcl.rcl_take_serialized_message.argtypes = (
-    ctypes.c_void_p, ctypes.POINTER(_Bytes), ctypes.c_void_p, ctypes.c_void_p)
-_rcutils.rcutils_get_default_allocator.restype = _Allocator
-_rcutils.rcutils_uint8_array_fini.argtypes = (ctypes.POINTER(_Bytes),)
+    ctypes.c_void_p, ctypes.POINTER(SerializedBytes), ctypes.c_void_p, ctypes.c_void_p)
 
 
 class LargeMessages(Waitable):
@@ -63,13 +48,13 @@ class LargeMessages(Waitable):
 
     def take_data(self) -> tuple[ndarray, int] | None:
         """Take one message, None if there is none."""
-        taken = _Bytes(allocator=_rcutils.rcutils_get_default_allocator())
+        taken = no_bytes()
         try:
             with self._subscription.handle:
                 code = _rcl.rcl_take_serialized_message(
                     self._subscription.handle.pointer, taken, None, None)
             if code != 0:
-                _rcutils.rcutils_reset_error()
+                rcutils.rcutils_reset_error()
                 if code != TAKE_FAILED:
                     self._node.get_logger().warning(
                         f'a message on {self._subscription.topic_name} is lost: rcl error {code}')
@@ -80,7 +65,7 @@ class LargeMessages(Waitable):
         except InvalidHandle:
             return None                     # the node or its context is gone
         finally:
-            _rcutils.rcutils_uint8_array_fini(taken)
+            release(taken)
 
     async def execute(self, taken_data: tuple[ndarray, int] | None) -> None:
         """Call back."""

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subscription that hands out bytes to one thread of its own; the executor leaves it alone."""
 
+from collections.abc import Mapping
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.exceptions import InvalidHandle
@@ -28,6 +29,20 @@ class LeftAlone(CallbackGroup):
         return False
 
 
+class Sample(NamedTuple):
+    """A message that was taken."""
+
+    message: bytes
+    number: float           # that its publisher counts by, NaN where there is none
+    published: int          # when it was published [ns] on CLOCK_REALTIME there, 0 if not known
+
+
+def sample(message: bytes, info: Mapping[str, Any]) -> Sample:
+    """Return a message with what rclpy tells of it."""
+    number = info['publication_sequence_number']
+    return Sample(message, nan if number is None else number, info['source_timestamp'] or 0)
+
+
 class SerializedSubscription:
     """
     Serialized messages of one topic, waited for and taken by one thread without an executor.
@@ -45,7 +60,7 @@ class SerializedSubscription:
         depth = qos if isinstance(qos, int) else qos.depth
         # The middleware holds no more than these at a time; a publisher that is faster than the
         # drain could keep it going for ever.
-        self._most = depth or UNBOUNDED_DRAIN
+        self.most = depth or UNBOUNDED_DRAIN
         self._subscription = node.create_subscription(
             type, topic, never_called, qos, callback_group=LeftAlone(), raw=True)
         context = self._context.handle
@@ -55,21 +70,24 @@ class SerializedSubscription:
             self._wait_set = _rclpy.WaitSet(1, 1, 0, 0, 0, 0, context)
         self._context.on_shutdown(self.wake)
 
+    @property
+    def handle(self) -> Any:
+        """Handle of rclpy, for who takes messages in another way."""
+        return self._subscription.handle
+
     def drain(self) -> list[bytes]:
         """Take what has come in, oldest first, at most as many as the QoS depth; never block."""
-        return [message for message, _ in self.drain_numbered()]
+        return [sample.message for sample in self.drain_numbered()]
 
-    def drain_numbered(self) -> list[tuple[bytes, float]]:
-        """Drain; with each message the number its publisher counts by, NaN where there is none."""
-        messages: list[tuple[bytes, float]] = []
+    def drain_numbered(self) -> list[Sample]:
+        """Drain; with each message what the middleware tells of it."""
+        messages: list[Sample] = []
         try:
             handle = self._subscription.handle
             with handle:
-                while len(messages) < self._most and (
+                while len(messages) < self.most and (
                         taken := handle.take_message(self._type, True)):
-                    message, info = taken
-                    number = info['publication_sequence_number']
-                    messages.append((message, nan if number is None else number))
+                    messages.append(sample(*taken))
         except (InvalidHandle, RCLError):
             if self._alive():
                 raise

@@ -19,15 +19,15 @@ class SimulationClock:
     """
 
     def __init__(self, node: Node):
-        self._subscription = SerializedSubscription(node, Clock, '/clock', qos.CLOCK_IN)
+        self.subscription = SerializedSubscription(node, Clock, '/clock', qos.CLOCK_IN)
         self._time = 0.0
 
     def now(self) -> float:
         """Latest time [s]; 0 before the first."""
-        for message in self._subscription.drain():
+        for message in self.subscription.drain():
             self._time = stamp_of(message)          # a Clock is a stamp and nothing else
         return self._time
 
     def destroy(self) -> None:
         """Give up the subscription."""
-        self._subscription.destroy()
+        self.subscription.destroy()

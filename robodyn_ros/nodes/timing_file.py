@@ -8,19 +8,18 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ..realtime.recording import About, save
 from .control_loop import ControlLoop
-from .diagnostics import DATA_PATH
 
 
 def write(name: str, loop: ControlLoop, log: RcutilsLogger) -> None:
     """Write the timing of a loop that has ended; say where, or why not. Empty name: nothing."""
     if not name:
         return
-    path, cycles = Path(name).expanduser(), loop.timing.newest()
+    path, cycles = Path(name).expanduser(), loop.tally.timing.newest()
     try:
         save(path, cycles, About(
-            rate=loop.rate, trigger=loop.trigger, data_path=DATA_PATH,
-            scheduling=str(loop.scheduling), cycles=int(loop.timing.count[0]),
-            overruns=loop.overruns, missed=loop.missed, lost=loop.lost.count))
+            rate=loop.rate, trigger=loop.trigger, data_path=loop.data_path,
+            scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
+            overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost))
     except OSError as error:
         log.error(f'timing_file {path} cannot be written: {error.strerror}')
     else:

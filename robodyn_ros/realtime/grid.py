@@ -14,6 +14,7 @@ import os
 from time import monotonic_ns
 
 from ..errors import ArgumentError
+from .rules import next_point
 
 CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1           # linux/time.h
 PR_SET_TIMERSLACK = 29                          # linux/prctl.h
@@ -61,9 +62,7 @@ class Grid:
 
     def advance(self) -> int:
         """Go to the next point that is not over yet; return how many were missed before it."""
-        late = monotonic_ns() - (self.deadline + self.period_ns)
-        missed = max(0, -(-late // self.period_ns))
-        self.deadline += (missed + 1) * self.period_ns
+        self.deadline, missed = next_point(self.deadline, self.period_ns, monotonic_ns())
         return missed
 
     def wait(self) -> int:

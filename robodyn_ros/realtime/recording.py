@@ -3,8 +3,8 @@
 """
 Recordings of a loop's timing: a NumPy .npz file with one value a cycle.
 
-It holds ``woke``, ``wake_up``, ``cycle`` and ``age`` (N,) as in ``statistics.TIMING`` [s], oldest
-first, and the words and numbers of :class:`About` (``about``, a JSON text).
+It holds the columns of ``statistics.TIMING`` (N,) [s], oldest first, and the words and numbers of
+:class:`About` (``about``, a JSON text).
 """
 
 import json
@@ -21,7 +21,7 @@ from ..errors import ArgumentError
 from .statistics import TIMING, no_cycles
 
 FORMAT = 'robodyn_ros timing 1'
-LONGEST = 1 << 20               # cycles: 17 minutes at 1 kHz, 32 MiB
+LONGEST = 1 << 20               # cycles: 17 minutes at 1 kHz, 40 MiB
 
 
 @dataclass

@@ -17,13 +17,14 @@ TIMING = np.dtype([
     ('wake_up', float),         # s later than its point of the grid; NaN where states wake it
     ('cycle', float),           # s from there until everything is published
     ('age', float),             # s, of the oldest joint's state when the efforts are computed
+    ('answer', float),          # s from a new state's publication until the efforts are out
 ])
 PERCENT = (50.0, 99.0, 99.9, 100.0)
 
 
 def no_cycles(n: int) -> ndarray:
     """(n,) TIMING of which nothing is known, in memory that is there and not only promised."""
-    return np.full(4 * n, np.nan).view(TIMING)
+    return np.full(len(TIMING.names or ()) * n, np.nan).view(TIMING)
 
 
 class Timing:
@@ -46,10 +47,10 @@ class Timing:
     def __len__(self) -> int:
         return min(int(self.count[0]), self._size)
 
-    def add(self, woke: float, wake_up: float, cycle: float, age: float) -> None:
-        """Take in a cycle [s]; the oldest one of a full ring leaves."""
+    def add(self, *cycle: float) -> None:
+        """Take in a cycle, the values of TIMING [s]; the oldest one of a full ring leaves."""
         n = self.count.item()
-        self.ring[n % self._size] = woke, wake_up, cycle, age
+        self.ring[n % self._size] = cycle
         self.count[0] = n + 1
 
     def clear(self) -> None:
@@ -61,28 +62,6 @@ class Timing:
         count = int(self.count[0])
         n = min(count, self._size, self._size if most is None else most)
         return self.ring[np.arange(count - n, count) % self._size]
-
-
-class LostSamples:
-    """
-    Counts the samples that were published and never came, by the numbers they carry.
-
-    :param numbers: (nv,) the number of each joint's latest sample, NaN before it, kept up to date
-        by whoever decodes them; a sample carries joints of one publisher.
-    """
-
-    def __init__(self, numbers: ndarray):
-        self._numbers, self._seen = numbers, numbers.copy()
-        self.count = 0
-
-    def look(self) -> None:
-        """Compare with the last look; once after each sample."""
-        gap = self._numbers - self._seen
-        # A publisher that began anew counts from the beginning: its numbers fall, nothing is lost
-        most = np.fmax.reduce(gap)
-        if most > 1.0:
-            self.count += int(most) - 1
-        self._seen[...] = self._numbers
 
 
 class Spread(NamedTuple):

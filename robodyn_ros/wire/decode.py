@@ -87,6 +87,14 @@ def remember_names(b, length, layout, known, mask):
             mask[i] = 0
 
 
+def time_of(b):
+    """Return the time [s] that a message of at least FRAME_ID bytes begins with."""
+    seconds = u32(b, BODY)
+    if seconds >= 1 << 31:
+        seconds -= 1 << 32
+    return (seconds * 1_000_000_000 + u32(b, BODY + 4)) * 1e-9
+
+
 def joint_state(b, length, received, sequence, names, ends, layout, permutation, known, mask,
                 scratch, scratch_bytes, state, stamp):
     """
@@ -147,10 +155,7 @@ def joint_state(b, length, received, sequence, names, ends, layout, permutation,
                 state[joint, 5] = state[joint, 3]
             state[joint, 4] = sequence
             state[joint, 3] = received
-    seconds = u32(b, BODY)
-    if seconds >= 1 << 31:
-        seconds -= 1 << 32
-    stamp[0] = (seconds * 1_000_000_000 + u32(b, BODY + 4)) * 1e-9
+    stamp[0] = time_of(b)
     if not cached:
         layout[NAMES_END] = end
         remember_names(b, length, layout, known, mask)

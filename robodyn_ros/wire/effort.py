@@ -23,6 +23,8 @@ class EffortEncoder:
         out.pack('I', 0)                # dimensions
         out.pack('I', 0)                # data offset
         self._buffer, (self._tau,) = out.finish(n)
+        #: The message and, within it, its n numbers: for those who write them by themselves.
+        self.message, self.numbers = np.frombuffer(self._buffer, np.uint8), self._tau
 
     def encode(self, tau: ArrayLike) -> bytes:
         """Return the serialized message of the efforts ``tau`` (n,) [N·m | N]."""

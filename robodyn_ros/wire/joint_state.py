@@ -64,12 +64,13 @@ class JointStateDecoder:
         self.state: np.recarray = state.view(np.recarray)
         self._stamp = np.full(1, np.nan)
         scratch = np.zeros((n, 3))
-        self._arrays = (np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
-                        np.cumsum([0, *map(len, encoded)], dtype=np.int64),
-                        np.zeros(decode.LAYOUT_SIZE, np.int64), np.full(n, -1, np.int64),
-                        np.zeros(KNOWN_BYTES, np.uint8), np.zeros(KNOWN_BYTES, np.uint8),
-                        scratch, scratch.reshape(-1).view(np.uint8),
-                        state.view(float).reshape(n, len(STATE.names or ())), self._stamp)
+        #: What the compiled decoder takes after message, length, time and sequence number.
+        self.arrays = (np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
+                       np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+                       np.zeros(decode.LAYOUT_SIZE, np.int64), np.full(n, -1, np.int64),
+                       np.zeros(KNOWN_BYTES, np.uint8), np.zeros(KNOWN_BYTES, np.uint8),
+                       scratch, scratch.reshape(-1).view(np.uint8),
+                       state.view(float).reshape(n, len(STATE.names or ())), self._stamp)
         self._decode = decoders().joint_state
 
     @property
@@ -91,7 +92,7 @@ class JointStateDecoder:
         :param sequence: number that its publisher counts messages by, where it is known.
         """
         return self._decode(np.frombuffer(message, np.uint8), len(message), received, sequence,
-                            *self._arrays)
+                            *self.arrays)
 
     def forget(self) -> None:
         """Know of no state any more."""
@@ -133,7 +134,7 @@ class JointStateEncoder:
 
 def stamp_of(message: bytes) -> float:
     """Header stamp of a serialized message [s] before it is decoded; NaN where it is too short."""
-    if len(message) < 12:
+    if len(message) < decode.FRAME_ID:
         return float('nan')
     sec, nanosec = struct.unpack_from('<iI', message, 4)
-    return sec + nanosec * 1e-9
+    return (sec * 1_000_000_000 + nanosec) * 1e-9       # every bit as `decode.time_of`

@@ -39,7 +39,7 @@ def recording(path, trigger='timer', n=2000):
     cycles['woke'] = 5.0 + 1e-3 * np.arange(n)
     cycles['wake_up'] = 1e-6 * np.arange(1, n + 1) if trigger == 'timer' else np.nan
     cycles['cycle'], cycles['age'] = 42e-6, 700e-6
-    save(path, cycles, About(1000.0, trigger, 'python wait set', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
+    save(path, cycles, About(1000.0, trigger, 'python', 'SCHED_FIFO 80', 2 * n, 3, 4, 5))
 
 
 def report(*words):

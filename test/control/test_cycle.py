@@ -203,7 +203,7 @@ def test_references_that_cannot_be_followed(two_link, phase):
 def test_plain_python_gives_the_same(two_link):
     """The cycle is one plain function: Python and machine code agree to rounding."""
     compiled, slow = (Rig(two_link, POSE, mode='computed_torque') for _ in range(2))
-    slow.controller._cycle = plain.cycle
+    slow.controller.cycle = plain.cycle
     for rig in (compiled, slow):
         rig.rise()
         rig.controller.follow(Waypoints(two_link.joint_names, [0.3], [[0.4, 0.4]]), rig.time)

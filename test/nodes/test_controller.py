@@ -33,7 +33,7 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
     assert abs(remote.positions() - POSE).max() < 1e-3
     remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
     assert remote.diagnostics['refused samples'] == '0'
-    assert remote.diagnostics['data path'] == 'python wait set'
+    assert remote.diagnostics['data path'] == 'python'
     assert remote.change('deactivate') and remote.state() == 'inactive'
     remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
     sim.wait_for_line('brakes engaged: no command')

@@ -9,8 +9,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
-from robodyn_ros.nodes import large_messages
 from robodyn_ros.nodes.large_messages import LargeMessages
+from robodyn_ros.realtime import serialized_bytes
 
 DEADLINE = 60.0             # s; reached only by a test that fails
 
@@ -62,8 +62,8 @@ def test_of_a_larger_one_the_beginning_and_the_size(reader):
 def test_a_message_that_cannot_be_taken_is_told(reader, monkeypatch, capfd):
     """Nothing is raised in the executor, on which the arm's node depends; the next one comes."""
     with monkeypatch.context() as without_memory:
-        without_memory.setattr(large_messages._rcutils, 'rcutils_get_default_allocator',
-                               large_messages._Allocator)
+        without_memory.setattr(serialized_bytes.rcutils, 'rcutils_get_default_allocator',
+                               serialized_bytes.Allocator)
         reader.publisher.publish(String(data='lost'))
         said = ''
         while 'a message on /text is lost: rcl error' not in said:

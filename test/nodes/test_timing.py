@@ -20,7 +20,7 @@ from robodyn_ros.nodes.serialized import SerializedSubscription
 from robodyn_ros.realtime.machine import attempt
 from robodyn_ros.realtime.recording import load
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.statistics import LostSamples
+from robodyn_ros.realtime.tally import Tally
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
 
 ASKED = ['-p', 'priority:=10', '-p', 'lock_memory:=true', '-p', 'keep_awake:=true',
@@ -126,7 +126,7 @@ def test_lost_samples_are_counted_from_their_numbers(remote):
     states = SerializedSubscription(remote.node, JointState, '/counted', QoSProfile(depth=3))
     remote.until(publisher.get_subscription_count, 'the reader')
     decoder = JointStateDecoder(names)
-    lost, taken = LostSamples(decoder.state['sequence']), []
+    tally, taken = Tally(decoder.state['sequence']), []
 
     def publish(n):
         for k in range(n):
@@ -134,15 +134,15 @@ def test_lost_samples_are_counted_from_their_numbers(remote):
                                                               [0.0, 0.0]))
 
     def take():
-        for message, number in states.drain_numbered():
+        for message, number, _ in states.drain_numbered():
             assert decoder.decode(message, 1.0, number) == ACCEPTED
             taken.append(number)
-            lost.look()
+            tally.sample(ACCEPTED)
         return decoder.state['sequence'][0]
     publish(1)
     remote.until(lambda: take() > 0, 'the first')
     first = decoder.state['sequence'][0]
     publish(10)
     remote.until(lambda: take() == first + 10, 'the last')
-    assert lost.count == 11 - len(taken) > 0
+    assert tally.lost == 11 - len(taken) > 0
     states.destroy()

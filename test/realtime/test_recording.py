@@ -13,7 +13,7 @@ from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime.recording import FORMAT, About, load, save
 from robodyn_ros.realtime.statistics import TIMING, no_cycles
 
-ABOUT = About(1000.0, 'timer', 'python wait set', 'SCHED_FIFO 80', 12345, 2, 7, 1)
+ABOUT = About(1000.0, 'timer', 'python', 'SCHED_FIFO 80', 12345, 2, 7, 1)
 
 
 def some(n):

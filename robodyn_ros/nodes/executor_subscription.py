@@ -1,0 +1,85 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The lowest rung of the data path: what rclpy documents, and nothing else."""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import rclpy
+from rclpy.exceptions import InvalidHandle
+from rclpy.executors import ExternalShutdownException, ShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from .serialized import RCLError, Sample, sample
+
+
+class ExecutorSubscription:
+    """
+    Serialized messages of one topic, taken by an executor that its one thread spins.
+
+    It does what :class:`.serialized.SerializedSubscription` does, of rclpy's public classes alone,
+    and takes several times as long for it.
+
+    :param node: whose topic names are meant; the subscription belongs to a node of its own, which
+        no other executor spins.
+    """
+
+    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile):
+        self._context, self._most = node.context, qos.depth
+        self._node = rclpy.create_node(
+            f'{node.get_name()}_states', context=node.context, namespace=node.get_namespace(),
+            use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(self._node)
+        self._taken: deque[Sample] = deque()
+        self._subscription = self._node.create_subscription(
+            type, node.resolve_topic_name(topic), self._on_message, qos, raw=True)
+        self._context.on_shutdown(self.wake)
+
+    def _on_message(self, message: bytes, info: Mapping[str, Any]) -> None:
+        self._taken.append(sample(message, info))
+
+    def _spin(self, timeout_ns: int) -> bool:
+        """Spin until something happens; whether there is a message more."""
+        before = len(self._taken)
+        try:
+            self._executor.spin_once(timeout_sec=max(0, timeout_ns) * 1e-9)
+        except (ExternalShutdownException, InvalidHandle, RCLError, ShutdownException):
+            if self._context.ok():
+                raise
+        return len(self._taken) > before
+
+    def drain(self) -> list[bytes]:
+        """Take what has come in, oldest first, at most as many as the QoS depth; never block."""
+        return [sample.message for sample in self.drain_numbered()]
+
+    def drain_numbered(self) -> list[Sample]:
+        """Drain; with each message what the middleware tells of it."""
+        while len(self._taken) < self._most and self._spin(0):
+            pass
+        samples = list(self._taken)
+        self._taken.clear()
+        return samples
+
+    def wait(self, timeout_ns: int) -> bool:
+        """
+        Block until a message is there, the time is over [ns] or :meth:`wake` is called.
+
+        Return whether a message is there.
+        """
+        return bool(self._taken) or self._spin(timeout_ns)
+
+    def wake(self) -> None:
+        """End the wait under way, or the next one if there is none, before its time."""
+        self._executor.wake()
+
+    def publisher_count(self) -> int:
+        """Return how many publishers of the topic are known now."""
+        return self._subscription.get_publisher_count()
+
+    def destroy(self) -> None:
+        """Give up the subscription, while nobody waits."""
+        self._executor.shutdown()
+        self._node.destroy_node()
