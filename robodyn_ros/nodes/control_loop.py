@@ -5,6 +5,8 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from math import nan
 
 from ..control import guard
@@ -37,10 +39,10 @@ class ControlLoop:
 
     def __init__(self, controller: Controller, decoder: JointStateDecoder,
                  path: DataPath, publish: Callable[[bytes], None],
-                 listeners: Callable[[], int], tally: Tally, *, trigger: str,
+                 listeners: Callable[[], int], tally: Tally, *,
                  ros_time: Callable[[], float] | None, scheduling: Scheduling = NORMAL,
                  spin: float = 0.0):
-        self.controller, self.decoder, self.trigger = controller, decoder, trigger
+        self.controller, self.decoder, self.trigger = controller, decoder, path.trigger
         self._listeners, self._count_again = listeners, 0.0
         self.rate = controller.settings.rate
         self.tally, self.data_path, self._native = tally, path.name, path.native
@@ -99,17 +101,19 @@ class ControlLoop:
 
     def _run(self) -> None:
         try:
-            with scheduled(self._wanted) as self.scheduling:
+            with scheduled(self._wanted) as self.scheduling, ExitStack() as others:
                 self._scheduled.set()
-                self._drive()
+                self._drive(others)
         finally:
             self._scheduled.set()
 
-    def _drive(self) -> None:
+    def _drive(self, others: ExitStack) -> None:
         try:
             sharpen_timers()
             if self._native is not None:
-                self._native.run(self._stop.is_set)
+                alike = replace(self._wanted, lock_memory=False, keep_awake=False)
+                self._native.run(self._stop.is_set, lambda thread: others.enter_context(
+                    scheduled(alike, thread)))
             elif self.trigger == 'timer':
                 self._on_grid()
             else:

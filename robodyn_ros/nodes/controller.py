@@ -95,14 +95,14 @@ class ControllerNode(LifecycleNode):
         self._states = path.states
         self.loop = ControlLoop(
             controller, decoder, path, self._commands.publish,
-            self._commands.get_subscription_count, tally, trigger=p['trigger'],
+            self._commands.get_subscription_count, tally,
             ros_time=self._simulation_clock.now if self._simulation_clock else None,
             scheduling=wanted, spin=spin)
         self._trouble = ''
         process.freeze_garbage()
         self.get_logger().info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
-            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {p["trigger"]}, '
+            f'{p["mode"]}, {p["rate"]:g} Hz, trigger {path.trigger}, '
             f'data path {path.name}')
         return SUCCESS
 

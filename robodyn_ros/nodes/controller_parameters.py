@@ -14,7 +14,7 @@ from .data_path import DATA_PATHS
 from .parameters import Parameter
 
 D = Settings()
-TRIGGERS = ('timer', 'state')
+TRIGGERS = ('timer', 'state', 'inline')
 
 ROBOT = (
     *robot.PARAMETERS,
@@ -35,7 +35,8 @@ LOOP = (
               'dynamics for any robot.'),
     Parameter('rate', float, D.rate, 'Rate of the control cycle.', 'Hz', 1.0, 10000.0),
     Parameter('trigger', str, 'timer', 'What starts a cycle: the clock, or the arrival of a joint '
-              'state.', choices=TRIGGERS),
+              'state. inline: its arrival, and the thread of the middleware that has brought it '
+              'runs the cycle (native data path only).', choices=TRIGGERS),
     Parameter('data_path', str, 'python', 'What takes states and publishes efforts: native code, '
               'which nothing in Python holds up; Python on a wait set; or an rclpy executor. auto '
               'is the first of these that can be had. All give the same efforts.',

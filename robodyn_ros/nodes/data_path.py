@@ -40,6 +40,7 @@ class DataPath(NamedTuple):
     """A rung: who takes the states, and who does all by compiled code, if somebody does."""
 
     name: str               # with the reason where it is not what was asked for
+    trigger: str            # inline becomes state where nothing is native
     states: SerializedSubscription | ExecutorSubscription
     native: 'NativeLoop | None' = None
 
@@ -53,18 +54,22 @@ def reach(wanted: str, node: Node, controller: Controller, decoder: JointStateDe
     What cannot be had is one line in the log.
 
     :param wanted: one of DATA_PATHS.
+    :param trigger: timer, state or inline.
     """
     why: list[str] = []
+    plain = 'state' if trigger == 'inline' else trigger
+    if plain != trigger and wanted in (PYTHON, EXECUTOR):
+        node.get_logger().warning(f'trigger inline needs the native data path: {plain} it is')
     for rung in LADDER[LADDER.index(NATIVE if wanted == 'auto' else wanted):]:
         try:
             if rung == EXECUTOR:
-                return DataPath(_name(EXECUTOR, why), ExecutorSubscription(
+                return DataPath(_name(EXECUTOR, why), plain, ExecutorSubscription(
                     node, JointState, topic, qos.STATES_IN))
             states = SerializedSubscription(node, JointState, topic, qos.STATES_IN)
             if rung == PYTHON:
-                return DataPath(_name(PYTHON, why), states)
+                return DataPath(_name(PYTHON, why), plain, states)
             try:
-                return DataPath(NATIVE, states, _native(
+                return DataPath(NATIVE, trigger, states, _native(
                     node, controller, decoder, states, commands, clock, tally, trigger, spin))
             except UNFIT:
                 states.destroy()
@@ -90,10 +95,10 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
     _try(node, rcl)
     encoder = EffortEncoder(controller.model.nv)
     return rcl.NativeLoop(
-        controller.cycle, lambda: controller.arguments, controller.tau, decoders().joint_state,
-        decoder.arrays, encoder.message, encoder.numbers, states.handle, commands.handle,
-        clock.subscription.handle if clock else None, tally, most=states.most,
-        rate=controller.settings.rate, spin=spin, on_state=trigger == 'state', fault=guard.FAULT)
+        trigger, controller.cycle, lambda: controller.arguments, controller.tau,
+        decoders().joint_state, decoder.arrays, encoder.message, encoder.numbers,
+        states.handle, commands.handle, clock.subscription.handle if clock else None, tally,
+        most=states.most, rate=controller.settings.rate, spin=spin, fault=guard.FAULT)
 
 
 def _try(node: Node, rcl: ModuleType) -> None:

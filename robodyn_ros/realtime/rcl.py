@@ -24,6 +24,8 @@ import llvmlite.binding
 import numba
 import numpy as np
 from numba import carray, types
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic
 
 from ..dynamics.numba_types import pointer
 from ..errors import DataPathError
@@ -40,7 +42,8 @@ SYMBOLS = {
                   'rcl_publisher_get_subscription_count',
                   'rcl_subscription_set_on_new_message_callback'),
     'librcutils.so': ('rcutils_reset_error', 'rcutils_get_default_allocator'),
-    None: ('clock_gettime', 'clock_nanosleep', 'sem_clockwait', 'sem_trywait', 'sem_post'),
+    None: ('clock_gettime', 'clock_nanosleep', 'gettid', 'sem_clockwait', 'sem_post',
+           'sem_trywait', 'sem_wait'),
 }
 OK, TAKE_FAILED = 0, 401                        # rcl/types.h; the second: there is no message
 REALTIME, MONOTONIC, ABSOLUTE, EINTR = map(np.int32, (0, 1, 1, 4))      # linux/time.h, errno.h
@@ -57,13 +60,16 @@ WORDS = np.dtype([
     ('call', np.int64),                         # 1: return at the next waking
     ('states', np.int64), ('commands', np.int64), ('clock', np.int64),      # rcl handles, or 0
     ('message', np.int64), ('tick', np.int64), ('effort', np.int64),   # serialized messages
-    ('info', np.int64), ('timespec', np.int64), ('listeners', np.int64), ('semaphore', np.int64),
+    ('frame', np.int64),
+    ('info', np.int64), ('timespec', np.int64), ('listeners', np.int64),
+    ('semaphore', np.int64), ('turn', np.int64),        # posted: a message is there; may be taken
     ('most', np.int64),                         # messages that one drain may take
     ('period', np.int64), ('spin', np.int64),   # ns; see `Grid`
     ('on_state', np.int64),                     # 1: the stamp of a state is its time of receipt
     ('fault', np.int64),                        # number of the phase that waits no longer
     ('waited', np.int64), ('points_missed', np.int64),  # 1: woken, and the cycle is to come
     ('deadline', np.int64), ('stepped', np.int64),              # ns on the steady clock
+    ('thread', np.int64), ('threads', np.int64),        # of the middleware, that calls; how many
     ('published', np.int64),                    # ns, the state that is not answered yet; or 0
     ('clock_time', float), ('noticed', float),  # s on ROS time; on the clock of the cycle
     ('count_again', float),                     # s on the steady clock
@@ -74,6 +80,8 @@ WORDS = np.dtype([
 INFO_WORDS, INFO_EXPECTED, PUBLISHED, SEQUENCE = 32, 9, 0, 2
 NO_SEQUENCE = np.uint64(2**64 - 1)
 SEMAPHORE_WORDS = 8                 # sem_t has 32 bytes
+FRAME_WORDS = 4096                  # where the arguments of the loop are laid for others
+MOST_THREADS = 8                    # of the middleware, that are given the priority of the loop
 RECEIVED, NUMBER = (list(STATE.names or ()).index(name) for name in ('received', 'sequence'))
 
 word, i32 = types.int64, types.int32
@@ -93,9 +101,11 @@ clock_nanosleep = _external('clock_nanosleep', i32, i32, word, word)
 sem_clockwait = _external('sem_clockwait', word, i32, word)
 sem_trywait = _external('sem_trywait', word)
 sem_post = _external('sem_post', word)
+sem_wait = _external('sem_wait', word)
+gettid = _external('gettid')
 
 LOOP = '''
-from numba import njit, types
+from numba import cfunc, njit, types
 from numba.extending import register_jitable
 
 from {cycle} import cycle
@@ -122,9 +132,33 @@ def decoded(b, received, sequence, arrays):
 def {name}(words, counts, timing, count, seen, message, tick, info, timespec, listeners,
            numbers, {decoding},
            robot, work, joints, settings, outside, state, points, memory, v, tau):
-    return rcl.{name}(advance, decoded, words[0], (counts[0], timing, count, seen),
+{lay}    return rcl.{name}(advance, decoded, words[0], (counts[0], timing, count, seen),
                       (message, tick, info, timespec, listeners, numbers), ({decoding},),
                       (robot, work, joints, settings, outside, state, points, memory, v), tau)
+'''
+
+# Added for the loop `inline`: it lays down what it was given, and a thread of the middleware finds
+# it there.
+LAY = '''    rcl.lay(words[0].frame, (
+        words, counts, timing, count, seen, message, tick, info, timespec, listeners, numbers,
+        {decoding}, robot, work, joints, settings, outside, state, points, memory, v, tau))
+'''
+INLINE = '''
+
+frame_of = rcl.loader(types.Tuple(SIGNATURE.args))
+
+
+@cfunc(types.void(types.int64, types.int64), cache=True)
+def on_message(address, number):
+    w = rcl.words_at(address)
+    if not rcl.taken_turn(w):
+        return
+    (words, counts, timing, count, seen, message, tick, info, timespec, listeners, numbers,
+     {decoding}, robot, work, joints, settings, outside, state, points, memory, v,
+     tau) = frame_of(w.frame)
+    rcl.inlined(advance, decoded, w, (counts[0], timing, count, seen),
+                (message, tick, info, timespec, listeners, numbers), ({decoding},),
+                (robot, work, joints, settings, outside, state, points, memory, v), tau)
 '''
 
 # Its address is given to the middleware, which calls it in a thread of its own.
@@ -305,45 +339,103 @@ def on_grid(advance, decoded, w, books, io, arrays, arguments, tau):
         note(w, books, timespec, arrays, woke, (woke - w.deadline) * 1e-9, now)
 
 
-def on_state(advance, decoded, w, books, io, arrays, arguments, tau):
-    """Run a cycle for each state, and when they stay away, until it fails or is called."""
+def silence(w, settings, memory):
+    """How long without an accepted state it is that something has to be done [ns]."""
+    if memory.phase == w.fault:
+        return w.period
+    return np.int64(settings.state_timeout * 1e9)
+
+
+def answer(advance, decoded, w, books, io, arrays, arguments, tau, inlined):
+    """Run a cycle for what has come in, or for what has stayed away too long."""
     _, tick, _, timespec, _, _ = io
     settings, memory, stamp = arguments[3][0], arguments[7][0], arrays[9]
+    woke = nanoseconds(w, timespec)
+    accepted = drain(decoded, w, books, io, arrays)
+    silent = woke >= w.stepped + silence(w, settings, memory)
+    if accepted and w.clock != 0:
+        now = stamp[0]
+    else:
+        now = clock(w, tick, timespec)
+    due = False
+    if silent and not accepted:
+        if inlined and w.clock != 0:
+            sem_post(w.semaphore)       # for who may wait
+            return
+        due = rules.goes_on(now, w.noticed, memory.time, settings.state_timeout)
+        w.noticed = now
+    if due and w.clock != 0:
+        grace = nanoseconds(w, timespec) + rules.GRACE
+        if wait_until(w, timespec, grace):
+            w.waited = 1                # in lockstep a state follows its clock at once
+            return
+    if w.failed == 0 and (accepted or due):
+        step(advance, w, io, arguments, now, tau)
+        if w.failed == 0:
+            note(w, books, timespec, arrays, woke, math.nan, now)
+    if accepted or silent:
+        w.stepped = nanoseconds(w, timespec)
+
+
+def on_state(advance, decoded, w, books, io, arrays, arguments, tau):
+    """Run a cycle for each state, and when they stay away, until it fails or is called."""
+    timespec, settings, memory = io[3], arguments[3][0], arguments[7][0]
     while True:
         if w.waited == 0:
-            silence = w.period
-            if memory.phase != w.fault:
-                silence = np.int64(settings.state_timeout * 1e9)
-            w.deadline = w.stepped + silence
-            wait_until(w, timespec, w.deadline)
+            wait_until(w, timespec, w.stepped + silence(w, settings, memory))
             w.waited = 1
         if w.call == 1:
             return CALLED
         w.waited = 0
-        woke = nanoseconds(w, timespec)
-        accepted = drain(decoded, w, books, io, arrays)
-        silent = woke >= w.deadline
-        if accepted and w.clock != 0:
-            now = stamp[0]
-        else:
-            now = clock(w, tick, timespec)
-        due = False
-        if silent and not accepted:
-            due = rules.goes_on(now, w.noticed, memory.time, settings.state_timeout)
-            w.noticed = now
-        if due and w.clock != 0:
-            grace = nanoseconds(w, timespec) + rules.GRACE
-            if wait_until(w, timespec, grace):
-                w.waited = 1                # in lockstep a state follows its clock at once
-                continue
-        if w.failed == 0 and (accepted or due):
-            step(advance, w, io, arguments, now, tau)
-            if w.failed == 0:
-                note(w, books, timespec, arrays, woke, math.nan, now)
+        answer(advance, decoded, w, books, io, arrays, arguments, tau, False)
         if w.failed != 0:
             return w.failed
-        if accepted or silent:
-            w.stepped = nanoseconds(w, timespec)
+
+
+def inline(advance, decoded, w, books, io, arrays, arguments, tau):
+    """
+    Wait for what no message starts, until something fails or the loop is called.
+
+    Two threads run one controller by turns: this one, and the middleware's in :func:`inlined`.
+    """
+    timespec, settings, memory = io[3], arguments[3][0], arguments[7][0]
+    while True:
+        sem_post(w.turn)
+        if w.waited == 0:
+            wait_until(w, timespec, w.stepped + silence(w, settings, memory))
+        while sem_wait(w.turn) != 0:    # a signal
+            pass
+        w.waited = w.call
+        if w.failed != 0:
+            return w.failed
+        if w.call == 1:
+            return CALLED
+        answer(advance, decoded, w, books, io, arrays, arguments, tau, False)
+
+
+def words_at(address):
+    """Return the words of the loop; all else it has may be gone while nobody has the turn."""
+    return carray(pointer(address), (1,), WORDS)[0]     # type: ignore[call-arg]
+
+
+def taken_turn(w):
+    """Take the turn, without waiting for it, or leave the message to :func:`inline`."""
+    if sem_trywait(w.turn) == 0:
+        return True
+    sem_post(w.semaphore)
+    return False
+
+
+def inlined(advance, decoded, w, books, io, arrays, arguments, tau):
+    """Answer a message in the thread that has brought it, which has the turn; pass it on."""
+    if w.call == 0 and w.failed == 0:
+        answer(advance, decoded, w, books, io, arrays, arguments, tau, True)
+        thread = gettid()
+        if thread != w.thread and w.threads < MOST_THREADS:     # Python gives it its priority
+            w.thread, w.threads, w.call = thread, w.threads + 1, 1
+    if w.call == 1 or w.failed != 0:
+        sem_post(w.semaphore)
+    sem_post(w.turn)
 
 
 def trial(w, message, info, timespec):
@@ -352,6 +444,29 @@ def trial(w, message, info, timespec):
     if not taken(w, w.message, message, w.states, w.info) or rcl_publish(w.commands, w.effort, 0):
         return -1
     return np.int64(number_of(info))
+
+
+def _lay(typing, address, values):
+    """Lay a tuple at an address; its arrays stay those of the caller."""
+    def build(context, builder, signature, args):
+        kind = context.get_value_type(signature.args[1])
+        assert context.get_abi_sizeof(kind) <= 8 * FRAME_WORDS
+        builder.store(args[1], builder.inttoptr(args[0], kind.as_pointer()))
+        return context.get_dummy_value()
+    return types.void(types.int64, values), build
+
+
+def loader(kind: Any) -> Any:
+    """Return a compiled function that gives back the tuple of this type at an address."""
+    def load_tuple(typing, address):
+        def build(context, builder, signature, args):
+            place = builder.inttoptr(args[0], context.get_value_type(kind).as_pointer())
+            return impl_ret_borrowed(context, builder, kind, builder.load(place))
+        return kind(types.int64), build
+    return intrinsic(load_tuple)
+
+
+lay: Any = intrinsic(_lay)
 
 
 # What Python sees of it
@@ -398,8 +513,10 @@ class _Area:
             weakref.finalize(self, release, bytes_in)
         self.info = np.zeros(INFO_WORDS, np.uint64)
         self.timespec, self.listeners = np.zeros(2, np.int64), np.zeros(1, np.int64)
-        self.semaphore = np.zeros(SEMAPHORE_WORDS, np.int64)
-        _libc.sem_init(self.semaphore.ctypes.data, 0, 0)
+        self.frame = np.zeros(FRAME_WORDS, np.int64)
+        self.semaphore, self.turn = np.zeros((2, SEMAPHORE_WORDS), np.int64)
+        for semaphore in self.semaphore, self.turn:
+            _libc.sem_init(semaphore.ctypes.data, 0, 0)
         self._effort, self._own = effort, no_bytes()
         self._own.buffer, self._own.length, self._own.capacity = (
             effort.ctypes.data, len(effort), len(effort))
@@ -409,20 +526,20 @@ class _Area:
                 'message': self.message.ctypes.data, 'tick': self.tick.ctypes.data,
                 'effort': ctypes.addressof(self._own), 'info': self.info.ctypes.data,
                 'timespec': self.timespec.ctypes.data, 'listeners': self.listeners.ctypes.data,
-                'semaphore': self.semaphore.ctypes.data}.items():
+                'semaphore': self.semaphore.ctypes.data, 'turn': self.turn.ctypes.data,
+                'frame': self.frame.ctypes.data}.items():
             self.words[field] = address
 
     def post(self) -> None:
         """End the wait under way, or the next one."""
         _libc.sem_post(self.semaphore.ctypes.data)
 
-    def be_woken(self, on: bool) -> None:
-        """Let states wake the one who waits, or no more."""
+    def be_called(self, function: int | None, argument: np.ndarray) -> None:
+        """Let the middleware call a compiled function for each state, or None no more."""
         rcl = ctypes.CDLL('librcl.so')
         rcl.rcl_subscription_set_on_new_message_callback.argtypes = 3 * (ctypes.c_void_p,)
         code = rcl.rcl_subscription_set_on_new_message_callback(
-            self._states.pointer, _compiled(PARTS).on_message.address if on else None,
-            self.semaphore.ctypes.data)
+            self._states.pointer, function, argument.ctypes.data)
         if code != OK:
             rcutils.rcutils_reset_error()
             raise _unavailable(f'rcl_subscription_set_on_new_message_callback returned {code}')
@@ -447,7 +564,7 @@ def probe(states: Any, commands: Any, send: Callable[[bytes], None],
     area = _Area(states, commands, back)
     w, canary = area.words[0], np.uint64(0xA5A5A5A5A5A5A5A5)
     with states, commands:
-        area.be_woken(True)
+        area.be_called(_compiled(PARTS).on_message.address, area.semaphore)
         try:
             expected = 0.0
             for size in (64, 100_000):          # the second one makes the middleware reallocate
@@ -477,13 +594,15 @@ def probe(states: Any, commands: Any, send: Callable[[bytes], None],
                     raise _unavailable('it does not read the numbers of messages')
                 expected = answers[0].number
         finally:
-            area.be_woken(False)
+            area.be_called(None, area.semaphore)
 
 
 class NativeLoop:
     """
     The compiled loop of one controller, for one thread.
 
+    :param trigger: timer, state, or inline: each state is answered in the thread of the
+        middleware that has brought it.
     :param cycle: a compiled control cycle, see :func:`robodyn_ros.control.cycle.cycle`.
     :param arguments: gives what it takes before time and efforts.
     :param arrays, decode: the decoder's, see :class:`~robodyn_ros.wire.joint_state`.
@@ -495,22 +614,28 @@ class NativeLoop:
     :param fault: number of the phase in which silence is not waited for.
     """
 
-    def __init__(self, cycle: Any, arguments: Callable[[], tuple[Any, ...]], tau: np.ndarray,
-                 decode: Any, arrays: tuple[np.ndarray, ...], message: np.ndarray,
+    def __init__(self, trigger: str, cycle: Any, arguments: Callable[[], tuple[Any, ...]],
+                 tau: np.ndarray, decode: Any, arrays: tuple[np.ndarray, ...], message: np.ndarray,
                  numbers: np.ndarray, states: Any, commands: Any, clock: Any | None,
-                 tally: Tally, *, most: int, rate: float, spin: float, on_state: bool, fault: int):
+                 tally: Tally, *, most: int, rate: float, spin: float, fault: int):
         check_symbols()
-        name = 'on_state' if on_state else 'on_grid'
-        self._loop = getattr(_compiled(LOOP.format(
-            name=name, cycle=cycle.__module__, decoder=decode.__module__,
-            decoding=', '.join(f'd{i}' for i in range(len(arrays))))), name)
+        name = {'timer': 'on_grid', 'state': 'on_state', 'inline': 'inline'}[trigger]
+        text = LOOP.replace('{lay}', LAY) + INLINE if trigger == 'inline' else LOOP
+        module = _compiled(text.format(
+            name=name, cycle=cycle.__module__, decoder=decode.__module__, lay='',
+            decoding=', '.join(f'd{i}' for i in range(len(arrays)))))
+        self._loop = getattr(module, name)
         effort, out = aligned_copy(message, numbers)
         self._area = area = _Area(states, commands, effort)
         area.words['clock'] = clock.pointer if clock else 0
         for field, value in {'most': most, 'period': round(1e9 / rate), 'spin': round(1e9 * spin),
-                             'on_state': on_state, 'fault': fault}.items():
+                             'on_state': trigger != 'timer', 'fault': fault}.items():
             area.words[field] = value
-        self._on_state, self._arguments, self._tau = on_state, arguments, tau
+        self._arguments, self._tau = arguments, tau
+        self._callback: tuple[int, np.ndarray] | None = {
+            'timer': lambda: None,
+            'state': lambda: (_compiled(PARTS).on_message.address, area.semaphore),
+            'inline': lambda: (module.on_message.address, area.words)}[trigger]()
         self._handles = [handle for handle in (states, commands, clock) if handle]
         self._fixed = (area.words, tally.counts, tally.timing.ring, tally.timing.count,
                        tally.seen, area.message, area.tick, area.info, area.timespec,
@@ -521,25 +646,29 @@ class NativeLoop:
         self._area.words['call'] = 1
         self._area.post()
 
-    def run(self, over: Callable[[], bool]) -> None:
+    def run(self, over: Callable[[], bool], adopt: Callable[[int], object]) -> None:
         """
         Go on until it is over.
 
+        :param adopt: gives another thread, by the kernel's number, the priority of this one.
         :raises DataPathError: a call has failed.
         """
-        w = self._area.words
+        w, adopted = self._area.words, 0
         with ExitStack() as held:
             for handle in self._handles:            # which nobody destroys while they are held
                 held.enter_context(handle)
-            if self._on_state:
-                self._area.be_woken(True)
-                held.callback(self._area.be_woken, False)
-            w['waited'] = w['failed'] = w['count_again'] = w['published'] = 0
+            for field in ('waited', 'failed', 'count_again', 'published', 'thread', 'threads'):
+                w[field] = 0
             w['deadline'] = w['stepped'] = time.monotonic_ns()
+            if self._callback is not None:
+                self._area.be_called(*self._callback)
+                held.callback(self._area.be_called, None, self._area.semaphore)
             while True:
                 w['call'] = 0                       # before looking at what it was called for
                 if over():
                     return
+                if (thread := int(w['thread'][0])) != adopted:
+                    adopt(adopted := thread)
                 failed = self._loop(*self._fixed, *self._arguments(), self._tau)
                 if failed != CALLED:
                     raise DataPathError(

@@ -10,10 +10,11 @@ import ctypes
 import os
 import resource
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
@@ -54,11 +55,13 @@ class Outcome:
 
 
 @contextmanager
-def scheduled(wanted: Scheduling) -> Iterator[Outcome]:
+def scheduled(wanted: Scheduling, thread: int = 0) -> Iterator[Outcome]:
     """
-    Run the calling thread like this for as long as the block lasts; undone afterwards.
+    Run a thread like this for as long as the block lasts; undone afterwards.
 
     The memory is that of the whole process, the idle states are those of the whole machine.
+
+    :param thread: number that the kernel has for it; 0: the calling one.
     """
     outcome = Outcome()
     with ExitStack() as undo:
@@ -67,9 +70,9 @@ def scheduled(wanted: Scheduling) -> Iterator[Outcome]:
         if wanted.keep_awake:
             _keep_awake(outcome, undo)
         if wanted.cpus:
-            _pin(wanted.cpus, outcome, undo)
+            _pin(wanted.cpus, thread, outcome, undo)
         if wanted.priority:     # last: what stands above takes its time
-            _raise(wanted.priority, outcome, undo)
+            _raise(wanted.priority, thread, outcome, undo)
         yield outcome
 
 
@@ -77,33 +80,38 @@ def _refuse(outcome: Outcome, what: str, error: OSError, remedy: str) -> None:
     outcome.refused.append(f'{what} is not granted ({error.strerror}): {remedy}')
 
 
-def _raise(priority: int, outcome: Outcome, undo: ExitStack) -> None:
-    before = os.sched_getscheduler(0), os.sched_getparam(0)
+def _restore(function: Callable[..., None], *arguments: Any) -> None:
+    with suppress(ProcessLookupError):      # a thread that has ended
+        function(*arguments)
+
+
+def _raise(priority: int, thread: int, outcome: Outcome, undo: ExitStack) -> None:
+    before = os.sched_getscheduler(thread), os.sched_getparam(thread)
     try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+        os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
     except OSError as error:
         allowed = resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
         _refuse(outcome, f'SCHED_FIFO priority {priority}', error,
                 f'up to {allowed} is allowed; echo "@realtime - rtprio 98" | sudo tee -a '
                 f'{LIMITS}; {LOGIN}; in a container, --cap-add=sys_nice')
         return
-    undo.callback(os.sched_setscheduler, 0, *before)
+    undo.callback(_restore, os.sched_setscheduler, thread, *before)
     outcome.granted.append(f'SCHED_FIFO {priority}')
 
 
-def _pin(cpus: tuple[int, ...], outcome: Outcome, undo: ExitStack) -> None:
-    before, asked = os.sched_getaffinity(0), listed(cpus)
+def _pin(cpus: tuple[int, ...], thread: int, outcome: Outcome, undo: ExitStack) -> None:
+    before, asked = os.sched_getaffinity(thread), listed(cpus)
     try:
-        os.sched_setaffinity(0, cpus)
+        os.sched_setaffinity(thread, cpus)
         # The kernel leaves out those that are not there, as long as one is
-        if (got := os.sched_getaffinity(0)) != set(cpus):
-            os.sched_setaffinity(0, before)
+        if (got := os.sched_getaffinity(thread)) != set(cpus):
+            os.sched_setaffinity(thread, before)
             raise OSError(0, f'there is only {listed(got)} of it')
     except OSError as error:
         _refuse(outcome, f'running on CPU {asked}', error,
                 f'this process may use {listed(before)}; name some of those')
         return
-    undo.callback(os.sched_setaffinity, 0, before)
+    undo.callback(_restore, os.sched_setaffinity, thread, before)
     outcome.granted.append(f'CPU {asked}')
 
 

@@ -5,6 +5,7 @@
 import time
 
 import numpy as np
+import pytest
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -16,6 +17,7 @@ from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.library import robot_path
 from robodyn_ros.nodes import data_path
 from robodyn_ros.nodes.control_loop import ControlLoop
+from robodyn_ros.nodes.controller_parameters import TRIGGERS
 from robodyn_ros.nodes.serialized import SerializedSubscription
 from robodyn_ros.nodes.simulation_clock import SimulationClock
 from robodyn_ros.realtime.tally import Tally
@@ -24,6 +26,11 @@ from robodyn_ros.wire.joint_state import JointStateDecoder, JointStateEncoder
 
 POSE = np.array([0.3, 0.5])
 DEADLINE = 60.0             # s; reached only by a test that fails
+
+each_trigger = pytest.mark.parametrize('trigger', TRIGGERS)
+each_way = pytest.mark.parametrize(('path', 'trigger'), [
+    (path, trigger) for path in data_path.LADDER for trigger in TRIGGERS
+    if trigger != 'inline' or path == data_path.NATIVE])
 
 
 class Rig:
@@ -51,7 +58,8 @@ class Rig:
         tally = Tally(decoder.state['sequence'])
         way = data_path.reach(path, node, self.controller, decoder, self._commands, clock, tally,
                               trigger=trigger, spin=0.0, topic=f'{where}joint_states')
-        assert way.name == path
+        assert way.name == path and way.trigger == (
+            'state' if trigger == 'inline' and path != data_path.NATIVE else trigger)
         self.native = way.native
         end = time.monotonic() + DEADLINE
         while not (self._commands.get_subscription_count() and way.states.publisher_count()):
@@ -59,7 +67,7 @@ class Rig:
             time.sleep(0.001)
         self.loop = ControlLoop(
             self.controller, decoder, way, self._publish, self._commands.get_subscription_count,
-            tally, trigger=trigger, ros_time=clock.now if clock else None)
+            tally, ros_time=clock.now if clock else None)
 
     def _publish(self, message):
         if self._broken:

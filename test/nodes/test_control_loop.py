@@ -3,17 +3,12 @@
 """The control thread, on real topics: what wakes it, what ends it, what it leaves behind."""
 
 import pytest
-from nodes.rig import Rig
+from nodes.rig import Rig, each_way
 
 from robodyn_ros.control import guard
-from robodyn_ros.nodes import data_path
-
-both_triggers = pytest.mark.parametrize('trigger', ['timer', 'state'])
-each_path = pytest.mark.parametrize('path', data_path.LADDER)
 
 
-@each_path
-@both_triggers
+@each_way
 def test_states_of_other_joints_do_not_hide_silence(node, trigger, path):
     """However fast a gripper publishes, an arm that has fallen silent is stale."""
     rig = Rig(node, trigger, path)
@@ -24,8 +19,7 @@ def test_states_of_other_joints_do_not_hide_silence(node, trigger, path):
 
 
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
-@each_path
-@both_triggers
+@each_way
 def test_an_exception_is_not_the_last_word(node, trigger, path):
     """A thread that fails leaves zero behind, not its last effort, and is known to have failed."""
     rig = Rig(node, trigger, path)
@@ -37,8 +31,7 @@ def test_an_exception_is_not_the_last_word(node, trigger, path):
     rig.loop.stop()
 
 
-@each_path
-@both_triggers
+@each_way
 def test_each_start_begins_anew(node, trigger, path):
     """What a run left behind, however it ended, drives nothing in the next one."""
     rig = Rig(node, trigger, path)

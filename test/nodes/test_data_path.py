@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 from nodes.bring_up import CONTROLLER, bring_up
-from nodes.rig import POSE, Rig
+from nodes.rig import POSE, Rig, each_trigger, each_way
 from sensor_msgs.msg import JointState
 
 from robodyn_ros.control import guard
@@ -26,8 +26,6 @@ MODES = {
     'computed_torque': {'acceleration_kp': [100.0], 'acceleration_kd': [20.0]},
     'gravity_compensation': {},
 }
-both_triggers = pytest.mark.parametrize('trigger', ['timer', 'state'])
-each_path = pytest.mark.parametrize('path', data_path.LADDER)
 
 WITHOUT_FILE = '''
 import sys
@@ -55,9 +53,9 @@ def recording(gravity):
         yield bytes(message)
 
 
-def replay(node, path):
+def replay(node, path, trigger='state'):
     """Play the recording to a loop, one message at a time; its efforts and its counts."""
-    rig = Rig(node, 'state', path, lockstep=True, where=f'{path}/', state_timeout=1.0)
+    rig = Rig(node, trigger, path, lockstep=True, where=f'{path}_{trigger}/', state_timeout=1.0)
     samples, memory = rig.loop.tally.counts['samples'], rig.controller.memory
     rig.loop.start()
     rig.controller.arm()
@@ -87,13 +85,14 @@ def test_a_recording_gives_the_same_efforts_on_each_path(node):
     efforts, samples, phase = replay(node, data_path.PYTHON)
     assert phase == guard.RUNNING and len(efforts) > 600
     assert (samples[0, [0, 1]] > [600, 5]).all()
-    for path in data_path.NATIVE, data_path.EXECUTOR:
-        others, other_samples, other_phase = replay(node, path)
+    for path, trigger in ((data_path.NATIVE, 'state'), (data_path.NATIVE, 'inline'),
+                          (data_path.EXECUTOR, 'state')):
+        others, other_samples, other_phase = replay(node, path, trigger)
         assert others.tobytes() == efforts.tobytes()
         assert (other_samples == samples).all() and other_phase == phase
 
 
-@both_triggers
+@each_trigger
 def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     """Laws, gains, payloads and references, replaced as fast as Python can, with the GIL busy."""
     rig = Rig(node, trigger, 'native', arming_velocity=0.1)
@@ -138,8 +137,7 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     rig.loop.stop()
 
 
-@each_path
-@both_triggers
+@each_way
 def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
     """Nothing comes any more that could wake the loop, and it faults nevertheless."""
     rig = Rig(node, trigger, path)
@@ -153,8 +151,7 @@ def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
     rig.loop.stop()
 
 
-@each_path
-@both_triggers
+@each_way
 def test_a_second_publisher_is_noticed(node, trigger, path):
     """Numbers of messages come through on each path: two that count are two publishers."""
     rig = Rig(node, trigger, path)
@@ -171,7 +168,7 @@ def test_a_second_publisher_is_noticed(node, trigger, path):
 
 
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
-@both_triggers
+@each_trigger
 def test_ros_may_go_under_a_running_loop(node, trigger):
     """It ends, and takes nothing with it."""
     rig = Rig(node, trigger, 'native')
@@ -181,6 +178,15 @@ def test_ros_may_go_under_a_running_loop(node, trigger):
     while rig.loop.running:
         assert time.monotonic() < end
         time.sleep(0.01)
+    rig.loop.stop()
+
+
+@pytest.mark.parametrize('path', [data_path.PYTHON, data_path.EXECUTOR])
+def test_inline_is_for_native_code(node, path):
+    """A lower rung answers states as they come, on its own thread."""
+    rig = Rig(node, 'inline', path)
+    assert rig.loop.trigger == 'state'
+    rig.run()
     rig.loop.stop()
 
 
