@@ -4,6 +4,7 @@
 
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import rclpy
@@ -36,6 +37,8 @@ class ExecutorSubscription:
         self._taken: deque[Sample] = deque()
         self._subscription = self._node.create_subscription(
             type, node.resolve_topic_name(topic), self._on_message, qos, raw=True)
+        # Executor.wake() lets the executor look again, and wait on; this ends the wait
+        self._guard = self._node.create_guard_condition(lambda: None)
         self._context.on_shutdown(self.wake)
 
     def _on_message(self, message: bytes, info: Mapping[str, Any]) -> None:
@@ -73,7 +76,8 @@ class ExecutorSubscription:
 
     def wake(self) -> None:
         """End the wait under way, or the next one if there is none, before its time."""
-        self._executor.wake()
+        with suppress(InvalidHandle):       # destroyed: nobody waits
+            self._guard.trigger()
 
     def publisher_count(self) -> int:
         """Return how many publishers of the topic are known now."""

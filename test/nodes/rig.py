@@ -28,9 +28,9 @@ POSE = np.array([0.3, 0.5])
 DEADLINE = 60.0             # s; reached only by a test that fails
 
 each_trigger = pytest.mark.parametrize('trigger', TRIGGERS)
-each_way = pytest.mark.parametrize(('path', 'trigger'), [
-    (path, trigger) for path in data_path.LADDER for trigger in TRIGGERS
-    if trigger != 'inline' or path == data_path.NATIVE])
+WAYS = [(path, trigger) for path in data_path.LADDER for trigger in TRIGGERS
+        if trigger != 'inline' or path == data_path.NATIVE]
+each_way = pytest.mark.parametrize(('path', 'trigger'), WAYS)
 
 
 class Rig:

@@ -1,0 +1,88 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing is allocated while a loop runs; what Python must allocate is given back at once."""
+
+import gc
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nodes.rig import Rig, each_way
+from numba.core.runtime import _nrt_python, rtsys
+
+from robodyn_ros.control.compile import compiled
+from robodyn_ros.jit import load
+from robodyn_ros.nodes import data_path, process
+from robodyn_ros.wire.compile import decoders
+
+ALLOCATING = '''
+import numpy as np
+from numba import njit
+
+
+@njit('float64[::1](int64)', cache=True)
+def allocating(n):
+    return np.zeros(n)
+'''
+ALLOCATOR = re.compile(rb'NRT_(?!adapt)\w*[Aa]lloc\w*')     # of Numba, which jitted code calls
+
+
+def machine_code(function):
+    """What is cached of a compiled function: its machine code, with the names it calls."""
+    folder = Path(function.stats.cache_path)
+    file, = folder.glob(f'{function.__module__.split(".")[-1]}.{function.__name__}-*.nbc')
+    return file.read_bytes()
+
+
+def test_machine_code_that_allocates_is_recognised():
+    assert ALLOCATOR.search(machine_code(load('allocating', ALLOCATING, ()).allocating))
+
+
+def test_the_cycle_and_the_decoder_call_no_allocator():
+    for function in compiled().cycle, decoders().joint_state:
+        assert not ALLOCATOR.search(machine_code(function))
+
+
+@pytest.mark.parametrize('trigger', ['timer', 'state', 'inline'])
+def test_the_native_loop_calls_no_allocator(node, trigger):
+    rig = Rig(node, trigger, data_path.NATIVE)
+    assert not ALLOCATOR.search(machine_code(rig.native._loop))
+
+
+def cycles(rig, number):
+    until = rig.controller.memory['cycles'][0] + number
+    rig.until(lambda: rig.controller.memory['cycles'][0] >= until)
+
+
+@each_way
+def test_memory_does_not_grow_with_the_cycles(node, path, trigger):
+    """Neither arrays of compiled code nor objects of Python."""
+    _nrt_python.memsys_enable_stats()
+    rig = Rig(node, trigger, path)
+    rig.run()
+    cycles(rig, 200)
+    gc.collect()
+    arrays, objects = rtsys.get_allocation_stats(), sys.getallocatedblocks()
+    cycles(rig, 400)
+    now = rtsys.get_allocation_stats()
+    assert abs((now.alloc - now.free) - (arrays.alloc - arrays.free)) < 50      # a call under way
+    if path == data_path.NATIVE:        # Python wraps each array that it passes
+        assert now.alloc == arrays.alloc
+    gc.collect()
+    assert sys.getallocatedblocks() - objects < 200
+    rig.loop.stop()
+
+
+def test_what_a_node_has_made_is_no_garbage_any_more():
+    """The collector, which stops everything, looks at nothing that was there when it was told."""
+    kept = [np.zeros(1) for _ in range(1000)]
+    assert gc.isenabled()
+    before = gc.get_freeze_count()
+    try:
+        process.freeze_garbage()
+        assert gc.get_freeze_count() > before + 1000
+        assert not any(thing is kept for thing in gc.get_objects())
+    finally:
+        gc.unfreeze()

@@ -1,0 +1,20 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a loop leaves behind that has been started and stopped a hundred times."""
+
+import re
+import sys
+from pathlib import Path
+
+from nodes.rig import WAYS
+
+ROOM = Path(__file__).parents[1]
+
+
+def test_nothing_is_left_of_a_hundred_starts(start):
+    """No thread, no file in /dev/shm, no crash."""
+    process = start([sys.executable, '-m', 'nodes.starts_and_stops'], cwd=ROOM)
+    assert process.wait(300.0) == 0, process.text
+    assert re.findall(r'^(\w+) (\w+): 0 threads more$', process.text, re.MULTILINE) == WAYS
+    files = re.findall(r'^/dev/shm/\S+$', process.text, re.MULTILINE)
+    assert files and not [name for name in files if Path(name).exists()]
