@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF;
-# ARGS goes to pytest, fuzz and bench; N is how many robots fuzz mutates.
+# ARGS goes to pytest, fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire) and bench.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c '' 2>/dev/null && echo $$p && break; done)
 ROBOT ?= panda
-N ?= 10000
 
 .PHONY: help demo test lint fuzz bench clean
 
@@ -21,7 +20,7 @@ test: python
 	@$(PYTHON) make.py test $(ARGS)
 
 fuzz: python
-	@$(PYTHON) make.py fuzz '$(N)' $(ARGS)
+	@$(PYTHON) make.py fuzz $(ARGS)
 
 bench: python
 	@$(PYTHON) make.py bench $(ARGS)

@@ -8,8 +8,9 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
                   ur5, two_link, ... or the path of a URDF file
   test [ARG ...]  everything checked: ruff, mypy, pytest (which gets the arguments)
   lint            ruff and mypy alone
-  fuzz [N ...]    N mutated URDFs, 10000 if not said: each has to be a robot or refused in plain
-                  words; --seed S makes others
+  fuzz [WHAT ...] `urdf [N]`: N mutated URDFs, 10000 if not said: each has to be a robot or refused
+                  in plain words; `wire`: hostile messages for the decoders until coverage stops
+                  growing, 10 minutes at most; both if not said; `wire --help` for more
   bench [ARG ...] the dynamics timed beside Pinocchio, MuJoCo and NumPy, some minutes; a table and
                   a picture in build/bench/; --quick for seconds, --help for more
   clean           remove all that the others, colcon and Python's tools have written here
@@ -256,7 +257,7 @@ def test(arguments):
 
 
 def fuzz(arguments):
-    """Run what looks for a URDF that is more than this package can take."""
+    """Run what looks for a URDF or a message that is more than this package can take."""
     env, python = prepare({'ros', 'sim', 'test'})
     become(env, python, os.path.join('test', 'fuzz'), *arguments)
 

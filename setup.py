@@ -71,6 +71,9 @@ setup(
             'cmeel-eigen',              # headers that Pinocchio's C++ wants
         ],
         'test': [
+            # Where there are packages of it; elsewhere `fuzz wire` cannot hunt, and says so.
+            'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
+            'and python_version < "3.14"',
             'colcon-common-extensions',
             'hypothesis',
             'mypy==2.4.*',

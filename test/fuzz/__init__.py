@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Mutated URDFs, and what has to hold for each of them; `make fuzz`."""
+"""Mutated URDFs and messages, and what has to hold for each of them; `make fuzz`."""

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzz.wire.buffers import Strict, joint_state_arrays
 from robodyn_ros.wire import decode
 from robodyn_ros.wire.codes import ACCEPTED, MALFORMED, REASONS
 from robodyn_ros.wire.compile import decoders
@@ -20,35 +21,6 @@ from robodyn_ros.wire.joint_state import JointStateEncoder
 
 OURS = ['a', 'bc', 'Gelenk_ä']
 VERY_LARGE = [0, 1, 2**29, 2**31 - 1, 2**31, 2**32 - 8, 2**32 - 4, 2**32 - 1]
-
-
-class Strict:
-    """An array of which only elements that exist may be touched; negative indices do not count."""
-
-    def __init__(self, array):
-        self.array, self.shape = array, array.shape
-
-    def _checked(self, index):
-        for i, size in zip(index if isinstance(index, tuple) else (index,), self.shape):
-            assert 0 <= i < size, f'element {index} of an array of shape {self.shape}'
-        return index
-
-    def __getitem__(self, index):
-        return self.array[self._checked(index)]
-
-    def __setitem__(self, index, value):
-        self.array[self._checked(index)] = value
-
-
-def holdings(names, known=256):
-    """The arrays of a decoder of these joints, as its class makes them."""
-    encoded = [name.encode() for name in names]
-    n, scratch = len(names), np.zeros((len(names), 3))
-    return (np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
-            np.cumsum([0, *map(len, encoded)]), np.zeros(decode.LAYOUT_SIZE, np.int64),
-            np.full(n, -1), np.zeros(known, np.uint8), np.zeros(known, np.uint8),
-            scratch, scratch.reshape(-1).view(np.uint8), np.full((n, 6), np.nan),
-            np.full(1, np.nan))
 
 
 @st.composite
@@ -71,7 +43,7 @@ def messages(draw):
 @given(st.lists(messages() | st.binary(max_size=80), min_size=1, max_size=5),
        st.sampled_from([0, 12, 30, 256]), st.integers(1, 60))
 def test_joint_states(stream, known, cut):
-    plain, compiled = holdings(OURS, known), holdings(OURS, known)
+    plain, compiled = joint_state_arrays(OURS, known), joint_state_arrays(OURS, known)
     strict = [Strict(a) for a in plain]
     # Each comes twice, the second time with known names, then cut where the names may still be.
     for k, wire in enumerate(part for m in stream for part in (m, m, m[:cut])):
@@ -90,7 +62,7 @@ def test_joint_states(stream, known, cut):
 def test_names_are_known_again_whatever_the_padding_and_only_then():
     wire = np.frombuffer(bytearray(JointStateEncoder(OURS, 'base').encode(
         0, np.ones(3), np.ones(3), np.ones(3))), np.uint8)
-    arrays = holdings(OURS)
+    arrays = joint_state_arrays(OURS, 256)
     assert decode.joint_state(wire, len(wire), 0.0, 0.0, *arrays) == ACCEPTED
     layout, known, mask = arrays[2], *arrays[4:6]
     padding = np.flatnonzero(mask[:layout[decode.NAMES_END]] == 0)[decode.FRAME_ID:]
@@ -129,7 +101,7 @@ def test_efforts(dimensions, rest, cut):
 def test_no_count_makes_the_compiled_decoder_lose_its_way(size, place):
     wire = bytearray(JointStateEncoder(['a', 'bc'], 'f').encode(0, [1, 2], [3, 4], [5, 6]))
     struct.pack_into('<I', wire, place, size)
-    arrays = holdings(['a', 'bc'])
+    arrays = joint_state_arrays(['a', 'bc'], 256)
     code = decoders().joint_state(np.frombuffer(bytes(wire), np.uint8), len(wire), 1.0, 0.0,
                                   *arrays)
     assert code in REASONS

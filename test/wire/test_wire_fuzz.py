@@ -1,0 +1,142 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A short run of `make fuzz ARGS=wire`, and whether its judge is awake."""
+
+import ctypes
+import inspect
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import numba
+import pytest
+
+from fuzz import campaign
+from fuzz.judge import FAILED, VALID, Canary, Verdict
+from fuzz.wire import hunt
+from fuzz.wire.buffers import Letterbox
+from fuzz.wire.judge import Judge
+from fuzz.wire.streams import EFFORTS, JOINT_STATES, KINDS, TRAJECTORIES, join, split
+from robodyn_ros.jit import OPTIONS, jitable
+from robodyn_ros.wire import cdr, codes, decode
+from robodyn_ros.wire.compile import decoders
+
+pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the judge asks Linux')
+
+# A line of the decoders, and how it would be wrong. What reads past the end comes first.
+WRONG = [
+    ('if begin + 4 > length:', 'if begin > length:'),
+    ('if size < 0 or size > length - begin:', 'if size < 0 or size > length - begin + 1:'),
+    ('if size > (length - begin) // 8:', 'if size > (length - begin) // 8 + 1:'),
+    ('if length < BODY or', 'if'),
+    ('if length < FRAME_ID:', 'if length < 0:'),
+    ('if end == 0 or end > length or', 'if end == 0 or'),
+    ('or end > known.shape[0]:', ':'),
+    ('if positions < 0 or velocities < 0 or efforts < 0:', 'if positions < 0 or velocities < 0:'),
+    # The others answer differently from rclpy.
+    ('return length - np.int64(b[3] & 3)', 'return np.int64(length)'),
+    ('if b[last] != 0:', 'if False:'),
+    ('if b[i] == 0:', 'if False:'),
+    ('begin = aligned(after, 8)', 'begin = aligned(after, 4)'),
+    ('if size <= 0: ', 'if size < 0: '),
+    ('        layout[NAMES_END] = 0           # not known until accepted', '        pass'),
+    ('(b[i] ^ known[i]) & mask[i]', '(b[i] ^ known[i]) & mask[i] & 254'),
+    ('for i in range(FRAME_ID, end):      # no early', 'for i in range(FRAME_ID, end - 1):  #'),
+    ('layout[REPEATED] = 1', 'pass'),
+    ('(velocities != 0 and velocities != number)', 'False'),
+    ('math.isinf(scratch[joint, 1])', 'False'),
+    ('if seconds >= 1 << 31:', 'if False:'),
+    ('if state[joint, 4] >= sequence:', 'if state[joint, 4] > sequence:'),
+    ('if number != n:', 'if number < n:'),
+]
+
+
+def altered(line: str, instead: str) -> ModuleType:
+    """The decoders with one line of theirs changed, in plain Python."""
+    text = inspect.getsource(cdr) + inspect.getsource(decode).replace('from .cdr import ', '# ')
+    assert text.count(line) == 1, f'the decoders have {line!r} {text.count(line)} times, not once'
+    module = ModuleType('altered')
+    module.__package__ = codes.__package__
+    exec(compile(text.replace(line, instead), 'altered.py', 'exec'), vars(module))
+    return module
+
+
+def test_each_message_gets_the_answer_that_rclpy_gives():
+    verdicts = list(campaign.campaign(0, range(2500), jobs=2, judge=hunt.judged))
+    assert [(i, v.complaint) for i, v in verdicts if v.outcome == FAILED] == []
+    assert sorted(i for i, _ in verdicts) == list(range(2500))
+
+
+def test_the_streams_have_all_that_can_be_answered():
+    judge, answers = Judge(), Counter()
+    for index in range(1000):
+        answers.update(judge(hunt.made(0, index)))
+    assert {code for what, code in answers if what == JOINT_STATES} == {*codes.REASONS}
+    assert {code for what, code in answers if what == EFFORTS} == {
+        codes.ACCEPTED, codes.MALFORMED, codes.LENGTHS, codes.NON_FINITE}
+    assert all(answers[what, code] > 50 for what in (JOINT_STATES, EFFORTS, TRAJECTORIES)
+               for code in (codes.ACCEPTED, codes.MALFORMED))
+
+
+def test_a_stream_is_the_same_for_everybody():
+    assert hunt.made(3, 14) == hunt.made(3, 14) != hunt.made(3, 15)
+    for index in range(50):
+        kind, messages = split(hunt.made(0, index))
+        assert split(join(kind, messages)) == (kind, messages)
+
+
+@pytest.mark.parametrize('line, instead', WRONG)
+def test_the_judge_tells_of_a_decoder_that_is_wrong(line, instead):
+    judge = Judge(plain=altered(line, instead))
+    with pytest.raises((AssertionError, IndexError)):
+        for index in range(4000):
+            judge(hunt.made(0, index))
+
+
+def careless() -> Judge:
+    """A judge of machine code that looks for counts behind the message."""
+    module = altered(*WRONG[0])
+    sys.modules[module.__name__] = jitable(module)
+
+    class Compiled:
+        joint_state = staticmethod(decoders().joint_state)
+        efforts = staticmethod(numba.njit(**OPTIONS)(module.efforts))
+
+    return Judge(compiled=Compiled)
+
+
+def misdeed(seed: int, index: int, canary: Canary) -> Verdict:
+    """Read a message, then what is no message, and then one with careless machine code."""
+    letterbox = Letterbox()
+    first = letterbox.deliver(b'123')
+    at = first.ctypes.data
+    if index <= 0:
+        assert ctypes.string_at(at, 3) == b'123'
+    if index == 1:
+        ctypes.string_at(at, 4)
+    if index == 2:
+        assert letterbox.deliver(b'456').tobytes() == b'456'
+        ctypes.string_at(at, 1)
+    if index == 3:
+        ctypes.memset(at, 0, 1)
+    if index == 4:
+        kind = next(kind for kind in KINDS if kind.what == EFFORTS)
+        return hunt.verdict(join(kind, [b'\0\1\0\0' + bytes(8)]), careless)
+    return Verdict(VALID)
+
+
+def test_who_reads_past_a_message_or_keeps_its_address_dies_of_it():
+    verdicts = dict(campaign.campaign(0, range(5), jobs=2, judge=misdeed))
+    assert verdicts[0] == Verdict(VALID)
+    for index in range(1, 5):
+        assert verdicts[index].outcome == FAILED and 'exit code -11' in verdicts[index].complaint
+
+
+def test_a_short_hunt(tmp_path: Path):
+    pytest.importorskip('atheris', reason='there is no package of atheris for this Python')
+    hunt.prepare(tmp_path, 0)
+    reached = list(hunt.hunt(tmp_path, 0, 1, time.monotonic() + 4, runs=200))
+    assert reached[0][0].executions >= 200 and reached[0][0].branches > 150
+    assert not [*(tmp_path / 'failures').iterdir()] and [*(tmp_path / 'corpus').iterdir()]
