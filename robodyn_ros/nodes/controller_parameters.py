@@ -37,7 +37,7 @@ LOOP = (
     Parameter('trigger', str, 'timer', 'What starts a cycle: the clock, or the arrival of a joint '
               'state. inline: its arrival, and the thread of the middleware that has brought it '
               'runs the cycle (native data path only).', choices=TRIGGERS),
-    Parameter('data_path', str, 'python', 'What takes states and publishes efforts: native code, '
+    Parameter('data_path', str, 'auto', 'What takes states and publishes efforts: native code, '
               'which nothing in Python holds up; Python on a wait set; or an rclpy executor. auto '
               'is the first of these that can be had. All give the same efforts.',
               choices=DATA_PATHS),

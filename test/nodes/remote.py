@@ -23,7 +23,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 import processes
-from robodyn_ros.nodes.serialized import SerializedSubscription
+from robodyn_ros.nodes.serialized import Sample, SerializedSubscription
 
 DEADLINE = 20.0     # s, for what takes a node a second or two
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
@@ -37,7 +37,7 @@ class Recorder:
 
     def __init__(self, node, kind: type, topic: str):
         self._kind = kind
-        self._bytes: list[bytes] = []
+        self._samples: list[Sample] = []
         self._messages: list = []
         self._over = threading.Event()
         self._subscription = SerializedSubscription(node, kind, topic, 5000)
@@ -47,17 +47,26 @@ class Recorder:
     def _run(self) -> None:
         while not self._over.is_set():
             self._subscription.wait(100_000_000)
-            self._bytes += self._subscription.drain()
+            self._samples += self._subscription.drain_numbered()
 
     def messages(self) -> list:
         """Everything since `forget`, oldest first."""
-        for data in self._bytes[len(self._messages):]:
-            self._messages.append(deserialize_message(data, self._kind))
+        for sample in self._samples[len(self._messages):]:
+            self._messages.append(deserialize_message(sample.message, self._kind))
         return self._messages
+
+    def newest(self) -> object:
+        """Return the last of them, None if there is none; quick, however many there are."""
+        samples = self._samples[-1:]
+        return deserialize_message(samples[0].message, self._kind) if samples else None
+
+    def complete(self) -> bool:
+        """Whether none was lost in between, which a test that stands still does to itself."""
+        return bool((np.diff([sample.number for sample in self._samples]) == 1).all())
 
     def forget(self) -> None:
         """Start anew."""
-        self._bytes, self._messages = [], []
+        self._samples, self._messages = [], []
 
     def close(self) -> None:
         """End the thread."""
@@ -189,6 +198,14 @@ class Remote:
     def states(self) -> list[JointState]:
         """Joint states heard since then."""
         return self._states.messages()
+
+    def newest_state(self) -> JointState | None:
+        """Return the last of them, None if there is none."""
+        return self._states.newest()
+
+    def complete(self) -> bool:
+        """Whether no command and no state was lost on the way to us."""
+        return self._commands.complete() and self._states.complete()
 
     def forget(self) -> None:
         """Start the lists of commands and states anew."""
