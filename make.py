@@ -240,7 +240,7 @@ def lint(arguments):
     """Run the checks that need no running; return environment and Python for more."""
     if arguments:
         sys.exit('lint takes no arguments')
-    env, python = prepare({'ros', 'sim', 'test'})
+    env, python = prepare({'ros', 'sim', 'identify', 'test'})
     for tool in (['ruff', 'check', '.'], ['mypy']):
         say('$ ' + ' '.join(tool))
         failed = subprocess.call([python, '-m'] + tool, cwd=ROOT, env=env)

@@ -67,6 +67,9 @@ setup(
             'matplotlib',
             'mujoco>=3.2.3',
         ],
+        'identify': [                   # bags of ROS 2, read without ROS
+            'rosbags>=0.11',
+        ],
         'bench': [
             'cmeel-eigen',              # headers that Pinocchio's C++ wants
         ],

@@ -134,6 +134,65 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
     out.print(table(model, wanted, cold, cached, (first, second)))
 
 
+@app.command()
+def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
+           root: Annotated[str, typer.Option(help='Link that is the base.')] = '',
+           tip: Annotated[str, typer.Option(help='Link at the end of the only chain that '
+                                                 'moves.')] = '',
+           output: Annotated[Path, typer.Option(help='Where the trajectory goes: YAML of a '
+                                                     'JointTrajectory.')] = Path('excite.yaml'),
+           picture: Annotated[Path | None, typer.Option(
+               metavar='PNG', help='Where the picture goes; otherwise beside the '
+                                   'trajectory.')] = None,
+           harmonics: Annotated[int, typer.Option(help='Waves of the series, 2 or more.')] = 5,
+           period: Annotated[float, typer.Option(help='Of the first one [s].')] = 10.0,
+           repeat: Annotated[int, typer.Option(help='Periods in the file.')] = 1,
+           starts: Annotated[int, typer.Option(help='Random motions to start from.')] = 5,
+           criterion: Annotated[str, typer.Option(
+               help='condition (smallest) or information (most).')] = 'condition',
+           include: Annotated[str, typer.Option(
+               help='What of the joints is to be identified besides the inertias: some of '
+                    'friction, offset, armature, with commas; or nothing.')] = 'friction',
+           velocity: Annotated[float, typer.Option(
+               help='Share of the velocity limits that may be used.')] = 0.8,
+           effort: Annotated[float, typer.Option(
+               help='Share of the effort limits that may be used.')] = 0.7,
+           position: Annotated[float, typer.Option(
+               help='Share of the range of each joint that may be used.')] = 0.95,
+           ranges: Annotated[list[str], typer.Option(
+               '--range', metavar='JOINT=LOWER:UPPER', help='Where a joint may go (rad or m).')
+           ] = [],  # noqa: B006
+           velocity_limit: Annotated[list[str], typer.Option(
+               metavar='[JOINT=]V', help='Velocity limit, below that of the URDF.')
+           ] = [],  # noqa: B006
+           acceleration: Annotated[list[str], typer.Option(
+               metavar='[JOINT=]A', help='Acceleration limit; without one, efforts alone bound '
+                                         'it.')] = [],  # noqa: B006
+           kind: Annotated[str, typer.Option(
+               '--shapes', help='What may not touch: the shapes of collision or of visual '
+                                'elements, or none.')] = 'collision',
+           ground: Annotated[float | None, typer.Option(
+               help='Height of the ground above the origin of the base [m].')] = None,
+           clearance: Annotated[float, typer.Option(
+               min=0.0, help='Distance that is kept [m].')] = 0.01,
+           approach: Annotated[float, typer.Option(
+               help='Time to go to the start in [s]; 0: the robot has to be there.')] = 0.0,
+           seed: Annotated[int, typer.Option(min=0, help='Of the random motions.')] = 0) -> None:
+    """Find a motion that tells as much as possible of the parameters of a robot."""
+    from ..demo.robot import choose
+    from ..identification.fourier import Fourier
+    from ..identification.motion_limits import Shares
+    from .excite import run
+
+    chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+                    tip=tip or None)
+    run(chosen, console(), output=output, picture=picture, series=Fourier(harmonics, period),
+        criterion=criterion, starts=starts, seed=seed, shares=Shares(position, velocity, effort),
+        velocity=velocity_limit, acceleration=acceleration, ranges=ranges,
+        include=[word.strip() for word in include.split(',') if word.strip()], kind=kind,
+        ground=ground, clearance=clearance, approach=approach, repeat=repeat)
+
+
 @app.command('check-machine')
 def check_machine(seconds: Annotated[float, typer.Option(
         min=1.0, max=86400.0, help='How long to measure; the longer, the rarer what is seen.')

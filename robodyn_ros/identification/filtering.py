@@ -1,0 +1,117 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The low-pass filter of a recording: one for every signal, without delay, cut off by a rule."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray
+from scipy.interpolate import make_interp_spline
+from scipy.signal import butter, sosfiltfilt, welch, zpk2sos
+
+SHARE = 0.999       # of the power of the velocities lies below the frequency called theirs
+WIDER = 8.0         # times that frequency is enough: what the motion does passes unharmed
+HIGHEST = 0.2       # of the sampling rate: no cutoff is above
+SETTLED = 0.01      # of a transient is left where it is cut away
+BAND = 1.2          # a spectrum is averaged up to f BAND, and as far below
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """
+    Where signals are cut off.
+
+    :param frequency: [Hz]; what is there passes by half, for the filter runs twice.
+    :param why: for a person.
+    """
+
+    frequency: float
+    why: str
+
+
+def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
+    """
+    Return the frequency up to which the motion, and not noise, makes the accelerations.
+
+    The spectrum of the positions (Welch 1967, Hann windows) times (2πf)⁴ is that of the
+    accelerations. Where the motion makes it, it falls; where noise does, it rises: between is
+    where it is least. No more is kept than WIDER times the frequency below which SHARE of the
+    velocities' power lies, and than HIGHEST of the rate. The joint that asks for most decides.
+
+    :param pieces: positions (n, nv), equidistant, each without a gap.
+    """
+    longest = max(len(piece) for piece in pieces)
+    window = min(longest, max(64, round(8 * rate)))
+    used = [piece for piece in pieces if len(piece) >= window]
+    power: ndarray | float = 0.0
+    for piece in used:
+        f, p = welch(piece, rate, nperseg=window, detrend='linear', axis=0)
+        power = power + len(piece) * p
+    power = np.asarray(power)[1:]
+    omega = 2 * np.pi * f[1:]
+    best = Cutoff(0.0, '')
+    for of_joint in power.T:
+        best = max(best, _of_joint(f[1:], of_joint * omega**2, HIGHEST * rate),
+                   key=lambda cutoff: cutoff.frequency)
+    return best
+
+
+def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff:
+    """Return what one joint asks for; ``velocity`` is the spectrum of its velocity at ``f``."""
+    count = max(2, int(np.log(most / f[1]) / np.log(BAND) * 4))
+    at = np.geomspace(f[1], most, count)
+    wide = np.maximum((BAND - 1) * at, 2 * f[0])
+    acceleration = np.array([np.mean((velocity * f**2)[np.abs(f - a) <= w])
+                             for a, w in zip(at, wide)])
+    # Below the motion's own lines there is no valley: half of its power is where they are
+    floor = 10 * np.median((velocity / f**2)[f > f[-1] / 2])
+    energy = np.cumsum(np.where(velocity / f**2 > floor, velocity, 0.0)[f <= most])
+    centre = f[np.searchsorted(energy, 0.5 * energy[-1])] if energy[-1] > 0 else most
+    peak = int(np.argmax(np.where(at <= 4 * centre, acceleration, 0.0)))
+    knee = float(at[peak + int(np.argmin(acceleration[peak:]))])
+    below = np.cumsum(velocity[f <= knee])
+    if not len(below) or not below[-1] > 0:
+        return Cutoff(most, f'{HIGHEST:g} of the rate, for nothing moves')
+    motion = float(f[np.searchsorted(below, SHARE * below[-1])])
+    if WIDER * motion < knee:
+        return Cutoff(WIDER * motion, f'{WIDER:g} times the {motion:.3g} Hz below which '
+                                      f'{100 * SHARE:g} % of the power of the velocities lies')
+    if knee < most:
+        return Cutoff(knee, 'above it noise makes more of the accelerations than the motion does')
+    return Cutoff(most, f'{HIGHEST:g} of the rate')
+
+
+class LowPass:
+    """
+    A Butterworth filter run forwards and backwards, or none: no phase, no delay.
+
+    :param cutoff: [Hz]; infinite for no filter.
+    :param order: of the filter; the two runs together have twice as many poles.
+    """
+
+    def __init__(self, cutoff: float, order: int, rate: float):
+        self.settling = 0       #: samples after which a transient is gone
+        self._sections: ndarray | None = None
+        if np.isfinite(cutoff):
+            z, p, k = butter(order, cutoff, fs=rate, output='zpk')
+            self._sections = zpk2sos(z, p, k)
+            self.settling = int(np.ceil(np.log(SETTLED) / np.log(np.abs(p).max())))
+
+    def __call__(self, signal: ndarray) -> ndarray:
+        """Return a signal (n, nv) filtered; n must be more than ``settling``."""
+        if self._sections is None:
+            return signal
+        return sosfiltfilt(self._sections, signal, axis=0, padlen=self.settling)
+
+
+def derivatives(signal: ndarray, rate: float) -> tuple[ndarray, ndarray]:
+    """
+    Return the first and second derivative of a signal (n, nv) sampled at ``rate`` [Hz].
+
+    They are those of the quintic spline through all samples: symmetrical in time, and in the
+    middle accurate to the fourth power of the period, where central differences are to the second.
+    """
+    spline = make_interp_spline(np.arange(len(signal)) / rate, signal, k=5, axis=0)
+    times = np.arange(len(signal)) / rate
+    return spline.derivative(1)(times), spline.derivative(2)(times)

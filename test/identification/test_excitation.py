@@ -1,0 +1,300 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Exciting motions keep what was asked of them, and tell more than what they began as."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.cli.app import app
+from robodyn_ros.control.reference import sample
+from robodyn_ros.control.trajectory import Waypoints, interpolate
+from robodyn_ros.demo.robot import choose
+from robodyn_ros.errors import IdentificationError, UnknownNameError
+from robodyn_ros.identification.base_regressor import BaseRegressor
+from robodyn_ros.identification.collisions import GROUND, Collisions
+from robodyn_ros.identification.criteria import (
+    little_information,
+    of_matrix,
+    quality,
+    smooth_condition,
+)
+from robodyn_ros.identification.excitation import excite
+from robodyn_ros.identification.fourier import Fourier
+from robodyn_ros.identification.motion_cost import MotionCost
+from robodyn_ros.identification.motion_limits import Shares, motion_limits
+from robodyn_ros.identification.shapes import shapes
+from robodyn_ros.identification.trajectory_file import read
+from robots import ARM, OWN
+
+SERIES = Fourier(3, 4.0)
+# At the tip of two_link and around its base: they meet where it folds back
+BOX = '<collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision>'
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    return choose('two_link', {}, [])
+
+
+@pytest.fixture(scope='module')
+def found(two_link):
+    """A motion of two_link: of all that the file names, but without collisions."""
+    limits = motion_limits(two_link.model, Shares(effort=0.3), acceleration={'joint1': 20.0})
+    return excite(Dynamics(two_link.model), two_link.pose, limits, series=SERIES, starts=2)
+
+
+def folding(two_link):
+    """two_link with shapes at the tip of the second link and around the base."""
+    text = two_link.path.read_text()
+    for link, origin in (('base_link', ''), ('link2', '<origin xyz="0.45 0 0"/>')):
+        text = text.replace(f'<link name="{link}">', f'<link name="{link}">'
+                            + BOX.replace('<geometry>', origin + '<geometry>'))
+    return text
+
+
+def test_limits_hold_between_the_samples_that_were_looked_at(two_link, found):
+    _, q, qd, qdd = found.trajectory(rate=2000.0)
+    tau = Dynamics(two_link.model).batch.inverse_dynamics(q, qd, qdd)
+    limits = found.limits
+    assert (q >= limits.lower).all() and (q <= limits.upper).all()
+    assert (np.abs(qd) <= limits.velocity).all() and (np.abs(qdd) <= limits.acceleration).all()
+    # Efforts are no series: their peaks may be a little higher than on the grid
+    assert (np.abs(tau) <= limits.effort * 1.001).all()
+    assert (limits.velocity == 0.8 * two_link.model.velocity_limit).all()
+    assert max(v.max() for v in found.usage.of(limits).values()) > 0.95
+
+
+def test_usage_is_that_of_the_motion(two_link, found):
+    _, q, qd, qdd = found.trajectory(rate=1000.0)
+    use = found.usage
+    for values, most in ((q.max(0), use.upper), (-q.min(0), -use.lower),
+                         (np.abs(qd).max(0), use.velocity), (np.abs(qdd).max(0),
+                                                            use.acceleration)):
+        assert np.allclose(values, most, rtol=1e-3)
+
+
+def test_tells_more_than_the_random_motion_it_began_as(found):
+    for attempt in found.attempts:
+        assert attempt.reached.condition < 0.8 * attempt.start.condition
+    assert found.reached.condition == min(a.reached.condition for a in found.attempts)
+
+
+def test_quality_is_that_of_the_trajectory(two_link, found):
+    regressor = BaseRegressor(Dynamics(two_link.model), found.limits,
+                              SERIES.highest_frequency * found.limits.velocity)
+    _, q, qd, qdd = found.trajectory(rate=30.0)
+    matrix = regressor(q, qd, qdd).reshape(-1, len(found.columns))
+    assert np.isclose(np.linalg.cond(matrix), found.reached.condition, rtol=0.02)
+
+
+def test_same_seed_gives_the_same_motion_and_another_another(two_link, found):
+    limits = motion_limits(two_link.model)
+    one, same, other = (excite(Dynamics(two_link.model), two_link.pose, limits, series=SERIES,
+                               starts=1, seed=seed, criterion='information') for seed in (4, 4, 5))
+    assert (one.coefficients == same.coefficients).all()
+    assert not np.allclose(one.coefficients, other.coefficients)
+    assert one.reached.information > one.attempts[0].start.information
+
+
+def test_trajectory_is_at_rest_at_both_ends_and_repeats(two_link, found):
+    times, q, qd, qdd = found.trajectory(repeat=2)
+    period = len(times) // 2
+    assert np.isclose(times[-1], 2 * SERIES.period) and np.isclose(1 / times[1], found.rate)
+    for k in (0, -1):
+        assert (q[k] == two_link.pose).all() and not qd[k].any() and not qdd[k].any()
+    assert np.allclose(q[:period], q[period:-1]) and np.allclose(qdd[:period], qdd[period:-1])
+
+
+def test_columns_are_the_base_parameters():
+    # 43 is what Gaz et al. 2019 find of the Panda, 36 of the UR5 is known just as well
+    for name, count in (('panda', 43), ('ur5', 36), ('two_link', 6)):
+        dynamics = Dynamics(choose(name, {}, []).model)
+        limits = motion_limits(dynamics.model)
+        fastest, nv = 3.0 * limits.velocity, dynamics.model.nv
+        assert len(BaseRegressor(dynamics, limits, fastest, ())) == count
+        more = BaseRegressor(dynamics, limits, fastest, ('friction', 'offset'))
+        assert len(more) == count + 3 * nv
+
+
+def test_slope_of_the_cost_is_its_derivative(two_link):
+    dynamics, limits = Dynamics(two_link.model), motion_limits(two_link.model, Shares(effort=0.2))
+    cost = MotionCost(dynamics, SERIES, two_link.pose, limits, BaseRegressor(
+        dynamics, limits, SERIES.highest_frequency * limits.velocity), Collisions(
+            two_link.model, shapes(two_link.path, 'visual'), two_link.pose, 0.03))
+    random, h = np.random.default_rng(2), 1e-6
+    for criterion in (smooth_condition(4.0), little_information):
+        x, way = random.normal(size=(2, 2, SERIES.size)) * [[[4.0]], [[1.0]]]
+        _, slope = cost(x, criterion, 100.0)
+        ahead, behind = (cost(x + step * way, criterion, 100.0)[0] for step in (h, -h))
+        assert np.isclose((ahead - behind) / (2 * h), np.sum(slope * way), rtol=1e-3)
+
+
+def test_smooth_condition_tends_to_the_condition():
+    matrix = np.random.default_rng(0).normal(size=(40, 2, 6))
+    value, _ = of_matrix(smooth_condition(200.0), matrix)
+    assert np.isclose(np.exp(value), quality(matrix).condition, rtol=0.01)
+
+
+def test_collisions_are_kept_out_of(two_link, tmp_path):
+    path = tmp_path / 'folding.urdf'
+    path.write_text(folding(two_link))
+    dynamics, limits = Dynamics(two_link.model), motion_limits(two_link.model)
+    collisions = Collisions(two_link.model, shapes(path), two_link.pose, 0.01)
+    ask = {'series': SERIES, 'starts': 1, 'seed': 0}
+    blind = excite(dynamics, two_link.pose, limits, **ask)
+    careful = excite(dynamics, two_link.pose, limits, collisions=collisions, **ask)
+    touches = collisions.touches(blind.trajectory(rate=100.0)[1])
+    assert [t[:2] for t in touches] == [('base_link', 'link2')] and touches[0].distance < 0.0
+    assert not collisions.touches(careful.trajectory(rate=1000.0)[1])
+    assert 'collisions were not looked for' in blind.notes and not careful.notes
+    assert careful.reached.condition < careful.attempts[0].start.condition
+
+
+def test_what_touches_at_the_start_is_left_out_by_name(two_link, tmp_path):
+    path = tmp_path / 'folding.urdf'
+    path.write_text(folding(two_link))
+    folded = np.array([0.0, 3.0])
+    collisions = Collisions(two_link.model, shapes(path), folded, 0.01)
+    assert collisions.excluded == (('base_link', 'link2'),)
+    assert not collisions.touches(folded[None])
+
+
+def test_ground_is_kept_off_and_may_not_be_touched_at_the_start(two_link):
+    seen = shapes(two_link.path, 'visual')
+    collisions = Collisions(two_link.model, seen, two_link.pose, 0.01, ground=-0.5)
+    touch, = [t for t in collisions.touches(np.array([[-1.2, 0.0]])) if t.second == 'link2']
+    # The ball of 0.04 m at the end of 0.9 m, 1.2 rad below the horizontal
+    assert touch.first == GROUND
+    assert np.isclose(touch.distance, 0.5 - 0.9 * np.sin(1.2) - 0.04, atol=1e-6)
+    with pytest.raises(IdentificationError, match='from the ground at the start') as caught:
+        Collisions(two_link.model, seen, two_link.pose, 0.01, ground=0.1)
+    assert caught.value.name in two_link.model.link_names
+
+
+@pytest.mark.parametrize('old, new, word', [
+    ('size="0.2 0.2 0.2"', 'size="0.2 nan 0.2"', "size='0.2 nan 0.2'"),
+    ('<box size="0.2 0.2 0.2"/>', '<cone radius="1"/>', "'cone'"),
+    ('<box size="0.2 0.2 0.2"/>', '', 'None'),
+    ('<box size="0.2 0.2 0.2"/>', '<mesh filename="package://none/x.stl"/>', 'not there'),
+    ('<box size="0.2 0.2 0.2"/>', '<mesh filename="beside.dae"/>', 'MuJoCo reads')])
+def test_shapes_that_cannot_be_read_are_named(two_link, tmp_path, old, new, word):
+    (tmp_path / 'beside.dae').write_text('')
+    path = tmp_path / 'odd.urdf'
+    path.write_text(folding(two_link).replace(old, new))
+    with pytest.raises(IdentificationError, match='base_link') as caught:
+        shapes(path)
+    assert word in str(caught.value) and caught.value.name == 'base_link'
+
+
+def test_meshes_are_found_and_their_bodies_placed():
+    robot = choose('panda', {}, [])
+    found = shapes(robot.path)
+    assert sum(shape.mesh is not None for shape in found) >= 9
+    collisions = Collisions(robot.model, found, robot.pose, 0.01, ground=-0.01)
+    assert collisions.excluded == () and collisions.left_out == ()
+    forearm_down = np.array([[0.0, 1.7, 0.0, -1.57, 0.0, 1.57, 0.0]])
+    assert (GROUND, 'panda_link7') in {touch[:2] for touch in collisions.touches(forearm_down)}
+
+
+@pytest.mark.parametrize('ask, name, word', [
+    ({'ranges': {'joint1': (-1.0, 4.0)}}, 'joint1', 'the range -1 to 4'),
+    ({'ranges': {'joint2': (1.0, -1.0)}}, 'joint2', 'lower end first'),
+    ({'velocity': {'joint1': 9.0}}, 'joint1', 'up to the limit 8'),
+    ({'velocity': {'joint1': 0.0}}, 'joint1', 'above 0'),
+    ({'acceleration': {'joint2': -1.0}}, 'joint2', 'above 0')])
+def test_limits_that_cannot_be_are_named(two_link, ask, name, word):
+    with pytest.raises(IdentificationError, match=word) as caught:
+        motion_limits(two_link.model, **ask)
+    assert caught.value.name == name
+
+
+def test_an_unlimited_joint_is_named_with_the_remedy():
+    text = ARM.replace('type="revolute"', 'type="continuous"')
+    with pytest.raises(IdentificationError, match='no position limits.*--range shoulder='):
+        motion_limits(load_urdf(text))
+    limits = motion_limits(load_urdf(text), Shares(position=0.5), ranges={'shoulder': (-1., 3.)})
+    assert (limits.lower[0], limits.upper[0]) == (0.0, 2.0)
+
+
+@pytest.mark.parametrize('field, word', [
+    ('velocity_limit', '--velocity-limit joint1='), ('effort_limit', '--acceleration joint1=')])
+def test_a_joint_without_a_bound_is_named_with_the_remedy(two_link, field, word):
+    model = replace(two_link.model, **{field: np.array([np.inf, 5.0])})
+    with pytest.raises(IdentificationError, match=word):
+        motion_limits(model)
+    given = 'velocity' if field == 'velocity_limit' else 'acceleration'
+    limits = motion_limits(model, **{given: {'joint1': 2.0}})
+    assert getattr(limits, given)[0] == (1.6 if given == 'velocity' else 2.0)
+
+
+@pytest.mark.parametrize('pose, share, word', [
+    ([3.1, 0.0], 0.7, 'joint1 starts at 3.1'), ([0.0, 0.0], 0.2, 'joint1 bears 18.6')])
+def test_a_pose_that_is_no_start_is_refused(two_link, pose, share, word):
+    with pytest.raises(IdentificationError, match=word):
+        excite(Dynamics(two_link.model), np.array(pose),
+               motion_limits(two_link.model, Shares(effort=share)), series=SERIES, starts=1)
+
+
+@pytest.mark.parametrize('ask, name', [
+    ({'criterion': 'best'}, 'criterion'), ({'starts': 0}, 'starts'),
+    ({'include': ['mass']}, 'mass')])
+def test_refuses_what_there_is_not(two_link, ask, name):
+    with pytest.raises(IdentificationError) as caught:
+        excite(Dynamics(two_link.model), two_link.pose, motion_limits(two_link.model), **ask)
+    assert name in (caught.value.name, caught.value.value)
+    with pytest.raises(UnknownNameError):
+        motion_limits(two_link.model, velocity={'joint9': 1.0})
+
+
+def command(*words):
+    return CliRunner().invoke(app, ['excite', *map(str, words)])
+
+
+def test_command_writes_what_the_controller_follows(two_link, tmp_path):
+    output = tmp_path / 'motion.yaml'
+    result = command('two_link', '--output', output, '--starts', 1, '--harmonics', 3, '--period',
+                     4, '--velocity', 0.5, '--repeat', 2)
+    assert result.exit_code == 0, result.output
+    assert 'the URDF has no collision geometry' in result.output
+    assert 'condition' in result.output and '10 base parameters' in result.output
+    file, model = read(output), two_link.model
+    assert (tmp_path / 'motion.png').read_bytes()[:4] == b'\x89PNG'
+    points = interpolate(model, Waypoints(file.joint_names, file.times, file.positions,
+                                          file.velocities, file.accelerations),
+                         two_link.pose, np.zeros(2), 0.0, 1)
+    assert np.abs(file.velocities).max() <= 0.5 * model.velocity_limit.max()
+    # Half way through a segment the controller is where the series is
+    middle, q, qd, _ = excite_again(two_link)
+    for k in range(1, len(middle) - 1, 7):
+        x, xd = sample(points, middle[k])
+        assert np.allclose(x, q[k], atol=1e-7) and np.allclose(xd, qd[k], atol=1e-5)
+
+
+def excite_again(two_link):
+    """What the command has found, twice as fine."""
+    found = excite(Dynamics(two_link.model), two_link.pose, motion_limits(
+        two_link.model, Shares(velocity=0.5)), series=SERIES, starts=1)
+    return found.trajectory(rate=2 * found.rate)
+
+
+@pytest.mark.parametrize('words, said', [
+    (['--range', 'joint1=1'], 'joint1=-1.5:2'), (['--acceleration', 'joint1='], 'joint1=2.5'),
+    (['--shapes', 'none', '--ground', 0], 'leave out --ground'), (['--shapes', 'all'], 'none'),
+    (['--repeat', 0], 'at least 1'), (['--harmonics', 1], 'at least 2'),
+    (['--velocity', 1.5], 'up to 1')])
+def test_command_says_what_is_wrong(words, said, tmp_path):
+    result = command('two_link', '--output', tmp_path / 'x.yaml', *words)
+    assert result.exit_code == 1 and said in result.output
+    assert not (tmp_path / 'x.yaml').exists()
+
+
+def test_command_goes_to_the_start_first_where_it_is_told_to(tmp_path):
+    output = tmp_path / 'motion.yaml'
+    result = command(OWN['rp'], '--output', output, '--starts', 1, '--harmonics', 2, '--period', 3,
+                     '--approach', 2.5, '--shapes', 'none')
+    assert result.exit_code == 0, result.output
+    assert read(output).times[0] == 2.5 and 'nothing has looked at that way' in result.output

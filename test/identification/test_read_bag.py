@@ -1,0 +1,142 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from excited import recorded, robot
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from robodyn_ros.errors import RecordingError, UnknownNameError
+from robodyn_ros.identification.read import read
+
+STORE = get_typestore(Stores.ROS2_HUMBLE)
+TYPE = 'sensor_msgs/msg/JointState'
+START = 1_700_000_000 * 10**9
+PLUGINS = (StoragePlugin.SQLITE3, StoragePlugin.MCAP)
+
+
+def message(stamp, names, *values):
+    types = STORE.types
+    stamp = types['builtin_interfaces/msg/Time'](*divmod(stamp, 10**9))
+    header = types['std_msgs/msg/Header'](stamp, '')
+    return types[TYPE](header, list(names), *(np.array(v, float) for v in values))
+
+
+def samples(r, joints, late=0, stamped=True):
+    """Messages of some joints, the log's time each a little later than the stamp."""
+    index = [r.joint_names.index(name) for name in joints]
+    for k, t in enumerate(r.time):
+        stamp = START + round(t * 1e9)
+        yield stamp + late, message(stamp if stamped else 0, joints, r.position[k, index],
+                                    r.velocity[k, index], r.effort[k, index])
+
+
+def write(path, topics, plugin=StoragePlugin.MCAP):
+    """Write a bag of messages by topic; '/names' is a topic of another type."""
+    with Writer(path, version=9, storage_plugin=plugin) as writer:
+        for topic, publishers in topics.items():
+            for publisher in publishers:
+                kind = 'std_msgs/msg/String' if topic == '/names' else TYPE
+                connection = writer.add_connection(topic, kind, typestore=STORE)
+                for received, content in publisher:
+                    writer.write(connection, received, STORE.serialize_cdr(content, kind))
+    return path
+
+
+@pytest.fixture(scope='module')
+def some():
+    """A second of a recording is enough to read."""
+    r = recorded('two_link')
+    return type(r)(r.joint_names, r.time[:250], r.position[:250], r.velocity[:250], r.effort[:250])
+
+
+def compare(r, expected):
+    assert r.joint_names == expected.joint_names
+    np.testing.assert_allclose(r.time, expected.time, atol=1e-8)
+    for name in ('position', 'velocity', 'effort'):
+        np.testing.assert_array_equal(getattr(r, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize('plugin', PLUGINS)
+def test_a_bag_with_and_without_metadata(tmp_path, plugin, some):
+    bag = write(tmp_path / 'bag', {
+        '/joint_states': [samples(some, ('joint2', 'joint1'), late=10**6)],
+        '/names': [[(START, STORE.types['std_msgs/msg/String']('x'))]]}, plugin)
+    for path in (bag, next(p for p in bag.iterdir() if p.suffix in ('.mcap', '.db3'))):
+        r = read(path, robot('two_link'))
+        compare(r, some)
+        assert '250 messages of /joint_states' in r.notes[0] and 'header stamps' in r.notes[0]
+    (bag / 'metadata.yaml').unlink()
+    compare(read(bag, robot('two_link')), some)
+
+
+def test_without_stamps_the_time_of_receipt(tmp_path, some):
+    bag = write(tmp_path / 'bag', {'/joint_states': [samples(some, some.joint_names,
+                                                             stamped=False)]})
+    r = read(bag, robot('two_link'))
+    compare(r, some)
+    assert 'times of receipt, for the header stamps are all zero' in r.notes[0]
+
+
+def test_joints_of_two_publishers(tmp_path, some):
+    publishers = [samples(some, ('joint1',)), samples(some, ('joint2',), late=1000)]
+    merged = sorted((m for p in publishers for m in p), key=lambda m: m[0])
+    bag = write(tmp_path / 'bag', {'/joint_states': [merged]})
+    r = read(bag, robot('two_link'))
+    np.testing.assert_allclose(r.position, some.position, atol=1e-9)
+    assert any('2 kinds' in note for note in r.notes)
+
+
+def test_which_topic(tmp_path, some):
+    hand = type(some)(('finger',), some.time, some.position[:, :1], some.velocity[:, :1],
+                      some.effort[:, :1])
+    bag = write(tmp_path / 'bag', {'/hand/joint_states': [samples(hand, ('finger',))],
+                                   '/arm/joint_states': [samples(some, some.joint_names)]})
+    compare(read(bag, robot('two_link')), some)
+    with pytest.raises(RecordingError, match='no joint positions'):
+        read(bag, robot('two_link'), topic='/hand/joint_states')
+    with pytest.raises(UnknownNameError, match='/arm/joint_states'):
+        read(bag, robot('two_link'), topic='/arm/joint_state')
+    bag = write(tmp_path / 'two', {f'/{x}/joint_states': [samples(some, some.joint_names)]
+                                   for x in 'ab'})
+    with pytest.raises(RecordingError, match='2 topics'):
+        read(bag, robot('two_link'))
+    compare(read(bag, robot('two_link'), topic='/b/joint_states'), some)
+
+
+def test_units_of_a_driver(tmp_path, some):
+    wrong = type(some)(some.joint_names, some.time, np.rad2deg(some.position), some.velocity,
+                       -some.effort)
+    bag = write(tmp_path / 'bag', {'/joint_states': [samples(wrong, some.joint_names)]})
+    r = read(bag, robot('two_link'), units={'position': 'deg', 'effort': '-N·m'})
+    np.testing.assert_allclose(r.position, some.position, atol=1e-12)
+    np.testing.assert_array_equal(r.effort, some.effort)
+
+
+def test_what_is_no_bag(tmp_path, some):
+    (tmp_path / 'a.mcap').write_bytes(b'no bag')
+    (tmp_path / 'a.db3').write_bytes(b'no bag')
+    (tmp_path / 'empty').mkdir()
+    bag = write(tmp_path / 'bag', {'/names': [[(START, STORE.types['std_msgs/msg/String']('x'))]]})
+    for path in ('a.mcap', 'a.db3', 'empty', bag):
+        with pytest.raises(RecordingError):
+            read(tmp_path / path, robot('two_link'))
+
+
+def test_without_rosbags_it_says_what_to_install(tmp_path):
+    (tmp_path / 'a.mcap').write_bytes(b'')
+    program = ('import sys; sys.modules["rosbags"] = None\n'
+               'from robodyn_ros import load_urdf\n'
+               'from robodyn_ros.errors import RecordingError\n'
+               'from robodyn_ros.identification.read import read\n'
+               'from robodyn_ros.model.library import robot_path\n'
+               'try:\n'
+               f'    read({str(tmp_path / "a.mcap")!r}, load_urdf(robot_path("two_link")))\n'
+               'except RecordingError as error:\n'
+               '    print(error)\n')
+    said = subprocess.run([sys.executable, '-c', program], text=True, capture_output=True,
+                          check=True).stdout
+    assert "pip install 'robodyn_ros[identify]'" in said

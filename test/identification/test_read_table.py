@@ -1,0 +1,214 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+from excited import recorded, robot
+
+from robodyn_ros.errors import RecordingError, UnknownNameError
+from robodyn_ros.identification.read import read
+
+NAMES = robot('two_link').joint_names
+HEADERS = {
+    'short': 't,q1,q2,dq1,dq2,tau1,tau2',
+    'spelled': 'time,q1,q2,q1_dot,q2_dot,torque_1,torque_2',
+    'from zero': 'time [s],q[0],q[1],qd[0],qd[1],tau_J[0],tau_J[1]',
+    'named': 'timestamp,pos_joint1,pos_joint2,vel_joint1,vel_joint2,effort_joint1,effort_joint2',
+    'named before': 'time,joint1_position,joint2_position,joint1_velocity,joint2_velocity,'
+                    'joint1_torque,joint2_torque',
+    'message': '__time,/joint_states/position[0],/joint_states/position[1],'
+               '/joint_states/velocity[0],/joint_states/velocity[1],/joint_states/effort[0],'
+               '/joint_states/effort[1]',
+    'plotted': '__time,/joint_states/joint1/position,/joint_states/joint2/position,'
+               '/joint_states/joint1/velocity,/joint_states/joint2/velocity,'
+               '/joint_states/joint1/effort,/joint_states/joint2/effort',
+    'logged': 'timestamp,actual_q_0,actual_q_1,actual_qd_0,actual_qd_1,actual_torque_0,'
+              'actual_torque_1'}
+
+
+def table(r=None):
+    r = r or recorded('two_link')
+    return np.c_[r.time, r.position, r.velocity, r.effort]
+
+
+def write(path, header, rows, separator=',', text=lambda x: f'{x:.9g}'):
+    lines = [separator.join(header.split(','))] if header else []
+    lines += [separator.join(map(text, row)) for row in rows]
+    path.write_text('\n'.join(lines) + '\n')
+    return path
+
+
+def compare(r, expected=None):
+    expected = expected or recorded('two_link')
+    assert r.joint_names == expected.joint_names
+    for name in ('time', 'position', 'velocity', 'effort'):
+        np.testing.assert_allclose(getattr(r, name), getattr(expected, name), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize('header', HEADERS.values(), ids=HEADERS)
+def test_usual_headers(tmp_path, header):
+    r = read(write(tmp_path / 'a.csv', header, table()), robot('two_link'))
+    compare(r)
+    assert '3000 samples of 2 joints over 11.996 s at 250 Hz' in r.notes[-1]
+
+
+@pytest.mark.parametrize('separator', [',', ';', '\t', '|', ' '])
+@pytest.mark.parametrize('comma', [False, True])
+def test_any_separator(tmp_path, separator, comma):
+    if comma and separator == ',':
+        separator = ';'
+
+    def text(x):
+        return f'{x:.9g}'.replace('.', ',' if comma else '.')
+
+    path = write(tmp_path / 'a.txt', HEADERS['short'], table(), separator, text)
+    compare(read(path, robot('two_link')))
+
+
+def test_no_header(tmp_path):
+    path = write(tmp_path / 'a.csv', '', table())
+    compare(read(path, robot('two_link')))
+    r = read(path, robot('two_link'), columns={'time': 0, 'position': [2, 1],
+                                               'effort': range(5, 7)})
+    np.testing.assert_allclose(r.position, recorded('two_link').position[:, ::-1], atol=1e-7)
+    assert r.velocity is None
+    short = write(tmp_path / 'b.csv', '', table()[:, :5])
+    with pytest.raises(RecordingError, match='no header and 5 columns'):
+        read(short, robot('two_link'))
+
+
+def test_header_in_a_comment(tmp_path):
+    path = write(tmp_path / 'a.csv', '', table(), ' ')
+    path.write_text('# a log\n# ' + HEADERS['short'].replace(',', ' ') + '\n' + path.read_text())
+    compare(read(path, robot('two_link')))
+
+
+def test_a_pattern_says_what_is_what(tmp_path):
+    header = 'n,a_joint1,a_joint2,b1,b2,c0,c1'
+    path = write(tmp_path / 'a.csv', header, table())
+    r = read(path, robot('two_link'), columns={
+        'time': 'n', 'position': 'a_{name}', 'velocity': 'b{i}', 'effort': 'c{i0}'})
+    compare(r)
+    assert any('c0 → joint1, c1 → joint2' in note for note in r.notes)
+    with pytest.raises(UnknownNameError, match="did you mean 'a_joint1'"):
+        read(path, robot('two_link'), columns={'position': 'a_{name}1'})
+    with pytest.raises(RecordingError, match='no pattern'):
+        read(path, robot('two_link'), columns={'position': 'a_{joint}'})
+
+
+def test_what_was_wanted_is_not_what_was_measured(tmp_path):
+    header = HEADERS['short'] + ',q_d1,q_d2,tau_cmd1,tau_cmd2,tau_ext1,tau_ext2'
+    compare(read(write(tmp_path / 'a.csv', header, np.c_[table(), table()[:, 1:]]),
+                 robot('two_link')))
+
+
+def test_two_columns_that_would_do_are_asked_about(tmp_path):
+    header = 't,left_q1,left_q2,right_q1,right_q2,tau1,tau2'
+    path = write(tmp_path / 'a.csv', header, table())
+    with pytest.raises(RecordingError, match='left_q1.*right_q1') as refused:
+        read(path, robot('two_link'))
+    assert 'columns=' in refused.value.remedy
+    r = read(path, robot('two_link'), columns={'position': 'left_q{i}'})
+    np.testing.assert_allclose(r.position, recorded('two_link').position, atol=1e-7)
+
+
+def test_units_given_and_in_headers(tmp_path):
+    rows = table() * [1e3, *np.rad2deg([1] * 4), 1e3, 1e3]
+    path = write(tmp_path / 'a.csv', HEADERS['short'], rows)
+    compare(read(path, robot('two_link'), units={
+        'time': 'ms', 'position': 'deg', 'velocity': 'deg/s', 'effort': 'mN·m'}))
+    path = write(tmp_path / 'b.csv', 'time_ms,q1 [deg],q2 [deg],dq1 [deg/s],dq2 [deg/s],'
+                                     'tau1 (mNm),tau2 (mNm)', rows)
+    compare(read(path, robot('two_link')))
+
+
+def test_units_joint_by_joint(tmp_path):
+    rows = table() * [1, 1, 1, 1, 1, -1, 0.5]
+    path = write(tmp_path / 'a.csv', HEADERS['short'], rows)
+    compare(read(path, robot('two_link'),
+                 units={'effort': {'joint1': '-N·m', 'joint2': 2.0}}))
+    with pytest.raises(RecordingError, match='no unit .gon.'):
+        read(path, robot('two_link'), units={'position': 'gon'})
+
+
+def test_degrees_are_not_of_sliding_joints(tmp_path):
+    model = robot('rp')
+    r = recorded('rp')
+    rows = table(r) * [1, 180 / np.pi, 1e3, 180 / np.pi, 1e3, 1, 1]
+    path = write(tmp_path / 'a.csv', HEADERS['short'], rows)
+    got = read(path, model, units={'position': 'deg mm', 'velocity': 'deg/s mm/s'})
+    compare(got, r)
+    got = read(path, model, units={'position': 'deg'})
+    np.testing.assert_allclose(got.position[:, 1], 1e3 * r.position[:, 1], rtol=1e-6)
+
+
+def test_currents(tmp_path):
+    header = HEADERS['short'].replace('tau1', 'current1').replace('tau2', 'current2')
+    assert read(write(tmp_path / 'a.csv', header, table()), robot('two_link')).effort_unit == 'A'
+
+
+def test_stamps_that_count_from_1970(tmp_path):
+    rows = table()
+    nanoseconds = 1_700_000_000_123_456_789 + np.round(rows[:, 0] * 1e9).astype(int)
+    lines = [HEADERS['short']] + [
+        f'{n},' + ','.join(f'{x:.9g}' for x in row[1:]) for n, row in zip(nanoseconds, rows)]
+    (tmp_path / 'a.csv').write_text('\n'.join(lines))
+    r = read(tmp_path / 'a.csv', robot('two_link'))
+    np.testing.assert_allclose(r.time, recorded('two_link').time, atol=1e-6)
+    assert any('time in ns, for it counts from 1970' in note for note in r.notes)
+
+
+def test_a_rate_stands_for_the_time(tmp_path):
+    path = write(tmp_path / 'a.csv', HEADERS['short'][2:], table()[:, 1:])
+    with pytest.raises(RecordingError, match='no column of time'):
+        read(path, robot('two_link'))
+    compare(read(path, robot('two_link'), rate=250.0))
+
+
+def test_lines_of_other_topics_and_a_torn_last_line(tmp_path):
+    rows = [','.join(f'{x:.9g}' for x in row) for row in table()]
+    lines = [HEADERS['short'] + ',temperature']
+    for row in rows:
+        lines += [row + ',', row.split(',')[0] + ',,,,,,,36.6']
+    (tmp_path / 'a.csv').write_text('\n'.join(lines) + '\n0.1,0.')
+    r = read(tmp_path / 'a.csv', robot('two_link'))
+    compare(r)
+    assert any('3000 lines left out' in note for note in r.notes)
+
+
+def test_a_joint_that_the_table_lacks(tmp_path):
+    path = write(tmp_path / 'a.csv', 't,q1,dq1,tau1', table()[:, [0, 1, 3, 5]])
+    with pytest.raises(RecordingError, match='no joint joint2'):
+        read(path, robot('two_link'))
+
+
+@pytest.mark.parametrize('names', [('position', 'velocity', 'torque'), ('q', 'dq', 'tau')])
+def test_npz(tmp_path, names):
+    r = recorded('two_link')
+    np.savez(tmp_path / 'a.npz', time=r.time, **dict(zip(names, (
+        r.position, r.velocity, r.effort))))
+    compare(read(tmp_path / 'a.npz', robot('two_link')))
+
+
+def test_npz_with_names_map_and_transposed(tmp_path):
+    r = recorded('two_link')
+    np.savez(tmp_path / 'a.npz', stamps=r.time, x=r.position[:, ::-1].T, y=r.effort[:, ::-1],
+             joint_names=['joint2', 'joint1'])
+    got = read(tmp_path / 'a.npz', robot('two_link'),
+               columns={'time': 'stamps', 'position': 'x', 'effort': 'y'})
+    np.testing.assert_array_equal(got.position, r.position)
+    np.testing.assert_array_equal(got.effort, r.effort)
+    assert any('transposed' in note for note in got.notes)
+
+
+@pytest.mark.parametrize('name, content', [
+    ('a.csv', b''), ('a.csv', b'hello\n'), ('a.csv', b'\xff\xfe\x00'), ('a.npz', b'no zip'),
+    ('a.csv', b'x,y\n1,2\n3,4\n')])
+def test_what_is_no_recording(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(RecordingError):
+        read(tmp_path / name, robot('two_link'))
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(RecordingError, match='no file'):
+        read(tmp_path / 'a.csv', robot('two_link'))

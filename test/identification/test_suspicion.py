@@ -1,0 +1,243 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong on purpose is named, and what is right is let pass."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from excited import recorded, robot
+
+from robodyn_ros import Dynamics
+from robodyn_ros.dynamics.api import Batch
+from robodyn_ros.errors import RecordingError
+from robodyn_ros.identification.options import Options
+from robodyn_ros.identification.prepare import prepare
+
+ROBOTS = ('two_link', 'arm6', 'panda')
+
+
+def refusal(r, model, **options):
+    with pytest.raises(RecordingError) as refused:
+        prepare(r, model, Options(**options))
+    return refused.value
+
+
+def doubts(r, model, **options):
+    return [note for note in prepare(r, model, Options(**options))[1] if 'doubt' in note]
+
+
+def scaled(r, **factors):
+    return replace(r, **{name: getattr(r, name) * factor for name, factor in factors.items()})
+
+
+def ordered(r, order, *which):
+    return replace(r, **{name: getattr(r, name)[:, order] for name in which})
+
+
+@pytest.fixture(params=ROBOTS)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def model(name):
+    return robot(name)
+
+
+@pytest.fixture
+def r(name):
+    return recorded(name)
+
+
+@pytest.mark.parametrize('seed', range(2))
+def test_what_is_right_passes(name, model, seed):
+    assert doubts(recorded(name, seed), model) == []
+
+
+@pytest.mark.parametrize('other', ['rp', 'ur5', 'kinova'])
+def test_what_is_right_passes_for_other_robots(other):
+    assert doubts(recorded(other), robot(other)) == []
+
+
+def test_masses_that_are_wrong_are_no_reason(name, model):
+    """The URDF need not be right: that is what identification is for."""
+    rng = np.random.default_rng(7)
+    factor = rng.uniform(0.5, 2.0, model.nb)
+    wrong = replace(model, mass=model.mass * factor,
+                    inertia=model.inertia * factor[:, None, None],
+                    com=model.com * rng.uniform(0.7, 1.3, model.com.shape))
+    assert doubts(recorded(name), wrong) == []
+
+
+def test_degrees(r, model):
+    both = scaled(r, position=180 / np.pi, velocity=180 / np.pi)
+    error = refusal(both, model)
+    assert error.name in model.joint_names and "units={'position': 'deg'}" in error.remedy
+    assert "{'position': 'deg'}" in refusal(scaled(r, position=180 / np.pi), model).remedy
+    error = refusal(scaled(r, velocity=180 / np.pi), model)
+    assert 'velocity' in str(error) and "'deg/s'" in error.remedy
+
+
+def test_small_motions_in_degrees_are_within_the_limits_yet_found(name, model):
+    """No limit is overrun where there is none: only the efforts tell."""
+    free = replace(model, position_lower=np.full(model.nv, -np.inf),
+                   position_upper=np.full(model.nv, np.inf))
+    error = refusal(scaled(recorded(name), position=180 / np.pi, velocity=180 / np.pi), free)
+    assert error.name == 'position' and "'deg'" in error.remedy
+
+
+def test_radians_that_were_called_degrees(r, model):
+    error = refusal(scaled(r, position=np.pi / 180, velocity=np.pi / 180), model)
+    assert error.name == 'position' and "'rad'" in error.remedy
+
+
+def test_velocity_of_the_wrong_sign_or_joint(r, model):
+    sign = np.ones(model.nv)
+    sign[-1] = -1
+    error = refusal(scaled(r, velocity=sign), model)
+    assert error.name == model.joint_names[-1] and '-rad/s' in error.remedy
+    swapped = [1, 0, *range(2, model.nv)]
+    assert refusal(ordered(r, swapped, 'velocity'), model).name == model.joint_names[0]
+
+
+def test_an_effort_of_the_wrong_sign(r, model):
+    for j, name in enumerate(model.joint_names):
+        sign = np.ones(model.nv)
+        sign[j] = -1
+        error = refusal(scaled(r, effort=sign), model)
+        assert error.name == name and error.value < 0
+        assert f"{{'{name}': '-N·m'}}" in error.remedy
+    assert 'effort sign' in refusal(scaled(r, effort=-1), model).remedy
+
+
+def test_a_sign_that_friction_alone_tells(name, model):
+    """A joint that bears next to nothing: efforts that push the way it goes are no friction."""
+    r = recorded(name)
+    effort = r.effort.copy()
+    effort[:, -1] = 0.3 * np.tanh(r.velocity[:, -1] / 0.05) + 0.01 * r.effort[:, -1]
+    light = replace(model, mass=np.r_[model.mass[:-1], 1e-3 * model.mass[-1]],
+                    inertia=np.concatenate([model.inertia[:-1], 1e-3 * model.inertia[-1:]]),
+                    armature=np.r_[model.armature[:-1], 0.0])
+    assert not any('effort sign' in note for note in doubts(replace(r, effort=effort), light))
+    effort[:, -1] *= -1
+    error = refusal(replace(r, effort=effort), light)
+    assert error.name == model.joint_names[-1] and 'friction' in str(error)
+
+
+def test_a_position_of_the_wrong_sign(r, model):
+    sign = np.ones(model.nv)
+    sign[1] = -1
+    error = refusal(scaled(r, position=sign, velocity=sign), model)
+    assert error.name == model.joint_names[1] and "'-rad'" in error.remedy
+
+
+@pytest.mark.parametrize('factor', [1e3, 0.02])
+def test_efforts_in_another_unit(r, model, factor):
+    error = refusal(scaled(r, effort=factor), model)
+    assert error.value == pytest.approx(factor, rel=0.1)
+    assert ('mN·m' if factor > 1 else "'A'") in error.remedy
+    assert doubts(replace(scaled(r, effort=factor), effort_unit='A'), model) == []
+
+
+def test_one_effort_in_another_unit(r, model):
+    factor = np.ones(model.nv)
+    factor[-1] = 1e3
+    assert refusal(scaled(r, effort=factor), model).name == model.joint_names[-1]
+
+
+@pytest.mark.parametrize('what', ['efforts', 'positions', 'columns'])
+@pytest.mark.parametrize('how', ['swapped', 'backwards', 'rolled'])
+def test_columns_in_another_order(r, model, what, how):
+    order = {'swapped': np.r_[1, 0, 2:model.nv], 'backwards': np.arange(model.nv)[::-1],
+             'rolled': np.roll(np.arange(model.nv), 1)}[how]
+    which = {'efforts': ['effort'], 'positions': ['position', 'velocity'],
+             'columns': ['position', 'velocity', 'effort']}[what]
+    error = refusal(ordered(r, order, *which), model)
+    assert f'{what} of joints are interchanged' in str(error)
+    if what == 'columns':
+        names = tuple(model.joint_names[j] for j in order)
+        assert f'joint_names={names}' in error.remedy
+
+
+def test_efforts_without_gravity(r, model):
+    effort = r.effort - Batch(model).gravity(r.position)
+    error = refusal(replace(r, effort=effort), model)
+    assert 'gravity' in str(error) and abs(error.value) < 0.1
+    assert 'compensates gravity itself' in error.remedy
+
+
+@pytest.mark.parametrize('name', ['arm6', 'panda'])
+def test_one_joint_on_a_spring_is_only_doubted(name):
+    model, r = robot(name), recorded(name)
+    effort = r.effort.copy()
+    effort[:, 2] -= Batch(model).gravity(r.position)[:, 2]
+    assert any('gravity' in note and model.joint_names[2] in note
+               for note in doubts(replace(r, effort=effort), model))
+
+
+def test_a_joint_that_stands_still(r, model):
+    position = r.position.copy()
+    position[:, 0] = position[0, 0] + 1e-4 * np.sin(r.time)
+    found = doubts(replace(r, position=position, velocity=None), model)
+    assert any('still' in note and model.joint_names[0] in note for note in found)
+    everything = replace(r, position=np.tile(r.position[:1], (len(r), 1)), velocity=None)
+    assert 'moves by 0 only' in str(refusal(everything, model))
+
+
+def test_efforts_that_are_not_measured(r, model):
+    effort = r.effort.copy()
+    effort[:, -1] = 0.0
+    error = refusal(replace(r, effort=effort), model)
+    assert error.name == model.joint_names[-1] and 'throughout' in str(error)
+
+
+def test_efforts_of_few_digits(r, model):
+    step = np.ptp(r.effort, axis=0) / 6
+    assert any('quantised' in note for note in doubts(
+        replace(r, effort=np.round(r.effort / step) * step), model))
+    fine = np.ptp(r.effort, axis=0) / 100
+    assert doubts(replace(r, effort=np.round(r.effort / fine) * fine), model) == []
+
+
+def test_efforts_at_their_limit(r, model):
+    limit = np.percentile(np.abs(r.effort), 85, axis=0)
+    error = refusal(replace(r, effort=np.clip(r.effort, -limit, limit)), model)
+    assert 'extremes' in str(error) and error.value > 0.05
+
+
+def test_numbers_that_are_none(r, model):
+    effort = r.effort.copy()
+    effort[::50, 0] = np.inf
+    error = refusal(replace(r, effort=effort), model)
+    assert error.name == model.joint_names[0] and error.value == pytest.approx(0.02)
+    effort = r.effort.copy()
+    effort[1000, 0] = np.nan
+    assert any('not finite' in note for note in doubts(replace(r, effort=effort), model))
+
+
+def test_milliseconds_that_were_called_seconds(r, model):
+    error = refusal(replace(r, time=1e3 * r.time), model)
+    assert error.name == 'time' and "'ms'" in error.remedy
+
+
+def test_what_is_accepted_stops_nothing(r, model):
+    assert any('effort sign' in note for note in doubts(
+        scaled(r, effort=-1), model, accept=('effort sign',)))
+
+
+def test_a_model_that_is_not_of_this_robot_is_doubted(r, model):
+    rng = np.random.default_rng(5)
+    noise = rng.normal(size=r.effort.shape)
+    assert any('unexplained' in note for note in doubts(
+        replace(r, effort=noise), model,
+        accept=('effort sign', 'effort unit', 'gravity', 'order', 'direction')))
+
+
+def test_nothing_is_asked_of_gravity_where_there_is_none():
+    """On its side an arm of parallel joints bears no weight."""
+    model = robot('two_link')
+    flat = replace(model, gravity_vector=np.zeros(3))
+    r = recorded('two_link')
+    effort = r.effort - Dynamics(model).batch.gravity(r.position)
+    assert doubts(replace(r, effort=effort), flat) == []
