@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF;
+# DISTRO=kilted|jazzy is the ROS 2 that is installed;
 # ARGS goes to pytest, fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire) and bench.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c '' 2>/dev/null && echo $$p && break; done)
 ROBOT ?= panda
+DISTRO ?= kilted
+export DISTRO
 
 .PHONY: help demo test lint fuzz bench clean
 

@@ -17,6 +17,7 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   help            this text
 
 What they need is installed into .venv beside this file, once, and again when it has changed.
+DISTRO=jazzy in the environment takes that ROS 2 instead of kilted, in .venv-jazzy.
 Nothing outside of this folder is touched but caches in ~/.cache, and no ROS installation is used:
 one that is sourced in this shell is left out, so that what runs is the same everywhere. To use
 your ROS installation, build this package in its workspace with colcon.
@@ -33,10 +34,12 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
-VENV = os.path.join(ROOT, '.venv')
+DISTRO = os.environ.get('DISTRO') or 'kilted'
+VENV = os.path.join(ROOT, '.venv' if DISTRO == 'kilted' else '.venv-' + DISTRO)
 BUILD = os.path.join(ROOT, 'build')
 STAMP = os.path.join(VENV, 'robodyn_ros.stamp')
 LOG = os.path.join(BUILD, 'pip.log')
+ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribution of ROS 2
 VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
 RANGE = '3.10-3.13'
 
@@ -89,6 +92,8 @@ def runs(env, *command):
 def check_machine():
     """Stop with one line where no wheels of ROS 2 exist."""
     machine = '{} {}'.format(platform.system(), platform.machine())
+    if DISTRO not in ROS:
+        sys.exit('DISTRO={} is none of {}'.format(DISTRO, ', '.join(ROS)))
     if machine != 'Linux x86_64':
         sys.exit('This needs Linux on x86_64, which the ROS 2 packages on PyPI are made for; '
                  'here is {}. The library itself (pip install .) runs anywhere.'.format(machine))
@@ -111,7 +116,7 @@ def make_venv(env):
         sys.exit('No Python {} (CPython, 64 bit) found; this is {}. Install one, e.g. '
                  '`sudo apt install python3 python3-venv`, and run this again.'
                  .format(RANGE, platform.python_version()))
-    say('Making .venv ...')
+    say('Making {} ...'.format(os.path.basename(VENV)))
     for python in usable:
         if (runs(env, python, '-m', 'venv', '--clear', VENV)
                 or runs(env, python, '-m', 'virtualenv', '--clear', VENV)
@@ -173,11 +178,12 @@ def install(python, extras, env):
     """Install this package, editable, with its extras into .venv, or stop with one line."""
     command = [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input',
                '--progress-bar', 'off', '--editable', '.[{}]'.format(','.join(sorted(extras)))]
-    what = 'ROS 2, MuJoCo' + (' and the tools for testing' if 'test' in extras else '')
+    what = 'ROS 2 {}, MuJoCo'.format(DISTRO.capitalize()) + (' and the tools for testing' if 'test' in extras else '')
     with open(LOG, 'wb') as log:
         pip = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log,
                                stderr=subprocess.STDOUT)
-    say('Installing {} into .venv: once, a minute or two ...'.format(what))
+    say('Installing {} into {}: once, a minute or two ...'
+        .format(what, os.path.basename(VENV)))
     try:
         seconds = follow(pip)
     except SystemExit:              # SIGTERM has reached us alone
@@ -232,7 +238,7 @@ def demo(arguments):
     robot = arguments[0] if arguments and arguments[0] else 'panda'
     if os.path.isfile(robot):
         robot = os.path.abspath(robot)
-    env, python = prepare({'ros', 'sim'})
+    env, python = prepare({ROS.get(DISTRO), 'sim'})
     become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot)
 
 
@@ -240,7 +246,7 @@ def lint(arguments):
     """Run the checks that need no running; return environment and Python for more."""
     if arguments:
         sys.exit('lint takes no arguments')
-    env, python = prepare({'ros', 'sim', 'identify', 'test'})
+    env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'test'})
     for tool in (['ruff', 'check', '.'], ['mypy']):
         say('$ ' + ' '.join(tool))
         failed = subprocess.call([python, '-m'] + tool, cwd=ROOT, env=env)
@@ -258,13 +264,13 @@ def test(arguments):
 
 def fuzz(arguments):
     """Run what looks for a URDF or a message that is more than this package can take."""
-    env, python = prepare({'ros', 'sim', 'test'})
+    env, python = prepare({ROS.get(DISTRO), 'sim', 'test'})
     become(env, python, os.path.join('test', 'fuzz'), *arguments)
 
 
 def bench(arguments):
     """Run what says how fast the dynamics are."""
-    env, python = prepare({'ros', 'sim', 'test', 'bench'})
+    env, python = prepare({ROS.get(DISTRO), 'sim', 'test', 'bench'})
     become(env, python, '-m', 'benchmarks.dynamics', *arguments)
 
 
@@ -272,7 +278,7 @@ def clean(arguments):
     """Remove what can be made again."""
     if arguments:
         sys.exit('clean takes no arguments')
-    for pattern in ('.venv', 'build', 'install', 'log', 'dist', '*.egg-info', '.*_cache',
+    for pattern in ('.venv*', 'build', 'install', 'log', 'dist', '*.egg-info', '.*_cache',
                     '.hypothesis', '__pycache__', '[a-z]*/**/__pycache__'):
         for path in glob.glob(os.path.join(glob.escape(ROOT), pattern), recursive=True):
             shutil.rmtree(path)

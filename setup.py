@@ -7,6 +7,11 @@ from xml.etree import ElementTree
 
 from setuptools import find_packages, setup
 
+# What the nodes need of ROS 2, for a machine that has none. Never a requirement: a ROS installation
+# brings its own rclpy, which these wheels would shadow.
+ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
+       'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
+
 manifest = ElementTree.parse('package.xml')
 name = manifest.findtext('name')
 
@@ -49,19 +54,8 @@ setup(
         'urdfdom-py>=1.2.1',
     ],
     extras_require={
-        # ROS 2 for a machine that has none. Never a requirement: a ROS installation brings its
-        # own rclpy, which these wheels would shadow.
-        'ros': [
-            'ros-kilted-diagnostic-msgs',
-            'ros-kilted-geometry-msgs',
-            'ros-kilted-lifecycle-msgs',
-            'ros-kilted-rclpy',
-            'ros-kilted-rmw-fastrtps-cpp',
-            'ros-kilted-sensor-msgs',
-            'ros-kilted-std-msgs',
-            'ros-kilted-std-srvs',
-            'ros-kilted-trajectory-msgs',
-        ],
+        'ros': [f'ros-kilted-{part}' for part in ROS],
+        'ros-jazzy': [f'ros-jazzy-{part}' for part in ROS],     # instead of ros
         'sim': [
             'example-robot-data',
             'matplotlib',
