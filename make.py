@@ -178,7 +178,8 @@ def install(python, extras, env):
     """Install this package, editable, with its extras into .venv, or stop with one line."""
     command = [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input',
                '--progress-bar', 'off', '--editable', '.[{}]'.format(','.join(sorted(extras)))]
-    what = 'ROS 2 {}, MuJoCo'.format(DISTRO.capitalize()) + (' and the tools for testing' if 'test' in extras else '')
+    what = 'ROS 2 {}, MuJoCo{}'.format(
+        DISTRO.capitalize(), ' and the tools for testing' if 'test' in extras else '')
     with open(LOG, 'wb') as log:
         pip = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log,
                                stderr=subprocess.STDOUT)

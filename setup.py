@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 from setuptools import find_packages, setup
 
-# What the nodes need of ROS 2, for a machine that has none. Never a requirement: a ROS installation
-# brings its own rclpy, which these wheels would shadow.
+# What the nodes need of ROS 2, for a machine that has none. Never a requirement: a ROS
+# installation brings its own rclpy, which these wheels would shadow.
 ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
        'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
 
@@ -61,8 +61,10 @@ setup(
             'matplotlib',
             'mujoco>=3.2.3',
         ],
-        'identify': [                   # bags of ROS 2, read without ROS
-            'rosbags>=0.11',
+        'identify': [
+            'clarabel',                 # what cvxpy solves with here
+            'cvxpy',
+            'rosbags>=0.11',            # bags of ROS 2, read without ROS
         ],
         'bench': [
             'cmeel-eigen',              # headers that Pinocchio's C++ wants

@@ -180,8 +180,8 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            seed: Annotated[int, typer.Option(min=0, help='Of the random motions.')] = 0) -> None:
     """Find a motion that tells as much as possible of the parameters of a robot."""
     from ..demo.robot import choose
-    from ..identification.fourier import Fourier
-    from ..identification.motion_limits import Shares
+    from ..identification.excitation.fourier import Fourier
+    from ..identification.excitation.motion_limits import Shares
     from .excite import run
 
     chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,

@@ -17,14 +17,14 @@ from rich.table import Table
 from ..demo.robot import Robot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
-from ..identification.excitation import Excitation, excite
-from ..identification.fourier import Fourier
-from ..identification.motion_limits import Shares, motion_limits
-from ..identification.shapes import KINDS, shapes
-from ..identification.trajectory_file import JointTrajectory, write
+from ..identification.excitation.fourier import Fourier
+from ..identification.excitation.motion_limits import Shares, motion_limits
+from ..identification.excitation.search import Excitation, excite
+from ..identification.excitation.shapes import KINDS, shapes
+from ..identification.excitation.trajectory_file import JointTrajectory, write
 
 if TYPE_CHECKING:
-    from ..identification.collisions import Collisions
+    from ..identification.excitation.collisions import Collisions
 
 FINE = 5        # points of the picture for each of the trajectory
 
@@ -60,7 +60,7 @@ def run(robot: Robot, out: Console, *, output: Path, picture: Path | None, serie
         out.print("no picture: matplotlib is not installed (pip install 'robodyn_ros[sim]')",
                   style='yellow')
         return
-    from ..identification.excitation_picture import draw
+    from ..identification.excitation.picture import draw
     fine, q, qd, qdd = found.trajectory(FINE * found.rate)
     draw(f'{model.name}: condition {found.reached.condition:.3g} of '
          f'{len(found.columns)} base parameters', found, (fine, q, qd, qdd),
@@ -78,7 +78,7 @@ def _collisions(robot: Robot, kind: str, clearance: float, ground: float | None
     found = [] if kind == 'none' else shapes(robot.path, kind)
     if found:
         try:
-            from ..identification.collisions import Collisions
+            from ..identification.excitation.collisions import Collisions
         except ImportError as error:
             raise IdentificationError(
                 f'collisions cannot be looked for ({error})', name='mujoco',

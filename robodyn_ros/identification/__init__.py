@@ -1,3 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """What the parameters of a robot really are, from its recorded motion."""
+
+from .estimation.base import BaseParameters, base_parameters
+from .estimation.drive import DriveGains, drive_gains
+from .estimation.estimate import Estimate
+from .estimation.identify import identify
+from .estimation.regression import Choice
+from .estimation.stribeck import FrictionSpeeds, friction_speeds
+from .estimation.two_link import TwoLink, two_link
+from .motion import Motion
+
+__all__ = ['BaseParameters', 'Choice', 'DriveGains', 'Estimate', 'FrictionSpeeds', 'Motion',
+           'TwoLink', 'base_parameters', 'drive_gains', 'friction_speeds', 'identify', 'two_link']

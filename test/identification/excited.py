@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn_ros import RobotModel, load_urdf
 from robodyn_ros.dynamics.api import Batch
-from robodyn_ros.identification.recording import Recording
+from robodyn_ros.identification.recordings.recording import Recording
 from robots import LOCKED, OWN, REAL
 
 

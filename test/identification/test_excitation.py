@@ -14,20 +14,20 @@ from robodyn_ros.control.reference import sample
 from robodyn_ros.control.trajectory import Waypoints, interpolate
 from robodyn_ros.demo.robot import choose
 from robodyn_ros.errors import IdentificationError, UnknownNameError
-from robodyn_ros.identification.base_regressor import BaseRegressor
-from robodyn_ros.identification.collisions import GROUND, Collisions
-from robodyn_ros.identification.criteria import (
+from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
+from robodyn_ros.identification.excitation.collisions import GROUND, Collisions
+from robodyn_ros.identification.excitation.criteria import (
     little_information,
     of_matrix,
     quality,
     smooth_condition,
 )
-from robodyn_ros.identification.excitation import excite
-from robodyn_ros.identification.fourier import Fourier
-from robodyn_ros.identification.motion_cost import MotionCost
-from robodyn_ros.identification.motion_limits import Shares, motion_limits
-from robodyn_ros.identification.shapes import shapes
-from robodyn_ros.identification.trajectory_file import read
+from robodyn_ros.identification.excitation.fourier import Fourier
+from robodyn_ros.identification.excitation.motion_cost import MotionCost
+from robodyn_ros.identification.excitation.motion_limits import Shares, motion_limits
+from robodyn_ros.identification.excitation.search import excite
+from robodyn_ros.identification.excitation.shapes import shapes
+from robodyn_ros.identification.excitation.trajectory_file import read
 from robots import ARM, OWN
 
 SERIES = Fourier(3, 4.0)

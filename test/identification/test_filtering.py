@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn_ros.identification.filtering import LowPass, choose_cutoff, derivatives
+from robodyn_ros.identification.preparation.filtering import LowPass, choose_cutoff, derivatives
 
 RATE = 500.0
 TIME = np.arange(6000) / RATE

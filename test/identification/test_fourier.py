@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification.fourier import Fourier
+from robodyn_ros.identification.excitation.fourier import Fourier
 
 
 @pytest.fixture(params=[(2, 1.0), (5, 10.0), (7, 4.5)], ids=str)

@@ -5,7 +5,7 @@ import pytest
 from excited import recorded, robot
 
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.identification.recording import Recording
+from robodyn_ros.identification.recordings.recording import Recording
 
 NAMES = ('a', 'b', 'c')
 

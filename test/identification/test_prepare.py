@@ -7,9 +7,9 @@ import pytest
 from excited import recorded, robot, sines
 
 from robodyn_ros.errors import ArgumentError, RecordingError
-from robodyn_ros.identification.options import Options
-from robodyn_ros.identification.prepare import prepare
-from robodyn_ros.identification.recording import Recording
+from robodyn_ros.identification.preparation.options import Options
+from robodyn_ros.identification.preparation.prepare import prepare
+from robodyn_ros.identification.recordings.recording import Recording
 
 MODEL = robot('two_link')
 RATE = 250.0

@@ -10,7 +10,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from robodyn_ros.errors import RecordingError, UnknownNameError
-from robodyn_ros.identification.read import read
+from robodyn_ros.identification.recordings.read import read
 
 STORE = get_typestore(Stores.ROS2_HUMBLE)
 TYPE = 'sensor_msgs/msg/JointState'
@@ -131,7 +131,7 @@ def test_without_rosbags_it_says_what_to_install(tmp_path):
     program = ('import sys; sys.modules["rosbags"] = None\n'
                'from robodyn_ros import load_urdf\n'
                'from robodyn_ros.errors import RecordingError\n'
-               'from robodyn_ros.identification.read import read\n'
+               'from robodyn_ros.identification.recordings.read import read\n'
                'from robodyn_ros.model.library import robot_path\n'
                'try:\n'
                f'    read({str(tmp_path / "a.mcap")!r}, load_urdf(robot_path("two_link")))\n'

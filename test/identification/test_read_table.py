@@ -5,7 +5,7 @@ import pytest
 from excited import recorded, robot
 
 from robodyn_ros.errors import RecordingError, UnknownNameError
-from robodyn_ros.identification.read import read
+from robodyn_ros.identification.recordings.read import read
 
 NAMES = robot('two_link').joint_names
 HEADERS = {

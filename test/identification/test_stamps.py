@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.identification.timing import grid, stretches
+from robodyn_ros.identification.preparation.timing import grid, stretches
 
 
 def wave(time):

@@ -11,8 +11,8 @@ from excited import recorded, robot
 from robodyn_ros import Dynamics
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.identification.options import Options
-from robodyn_ros.identification.prepare import prepare
+from robodyn_ros.identification.preparation.options import Options
+from robodyn_ros.identification.preparation.prepare import prepare
 
 ROBOTS = ('two_link', 'arm6', 'panda')
 

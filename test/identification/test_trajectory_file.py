@@ -7,7 +7,12 @@ import pytest
 import yaml
 
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.identification.trajectory_file import MOST_POINTS, JointTrajectory, read, write
+from robodyn_ros.identification.excitation.trajectory_file import (
+    MOST_POINTS,
+    JointTrajectory,
+    read,
+    write,
+)
 
 TWO = '''joint_names: [a, b]
 points:

@@ -1,0 +1,136 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which combinations of parameters the efforts depend on: base parameters."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy import ndarray
+
+from ...model.pose import FAR
+from ...model.robot import RobotModel
+from ..motion import Motion
+from .regression import INERTIAL, USUAL, Choice, Regression, regression
+
+DEPENDENT = 1e-7    # share of a column that others do not explain: less is rounding of the URDF
+EXACT = 1e-9        # a coefficient so near to a short number is meant to be that number
+# Of a body: what textbooks keep comes first, what they regroup with others last
+PREFERRED = ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mcx', 'mcy', 'mcz', 'Iyy', 'm')
+SAMPLES = 4         # equations for each parameter
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """
+    β = combination @ φ: all that efforts can tell of the parameters φ.
+
+    :param names: (P,) of the parameters; ``independent``: (p,) indices of those whose columns
+        the regression keeps, each of which leads one combination with the coefficient 1.
+    :param combination: (p, P).
+    """
+
+    names: tuple[str, ...]
+    independent: ndarray
+    combination: ndarray
+
+    @property
+    def rank(self) -> int:
+        """Number of base parameters p."""
+        return len(self.independent)
+
+    @property
+    def base_names(self) -> tuple[str, ...]:
+        """(p,) what leads each combination."""
+        return tuple(self.names[i] for i in self.independent)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Parameters that no effort depends on."""
+        return tuple(name for name, column in zip(self.names, self.combination.T)
+                     if not column.any())
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """(p,) the combinations for a person: 'Izz link1 + 0.09 m link2'."""
+        lines = []
+        for k, lead in enumerate(self.independent):
+            line = self.names[lead]
+            for i in np.flatnonzero(self.combination[k]):
+                if i != lead:
+                    c = self.combination[k, i]
+                    factor = number(abs(c))
+                    line += (f' {"-" if c < 0 else "+"} {factor + " " if factor != "1" else ""}'
+                             f'{self.names[i]}')
+            lines.append(line)
+        return tuple(lines)
+
+    def values(self, parameters: ndarray) -> ndarray:
+        """Return the base parameters (p,) of full ones (P,)."""
+        return self.combination @ parameters
+
+
+def number(value: float) -> str:
+    """Return a positive number as text: a short decimal or fraction where it is exactly one."""
+    short = f'{value:.6g}'
+    if abs(float(short) - value) > EXACT:
+        fraction = Fraction(value).limit_denominator(64)
+        if abs(float(fraction) - value) <= EXACT:
+            return str(fraction)
+    return short
+
+
+def base_parameters(model: RobotModel, choice: Choice = USUAL) -> BaseParameters:
+    """
+    Return the base parameters of a robot, which no motion can exceed.
+
+    Numerically, from the regression of states at random (Gautier 1991; Khalil and Dombre 2002,
+    section 9.4 and appendix 5), by orthogonalising its columns one after the other. Bodies come
+    from the base to the tip, so that parameters are regrouped with those of bodies before.
+    """
+    plain = replace(choice, bandwidth=None, decimate=1)
+    return base_of(regression(model, random_states(model), plain))
+
+
+def random_states(model: RobotModel) -> Motion:
+    """Return states at random, of slow and fast speeds; they are no motion in time."""
+    rng = np.random.default_rng(1991)
+    parameters = 10 * model.nb + 9 * model.nv
+    count = SAMPLES * parameters // model.nv + 10
+    lower, upper = (np.clip(limit, -FAR, FAR) for limit in (model.position_lower,
+                                                            model.position_upper))
+    shape = (count, model.nv)
+    speed = 10.0**rng.uniform(-3, 0.5, shape) * rng.choice([-1, 1], shape)
+    return Motion(model.joint_names, np.arange(count, dtype=float),
+                  rng.uniform(lower, upper, shape), speed, rng.normal(size=shape) * 3.0,
+                  np.zeros(shape), 1.0, ((0, count),))
+
+
+def base_of(given: Regression) -> BaseParameters:
+    """Return the base parameters that a regression's columns allow."""
+    matrix = given.matrix.reshape(-1, given.size)
+    norms = np.linalg.norm(matrix, axis=0)
+    largest = norms.max(initial=0.0)
+    order = [10 * b + INERTIAL.index(name) for b in range(given.model.nb) for name in PREFERRED]
+    order += range(len(order), given.size)
+    basis = np.zeros((len(matrix), 0))
+    independent = []
+    for i in order:
+        if norms[i] <= DEPENDENT * largest:
+            continue
+        rest = matrix[:, i] / norms[i]
+        for _ in range(2):          # twice is enough: Giraud, Langou, Rozložník 2005
+            rest = rest - basis @ (basis.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > DEPENDENT:
+            basis = np.column_stack([basis, rest / size])
+            independent.append(i)
+    kept = np.array(sorted(independent), int)
+    scale = norms[kept]
+    combination = np.linalg.lstsq(matrix[:, kept] / scale, matrix, rcond=None)[0] / scale[:, None]
+    # What is rounding, measured by what it does to the efforts
+    effect = abs(combination) * scale[:, None]
+    combination[effect <= DEPENDENT * np.maximum(norms, DEPENDENT * largest)] = 0.0
+    combination[:, norms <= DEPENDENT * largest] = 0.0
+    combination[:, kept] = np.eye(len(kept))
+    return BaseParameters(given.names, kept, combination)

@@ -1,0 +1,77 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How far off estimates may be, where errors of neighbouring samples are alike."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from scipy.signal import oaconvolve
+
+from .regression import Regression
+
+WINDOW = 5.0        # correlation times that are looked at
+
+
+class Covariance(NamedTuple):
+    """Of base parameters (p, p), and how many samples of each joint count (nv,)."""
+
+    matrix: ndarray
+    independent: ndarray
+
+
+def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence: ndarray,
+               slope: ndarray) -> Covariance:
+    """
+    Return the covariance of an estimate by weighted least squares.
+
+    A⁻¹ B A⁻¹ with A = Σ Wᵀ W/σ² and B = Σ Wᵀ Γ W/σ⁴ over the joints, W (N, p) the rows of a joint
+    and Γ (N, N) the covariance of its errors in time. With white noise, Γ = σ² 1, it is the
+    textbook's A⁻¹. Recorded efforts are filtered, and what a model leaves out comes slowly too:
+    errors then persist for many samples, and A⁻¹ is too small by as much. This is the estimator
+    of Newey and West 1987 for errors that are stationary and independent of the motion and from
+    joint to joint: Γ is the autocovariance of the residuals, tapered by Parzen's window so that
+    it stays positive, over ``WINDOW`` correlation times on either side (Sokal 1997, section 3).
+    An error that comes with the motion itself, such as a wrong friction law, it does not see.
+
+    :param divisor: (nv,) σ: by what the estimate divided errors, be it right or not.
+    :param influence: (N, nv) errors as they count, ψ(error); ``slope`` (nv,): mean of ψ'.
+    """
+    p = len(columns)
+    A, B = np.zeros((p, p)), np.zeros((p, p))
+    independent = np.empty(len(divisor))
+    size = np.linalg.norm(given.matrix[:, :, columns].reshape(-1, p), axis=0)
+    for j, (s, each) in enumerate(zip(divisor, slope)):
+        W = given.matrix[:, j, columns] / (s * size)
+        gamma = autocovariance(influence[:, j] / s, given.segments)
+        independent[j] = max(len(given) * gamma[0] / max(gamma[0] + 2.0 * gamma[1:].sum(),
+                                                         gamma[0] / len(given), 1e-300), 1.0)
+        A += each * W.T @ W
+        kernel = np.concatenate([gamma[:0:-1], gamma])[:, None]
+        lags = len(gamma) - 1
+        for a, b in given.segments:
+            B += W[a:b].T @ oaconvolve(W[a:b], kernel, axes=0)[lags:lags + b - a]
+    inverse = np.linalg.inv(A) / size[:, None]
+    # Residuals are smaller than errors: some of those went into the parameters
+    total = independent.sum()
+    return Covariance(inverse @ B @ inverse.T * total / max(total - p, 1.0), independent)
+
+
+def autocovariance(errors: ndarray, segments: tuple[tuple[int, int], ...]) -> ndarray:
+    """Return the tapered autocovariance (lags,) of errors (N,), from lag 0."""
+    longest = max(b - a for a, b in segments)
+    full = np.zeros(longest)
+    for a, b in segments:
+        piece = errors[a:b]
+        spectrum = np.fft.rfft(piece, 2 * len(piece))
+        full[:b - a] += np.fft.irfft(abs(spectrum)**2)[:b - a]
+    full /= len(errors)
+    if full[0] == 0.0:
+        return full[:1]
+    time = 1.0 + 2.0 * np.cumsum(full[1:] / full[0])        # correlation time by window
+    windows = np.arange(1, longest)
+    enough = np.flatnonzero(windows >= WINDOW * np.maximum(time, 1.0))
+    length = min(2 * (int(windows[enough[0]]) if enough.size else longest), longest)
+    u = np.arange(length) / length
+    taper = np.where(u < 0.5, 1.0 - 6.0 * u**2 * (1.0 - u), 2.0 * (1.0 - u)**3)
+    return full[:length] * taper

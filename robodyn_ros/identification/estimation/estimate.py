@@ -1,0 +1,125 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What an identification found, and how sure it is of that."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import UnknownNameError
+from ...model.robot import RobotModel
+from ..motion import Motion
+from .base import BaseParameters
+from .inertia import pseudo_inertia, with_inertial_parameters
+from .regression import FRICTION, Choice, Regression, regression
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """
+    Parameters of a robot as its motion shows them.
+
+    :param method: in words.
+    :param model: the robot as it was known; ``choice``: what was to be found besides the
+        inertial parameters.
+    :param names: (P,) of the parameters, with ``units``; ``prior`` (P,) as the model has them.
+    :param parameters: (P,) of all that agree with the base parameters, those nearest to the
+        model: efforts do not tell them one by one.
+    :param base: the combinations that efforts tell; ``values`` (p,) of them.
+    :param covariance: (p, p) of ``values``. Of a consistent estimate it is that of the weighted
+        one under it: constraints and prior are not counted in.
+    :param sigma: (nv,) standard deviation of what remains of the efforts [N·m | N].
+    :param independent: (nv,) number of samples that count: neighbours err alike.
+    :param condition: condition number of the regression, columns scaled to one length.
+    :param weight: of the prior, for a consistent estimate.
+    """
+
+    method: str
+    model: RobotModel
+    choice: Choice
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    prior: ndarray
+    joint: ndarray
+    parameters: ndarray
+    base: BaseParameters
+    values: ndarray
+    covariance: ndarray
+    sigma: ndarray
+    independent: ndarray
+    condition: float
+    weight: float | None = None
+
+    @property
+    def standard_errors(self) -> ndarray:
+        """(p,) of the base parameters."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def relative_deviations(self) -> ndarray:
+        """(p,) standard errors in % of the values; above 10 or so a value says little."""
+        with np.errstate(divide='ignore'):
+            return 100.0 * self.standard_errors / abs(self.values)
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether every body could be real: all pseudo-inertias positive definite."""
+        inertial = self.parameters[:10 * self.model.nb]
+        return bool(np.linalg.eigvalsh(pseudo_inertia(inertial)).min() > 0.0)
+
+    def __getitem__(self, name: str) -> float:
+        """Return a parameter: 'm link3'; :class:`UnknownNameError` if there is none."""
+        if name not in self.names:
+            raise UnknownNameError('parameter', name, self.names)
+        return float(self.parameters[self.names.index(name)])
+
+    def of_joints(self, what: str) -> ndarray:
+        """Return 'viscous', 'Coulomb forward', 'armature', ... of every joint (nv,)."""
+        kind, _, direction = what.partition(' ')
+        return np.array([self[f'{kind} {joint} {direction}'.strip()]
+                         for joint in self.model.joint_names])
+
+    def predict(self, motion: Motion) -> ndarray:
+        """
+        Return the efforts (N, nv) of a motion, every sample of it.
+
+        Where the choice has a bandwidth they are filtered as the regression was.
+        """
+        return self._regression(motion).predict(self.parameters)
+
+    def relative_errors(self, motion: Motion) -> ndarray:
+        """Return RMS errors of prediction over RMS efforts about their mean (nv,)."""
+        given = self._regression(motion)
+        error = given.predict(self.parameters) - given.effort
+        return np.sqrt((error**2).mean(0)) / given.effort.std(0)
+
+    def _regression(self, motion: Motion) -> Regression:
+        return regression(self.model, motion, replace(self.choice, decimate=1))
+
+    def to_model(self) -> RobotModel:
+        """
+        Return the robot with what was found: inertia, friction and armature.
+
+        Offsets have no place in a model.
+
+        :raises IdentificationError: a mass is not positive.
+        :raises InertiaError: the mass matrix would not be positive definite.
+        """
+        found = replace(self.model, **self._friction())
+        if self.choice.armature:
+            found = replace(found, armature=self.of_joints('armature'))
+        return with_inertial_parameters(found, self.parameters[:10 * self.model.nb])
+
+    def _friction(self) -> dict[str, Any]:
+        chosen = (self.choice.viscous, self.choice.coulomb, self.choice.static)
+        backward = self.model.backward_friction.copy()
+        fields: dict[str, Any] = {}
+        for row, (kind, wanted) in enumerate(zip(FRICTION, chosen)):
+            kind, wanted = ('Coulomb', chosen[1]) if row == 2 and not wanted else (kind, wanted)
+            if wanted:
+                ways = (' forward', ' backward') if self.choice.directions else ('', '')
+                fields[f'{FRICTION[row].lower()}_friction'] = self.of_joints(kind + ways[0])
+                backward[row] = self.of_joints(kind + ways[1])
+        return fields | {'backward_friction': backward}

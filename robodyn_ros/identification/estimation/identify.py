@@ -1,0 +1,42 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From a motion to parameters in one call."""
+
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
+from ..motion import Motion
+from .consistent import consistent
+from .estimate import Estimate
+from .least_squares import TUNING, least_squares
+from .regression import USUAL, Choice, regression
+from .stribeck import friction_speeds
+
+METHODS = ('consistent', 'weighted', 'ordinary', *TUNING)
+
+
+def identify(model: RobotModel, motion: Motion, choice: Choice = USUAL,
+             method: str = 'consistent', weight: float | None = None,
+             speeds: bool = False) -> Estimate:
+    """
+    Estimate the parameters of a robot from its motion.
+
+    :param choice: what is to be found besides the inertial parameters, and from which samples.
+    :param method: 'consistent': all bodies can exist (:func:`~.consistent.consistent`);
+        'weighted', 'ordinary', 'huber', 'tukey': :func:`~.least_squares.least_squares`.
+    :param weight: of the model, for 'consistent'; None: chosen by the data.
+    :param speeds: fit the speeds of the friction curve too (:func:`~.stribeck.friction_speeds`);
+        they are then those of the estimate's model.
+    :raises IdentificationError: the recording does not say what is asked of it; the error names
+        joint or parameter, and what to do.
+    """
+    if method not in METHODS:
+        raise IdentificationError(f'no method {method!r}', name='method', value=method,
+                                  remedy=f'choose one of {", ".join(METHODS)}')
+    if weight is not None and method != 'consistent':
+        raise IdentificationError(f'method {method!r} has no prior to weigh', name='weight',
+                                  value=weight, remedy='leave the weight out, or choose '
+                                                       'consistent')
+    if speeds:
+        model = friction_speeds(model, motion, choice).model
+    given = regression(model, motion, choice)
+    return consistent(given, weight) if method == 'consistent' else least_squares(given, method)

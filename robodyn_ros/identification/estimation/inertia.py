@@ -1,0 +1,101 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Ten inertial parameters of a body as a symmetric matrix, which real bodies have positive."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import IdentificationError
+from ...model.rigid import offset_inertia
+from ...model.robot import RobotModel
+from ...model.validate import validated
+from .regression import INERTIAL
+
+FLOOR = 1e-4        # share of the largest: where a body of the model is flat or a point
+LENGTH = 0.1        # [m] size of a body of which the model says none
+
+
+def _maps() -> ndarray:
+    """(10, 4, 4): the pseudo-inertia of a unit of each parameter."""
+    maps = np.zeros((10, 4, 4))
+    maps[0, 3, 3] = 1.0
+    for i in range(3):
+        maps[1 + i, i, 3] = maps[1 + i, 3, i] = 1.0
+    for i, name in enumerate(INERTIAL[4:], 4):
+        a, b = ('xyz'.index(letter) for letter in name[1:])
+        if a == b:      # E = tr(I) / 2 - I
+            maps[i, :3, :3] = np.eye(3) / 2
+            maps[i, a, a] -= 1.0
+        else:
+            maps[i, a, b] = maps[i, b, a] = -1.0
+    return maps
+
+
+UNITS = _maps()
+
+
+def pseudo_inertia(parameters: ndarray) -> ndarray:
+    """
+    Return P (nb, 4, 4) of parameters (10 nb,): the second moment of mass of points (x, y, z, 1).
+
+    [[E, m c], [(m c)ᵀ, m]] with E = ∫ r rᵀ dm = tr(I)/2 1 - I about the origin of the body's
+    frame. There is a distribution of mass with these parameters if and only if P is positive
+    semidefinite: Wensing, Kim and Slotine 2018; Traversaro et al. 2016.
+    """
+    return np.einsum('bk,kij->bij', np.reshape(parameters, (-1, 10)), UNITS)
+
+
+def inertial_parameters(P: ndarray) -> ndarray:
+    """Return the parameters (10 nb,) of pseudo-inertias (nb, 4, 4)."""
+    E = P[:, :3, :3]
+    inertia = np.trace(E, axis1=1, axis2=2)[:, None, None] * np.eye(3) - E
+    return np.column_stack([P[:, 3, 3], P[:, :3, 3], inertia[
+        :, [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]).ravel()
+
+
+def lengths(parameters: ndarray) -> ndarray:
+    """Return how far from its origin each body's mass is (nb,) [m], as a root of mean squares."""
+    P = pseudo_inertia(parameters)
+    mass = P[:, 3, 3]
+    square = np.trace(P[:, :3, :3], axis1=1, axis2=2) / np.where(mass > 0, mass, 1.0)
+    return np.where((mass > 0) & (square > 0), np.sqrt(np.maximum(square, 0.0)), LENGTH)
+
+
+def trusted(parameters: ndarray) -> ndarray:
+    """
+    Return P (nb, 4, 4) of a model's bodies, positive definite: the nearest to what it says.
+
+    Models have points, plates, and inertias that no body has. In a frame in which lengths are
+    measured by the body's own, eigenvalues below ``FLOOR`` of the largest are raised to it.
+    """
+    P = pseudo_inertia(parameters)
+    total = P[:, 3, 3].sum()
+    for body, length in zip(P, lengths(parameters)):
+        scale = np.array([length] * 3 + [1.0])
+        values, vectors = np.linalg.eigh(body / np.outer(scale, scale))
+        least = FLOOR * max(values[-1], FLOOR * total)
+        body[:] = (vectors * np.maximum(values, least)) @ vectors.T * np.outer(scale, scale)
+    return P
+
+
+def with_inertial_parameters(model: RobotModel, parameters: ndarray) -> RobotModel:
+    """
+    Return the model with inertial parameters (10 nb,) in the place of its own.
+
+    :raises IdentificationError: a body has no positive mass.
+    :raises InertiaError: they do not make a robot whose mass matrix is positive definite.
+    """
+    rows = np.reshape(parameters, (-1, 10))
+    for link, mass in zip(model.link_names, rows[:, 0]):
+        if not mass > 0.0:
+            raise IdentificationError(f'link {link!r} would have a mass of {mass:.4g} kg',
+                                      name=link, value=mass,
+                                      remedy='ask for a physically consistent estimate')
+    mass = rows[:, 0].copy()
+    com = rows[:, 1:4] / mass[:, None]
+    E = pseudo_inertia(parameters)[:, :3, :3]
+    about_origin = np.trace(E, axis1=1, axis2=2)[:, None, None] * np.eye(3) - E
+    inertia = about_origin - np.array([offset_inertia(m, r) for m, r in zip(mass, com)])
+    return validated(replace(model, mass=mass, com=com, inertia=inertia, warnings=()))

@@ -1,0 +1,167 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Base parameters by ordinary, weighted and robust least squares."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import IdentificationError
+from .base import BaseParameters, base_parameters
+from .covariance import covariance
+from .estimate import Estimate
+from .inertia import lengths, trusted
+from .regression import Regression, triangle
+
+SETTLED = 1e-4      # relative change of weights
+ROUNDS = 100
+ROUNDING = 1e-12    # of the efforts: less than that is no error
+UNSEEN = 1e-8       # share of the largest singular value that is as good as nothing
+ALIKE = 0.1         # share of a direction's largest entry that belongs to it
+MAD = 1.4826        # standard deviation of normal numbers over their median absolute deviation
+TUNING = {'huber': 1.345, 'tukey': 4.685}       # 95 % efficient where the noise is normal
+
+
+class Solution(NamedTuple):
+    """
+    Base parameters (p,), σ (nv,) of what remains, and by what errors were divided (nv,).
+
+    ``influence`` (N, nv) are errors as they count, ψ; ``slope`` (nv,) the means of ψ'.
+    """
+
+    values: ndarray
+    sigma: ndarray
+    divisor: ndarray
+    condition: float
+    influence: ndarray
+    slope: ndarray
+
+
+def least_squares(given: Regression, method: str = 'weighted',
+                  base: BaseParameters | None = None) -> Estimate:
+    """
+    Estimate the base parameters, and the full ones nearest to the model.
+
+    - 'ordinary': every sample of every joint counts alike.
+    - 'weighted': a joint counts by what remains of its efforts, its σ (Gautier 1997; Khalil and
+      Dombre 2002, chapter 12), again and again until that settles.
+    - 'huber', 'tukey': besides, samples beyond some σ count less, or not at all (iteratively
+      reweighted: Holland and Welsch 1977); σ from medians, which outliers do not move.
+
+    :param base: of this robot and choice; None: found here.
+    :raises IdentificationError: too few samples, or parameters that this motion does not tell:
+        it names them, or the joint that stood still.
+    """
+    if method not in ('ordinary', 'weighted', *TUNING):
+        raise IdentificationError(f'no method {method!r}', name='method', value=method,
+                                  remedy=f'choose ordinary, weighted, {", ".join(TUNING)}')
+    base = base or base_parameters(given.model, given.choice)
+    check_told(given, base)
+    found = solve(given, base, method)
+    spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
+    return Estimate(
+        method, given.model, given.choice, given.names, given.units, given.prior, given.joint,
+        nearest(given, base, found.values), base, found.values, spread.matrix, found.sigma,
+        spread.independent, found.condition)
+
+
+def check_told(given: Regression, base: BaseParameters) -> None:
+    """Refuse a regression that does not determine the base parameters."""
+    count = given.effort.size
+    if count < base.rank:
+        raise IdentificationError(
+            f'{count} equations for {base.rank} base parameters', name='motion', value=count,
+            remedy='record a longer motion, decimate less, or choose fewer parameters')
+    for name, values in (('effort', given.effort), ('motion', given.matrix)):
+        if not np.isfinite(values).all():
+            raise IdentificationError(f'the {name} has numbers that are not finite', name=name,
+                                      remedy='leave these samples out')
+    matrix = given.matrix[:, :, base.independent].reshape(count, -1)
+    norms = np.linalg.norm(matrix, axis=0)
+    for i in np.flatnonzero(norms == 0.0):
+        name, joint = base.base_names[i], given.joint[base.independent[i]]
+        still = '' if joint < 0 else f': joint {given.model.joint_names[joint]!r} did not move'
+        raise IdentificationError(f'no effort of this motion depends on {name}{still}',
+                                  name=name, remedy='move every joint, to and fro, at several '
+                                  'speeds; or lock it in the model')
+    _, singular, directions = np.linalg.svd(triangle(matrix / norms))
+    if singular[-1] <= UNSEEN * singular[0]:
+        last = abs(directions[-1])
+        involved = [base.base_names[i] for i in np.flatnonzero(last > ALIKE * last.max())]
+        raise IdentificationError(
+            f'this motion does not tell {", ".join(involved)} apart', name=involved[0],
+            value=float(singular[-1] / singular[0]),
+            remedy='move the joints that carry them through more poses, speeds and '
+                   'accelerations, not all in step; or choose fewer parameters')
+
+
+def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
+    """Iterate weights and solutions until the weights settle."""
+    matrix, target = given.matrix[:, :, base.independent], given.target
+    nv, p = target.shape[1], base.rank
+    count = len(given)
+    scale = np.linalg.norm(matrix.reshape(-1, p), axis=0)
+    matrix = matrix / scale
+    sigma, weights = np.ones(nv), np.ones(target.shape)
+    freedom = max(count - p / nv, 1.0)
+    floor = ROUNDING * np.sqrt((target**2).mean(0)).max(initial=0.0) + np.finfo(float).tiny
+    rows = np.concatenate([matrix, target[:, :, None]], axis=2)
+    joints = [triangle(rows[:, j]) for j in range(nv)]      # all that unweighted samples say
+    for _ in range(1 if method == 'ordinary' else ROUNDS):
+        if method in TUNING:
+            weighed = rows * (np.sqrt(weights) / sigma)[:, :, None]
+            whole = triangle(weighed.reshape(-1, p + 1))
+        else:
+            whole = triangle(np.vstack([R / s for R, s in zip(joints, sigma)]))
+        R = whole[:p, :p]
+        values = np.linalg.solve(R, whole[:p, p])
+        error = target - matrix @ values
+        divisor = sigma
+        if method in TUNING:
+            sigma = np.maximum(MAD * np.median(abs(error), axis=0), floor)
+            weights = robust_weights(error / sigma, method)
+        else:
+            sigma = np.maximum(np.sqrt((error**2).sum(0) / freedom), floor)
+        if np.allclose(sigma, divisor, rtol=SETTLED, atol=0.0):
+            break
+    singular = np.linalg.svd(R, compute_uv=False)
+    influence, slope = error, np.ones(nv)
+    if method in TUNING:
+        influence, slope = weights * error, robust_slope(error / sigma, method).mean(0)
+    return Solution(values / scale, sigma, divisor, float(singular[0] / singular[-1]), influence,
+                    slope)
+
+
+def robust_weights(z: ndarray, method: str) -> ndarray:
+    """Return what samples with errors of z σ count: 1 for small ones."""
+    c = TUNING[method]
+    if method == 'huber':
+        return c / np.maximum(abs(z), c)
+    return np.where(abs(z) < c, (1.0 - (z / c)**2)**2, 0.0)
+
+
+def robust_slope(z: ndarray, method: str) -> ndarray:
+    """Return the derivative of z times its weight."""
+    c = TUNING[method]
+    if method == 'huber':
+        return (abs(z) <= c).astype(float)
+    return np.where(abs(z) < c, (1.0 - (z / c)**2) * (1.0 - 5.0 * (z / c)**2), 0.0)
+
+
+def nearest(given: Regression, base: BaseParameters, values: ndarray) -> ndarray:
+    """
+    Return of all parameters (P,) with these base parameters those nearest to the model.
+
+    Deviations are measured in the size that each parameter has by the mass and the extent of its
+    body.
+    """
+    nb = given.model.nb
+    inertial = given.prior[:10 * nb]
+    mass, length = trusted(inertial)[:, 3, 3], lengths(inertial)
+    scale = np.ones(given.size)
+    powers = np.array([0] + [1] * 3 + [2] * 6)
+    scale[:10 * nb] = (mass[:, None] * length[:, None]**powers).ravel()
+    K = base.combination * scale
+    step = np.linalg.lstsq(K, values - base.values(given.prior), rcond=None)[0]
+    return given.prior + scale * step

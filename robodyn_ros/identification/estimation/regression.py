@@ -1,0 +1,245 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded motion as one linear system: efforts are a matrix times what is to be found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy import ndarray
+from scipy.signal import butter, sosfiltfilt
+
+from ...dynamics import Batch
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
+from ..motion import Motion
+
+# Of a body, in the order of `RobotModel.inertial_parameters`
+INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
+INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
+FRICTION = ('viscous', 'Coulomb', 'static')
+ORDER = 4           # of the low-pass, each way
+CHUNK = 4096        # rows that are compressed at a time
+
+
+@dataclass(frozen=True)
+class Choice:
+    """
+    What is to be found besides the inertial parameters; the rest is as the model says.
+
+    :param viscous: viscous friction; ``coulomb``: Coulomb friction, with the smooth sign of
+        :mod:`~robodyn_ros.dynamics.friction` and ``friction_velocity`` of the model.
+    :param static: static friction apart from Coulomb's, which is taken over from it by the
+        model's ``stribeck_velocity``. Without it they are one, as in a URDF.
+    :param directions: each direction of motion has friction of its own.
+    :param offset: a constant effort: sensors are never zeroed quite. Without it there is none.
+    :param armature: inertia of the rotors.
+    :param bandwidth: [Hz] columns and efforts pass one and the same zero-phase low-pass (parallel
+        filtering: Gautier 1997; Khalil and Dombre 2002, chapter 12), which takes away what is
+        noise in the one and not in the other, and leaves the parameters as they are. None: none.
+    :param decimate: take every so many-th sample. Motions are filtered, so neighbours say much
+        the same; a tenth of the samples needs a tenth of the time and memory.
+    """
+
+    viscous: bool = True
+    coulomb: bool = True
+    static: bool = False
+    directions: bool = False
+    offset: bool = True
+    armature: bool = True
+    bandwidth: float | None = None
+    decimate: int = 1
+
+    def __post_init__(self):
+        if self.decimate < 1:
+            raise IdentificationError(f'decimate is {self.decimate!r}', name='decimate',
+                                      value=self.decimate, remedy='give 1, or more to leave '
+                                      'samples out')
+        if self.static and not self.coulomb:
+            raise IdentificationError('static friction cannot be found without Coulomb friction',
+                                      name='static', value=True, remedy='choose both, or neither')
+
+
+USUAL = Choice()
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """
+    τ = matrix @ φ + known, of each joint and sample.
+
+    :param names: (P,) of the columns: 'm link3', 'Coulomb joint2', 'armature joint1'.
+    :param units: (P,) of the parameters.
+    :param prior: (P,) the parameters as the model has them; of offsets 0.
+    :param joint: (P,) index of the joint that a column belongs to alone, -1 of inertial ones.
+    :param matrix: (N, nv, P).
+    :param effort: (N, nv) [N·m | N] as measured; ``known``: the part that is not to be found.
+    :param rate: samples a second [Hz], after decimation.
+    :param segments: (begin, end) of samples that follow each other without a gap.
+    """
+
+    model: RobotModel
+    choice: Choice
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    prior: ndarray
+    joint: ndarray
+    matrix: ndarray
+    effort: ndarray
+    known: ndarray
+    rate: float
+    segments: tuple[tuple[int, int], ...]
+
+    def __len__(self) -> int:
+        return len(self.effort)
+
+    @property
+    def size(self) -> int:
+        """Number of parameters P."""
+        return len(self.names)
+
+    @property
+    def target(self) -> ndarray:
+        """(N, nv) what the matrix has to explain."""
+        return self.effort - self.known
+
+    def predict(self, parameters: ndarray) -> ndarray:
+        """Return the efforts (N, nv) that parameters (P,) give."""
+        return self.matrix @ parameters + self.known
+
+    def compressed(self, sigma: ndarray, begin: int = 0, end: int | None = None) -> ndarray:
+        """
+        Return R (P + 1, P + 1) that weighs errors as all samples do: |R (φ, -1)| is theirs.
+
+        The triangle of the QR decomposition of the matrix and the target, each joint's rows
+        divided by its σ (nv,). Made in pieces, which need little memory.
+        """
+        target = self.target
+        R = np.zeros((self.size + 1, self.size + 1))
+        stop = len(self) if end is None else end
+        step = max(CHUNK // len(sigma), 1)
+        for at in range(begin, stop, step):
+            rows = slice(at, min(at + step, stop))
+            piece = np.concatenate([self.matrix[rows], target[rows, :, None]], axis=2)
+            piece /= sigma[:, None]
+            R = triangle(np.vstack([R, piece.reshape(-1, self.size + 1)]))
+        return R
+
+
+def triangle(rows: ndarray) -> ndarray:
+    """Return R of the QR decomposition of rows (n, k): the same norms, k numbers a row."""
+    return np.asarray(np.linalg.qr(rows, mode='r'))
+
+
+def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Regression:
+    """
+    Return the linear system of a motion.
+
+    Khalil and Dombre 2002, chapter 12; Siciliano et al. 2009, section 7.4.
+
+    :raises IdentificationError: the motion is of other joints than the model.
+    """
+    if motion.joint_names != model.joint_names:
+        raise IdentificationError(
+            f'the motion is of joints {", ".join(motion.joint_names)}', name=model.name,
+            value=motion.joint_names, remedy=f'bring its columns into the order of the model: '
+                                             f'{", ".join(model.joint_names)}')
+    q, qd, qdd = motion.position, motion.velocity, motion.acceleration
+    thin = thinner(motion, choice)
+    columns = [(f'{what} {link}', unit, -1) for link in model.link_names
+               for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
+    prior = [model.inertial_parameters]
+    pieces = [thin(Batch(model).regressor(q, qd, qdd))]
+    own = [(name, units, value, Batch(of_unit).friction(qd))
+           for name, units, value, of_unit in friction_columns(model, choice)]
+    if choice.offset:
+        own.append(('offset {}', ('N·m', 'N'), np.zeros(model.nv), np.ones_like(q)))
+    if choice.armature:
+        own.append(('armature {}', ('kg·m²', 'kg'), model.armature, qdd))
+    slides = [kind == 'prismatic' for kind in model.joint_types]
+    for name, units, value, column in own:
+        columns += [(name.format(joint), units[slide], i)
+                    for i, (joint, slide) in enumerate(zip(model.joint_names, slides))]
+        prior.append(value)
+        pieces.append(thin(column)[:, :, None] * np.eye(model.nv))
+    known = Batch(without(model, choice)).friction(qd)
+    if not choice.armature:
+        known += model.armature * qdd
+    names, units, joint = zip(*columns)
+    k = choice.decimate
+    ends = np.cumsum([0, *(-(-(b - a) // k) for a, b in motion.segments)]).tolist()
+    return Regression(model, choice, names, units, np.concatenate(prior), np.array(joint),
+                      np.concatenate(pieces, axis=2), thin(motion.effort), thin(known),
+                      motion.rate / k, tuple(zip(ends, ends[1:])))
+
+
+def thinner(motion: Motion, choice: Choice) -> Callable[[ndarray], ndarray]:
+    """Return what filters and decimates an array (N, ...), each segment for itself."""
+    if choice.bandwidth is None:
+        def filtered(piece: ndarray) -> ndarray:
+            return piece
+    else:
+        if not 0.0 < choice.bandwidth < motion.rate / 2:
+            raise IdentificationError(
+                f'the bandwidth is {choice.bandwidth!r}', name='bandwidth',
+                value=choice.bandwidth, remedy=f'give a frequency between 0 and half the rate, '
+                                               f'{motion.rate / 2:g} Hz')
+        least = int(np.ceil(motion.rate / choice.bandwidth))
+        if any(b - a <= least for a, b in motion.segments):
+            raise IdentificationError(
+                f'a stretch without a gap has less than {least + 1} samples', name='bandwidth',
+                value=choice.bandwidth, remedy='leave short stretches out, or filter less')
+        low_pass = butter(ORDER, choice.bandwidth, fs=motion.rate, output='sos')
+
+        def filtered(piece: ndarray) -> ndarray:
+            return sosfiltfilt(low_pass, piece, axis=0, padlen=least)
+
+    def thin(array: ndarray) -> ndarray:
+        return np.concatenate([filtered(array[a:b])[::choice.decimate]
+                               for a, b in motion.segments] or [array[:0]])
+    return thin
+
+
+def friction_columns(model: RobotModel, choice: Choice
+                     ) -> list[tuple[str, tuple[str, str], ndarray, RobotModel]]:
+    """
+    Return name, units, value in the model, and a model with a unit of it, of each coefficient.
+
+    Friction is linear in its coefficients, so that its formula stands in one place: a column is
+    the friction of a robot in which one coefficient is 1 and the others are 0.
+    """
+    ones, nothing = np.ones(model.nv), np.zeros((3, model.nv))
+    forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
+    backward = model.backward_friction
+    found = []
+    for row, chosen in enumerate((choice.viscous, choice.coulomb, choice.static)):
+        if not chosen:
+            continue
+        unit = nothing.copy()
+        unit[row] = ones
+        if row == 1 and not choice.static:
+            unit[2] = ones
+        units = (('N·m·s/rad', 'N·s/m') if row == 0 else ('N·m', 'N'))
+        if choice.directions:
+            found += [(f'{FRICTION[row]} {{}} forward', units, forward[row],
+                       with_friction(model, unit, nothing)),
+                      (f'{FRICTION[row]} {{}} backward', units, backward[row],
+                       with_friction(model, nothing, unit))]
+        else:
+            found.append((f'{FRICTION[row]} {{}}', units, (forward[row] + backward[row]) / 2,
+                          with_friction(model, unit, unit)))
+    return found
+
+
+def with_friction(model: RobotModel, forward: ndarray, backward: ndarray) -> RobotModel:
+    """Return the model with viscous, Coulomb and static friction (3, nv) of each direction."""
+    return replace(model, viscous_friction=forward[0].copy(), coulomb_friction=forward[1].copy(),
+                   static_friction=forward[2].copy(), backward_friction=backward.copy())
+
+
+def without(model: RobotModel, choice: Choice) -> RobotModel:
+    """Return the model without the friction that is to be found."""
+    chosen = np.array([choice.viscous, choice.coulomb, choice.coulomb])[:, None]
+    forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
+    return with_friction(model, np.where(chosen, 0.0, forward),
+                         np.where(chosen, 0.0, model.backward_friction))

@@ -1,0 +1,151 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The speeds of the friction curve, in which efforts are not linear."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy import ndarray
+from scipy import optimize
+from scipy.sparse import csr_matrix, kron
+
+from ...dynamics import Batch
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
+from ..motion import Motion
+from .base import base_parameters
+from .covariance import autocovariance
+from .least_squares import least_squares
+from .regression import Choice, Regression, friction_columns, regression, thinner
+
+SLOW = 0.1          # [rad/s | m/s] where the curve is bent
+LEAST = 20          # samples in its bend, moving, that tell anything of it
+STILL = 1e-4        # [rad/s | m/s] slower is at rest
+NARROWEST = 1e-3    # [rad/s | m/s] a steeper passage through zero is a step
+ROUNDS = 3          # of rigid part and friction in turn
+UNTOLD = 1.0        # standard error of a logarithm: the speed could as well be another
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionSpeeds:
+    """
+    Where the friction curves of the joints are bent.
+
+    :param model: the model with these speeds, for the regression of all the rest.
+    :param friction_velocity: (nv,) [rad/s | m/s]; ``stribeck_velocity`` (nv,), as in the model
+        where static friction was not chosen.
+    :param friction_velocity_error: (nv,) standard errors; ``stribeck_velocity_error`` likewise.
+    :param untold: names such as 'stribeck_velocity joint3' of what the motion leaves open; there
+        the model's own speed stays, and the error is infinite.
+    """
+
+    model: RobotModel
+    friction_velocity: ndarray
+    stribeck_velocity: ndarray
+    friction_velocity_error: ndarray
+    stribeck_velocity_error: ndarray
+    untold: tuple[str, ...]
+
+
+def friction_speeds(model: RobotModel, motion: Motion, choice: Choice) -> FrictionSpeeds:
+    """
+    Fit ``friction_velocity`` and, with ``choice.static``, ``stribeck_velocity`` of every joint.
+
+    The curve is that of :mod:`~robodyn_ros.dynamics.friction`, linear in all but the speeds: for
+    given ones its coefficients follow by least squares and only the speeds are searched for
+    (variable projection: Golub and Pereyra 1973), of all joints at once, on the efforts that the
+    rigid bodies leave; then the rigid bodies are fitted anew.
+
+    :raises IdentificationError: Coulomb friction is not chosen; a joint has no slow motion; or as
+        :func:`~.least_squares.least_squares` does.
+    """
+    if not choice.coulomb:
+        raise IdentificationError('the speeds belong to Coulomb friction, which is not chosen',
+                                  name='coulomb', value=False, remedy='choose it')
+    slow = (abs(motion.velocity) < SLOW) & (abs(motion.velocity) > STILL)
+    for name, count in zip(motion.joint_names, slow.sum(0).tolist()):
+        if count < LEAST:
+            raise IdentificationError(
+                f'joint {name!r} moves slower than {SLOW:g} in {count} samples only', name=name,
+                value=count, remedy='record slow motion of it and reversals, or keep the speeds '
+                                    'of the model')
+    fastest = abs(motion.velocity).max(0)
+    base, believed = base_parameters(model, choice), model
+    for _ in range(ROUNDS):
+        given = regression(model, motion, choice)
+        estimate = least_squares(given, 'weighted', base)
+        own = np.array([not name.startswith('armature') for name in given.names])
+        own &= given.joint >= 0
+        rigid = given.matrix[:, :, ~own] @ estimate.parameters[~own]
+        fit = Fit(model, motion, choice, (given.target - rigid) / estimate.sigma, fastest)
+        model = fit.best()
+    return fit.speeds(model, believed, given)
+
+
+class Fit:
+    """Friction of all joints as a function of logarithms of their speeds (n · nv,)."""
+
+    def __init__(self, model: RobotModel, motion: Motion, choice: Choice, friction: ndarray,
+                 fastest: ndarray):
+        self.start, self.motion, self.choice, self.friction = model, motion, choice, friction
+        self.thin = thinner(motion, choice)
+        start = [model.friction_velocity, model.stribeck_velocity][:1 + choice.static]
+        low, high = np.log(NARROWEST), np.log(np.tile(fastest, len(start)))
+        self.bounds = np.full(high.shape, low), np.maximum(high, low + 1.0)
+        inside = 1e-3 * (self.bounds[1] - self.bounds[0])
+        self.at = np.clip(np.log(np.concatenate(start)), self.bounds[0] + inside,
+                          self.bounds[1] - inside)
+        self.found: optimize.OptimizeResult | None = None
+
+    def model(self, logarithms: ndarray) -> RobotModel:
+        """Return the model with these speeds."""
+        speeds = np.exp(logarithms).reshape(-1, self.start.nv)
+        fields = dict(zip(('friction_velocity', 'stribeck_velocity'), speeds.copy()))
+        return replace(self.start, **fields)
+
+    def errors(self, logarithms: ndarray) -> ndarray:
+        """Return what the best coefficients leave of the friction, joint by joint (nv · N,)."""
+        qd = self.motion.velocity
+        columns = [self.thin(Batch(unit).friction(qd))
+                   for *_, unit in friction_columns(self.model(logarithms), self.choice)]
+        columns += [np.ones_like(columns[0])] * self.choice.offset
+        C = np.stack(columns, axis=2)
+        left = []
+        for j, friction in enumerate(self.friction.T):
+            Q = np.linalg.qr(C[:, j])[0]
+            left.append(friction - Q @ (Q.T @ friction))
+        return np.concatenate(left)
+
+    def best(self) -> RobotModel:
+        """Search."""
+        n, nv = len(self.friction), self.start.nv
+        block = kron(csr_matrix(np.eye(nv)), np.ones((n, 1)))
+        pattern = csr_matrix(np.hstack([block.toarray()] * (len(self.at) // nv)))
+        self.found = optimize.least_squares(self.errors, self.at, bounds=self.bounds,
+                                            jac_sparsity=pattern, x_scale=1.0, max_nfev=50)
+        return self.model(self.found.x)
+
+    def speeds(self, model: RobotModel, believed: RobotModel, given: Regression
+               ) -> FrictionSpeeds:
+        """Return the result with errors, correlation of neighbours counted in."""
+        assert self.found is not None
+        n, nv = self.friction.shape
+        jacobian = self.found.jac.toarray()
+        deviation = np.full((2, nv), np.inf)
+        for j in range(nv):
+            J = jacobian[j * n:(j + 1) * n, j::nv]
+            gamma = autocovariance(self.found.fun[j * n:(j + 1) * n], given.segments)
+            spread = np.linalg.pinv(J.T @ J) * (gamma[0] + 2 * gamma[1:].sum())
+            seen = abs(J).max(axis=0) > 1e-9
+            deviation[:len(spread), j] = np.where(seen, np.sqrt(np.diag(spread)), np.inf)
+        if not self.choice.static:
+            deviation[1] = 0.0
+        deviation[deviation > UNTOLD] = np.inf
+        kinds = 'friction_velocity', 'stribeck_velocity'
+        speed, stribeck = (np.where(np.isinf(row), getattr(believed, kind), getattr(model, kind))
+                           for kind, row in zip(kinds, deviation))
+        untold = tuple(f'{kind} {joint}' for kind, row in zip(kinds, deviation)
+                       for joint, value in zip(model.joint_names, row) if np.isinf(value))
+        return FrictionSpeeds(
+            replace(believed, friction_velocity=speed, stribeck_velocity=stribeck), speed,
+            stribeck, deviation[0] * speed, deviation[1] * stribeck, untold)

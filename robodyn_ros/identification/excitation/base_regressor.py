@@ -1,0 +1,137 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The regressor of all that a motion can tell: its independent columns, made comparable."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray
+from scipy.linalg import qr
+
+from ...dynamics import Dynamics
+from ...errors import IdentificationError
+from .motion_limits import Limits
+
+OF_BODY = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
+# What a joint may have besides the inertia of the bodies, and the columns that it takes
+JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
+               'armature': ('armature',)}
+# Below this share of the largest, what is new in a column is the rounding of a URDF's angles
+# (1.5708 is 4e-6 off a right angle), and nothing that a sensor could see
+DEPENDENT = 1e-4
+# Share of the velocity limit in which the sign of a velocity is taken to change: a step would
+# leave the optimisation without a slope
+SIGN_WIDTH = 0.05
+ROUNDING = 1e-9                 # of the largest column: below, it is none
+STEP = 1e-6                     # of finite differences, in shares of the limits
+STATES, SEED = 300, 0           # random states that tell which columns are independent
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large position [rad | m], velocity [1/s] and acceleration [1/s²] may be, (nv,) each."""
+
+    lower: ndarray
+    upper: ndarray
+    velocity: ndarray
+    acceleration: ndarray
+
+
+class BaseRegressor:
+    """
+    Independent columns of the regressor, scaled, of any motion.
+
+    Columns of bodies are those of :meth:`Dynamics.regressor`; a joint may add viscous (q̇) and
+    Coulomb friction (the sign of q̇), an offset (1) and the inertia of its rotor (q̈). QR
+    decomposition with pivoting finds, on states all over the limits, a largest set of independent
+    ones (Gautier 1991): in τ = Y φ the others only add to these.
+
+    Rows are divided by the effort limit of the joint (where it has none, by the largest effort of
+    the model on those states): an error counts as much as the joint is strong. Columns are then
+    divided by their root mean square on those states. So all numbers are shares, the same for
+    each motion, and a motion that hardly moves something is not let off.
+
+    :param include: names of :data:`JOINT_TERMS`.
+    :param fastest: (nv,) [rad/s² | m/s²] largest acceleration that is to be thought of.
+    """
+
+    def __init__(self, dynamics: Dynamics, limits: Limits, fastest: ndarray,
+                 include: Sequence[str] = ('friction',)):
+        for name in include:
+            if name not in JOINT_TERMS:
+                raise IdentificationError(f'no joint term {name!r}', name='include', value=name,
+                                          remedy=f'choose of {", ".join(JOINT_TERMS)}')
+        self._batch, self._include = dynamics.batch, tuple(
+            name for name in JOINT_TERMS if name in include)
+        self.sizes = Sizes(limits.lower, limits.upper, limits.velocity,
+                           np.minimum(limits.acceleration, fastest))
+        states = self._random_states()
+        effort = np.abs(self._batch.inverse_dynamics(*states)).max(0)
+        self._weights = 1.0 / np.where(np.isfinite(limits.effort), limits.effort,
+                                       np.where(effort > 0.0, effort, 1.0))
+        model = dynamics.model
+        names = [f'{link} {what}' for link in model.link_names for what in OF_BODY] + [
+            f'{joint} {what}' for term in self._include for what in JOINT_TERMS[term]
+            for joint in model.joint_names]
+        self._chosen, self._scale = np.arange(len(names)), np.ones(len(names))
+        size = np.sqrt(np.mean(self(*states)**2, axis=(0, 1)))
+        self._chosen = np.flatnonzero(_is_there(size, model.nb))
+        self._scale = size[self._chosen]
+        tall = self(*states).reshape(-1, len(self._chosen))
+        r, pivots = qr(tall, mode='r', pivoting=True)
+        new = np.abs(np.diag(r))
+        kept = np.sort(pivots[:len(new)][new > DEPENDENT * new[0]])
+        self._chosen, self._scale = self._chosen[kept], self._scale[kept]
+        #: Names of the columns, of a body's or a joint's parameter.
+        self.names = tuple(names[k] for k in self._chosen)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __call__(self, q: ndarray, qd: ndarray, qdd: ndarray) -> ndarray:
+        """Return the scaled matrix (N, nv, columns) of states (N, nv)."""
+        one = np.eye(q.shape[1])
+        of_term = {'viscous': qd, 'armature': qdd, 'offset': np.ones_like(q),
+                   'Coulomb': np.tanh(qd / (SIGN_WIDTH * self.sizes.velocity))}
+        full = np.concatenate([self._batch.regressor(q, qd, qdd), *(
+            of_term[what][:, :, None] * one for term in self._include
+            for what in JOINT_TERMS[term])], axis=2)
+        return full[:, :, self._chosen] * self._weights[:, None] / self._scale
+
+    def with_slopes(self, q: ndarray, qd: ndarray, qdd: ndarray) -> tuple[ndarray, ndarray]:
+        """
+        Return the matrix (N, nv, columns), and its derivatives (3, nv, N, nv, columns).
+
+        By q, q̇ and q̈ of each joint, from forward differences.
+        """
+        count, nv = q.shape
+        steps = STEP * np.array([self.sizes.upper - self.sizes.lower, self.sizes.velocity,
+                                 self.sizes.acceleration])
+        states = np.tile(np.stack([q, qd, qdd])[:, None], (1, 3 * nv + 1, 1, 1))
+        for kind in range(3):
+            for i in range(nv):
+                states[kind, 1 + kind * nv + i, :, i] += steps[kind, i]
+        all_of_them = self(*states.reshape(3, -1, nv)).reshape(3 * nv + 1, count, nv, -1)
+        slopes = (all_of_them[1:] - all_of_them[0]) / steps.reshape(-1, 1, 1, 1)
+        return all_of_them[0], slopes.reshape(3, nv, count, nv, -1)
+
+    def _random_states(self) -> tuple[ndarray, ndarray, ndarray]:
+        size, shape = self.sizes, (STATES, len(self.sizes.lower))
+        random = np.random.default_rng(SEED)
+        return (random.uniform(size.lower, size.upper, shape),
+                random.uniform(-size.velocity, size.velocity, shape),
+                random.uniform(-size.acceleration, size.acceleration, shape))
+
+
+def _is_there(size: ndarray, bodies: int) -> ndarray:
+    """
+    Return which columns are more than rounding, by their root mean squares.
+
+    Those of masses, of first moments and of inertias are compared among themselves.
+    """
+    least = np.full(len(size), size.max() * ROUNDING)
+    of_body, bound = (a[:10 * bodies].reshape(bodies, 10) for a in (size, least))
+    for kind in (slice(0, 1), slice(1, 4), slice(4, 10)):
+        bound[:, kind] = np.maximum(bound[:, kind], DEPENDENT * of_body[:, kind].max())
+    return size > least

@@ -1,0 +1,214 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a motion would have a robot touch itself or the ground, as MuJoCo finds it."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
+from ...simulation.loading import mujoco
+from .shapes import Shape
+
+GROUND, GROUND_SIZE = 'the ground', 100.0       # m to each side
+DEPTH = 0.05        # [m] violations are measured in it
+SPARE = 0.005       # [m] beyond the clearance the penalty begins
+GEOMS = {'box': mujoco.mjtGeom.mjGEOM_BOX, 'sphere': mujoco.mjtGeom.mjGEOM_SPHERE,
+         'cylinder': mujoco.mjtGeom.mjGEOM_CYLINDER, 'capsule': mujoco.mjtGeom.mjGEOM_CAPSULE,
+         'mesh': mujoco.mjtGeom.mjGEOM_MESH}
+
+
+class Touch(NamedTuple):
+    """Two bodies that are too close: their names, and how far apart [m], negative if inside."""
+
+    first: str
+    second: str
+    distance: float
+
+
+class Collisions:
+    """
+    The shapes of a robot, placed by its model; of a mesh, as MuJoCo has it, the convex hull.
+
+    Bodies that one joint connects are not compared, nor are those that are too close at ``pose``
+    already, where the robot has to begin; ``excluded`` names these. What is fixed to a body is
+    part of it.
+
+    :param shapes: of links of the model; ``left_out`` are the links of others.
+    :param pose: (nv,) [rad | m].
+    :param clearance: least distance [m] that is not too close.
+    :param ground: height [m] of a plane above the origin of the base, against gravity; None: there
+        is none.
+    :raises IdentificationError: if MuJoCo refuses a shape, if a moving body touches the ground at
+        ``pose``, or if there is no gravity to tell where the ground is.
+    """
+
+    def __init__(self, model: RobotModel, shapes: Sequence[Shape], pose: ndarray,
+                 clearance: float, ground: float | None = None):
+        self._model, self._clearance = model, clearance
+        self.left_out = tuple(sorted({s.link for s in shapes} - model.frames.keys()))
+        self.excluded: tuple[tuple[str, str], ...] = ()
+        self._mj = self._compile(shapes, ground, set())
+        self._data = mujoco.MjData(self._mj)
+        # MuJoCo's names are our numbers, its order is its own: here are ours of its joints
+        self._joints = np.array([int(self._mj.joint(k).name) for k in range(self._mj.njnt)])
+        self._jacobians = np.zeros((2, 3, self._mj.nv))
+        # (nb, nv): velocities of its joints from those that move on their own
+        self._carried = np.zeros((model.nb, model.nv))
+        self._carried[np.arange(model.nb), model.driver[self._joints]] = model.ratio[self._joints]
+        close = self.touches(pose[None])
+        for touch in close:
+            if touch.first == GROUND:
+                raise IdentificationError(
+                    f'{touch.second} is {touch.distance:.4g} m from the ground at the start',
+                    name=touch.second, value=touch.distance,
+                    remedy='start at another pose, or correct the height of the ground')
+        self.excluded = tuple(sorted({touch[:2] for touch in close}))
+        if self.excluded:
+            self._mj = self._compile(shapes, ground, {
+                (self._number(a), self._number(b)) for a, b in self.excluded})
+            self._data = mujoco.MjData(self._mj)
+
+    def touches(self, q: ndarray) -> list[Touch]:
+        """Return what is too close on any of the poses (N, nv), the nearest of each pair."""
+        nearest: dict[tuple[str, str], float] = {}
+        for pose in q:
+            distances, at = self._close(pose, 0.0)
+            for distance, geoms in zip(distances, self._data.contact.geom[at]):
+                pair = self._names(geoms)
+                nearest[pair] = min(float(distance), nearest.get(pair, np.inf))
+        return [Touch(*pair, distance) for pair, distance in sorted(nearest.items())]
+
+    def close(self, q: ndarray) -> ndarray:
+        """Return on which of the poses (N, nv) anything is too close, (N,) true or false."""
+        return np.array([len(self._close(pose, 0.0)[0]) > 0 for pose in q], bool)
+
+    def penalty(self, q: ndarray) -> tuple[float, ndarray]:
+        """
+        Return the sum of the pseudo-Huber loss of what is too close, and its slope.
+
+        √(1 + d²) - 1 with d = (clearance + SPARE - distance) / DEPTH: a square that deep inside,
+        where the nearest way out is a guess, becomes a line.
+
+        :param q: (N, nv) [rad | m]; the slope has the same shape.
+        """
+        total, slope = 0.0, np.zeros_like(q)
+        for pose, out in zip(q, slope):
+            distances, at = self._close(pose, SPARE)
+            if not len(at):
+                continue
+            mujoco.mj_comPos(self._mj, self._data)
+            contact, turn = self._data.contact, np.zeros(self._mj.nv)
+            depth = (self._clearance + SPARE - distances) / DEPTH
+            loss = np.sqrt(1.0 + depth**2)
+            total += float(np.sum(loss - 1.0))
+            for distance, pull, geoms, middle, normal in zip(
+                    distances, depth / loss / DEPTH, contact.geom[at], contact.pos[at],
+                    contact.frame[at, :3]):
+                # The distance grows as the second body moves along the normal, and the first not
+                for jacobian, geom, side in zip(self._jacobians, geoms, (-0.5, 0.5)):
+                    mujoco.mj_jac(self._mj, self._data, jacobian, None,
+                                  middle + side * distance * normal, self._mj.geom_bodyid[geom])
+                turn -= pull * (normal @ (self._jacobians[1] - self._jacobians[0]))
+            out += turn @ self._carried
+        return total, slope
+
+    def _close(self, pose: ndarray, spare: float) -> tuple[ndarray, ndarray]:
+        """
+        Return the distances below the clearance plus something to spare, and where they are.
+
+        One of each pair of shapes, the least: how many points MuJoCo finds is apt to jump.
+        """
+        self._place(pose)
+        distances = self._data.contact.dist
+        at = np.flatnonzero(distances < self._clearance + spare)
+        if len(at) > 1:
+            at = at[np.argsort(distances[at])]
+            at = at[np.unique(self._data.contact.geom[at], axis=0, return_index=True)[1]]
+        return distances[at], at
+
+    def _place(self, pose: ndarray) -> None:
+        model, data = self._model, self._data
+        data.qpos[:] = (model.ratio * pose[model.driver] + model.shift)[self._joints]
+        mujoco.mj_kinematics(self._mj, data)
+        mujoco.mj_collision(self._mj, data)
+
+    def _names(self, geoms: ndarray) -> tuple[str, str]:
+        bodies = sorted(int(self._mj.geom_bodyid[geom]) for geom in geoms)
+        names = (*self._model.link_names, self._model.base_link)        # -1 is the base
+        first, second = (names[int(self._mj.body(k).name)] if k else GROUND for k in bodies)
+        return first, second
+
+    def _number(self, link: str) -> int:
+        names = self._model.link_names
+        return names.index(link) if link in names else -1
+
+    def _compile(self, shapes: Sequence[Shape], ground: float | None,
+                 excluded: Collection[tuple[int, int]]) -> mujoco.MjModel:
+        """Return MuJoCo's model: joints and shapes, without those pairs of bodies."""
+        model, spec = self._model, mujoco.MjSpec()
+        # What its parent filter lets pass depends on whether the parent moves
+        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+        spec.option.gravity = np.zeros(3)
+        bodies = {-1: spec.worldbody.add_body(name='-1')}
+        for i in range(model.nb):
+            parent = int(model.parent[i])
+            body = bodies[i] = (spec.worldbody if parent < 0 else bodies[parent]).add_body(
+                name=str(i), pos=model.joint_origin[i], quat=_quaternion(model.joint_rotation[i]),
+                mass=1.0, inertia=np.ones(3), explicitinertial=True)
+            slides = model.body_joint_types[i] == 'prismatic'
+            body.add_joint(name=str(i), axis=model.joint_axis[i],
+                           limited=mujoco.mjtLimited.mjLIMITED_FALSE,
+                           type=mujoco.mjtJoint.mjJNT_SLIDE if slides
+                           else mujoco.mjtJoint.mjJNT_HINGE)
+            spec.add_exclude(bodyname1=str(max(parent, -1)), bodyname2=str(i))
+        for first, second in excluded:
+            spec.add_exclude(bodyname1=str(first), bodyname2=str(second))
+        assets: dict[str, bytes] = {}
+        for shape in shapes:
+            if shape.link in model.frames:
+                self._add(spec, bodies, shape, assets)
+        if ground is not None:
+            length = np.linalg.norm(model.gravity_vector)
+            if length == 0.0:
+                raise IdentificationError('a ground without gravity', name='ground', value=ground,
+                                          remedy='load the robot with gravity, or leave it out')
+            up = -model.gravity_vector / length
+            turn = np.zeros(4)
+            mujoco.mju_quatZ2Vec(turn, up)
+            spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, pos=ground * up, quat=turn,
+                                    size=[GROUND_SIZE, GROUND_SIZE, 1.0])
+        spec.assets = assets
+        try:
+            return spec.compile()
+        except ValueError as error:
+            raise IdentificationError(
+                f'MuJoCo refuses the shapes ({" ".join(str(error).split())})', name=model.name,
+                remedy='correct what the message names, or go without a check for collisions'
+                ) from error
+
+    def _add(self, spec: mujoco.MjSpec, bodies: dict[int, mujoco.MjsBody], shape: Shape,
+             assets: dict[str, bytes]) -> None:
+        frame, size = self._model.frame(shape.link), shape.size
+        how: dict[str, object] = {}
+        if shape.mesh is not None:
+            name = f'{len(assets)}{shape.mesh.suffix.lower()}'
+            assets[name] = shape.mesh.read_bytes()
+            spec.add_mesh(name=name, file=name, scale=size,
+                          inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
+            how['meshname'] = name
+        else:
+            how['size'] = [*size, 0.0, 0.0][:3]
+        bodies[frame.body].add_geom(
+            type=GEOMS[shape.kind], margin=self._clearance + SPARE,
+            pos=frame.origin + frame.rotation @ shape.origin,
+            quat=_quaternion(frame.rotation @ shape.rotation), **how)
+
+
+def _quaternion(rotation: ndarray) -> ndarray:
+    quaternion = np.zeros(4)
+    mujoco.mju_mat2Quat(quaternion, rotation.ravel())
+    return quaternion

@@ -1,0 +1,193 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a motion is to be optimised for: what it tells, and what it costs to break its limits."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray
+
+from ...dynamics import Dynamics
+from ...errors import IdentificationError
+from .base_regressor import BaseRegressor
+from .criteria import Criterion, Quality, of_matrix, quality
+from .fourier import Fourier
+from .motion_limits import Limits
+
+if TYPE_CHECKING:
+    from .collisions import Collisions
+
+# Samples for each wave of the last harmonic: of limits, of which every second is of the regressor
+# too, and of the final check, whose peaks are true to cos(π / 400), 3e-5
+PER_WAVE, EVERY, PER_WAVE_CHECK = 24, 2, 400
+STEP = 1e-6             # of the velocity limit, for the slope of friction
+SHRINK, SMALLEST = 0.98, 0.1
+MOST_WATCHED = 40       # more times to look for collisions, at once
+
+
+@dataclass(frozen=True)
+class Usage:
+    """
+    The most that a motion takes, on a fine grid, (nv,) each; units as in :class:`Limits`.
+
+    :param lower, upper: the ends of the range of positions.
+    """
+
+    lower: ndarray
+    upper: ndarray
+    velocity: ndarray
+    acceleration: ndarray
+    effort: ndarray
+
+    def of(self, limits: Limits) -> dict[str, ndarray]:
+        """Return how large a share of each limit that is, by its name, (nv,) each."""
+        middle, half = (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
+        return {'position': np.maximum(self.upper - middle, middle - self.lower) / half,
+                'velocity': self.velocity / limits.velocity,
+                'acceleration': self.acceleration / limits.acceleration,
+                'effort': self.effort / limits.effort}
+
+
+class MotionCost:
+    """
+    Motions of a robot from a pose and back: their cost with its slope, and what they take.
+
+    Coefficients are those of :class:`Fourier`, (nv, size).
+
+    :param collisions: None: no motion collides.
+    :raises IdentificationError: if the pose is not within the limits, or cannot be held in them.
+    """
+
+    def __init__(self, dynamics: Dynamics, series: Fourier, pose: ndarray, limits: Limits,
+                 regressor: BaseRegressor, collisions: 'Collisions | None'):
+        self._batch, self._model = dynamics.batch, dynamics.model
+        self._series, self._pose, self.limits = series, pose, limits
+        self._regressor, self._collisions = regressor, collisions
+        self._basis = np.stack(series.basis(series.grid(PER_WAVE)))
+        self._check = np.stack(series.basis(series.grid(PER_WAVE_CHECK)))
+        self._watched = self._basis[0, ::EVERY]     # where collisions are looked for
+        weight = np.abs(self._batch.gravity(pose[None])[0])
+        for i, name in enumerate(self._model.joint_names):
+            if not limits.lower[i] < pose[i] < limits.upper[i]:
+                raise IdentificationError(
+                    f'joint {name} starts at {pose[i]:.6g}', name=name, value=float(pose[i]),
+                    remedy=f'start between {limits.lower[i]:.6g} and {limits.upper[i]:.6g}, its '
+                           'range less the margin: --at V1,V2,...')
+            if not weight[i] < limits.effort[i]:
+                raise IdentificationError(
+                    f'joint {name} bears {weight[i]:.4g} N·m or N at the start', name=name,
+                    value=float(weight[i]), remedy=f'start where it bears less than the '
+                    f'{limits.effort[i]:.4g} allowed: --at V1,V2,..., or allow more')
+
+    def __call__(self, coefficients: ndarray, criterion: Criterion, weight: float
+                 ) -> tuple[float, ndarray]:
+        """
+        Return criterion + ``weight`` × penalty, and its derivative (nv, size).
+
+        The penalty is the mean over the grid of the squared shares by which limits are exceeded,
+        and of :meth:`Collisions.penalty`.
+        """
+        motion = self._motion(self._basis, coefficients)
+        slopes = np.zeros((3, *motion[0].shape))
+        some = tuple(a[::EVERY] for a in motion)
+        matrix, by_state = self._regressor.with_slopes(*some)
+        value, gradient = of_matrix(criterion, matrix)
+        slopes[:, ::EVERY] = np.einsum('tij,kntij->ktn', gradient, by_state)
+        value += self._penalty(motion, slopes, weight / len(motion[0]))
+        slope = np.einsum('ktn,ktc->nc', slopes, self._basis)
+        if self._collisions:
+            share = weight * EVERY / len(motion[0])
+            depth, by_pose = self._collisions.penalty(self._pose + self._watched @ coefficients.T)
+            value, slope = value + share * depth, slope + share * by_pose.T @ self._watched
+        return value, slope
+
+    def _touching(self, coefficients: ndarray, suspects: ndarray) -> ndarray:
+        """Return at which samples of the check something touches, the suspects tried first."""
+        if self._collisions is None:
+            return suspects[:0]
+        q = self._motion(self._check, coefficients)[0]
+        # Where it touched before it is likely to touch again
+        found = suspects[self._collisions.close(q[suspects])]
+        return found if len(found) else np.flatnonzero(self._collisions.close(q))
+
+    def watch(self, coefficients: ndarray) -> None:
+        """From now on look for collisions also when this motion has some that went unseen."""
+        touching = self._touching(coefficients, np.arange(0))
+        some = touching[::max(len(touching) // MOST_WATCHED, 1)]
+        self._watched = np.vstack([self._watched, self._check[0, some]])
+
+    def quality(self, coefficients: ndarray) -> Quality:
+        """Return what a motion tells."""
+        return quality(self._regressor(*self._motion(self._basis, coefficients)))
+
+    def usage(self, coefficients: ndarray) -> Usage:
+        """Return what a motion takes of the limits."""
+        q, qd, qdd = self._motion(self._check, coefficients)
+        # Between the samples of a series the peaks are higher by this at most, see Fourier.grid
+        peak = 1.0 / np.cos(np.pi / PER_WAVE_CHECK)
+        return Usage(self._pose + peak * (q.min(0) - self._pose),
+                     self._pose + peak * (q.max(0) - self._pose),
+                     peak * np.abs(qd).max(0), peak * np.abs(qdd).max(0),
+                     np.abs(self.effort(q, qd, qdd)).max(0))
+
+    def effort(self, q: ndarray, qd: ndarray, qdd: ndarray) -> ndarray:
+        """Return the efforts (N, nv) [N·m | N] of a motion, friction of the model included."""
+        return self._batch.inverse_dynamics(q, qd, qdd) + self._batch.friction(qd)
+
+    def inside(self, coefficients: ndarray) -> ndarray | None:
+        """
+        Return the coefficients, scaled down until nothing is exceeded and nothing touches.
+
+        None if that leaves next to nothing of the motion.
+        """
+        # At the pose itself all is well, and position, velocity, acceleration scale with the size
+        use, pose, limits = self.usage(coefficients), self._pose, self.limits
+        with np.errstate(divide='ignore'):
+            room = np.concatenate([
+                (limits.upper - pose) / np.maximum(use.upper - pose, 0.0),
+                (limits.lower - pose) / np.minimum(use.lower - pose, -0.0),
+                limits.velocity / use.velocity, limits.acceleration / use.acceleration])
+        scale = min(1.0, float(np.nanmin(room)) * (1.0 - 1e-9))
+        suspects = np.arange(0)
+        while scale >= SMALLEST:
+            smaller = scale * coefficients
+            if (self.usage(smaller).effort <= limits.effort).all():
+                suspects = self._touching(smaller, suspects)
+                if not len(suspects):
+                    return smaller
+            scale *= SHRINK
+        return None
+
+    def _motion(self, basis: ndarray, coefficients: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+        shift, velocity, acceleration = basis @ coefficients.T
+        return self._pose + shift, velocity, acceleration
+
+    def _penalty(self, motion: tuple[ndarray, ndarray, ndarray], slopes: ndarray, weight: float
+                 ) -> float:
+        """Return the weighted penalty and add its derivatives by q, q̇, q̈ to ``slopes``."""
+        (q, qd, qdd), limits, total = motion, self.limits, 0.0
+        middle, half = (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
+        for kind, (value, limit) in enumerate((
+                (q - middle, half), (qd, limits.velocity), (qdd, limits.acceleration))):
+            excess, slope = _excess(value, limit)
+            total += np.sum(excess**2)
+            slopes[kind] += 2.0 * weight * excess * slope
+        effort = self.effort(q, qd, qdd)
+        excess, slope = _excess(effort, limits.effort)
+        over = np.flatnonzero(excess.any(axis=1))
+        if len(over):
+            total += np.sum(excess**2)
+            pull = 2.0 * weight * (excess * slope)[over]
+            for kind, part in enumerate(self._batch.inverse_dynamics_derivatives(
+                    q[over], qd[over], qdd[over])):
+                slopes[kind, over] += np.einsum('ti,tij->tj', pull, part)
+            step = STEP * limits.velocity
+            slopes[1, over] += pull * (self._batch.friction(qd[over] + step)
+                                       - self._batch.friction(qd[over])) / step
+        return weight * float(total)
+
+
+def _excess(value: ndarray, limit: ndarray) -> tuple[ndarray, ndarray]:
+    """Return by which share of the limit values exceed it, and the derivative where they do."""
+    return np.maximum(np.abs(value) / limit - 1.0, 0.0), np.sign(value) / limit

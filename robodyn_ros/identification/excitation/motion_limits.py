@@ -1,0 +1,110 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How far a robot may move while it is excited: the limits of its model, with margins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NoReturn
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
+
+NOTHING: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Shares:
+    """
+    How much of its limits a motion may use.
+
+    :param position: of the range between the position limits, about its middle.
+    :param velocity: of the velocity limits; ``effort``: of the effort limits, which has to leave
+        room for what the model does not know, and for feedback.
+    """
+
+    position: float = 0.95
+    velocity: float = 0.8
+    effort: float = 0.7
+
+    def __post_init__(self):
+        for name in ('position', 'velocity', 'effort'):
+            if not 0.0 < (share := getattr(self, name)) <= 1.0:
+                raise IdentificationError(f'the share {share:g} of the {name} limits', name=name,
+                                          value=share, remedy='give one above 0, up to 1')
+
+
+@dataclass(frozen=True)
+class Limits:
+    """
+    What no motion may exceed, margins taken off, (nv,) each.
+
+    :param lower, upper: [rad | m].
+    :param velocity: [rad/s | m/s].
+    :param acceleration: [rad/s² | m/s²]; inf where only the effort limit bounds it.
+    :param effort: [N·m | N]; inf where there is no limit.
+    """
+
+    lower: ndarray
+    upper: ndarray
+    velocity: ndarray
+    acceleration: ndarray
+    effort: ndarray
+
+
+def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
+                  ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+                  velocity: Mapping[str, float] = NOTHING,
+                  acceleration: Mapping[str, float] = NOTHING) -> Limits:
+    """
+    Return the limits of a model, those that are given here in their place, with margins.
+
+    A URDF has no acceleration limits. Where none is given, the effort limit is what bounds the
+    acceleration, by inverse dynamics; a joint that has neither is refused.
+
+    :param ranges: lower and upper end [rad | m] by joint, inside the limits that the model has.
+    :param velocity: limit [rad/s | m/s] by joint, not above that of the model.
+    :param acceleration: limit [rad/s² | m/s²] by joint; no share is taken of it.
+    :raises IdentificationError: naming a joint that has no limit where it must have one, or a
+        limit that cannot be.
+    :raises UnknownNameError: if there is no such joint.
+    """
+    lower, upper = model.position_lower.copy(), model.position_upper.copy()
+    fastest, hardest = model.velocity_limit.copy(), np.full(model.nv, np.inf)
+    for name, (low, high) in ranges.items():
+        i = model.joint_index(name)
+        if not lower[i] <= low < high <= upper[i]:
+            _refuse(name, f'the range {low:g} to {high:g}', (low, high),
+                    f'give one in the limits {lower[i]:g} to {upper[i]:g}, the lower end first')
+        lower[i], upper[i] = low, high
+    for given, limits, what in ((velocity, fastest, 'velocity'),
+                                (acceleration, hardest, 'acceleration')):
+        for name, value in given.items():
+            i = model.joint_index(name)
+            if not 0.0 < value <= limits[i]:
+                _refuse(name, f'the {what} limit {value:g}', value,
+                        f'give one above 0, up to the limit {limits[i]:g} of the model')
+            limits[i] = value
+    for i, name in enumerate(model.joint_names):
+        if not np.isfinite([lower[i], upper[i]]).all():
+            _refuse(name, 'no position limits', (lower[i], upper[i]),
+                    f'give the range that it may use: --range {name}=-3.1:3.1, or ranges=')
+        if not upper[i] > lower[i]:
+            _refuse(name, 'no room between its position limits', (lower[i], upper[i]),
+                    'lock it')
+        if not 0.0 < fastest[i] < np.inf:
+            _refuse(name, f'the velocity limit {fastest[i]:g}', float(fastest[i]),
+                    f'say how fast it may be: --velocity-limit {name}=1.0, or velocity=')
+        if np.isinf(model.effort_limit[i]) and np.isinf(hardest[i]):
+            _refuse(name, 'neither an effort nor an acceleration limit', np.inf,
+                    f'give one of acceleration: --acceleration {name}=5.0, or acceleration=')
+    middle, half = (lower + upper) / 2, shares.position * (upper - lower) / 2
+    return Limits(middle - half, middle + half, shares.velocity * fastest, hardest,
+                  shares.effort * model.effort_limit)
+
+
+def _refuse(name: str, problem: str, value: object, remedy: str) -> NoReturn:
+    raise IdentificationError(f'joint {name}: {problem}', name=name, value=value, remedy=remedy)

@@ -1,0 +1,52 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""An exciting motion in one picture: position, velocity and effort of each joint."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from numpy import ndarray
+
+from ...errors import ArgumentError
+from .search import Excitation
+
+NEAR = 0.7      # of a limit
+
+
+def draw(title: str, found: Excitation, motion: tuple[ndarray, ndarray, ndarray, ndarray],
+         effort: ndarray, units: tuple[str, str], path: Path) -> None:
+    """
+    Write a PNG; dashed lines are what a joint is allowed, where it comes near.
+
+    :param motion: times (T,) [s] and q, q̇, q̈ (T, nv); ``effort`` (T, nv).
+    :param units: of positions and of efforts.
+    :raises ArgumentError: if it cannot be written.
+    """
+    times, q, qd, _ = motion
+    colors = mpl.colormaps['tab10' if len(found.joint_names) <= 10 else 'viridis'].resampled(
+        max(len(found.joint_names), 10))
+    figure = Figure(figsize=(9.0, 9.0), layout='constrained')
+    figure.suptitle(title.replace('$', r'\$'))
+    rows = figure.subplots(3, 1, sharex=True)
+    labels = (f'position [{units[0]}]', f'velocity [{units[0]}/s]', f'effort [{units[1]}]')
+    limits = (None, found.limits.velocity, found.limits.effort)
+    for axes, values, label, limit in zip(rows, (q, qd, effort), labels, limits):
+        for i, name in enumerate(found.joint_names):
+            axes.plot(times, values[:, i], color=colors(i), lw=1.2, label=name.replace('$', r'\$'))
+        # Only those that a joint comes near: others would press the curves flat
+        if limit is not None:
+            for joint in np.flatnonzero(np.abs(values).max(0) > NEAR * limit).tolist():
+                for sign in (-1.0, 1.0):
+                    axes.axhline(sign * limit[joint], color=colors(joint), lw=0.8, ls='--')
+        axes.set_ylabel(label)
+        axes.grid(alpha=0.25)
+    rows[-1].set(xlabel='time [s]', xlim=(times[0], times[-1]))
+    figure.legend(*rows[0].get_legend_handles_labels(), loc='outside lower center',
+                  ncols=min(len(found.joint_names), 7), fontsize=8)
+    try:
+        figure.savefig(path, dpi=110)
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f'{path} cannot be written ({error})', name='--picture',
+                            value=str(path), remedy='give a path that ends in .png') from error

@@ -1,0 +1,190 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From raw samples to a clean motion: every choice is stated, and can be made otherwise."""
+
+import numpy as np
+from numpy import ndarray
+from scipy.interpolate import CubicSpline
+
+from ...errors import RecordingError
+from ...model.robot import RobotModel
+from ..doubts.plausible import doubts_of_motion
+from ..doubts.suspicion import settle
+from ..doubts.symptoms import doubts_of_recording, doubts_of_velocity
+from ..motion import Motion
+from ..recordings.recording import Recording
+from .filtering import Cutoff, LowPass, choose_cutoff, derivatives
+from .options import Options
+from .timing import BRIDGED, DROPPED, Stretches, grid, stretches
+
+LEAST = 32          # samples of a piece beyond its transients that are worth keeping
+ENOUGH = 1.0        # [s] of clean motion: with less nothing can be said
+
+
+def prepare(recording: Recording, model: RobotModel,
+            options: Options | None = None) -> tuple[Motion, list[str]]:
+    """
+    Return the motion that a recording holds, and what was done and found on the way.
+
+    Stamps are checked; what a gap or a step of the clock parts are segments, and nothing looks
+    across their borders. Each is brought to an equidistant grid by a cubic spline, position and
+    effort pass the same filter (so that a model linear in its parameters still holds between
+    them), and derivatives are those of a quintic spline. Transients are cut away. Then the motion
+    is held against the model: what cannot be right is refused, with what would be.
+
+    :raises RecordingError: a joint or the efforts are missing, too little is left, or something
+        is doubted so much that no result would mean anything (``options.accept`` overrides).
+    """
+    options = options or Options()
+    recording = recording.of(model.joint_names)
+    notes = list(recording.notes)
+    notes += settle(doubts_of_recording(recording, model), options.accept)
+    signals = _signals(recording, options.velocity == 'measured')
+    found, rate, cutoff = _choices(recording, signals, options)
+    low_pass = LowPass(cutoff.frequency, options.order, rate)
+    cut = low_pass.settling if options.settling is None else round(options.settling * rate)
+    notes += [*found.notes, f'brought to {rate:.6g} Hz' + (
+        ', the rate of the recording' if options.rate is None else ', as asked')]
+    notes += [f'cutoff {cutoff.frequency:.3g} Hz: {cutoff.why}',
+              f'low-pass filter: Butterworth of order {options.order}, forwards and backwards, '
+              f'over positions and efforts alike'] if np.isfinite(cutoff.frequency) else [
+                  'no filter, as asked']
+    parts = [_segment(found.time[piece], {key: a[piece] for key, a in signals.items()}, rate,
+                      low_pass, cut)
+             for piece in found.pieces
+             if np.ptp(found.time[piece]) * rate > max(2 * cut, low_pass.settling) + LEAST]
+    motion = _joined(parts, recording, rate, options)
+    notes += _kept(found, parts, cut, rate)
+    notes.append('velocity: measured, filtered; acceleration: its derivative'
+                 if options.velocity == 'measured' else
+                 'velocity and acceleration: derivatives of the filtered position')
+    if 'velocity' in signals:
+        notes += settle(doubts_of_velocity(
+            np.vstack([part['derived'] for part in parts]),
+            np.vstack([part['velocity'] for part in parts]), model), options.accept)
+    notes += settle(doubts_of_motion(motion, model, cutoff.frequency, recording.effort_unit,
+                                     options.accept), options.accept)
+    motion = _thinned(motion, options, notes)
+    notes.append(f'motion: {len(motion)} samples at {motion.rate:.6g} Hz in '
+                 f'{len(motion.segments)} segments')
+    return motion, notes
+
+
+def _signals(recording: Recording, measured: bool) -> dict[str, ndarray]:
+    """Return what is to be filtered; a sample of which something is not finite is NaN in all."""
+    assert recording.effort is not None     # that there is none is never accepted
+    signals = {'position': recording.position, 'effort': recording.effort}
+    velocity = recording.velocity
+    if velocity is not None and (measured or np.isfinite(velocity).all() and velocity.any()):
+        signals['velocity'] = velocity
+    elif measured:
+        raise RecordingError('no velocity was recorded', name='velocity',
+                             remedy="take the derivative of the position: velocity='position'")
+    bad = ~np.all([np.isfinite(a).all(1) for a in signals.values()], axis=0)
+    return {key: np.where(bad[:, None], np.nan, a) for key, a in signals.items()}
+
+
+def _choices(recording: Recording, signals: dict[str, ndarray],
+             options: Options) -> tuple[Stretches, float, Cutoff]:
+    """Return where to cut, the rate and the cutoff: the last decides what gaps can be bridged."""
+    found = stretches(recording.time, signals['position'], options.gap)
+    rate = found.rate if options.rate is None else options.rate
+    if options.cutoff is None:
+        pieces = [_resampled(found.time[piece], signals['position'][piece], rate)[1]
+                  for piece in found.pieces if np.ptp(found.time[piece]) * rate > 2 * LEAST]
+        if not pieces:
+            raise _too_short(found, rate)
+        cutoff = choose_cutoff(pieces, rate)
+    else:
+        cutoff = Cutoff(options.cutoff, 'as asked')
+        if np.isfinite(options.cutoff) and options.cutoff >= rate / 2:
+            raise RecordingError(f'a cutoff of {options.cutoff:g} Hz is not below half the rate',
+                                 name='cutoff', value=options.cutoff,
+                                 remedy=f'give less than {rate / 2:g} Hz, or infinity for none')
+    if options.gap is None:
+        limit = np.clip(0.25 / cutoff.frequency * found.rate, DROPPED + 1, BRIDGED) / found.rate
+        found = stretches(recording.time, signals['position'], float(limit))
+    return found, rate, cutoff
+
+
+def _resampled(time: ndarray, values: ndarray, rate: float) -> tuple[ndarray, ndarray]:
+    at = grid(time, rate)
+    if at is None:
+        return time[0] + np.arange(len(time)) / rate, values
+    return at, CubicSpline(time, values, axis=0)(at)
+
+
+def _segment(time: ndarray, signals: dict[str, ndarray], rate: float, low_pass: LowPass,
+             cut: int) -> dict[str, ndarray]:
+    """Return one segment on its grid: filtered, with derivatives, without transients."""
+    out = {}
+    for key, signal in signals.items():
+        out['time'], even = _resampled(time, signal, rate)
+        out[key] = low_pass(even)
+    out['derived'], out['derived twice'] = derivatives(out['position'], rate)
+    if 'velocity' in out:
+        out['measured derived'] = derivatives(out['velocity'], rate)[0]
+    return {key: a[cut:len(a) - cut] for key, a in out.items()}
+
+
+def _joined(parts: list[dict[str, ndarray]], recording: Recording, rate: float,
+            options: Options) -> Motion:
+    count = sum(len(part['time']) for part in parts)
+    if count < ENOUGH * rate:
+        raise RecordingError(
+            f'{count / rate:.3g} s of {recording.source} can be used', name='time',
+            value=count / rate,
+            remedy=f'give at least {ENOUGH:g} s without a gap or a step of the clock, and tens of '
+                   f'seconds for a good result; a higher cutoff cuts less away at borders')
+    measured = options.velocity == 'measured'
+    velocity, acceleration = (('velocity', 'measured derived') if measured
+                              else ('derived', 'derived twice'))
+    ends = np.cumsum([0, *(len(part['time']) for part in parts)]).tolist()
+
+    def whole(key: str) -> ndarray:
+        return np.concatenate([part[key] for part in parts])
+
+    return Motion(recording.joint_names, whole('time'), whole('position'), whole(velocity),
+                  whole(acceleration), whole('effort'), rate, tuple(zip(ends, ends[1:])))
+
+
+def _too_short(found: Stretches, rate: float) -> RecordingError:
+    longest = max(np.ptp(found.time[piece]) for piece in found.pieces)
+    return RecordingError(
+        f'the longest stretch without a gap or a step of the clock lasts {longest:.3g} s',
+        name='time', value=float(longest),
+        remedy=f'record on, for tens of seconds; at {rate:.4g} Hz less than '
+               f'{2 * LEAST / rate:.3g} s cannot be filtered')
+
+
+def _kept(found: Stretches, parts: list[dict[str, ndarray]], cut: int, rate: float) -> list[str]:
+    notes = [f'{cut / rate:.3g} s cut away at both ends of every segment: transients of the '
+             f'filter'] if cut else []
+    if dropped := len(found.pieces) - len(parts):
+        notes.append(f'{dropped} of {len(found.pieces)} segments are too short to be used')
+    return notes
+
+
+def _thinned(motion: Motion, options: Options, notes: list[str]) -> Motion:
+    """Leave out rest, and all but one in ``every`` samples; what is parted becomes segments."""
+    keep = np.ones(len(motion), bool)
+    if options.rest is not None:
+        keep = (np.abs(motion.velocity) > options.rest).any(1)
+        notes.append(f'{np.sum(~keep)} samples at rest left out: no joint faster than '
+                     f'{options.rest:g}')
+    if options.every > 1:
+        notes.append(f'one in {options.every} samples kept')
+    chosen, ends = [], [0]
+    for begin, end in motion.segments:
+        inside = begin + np.flatnonzero(keep[begin:end])
+        for run in np.split(inside, np.flatnonzero(np.diff(inside) > 1) + 1):
+            if len(run):
+                chosen.append(run[::options.every])
+                ends.append(ends[-1] + len(chosen[-1]))
+    if not chosen:
+        raise RecordingError('nothing is left: no joint moves faster than is called rest',
+                             name='rest', value=options.rest, remedy='give less, or None')
+    index = np.concatenate(chosen)
+    return Motion(motion.joint_names, motion.time[index], motion.position[index],
+                  motion.velocity[index], motion.acceleration[index], motion.effort[index],
+                  motion.rate / options.every, tuple(zip(ends, ends[1:])))

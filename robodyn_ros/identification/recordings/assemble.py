@@ -1,0 +1,129 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A table's columns become a recording: which is what, in which unit, at which times."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import RecordingError
+from ...model.robot import RobotModel
+from . import units as of_units
+from .columns import Columns, Found, by_count, by_header, by_map
+from .read_table import Table
+from .recording import Recording
+from .units import Units
+
+
+class Wishes(NamedTuple):
+    """What the caller says about a table, see :func:`~.read.read`."""
+
+    columns: Columns
+    units: Units
+    rate: float | None
+    joint_names: Sequence[str] | None
+
+
+def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Recording:
+    """
+    Return the recording that a table holds.
+
+    :raises RecordingError: it is not clear which columns are which, or some are missing.
+    """
+    headers = list(table.columns)
+    joints = tuple(wishes.joint_names or table.joint_names or model.joint_names)
+    found = _find(table, headers, joints, wishes)
+    notes, units = list(table.notes), {**found.units, **wishes.units}
+    if 'position' not in found.columns:
+        raise RecordingError(f'{source} has no positions', name='position', value=headers,
+                             remedy="say which columns they are: columns={'position': 'q{i}'}; "
+                                    f'there are {", ".join(headers[:40])}')
+    names = tuple(name for name in joints if name in found.columns['position'])
+    kinds = [model.joint_types[model.joint_index(name)] if name in model.joint_names
+             else 'revolute' for name in names]
+    time, lines = _time(table, found, source, units, wishes)
+    notes += lines
+    arrays: dict[str, ndarray | None] = {'velocity': None, 'effort': None}
+    for quantity, columns in found.columns.items():
+        if missing := [name for name in names if name not in columns]:
+            if quantity == 'effort':
+                raise RecordingError(f'{source} has no effort of {", ".join(missing)}',
+                                     name=missing[0], value=list(columns.values()),
+                                     remedy='record it, or lock the joint in the model')
+            notes.append(f'{quantity} not used: there is none of {", ".join(missing)}')
+            continue
+        values = np.column_stack([table.columns[columns[name]] for name in names])
+        unit = units.get(quantity, of_units.SI[quantity])
+        arrays[quantity] = of_units.to_si(quantity, values, unit, names, kinds)
+        how = ('by number, in the order of the joints: ' if found.by_number
+               and quantity not in wishes.columns else '')
+        notes.append(f'{quantity} in {unit}: {how}' + ', '.join(
+            f'{columns[name]} → {name}' if columns[name] != name else name for name in names))
+    position = arrays['position']
+    assert position is not None
+    # In a table of several topics a line may hold nothing of the joints
+    empty = np.isnan(position).all(1)
+    for quantity in ('velocity', 'effort'):
+        if (array := arrays[quantity]) is not None:
+            empty &= np.isnan(array).all(1)
+    if empty.all():
+        raise RecordingError(f'{source} has no number in the columns of the positions',
+                             name='position', value=list(found.columns['position'].values()),
+                             remedy='say which columns they are')
+    if empty.any():
+        notes.append(f'{np.sum(empty)} lines left out: they hold nothing of the joints')
+    keep = ~empty
+    current = of_units.is_current(units.get('effort', ''))
+    velocity, effort = (None if (a := arrays[quantity]) is None else a[keep]
+                        for quantity in ('velocity', 'effort'))
+    return Recording(names, time[keep], position[keep], velocity, effort, source, tuple(notes),
+                     'A' if current else 'N·m')
+
+
+def _find(table: Table, headers: list[str], joints: tuple[str, ...], wishes: Wishes) -> Found:
+    """Return what the caller named, and of the rest what headers tell."""
+    named = by_map(wishes.columns, headers, joints, table.arrays)
+    rest = [header for header in headers
+            if not any(header in of.values() for of in named.columns.values())]
+    if not table.header and wishes.columns:
+        return named
+    told = by_header(rest, joints) if table.header else \
+        by_count(headers, joints, wishes.rate is None)
+    for quantity, columns in told.columns.items():
+        if quantity not in wishes.columns:
+            named.columns[quantity] = columns
+    if 'time' not in wishes.columns:
+        named.time, named.fraction = told.time, told.fraction
+    named.units, named.by_number = told.units, told.by_number
+    return named
+
+
+def _time(table: Table, found: Found, source: str, units: Units,
+          wishes: Wishes) -> tuple[ndarray, list[str]]:
+    """Return the stamps [s] of all lines, and how they came about."""
+    count = len(next(iter(table.columns.values())))
+    if wishes.rate is not None:
+        return np.arange(count) / wishes.rate, [f'time counted at {wishes.rate:g} Hz, as given']
+    if found.time is None:
+        raise RecordingError(f'{source} has no column of time', name='time',
+                             value=list(table.columns),
+                             remedy="say which it is (columns={'time': 't'}), or give the rate "
+                                    'at which it was recorded')
+    stamps = table.columns[found.time]
+    if found.fraction is not None:
+        return stamps + 1e-9 * table.columns[found.fraction], \
+            [f'time in s and ns: {found.time}, {found.fraction}']
+    finite = stamps[np.isfinite(stamps)]
+    guess = of_units.epoch_unit(finite[0]) if len(finite) and 'time' not in units else None
+    unit = units.get('time', guess or 's')
+    if isinstance(unit, str | float | int):
+        factor = of_units.factor('time', unit, '')
+    else:
+        raise RecordingError('the unit of time is given joint by joint', name='time', value=unit,
+                             remedy='give one')
+    why = ', for it counts from 1970' if guess else ''
+    # Seconds since 1970 leave a double some tenths of a microsecond: taken off before scaling
+    zero = finite[0] if guess and len(finite) else 0.0
+    return (stamps - zero) * factor, [f'time in {unit}{why}: {found.time}']

@@ -1,0 +1,142 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states from several messages put side by side: drivers may send a part in each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import RecordingError
+
+# time [s], names, positions, velocities, efforts
+Message = tuple[float, Sequence[str], Sequence[float], Sequence[float], Sequence[float]]
+QUANTITIES = ('position', 'velocity', 'effort')
+HOLE = 5            # periods without a message of a joint, from which on nothing is interpolated
+
+
+@dataclass
+class Merged:
+    """Samples at the stamps of the joint that came most often."""
+
+    names: tuple[str, ...]
+    time: ndarray
+    position: ndarray
+    velocity: ndarray | None
+    effort: ndarray | None
+    notes: list[str]
+
+
+@dataclass
+class _Series:
+    """One quantity of one joint: the numbers of its messages, their stamps, its values."""
+
+    count: ndarray
+    time: ndarray
+    value: ndarray
+
+
+def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None) -> Merged:
+    """
+    Return every joint's samples at common stamps.
+
+    Where all joints come in one message these are the messages. Else they are the stamps of the
+    joint that came most often; the others are interpolated between theirs, linearly. Samples at
+    which a joint kept silent for more than HOLE of its periods are left out.
+
+    :raises RecordingError: see :meth:`~.recording.Recording.from_messages`.
+    """
+    streams, refused = _sort(messages, joints)
+    notes = [f'{refused} messages refused: as many numbers as names are needed'] if refused else []
+    series = _series(streams)
+    names = tuple(dict.fromkeys(name for quantity, name in series if quantity == 'position'))
+    if not names:
+        raise RecordingError(f'{source} has no joint positions', name='position',
+                             remedy='record sensor_msgs/JointState with names and positions'
+                             + (f' of {", ".join(joints)}' if joints else ''))
+    base = max((series['position', name] for name in names), key=lambda s: len(s.time))
+    used = {key: s for key, s in series.items() if key[1] in names}
+    together = all(np.array_equal(s.count, base.count) for s in used.values())
+    if not together:
+        _check_rising(used, source)
+        notes.append(f'the joints came in messages of {len(streams)} kinds, put together at the '
+                     f'stamps of the joint that came most often')
+    keep = np.ones(len(base.time), bool)
+    columns = {}
+    for key, s in used.items():
+        if np.array_equal(s.count, base.count):
+            columns[key] = s.value
+        else:
+            columns[key] = np.interp(base.time, s.time, s.value)
+            keep &= _covered(base.time, s.time)
+    if not keep.all():
+        notes.append(f'{np.sum(~keep)} samples left out: not every joint was heard of near them')
+    arrays: dict[str, ndarray | None] = {}
+    for quantity in QUANTITIES:
+        have = [name for name in names if (quantity, name) in columns]
+        arrays[quantity] = np.column_stack([columns[quantity, name] for name in names])[keep] \
+            if len(have) == len(names) else None
+        if 0 < len(have) < len(names):
+            rest = ', '.join(name for name in names if name not in have)
+            notes.append(f'{quantity} not used: there is none of {rest}')
+    assert arrays['position'] is not None
+    return Merged(names, base.time[keep], arrays['position'], arrays['velocity'],
+                  arrays['effort'], notes)
+
+
+def _sort(messages: Iterable[Message],
+          joints: Sequence[str] | None) -> tuple[dict[tuple, list[tuple]], int]:
+    """Put messages that carry the same together; count those that cannot be used."""
+    streams: dict[tuple, list[tuple]] = defaultdict(list)
+    refused = 0
+    for count, (time, names, *values) in enumerate(messages):
+        names = tuple(names)
+        filled = tuple(len(v) > 0 for v in values)
+        if any(len(v) not in (0, len(names)) for v in values) or len(set(names)) < len(names):
+            refused += 1
+        elif any(filled) and (joints is None or not set(names).isdisjoint(joints)):
+            streams[names, filled].append((count, time, *values))
+    if joints is not None:
+        streams = {(tuple(name if name in joints else '' for name in names), filled): rows
+                   for (names, filled), rows in streams.items()}
+    return streams, refused
+
+
+def _series(streams: dict[tuple, list[tuple]]) -> dict[tuple[str, str], _Series]:
+    parts: dict[tuple[str, str], list[tuple]] = defaultdict(list)
+    for (names, filled), rows in streams.items():
+        count, time = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+        for k, quantity in enumerate(QUANTITIES):
+            if filled[k]:
+                values = np.array([row[2 + k] for row in rows], float)
+                for j, name in enumerate(names):
+                    if name:
+                        parts[quantity, name].append((count, time, values[:, j]))
+    series = {}
+    for key, of_key in parts.items():
+        count, time, value = map(np.concatenate, zip(*of_key))
+        order = np.argsort(count)
+        series[key] = _Series(count[order], time[order], value[order])
+    return series
+
+
+def _check_rising(series: dict[tuple[str, str], _Series], source: str) -> None:
+    for (_, name), s in series.items():
+        if (np.diff(s.time) < 0).any():
+            raise RecordingError(
+                f'the stamps of {name} in {source} run backwards, so it cannot be put beside '
+                f'joints of other messages', name=name, value=float(np.diff(s.time).min()),
+                remedy="use the time of receipt (stamp='receipt'), or record all joints in one "
+                       "message")
+
+
+def _covered(at: ndarray, time: ndarray) -> ndarray:
+    """Tell at which times there are samples near, before and after."""
+    after = np.searchsorted(time, at).clip(1, max(len(time) - 1, 1))
+    if len(time) < 2:
+        return np.isin(at, time)
+    longest = HOLE * np.median(np.diff(time))
+    inside = (at >= time[0]) & (at <= time[-1])
+    return inside & (time[after] - time[after - 1] <= longest)

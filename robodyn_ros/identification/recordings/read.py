@@ -1,0 +1,87 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A recording from a file, by its suffix; it says what it understood."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import RecordingError
+from ...model.robot import RobotModel
+from .assemble import Wishes, assemble
+from .columns import Columns
+from .read_bag import read_bag
+from .read_table import read_csv, read_npz
+from .recording import Recording
+from .units import Units, check, is_current, to_si
+
+BAGS = ('.mcap', '.db3')
+
+
+def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
+         units: Units | None = None, rate: float | None = None,
+         joint_names: Sequence[str] | None = None, topic: str | None = None,
+         stamp: str = 'header') -> Recording:
+    """
+    Return what a file recorded of the joints of a model, in its order and in SI units.
+
+    A folder, a .mcap or a .db3 file is a bag of ROS 2 (it needs the extra `identify`), .npz holds
+    arrays of NumPy, all else is a table of text with one sample a line.
+
+    :param columns: of tables, for 'time', 'position', 'velocity' and 'effort': a pattern with
+        {name}, {i} (from 1) or {i0}, such as 'q{i}'; or the headers or numbers (from 0) of the
+        columns in the order of the joints; or None for what shall not be used. What is not
+        mentioned is recognised by usual headers.
+    :param units: for the same four: a unit ('deg', 'deg/s', 'mN·m', 'A', 'ms', ...), with a minus
+        before it to turn the sign; a factor to SI; or a mapping from joints to these.
+    :param rate: samples a second [Hz]; stands for a column of time.
+    :param joint_names: what the columns are of, in their order, where they have but numbers; the
+        model's own order where this is None. For a bag: nothing, it has names.
+    :param topic: see :func:`~.read_bag.read_bag`; ``stamp`` too.
+    :raises RecordingError: the file cannot be read so, or lacks a joint.
+    :raises UnknownNameError: there is no such column, topic or quantity.
+    """
+    path, units = Path(path).expanduser(), units or {}
+    check(units)
+    if not path.exists():
+        raise RecordingError(f'no file {path}', name=str(path),
+                             remedy='give a CSV file, a .npz file, or a bag of ROS 2')
+    if rate is not None and not 0 < rate < np.inf:
+        raise RecordingError(f'the rate is {rate!r}', name='rate', value=rate,
+                             remedy='give samples a second, more than zero')
+    if path.is_dir() or path.suffix.lower() in BAGS:
+        recording = _scaled(read_bag(path, model, topic, stamp), model, units)
+    else:
+        table = read_npz(path) if path.suffix.lower() == '.npz' else read_csv(path)
+        wishes = Wishes(columns or {}, units, rate, joint_names)
+        recording = assemble(table, path.name, model, wishes)
+    recording = recording.of(model.joint_names)
+    return replace(recording, notes=(*recording.notes, _summary(recording)))
+
+
+def _scaled(recording: Recording, model: RobotModel, units: Units) -> Recording:
+    """Apply units that the caller gave to what came in a message."""
+    kinds = [model.joint_types[model.joint_index(name)] for name in recording.joint_names]
+    changes: dict[str, Any] = {}
+    for quantity, unit in units.items():
+        values = getattr(recording, quantity)
+        if values is not None and quantity != 'time':
+            changes[quantity] = to_si(quantity, values, unit, recording.joint_names, kinds)
+    lines = [f'{quantity} in {units[quantity]}, as given' for quantity in changes]
+    return replace(recording, **changes, notes=(*recording.notes, *lines),
+                   effort_unit='A' if is_current(units.get('effort', '')) else 'N·m')
+
+
+def _summary(recording: Recording) -> str:
+    time = recording.time[np.isfinite(recording.time)]
+    steps = np.diff(time)
+    rising = steps[steps > 0]
+    rate = f'{1 / np.median(rising):.6g} Hz' if len(rising) else 'an unknown rate'
+    long = float(np.ptp(time)) if len(time) else 0.0
+    have = [name for name in ('position', 'velocity', 'effort')
+            if getattr(recording, name) is not None]
+    return (f'{len(recording)} samples of {len(recording.joint_names)} joints over {long:.6g} s '
+            f'at {rate}: {", ".join(have)}')

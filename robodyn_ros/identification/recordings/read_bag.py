@@ -1,0 +1,118 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Bags of ROS 2, in SQLite or MCAP, read without ROS."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...errors import RecordingError, UnknownNameError
+from ...model.robot import RobotModel
+from .recording import Recording
+
+STATE_TYPE = 'sensor_msgs/msg/JointState'
+STAMPS = ('header', 'receipt')
+
+
+def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str) -> Recording:
+    """
+    Return the joint states of a bag: a folder with metadata.yaml, or a bare .mcap or .db3 file.
+
+    :param topic: of sensor_msgs/JointState; None: the only one that carries joints of the model.
+    :param stamp: 'header' takes the stamps of the messages, and where they are all zero the times
+        of receipt; 'receipt' takes these anyway.
+    :raises RecordingError: the bag cannot be read, `rosbags` is not installed, or it is not clear
+        which topic is meant.
+    :raises UnknownNameError: there is no such topic of this type.
+    """
+    if stamp not in STAMPS:
+        raise UnknownNameError('stamp', stamp, STAMPS)
+    try:
+        from rosbags.highlevel import AnyReader, AnyReaderError
+        from rosbags.rosbag2 import ReaderError
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError:
+        raise RecordingError(
+            f'{path.name} is a bag, and what reads it is not installed', name='rosbags',
+            value=str(path), remedy="run `pip install 'robodyn_ros[identify]'`") from None
+    try:
+        with AnyReader([_storage(path)],
+                       default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
+            chosen = _topic(reader, model, topic, path)
+            connections = [c for c in reader.connections
+                           if c.topic == chosen and c.msgtype == STATE_TYPE]
+            messages = [(received, reader.deserialize(data, STATE_TYPE))
+                        for _, received, data in reader.messages(connections)]
+    except (AnyReaderError, ReaderError, OSError) as error:
+        raise RecordingError(f'{path.name} cannot be read as a bag: {error}', name=str(path),
+                             remedy='give the folder of the bag, or its .mcap or .db3 file; one '
+                                    'that was not closed is mended by `ros2 bag reindex`'
+                             ) from None
+    stamped = stamp == 'header' and any(_nanoseconds(m) for _, m in messages)
+    recording = Recording.from_messages(_plain(messages, stamped), f'{path.name}, {chosen}',
+                                        model.joint_names)
+    clock = 'header stamps' if stamped else 'times of receipt' + (
+        '' if stamp == 'receipt' else ', for the header stamps are all zero')
+    notes = [f'{len(messages)} messages of {chosen}, {len(connections)} publishers; '
+             f'time: {clock}', *recording.notes]
+    return Recording(recording.joint_names, recording.time, recording.position,
+                     recording.velocity, recording.effort, recording.source, tuple(notes))
+
+
+def _storage(path: Path) -> Path:
+    """Return what rosbags opens: of a folder without metadata.yaml the only file of a bag."""
+    if not path.is_dir() or (path / 'metadata.yaml').exists():
+        return path
+    files = sorted([*path.glob('*.mcap'), *path.glob('*.db3')])
+    if len(files) != 1:
+        raise RecordingError(
+            f'{path.name} is a folder without metadata.yaml and with {len(files)} files of bags',
+            name=str(path), value=[file.name for file in files],
+            remedy='give one of the files' if files else 'give the folder of a bag')
+    return files[0]
+
+
+def _topic(reader: Any, model: RobotModel, wanted: str | None, path: Path) -> str:
+    states = sorted({c.topic for c in reader.connections if c.msgtype == STATE_TYPE})
+    if wanted is not None:
+        if wanted not in states:
+            raise UnknownNameError(f'topic of {STATE_TYPE}', wanted, states)
+        return wanted
+    if not states:
+        others = sorted({f'{c.topic} ({c.msgtype})' for c in reader.connections})
+        raise RecordingError(f'{path.name} has no topic of {STATE_TYPE}', name=str(path),
+                             value=others, remedy='record joint_states; it has '
+                                                  + (', '.join(others) or 'nothing'))
+    if len(states) > 1:
+        ours = [topic for topic in states if _carries(reader, topic, model)]
+        if len(ours) != 1:
+            raise RecordingError(
+                f'{path.name} has {len(states)} topics of {STATE_TYPE}', name=str(path),
+                value=states, remedy=f'say which is meant, topic={states[0]!r}, of '
+                                     f'{", ".join(states)}')
+        return ours[0]
+    return states[0]
+
+
+def _carries(reader: Any, topic: str, model: RobotModel) -> bool:
+    """Tell whether the first messages of a topic name a joint of the model."""
+    connections = [c for c in reader.connections if c.topic == topic]
+    for count, (_, _, data) in enumerate(reader.messages(connections)):
+        if {*reader.deserialize(data, STATE_TYPE).name} & {*model.joint_names}:
+            return True
+        if count > 100:
+            break
+    return False
+
+
+def _nanoseconds(message: Any) -> int:
+    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+
+
+def _plain(messages: list[tuple[int, Any]], stamped: bool) -> Iterator[tuple]:
+    """Yield messages as they are merged, their times from the first one on."""
+    first = None
+    for received, message in messages:
+        at = _nanoseconds(message) if stamped else received
+        first = at if first is None else first
+        yield (at - first) * 1e-9, message.name, message.position, message.velocity, message.effort

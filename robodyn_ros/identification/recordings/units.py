@@ -1,0 +1,106 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Units in which joint data are recorded, and what makes SI of them."""
+
+from collections.abc import Mapping, Sequence
+from math import pi
+
+import numpy as np
+from numpy import ndarray
+
+from ...errors import RecordingError
+
+# A unit's name, a factor to SI, or either of them joint by joint
+Unit = str | float
+Units = Mapping[str, Unit | Mapping[str, Unit]]
+
+ROTARY = {
+    'position': {'rad': 1.0, 'deg': pi / 180, '°': pi / 180, 'rev': 2 * pi},
+    'velocity': {'rad/s': 1.0, 'deg/s': pi / 180, '°/s': pi / 180, 'rpm': pi / 30,
+                 'rad': 1.0, 'deg': pi / 180},
+    'effort': {'N·m': 1.0, 'Nm': 1.0, 'N.m': 1.0, 'N*m': 1.0,
+               'mN·m': 1e-3, 'mNm': 1e-3, 'mN.m': 1e-3, 'mN*m': 1e-3},
+}
+SLIDING = {
+    'position': {'m': 1.0, 'mm': 1e-3},
+    'velocity': {'m/s': 1.0, 'mm/s': 1e-3},
+    'effort': {'N': 1.0, 'kN': 1e3},
+}
+CURRENT = {'A': 1.0, 'mA': 1e-3}
+TIME = {'s': 1.0, 'sec': 1.0, 'ms': 1e-3, 'msec': 1e-3, 'us': 1e-6, 'µs': 1e-6, 'usec': 1e-6,
+        'ns': 1e-9, 'nsec': 1e-9}
+SI = {'time': 's', 'position': 'rad', 'velocity': 'rad/s', 'effort': 'N·m'}
+
+
+def check(units: Units) -> None:
+    """Raise :class:`RecordingError` for units of something else than is recorded."""
+    for quantity in units:
+        if quantity not in SI:
+            raise RecordingError(f'{quantity!r} has no unit', name=str(quantity),
+                                 value=units[quantity], remedy=f'give those of {", ".join(SI)}')
+
+
+def factor(quantity: str, unit: Unit, kind: str) -> float:
+    """
+    Return what values in this unit are multiplied by to be in SI.
+
+    :param unit: a number; or a name, with a minus before it where the sign is to be turned. A
+        name of the other kind of joint leaves a joint in SI: 'deg' says nothing of metres; where
+        both are needed, give both ('deg mm').
+    :param kind: 'revolute', 'continuous' or 'prismatic'.
+    :raises RecordingError: there is no such unit.
+    """
+    if not isinstance(unit, str):
+        return float(unit)
+    mine, other = (SLIDING, ROTARY) if kind == 'prismatic' else (ROTARY, SLIDING)
+    if quantity == 'time':
+        known, others = TIME, {}
+    else:
+        current = CURRENT if quantity == 'effort' else {}
+        known, others = {**mine[quantity], **current}, other[quantity]
+    found = None
+    for word in unit.split():
+        bare = word.removeprefix('-')
+        sign = 1.0 if bare == word else -1.0
+        if bare in known:
+            found = sign * known[bare]
+        elif bare not in others:
+            raise RecordingError(
+                f'no unit {word!r} of {quantity}', name=quantity, value=unit,
+                remedy=f'choose one of {", ".join({**known, **others})}, or give a factor to SI')
+        elif found is None:
+            found = sign
+    return 1.0 if found is None else found
+
+
+def to_si(quantity: str, values: ndarray, unit: Unit | Mapping[str, Unit],
+          names: Sequence[str], kinds: Sequence[str]) -> ndarray:
+    """Return values (N, n) of these joints in SI."""
+    if isinstance(unit, Mapping):
+        if unknown := [name for name in unit if name not in names]:
+            raise RecordingError(f'a unit is given for {unknown[0]!r}, which is not recorded',
+                                 name=unknown[0], value=dict(unit),
+                                 remedy=f'choose of {", ".join(names)}')
+        each = [unit.get(name, 1.0) for name in names]
+    else:
+        each = [unit] * len(names)
+    return values * np.array([factor(quantity, u, k) for u, k in zip(each, kinds)])
+
+
+def is_current(unit: Unit | Mapping[str, Unit]) -> bool:
+    """Tell whether efforts are in ampere, at one joint or at all."""
+    each = unit.values() if isinstance(unit, Mapping) else (unit,)
+    return any(isinstance(u, str) and u.removeprefix('-') in CURRENT for u in each)
+
+
+def epoch_unit(first: float) -> str | None:
+    """
+    Return the unit in which a stamp counts from 1970, None where it does not.
+
+    Stamps of the years from 2001 to 2286 have ten digits in seconds, and three more each in ms,
+    µs and ns.
+    """
+    for unit, size in (('s', 1e9), ('ms', 1e12), ('us', 1e15), ('ns', 1e18)):
+        if size <= abs(first) < 10 * size:
+            return unit
+    return None

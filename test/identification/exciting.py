@@ -1,0 +1,46 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Motions that show everything, and efforts as a robot would measure them."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.signal import butter, sosfiltfilt
+
+from robodyn_ros import Dynamics
+from robodyn_ros.identification import Motion
+
+
+def motion(model, count=1500, rate=100.0, seed=0, offset=0.0, speed=1.0):
+    """Sums of sines at frequencies of no common measure; efforts with friction, noise-free."""
+    rng = np.random.default_rng(seed)
+    time = np.arange(count) / rate
+    q, qd, qdd = np.zeros((3, count, model.nv))
+    for _ in range(4):
+        w = speed * rng.uniform(0.5, 4.0, model.nv)
+        a = rng.uniform(0.2, 0.8, model.nv) * rng.choice([-1, 1], model.nv) / np.sqrt(w)
+        phase = np.outer(time, w) + rng.uniform(0, 6, model.nv)
+        q += a * np.sin(phase)
+        qd += a * w * np.cos(phase)
+        qdd -= a * w**2 * np.sin(phase)
+    batch = Dynamics(model).batch
+    effort = batch.inverse_dynamics(q, qd, qdd) + batch.friction(qd) + offset
+    return Motion(model.joint_names, time, q, qd, qdd, effort, rate, ((0, count),))
+
+
+def noisy(given, sigma, seed, bandwidth=None):
+    """The same with noise of its own σ on each joint, white or low-passed [Hz]."""
+    noise = np.random.default_rng(seed).normal(size=given.effort.shape)
+    if bandwidth is not None:
+        low_pass = butter(4, bandwidth, fs=given.rate, output='sos')
+        noise = sosfiltfilt(low_pass, noise, axis=0)
+        noise /= noise.std(0)
+    return replace(given, effort=given.effort + sigma * noise)
+
+
+def with_joints(model, viscous=0.0, coulomb=0.0, armature=0.0):
+    """The model with the same friction, forth and back, and the same armature at each joint."""
+    ones = np.ones(model.nv)
+    return replace(model, viscous_friction=viscous * ones, coulomb_friction=coulomb * ones,
+                   static_friction=coulomb * ones, armature=armature * ones,
+                   backward_friction=np.outer([viscous, coulomb, coulomb], ones))

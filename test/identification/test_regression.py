@@ -1,0 +1,65 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The linear system of a motion: columns, names, and the same errors when compressed."""
+
+import numpy as np
+import pytest
+from exciting import motion, noisy, with_joints
+
+from robodyn_ros import load_urdf
+from robodyn_ros.identification import Choice
+from robodyn_ros.identification.estimation.base import base_of, base_parameters
+from robodyn_ros.identification.estimation.regression import regression
+from robots import EXTENDED, GRIPPER
+
+
+@pytest.mark.parametrize('text', [GRIPPER, EXTENDED])
+@pytest.mark.parametrize('choice', [
+    Choice(), Choice(directions=True, static=True), Choice(viscous=False, coulomb=False),
+    Choice(armature=False, offset=False)])
+def test_parameters_of_the_model_give_its_efforts(text, choice):
+    # Mimic joints among them; and friction that no URDF has words for, of each direction its own
+    model = load_urdf(text)
+    given = motion(model, 60)
+    linear = regression(model, given, choice)
+    mixed = (model.backward_friction != [model.viscous_friction, model.coulomb_friction,
+                                         model.static_friction]).any()
+    if choice.coulomb and mixed and not choice.directions:
+        assert abs(linear.predict(linear.prior) - given.effort).max() > 0.01
+    else:
+        np.testing.assert_allclose(linear.predict(linear.prior), given.effort, atol=1e-9)
+    assert len(set(linear.names)) == len(linear.units) == linear.size == linear.matrix.shape[2]
+
+
+def test_names_and_units():
+    linear = regression(model := load_urdf(EXTENDED), motion(model, 5))
+    of = dict(zip(linear.names, linear.units))
+    assert of['m upper'] == 'kg' and of['mcx upper'] == 'kg·m' and of['Izz fore'] == 'kg·m²'
+    assert of['viscous shoulder'] == 'N·m·s/rad' and of['viscous slide'] == 'N·s/m'
+    assert of['Coulomb slide'] == of['offset slide'] == 'N' and of['armature slide'] == 'kg'
+
+
+def test_compressed_it_has_the_same_errors(spatial):
+    linear = regression(spatial, noisy(motion(spatial, 3000), 0.1, 0))
+    rng = np.random.default_rng(0)
+    sigma = np.array([1.0, 2.0, 0.5, 0.1])
+    R = linear.compressed(sigma, 100, 2500)
+    for _ in range(3):
+        guess = linear.prior + rng.normal(size=linear.size)
+        errors = ((linear.target - linear.matrix @ guess) / sigma)[100:2500]
+        assert np.linalg.norm(R @ np.append(guess, -1.0)) == pytest.approx(np.linalg.norm(errors))
+
+
+def test_samples_are_left_out_within_segments(planar):
+    given = motion(planar, 103)
+    linear = regression(planar, given, Choice(decimate=10))
+    assert len(linear) == 11 and linear.rate == pytest.approx(10.0)
+    assert linear.segments == ((0, 11),)
+    np.testing.assert_array_equal(linear.effort, given.effort[::10])
+
+
+def test_a_motion_tells_as_much_as_all_states_or_less(planar):
+    robot = with_joints(planar, 0.7, 0.4)
+    everything = base_parameters(robot).rank
+    assert base_of(regression(robot, motion(robot, 200))).rank == everything
+    assert base_of(regression(robot, motion(robot, 4))).rank == 8       # equations
