@@ -34,6 +34,9 @@ def in_enclave(name):
     return ['--ros-args', '--enclave', name]
 
 
+TRIAL = {(action, '/controller/data_path_trial') for action in ('publish', 'subscribe')}
+
+
 def policy():
     """Everything that each enclave may do: {enclave: {('publish', '/commands'), ...}}."""
     allowed = defaultdict(set)
@@ -68,6 +71,8 @@ def test_policy_is_what_the_nodes_use(pair, remote):
     pair(['-p', 'publish_clock:=true'], ['-p', 'use_sim_time:=true'])
     assert remote.change('configure')
     listed = {name: policy()[f'/robodyn/{name}'] for name in ('controller', 'simulator')}
+    assert listed['controller'] > TRIAL
+    listed['controller'] -= TRIAL           # which is over once the node is configured
     with suppress(AssertionError):              # what is missing is better told below
         remote.until(lambda: all(listed[name] <= graph(remote, name) for name in listed), 'all')
     remote.listen(1.0)              # what the policy does not list would have come by now too
