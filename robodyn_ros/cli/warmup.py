@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from rich.table import Table
 from ..errors import RobodynError
 from ..model.robot import RobotModel
 
-CYCLE, DECODERS = 'control cycle', 'decoders of messages'
+CYCLE, DECODERS, NATIVE = 'control cycle', 'decoders of messages', 'native loop, trigger '
+TRIGGERS = 'timer', 'state'         # inline is for those who ask for it
 
 
 def names(everything: bool) -> list[str]:
@@ -31,7 +33,9 @@ def names(everything: bool) -> list[str]:
     from ..dynamics.quantities import QUANTITIES
     more = [name for name, quantity in QUANTITIES.items()
             if everything and not quantity.options and name not in CALLED]
-    return [DECODERS, CYCLE, *CALLED, *more]
+    ros = find_spec('rclpy') is not None
+    loops = [NATIVE + trigger for trigger in TRIGGERS] if ros else []
+    return [DECODERS, CYCLE, *loops, *CALLED, *more]
 
 
 def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
@@ -81,6 +85,7 @@ def work(urdf: str, wanted: list[str]) -> None:
     """Load what is wanted and print how long each took."""
     from ..control.compile import compiled
     from ..dynamics.bodies import parameters
+    from ..dynamics.quantities import TABLE
     from ..dynamics.specialise import bind, operations, with_kernels
     from ..model.urdf import load_urdf
     from ..wire.compile import decoders
@@ -92,12 +97,16 @@ def work(urdf: str, wanted: list[str]) -> None:
             loaded = [f for f in vars(decoders()).values() if hasattr(f, 'stats')]
         elif name == CYCLE:
             loaded = [compiled().cycle]
+        elif name.startswith(NATIVE):
+            from ..nodes.data_path import compiled_loop
+
+            loaded = [compiled_loop(name.removeprefix(NATIVE))]
         else:
             loaded = [bind(name, robot, True, {})]
         seconds = time.perf_counter() - begin
         print(json.dumps({
             'name': name, 'seconds': seconds,
-            'operations': operations(name, robot) if name not in (DECODERS, CYCLE) else 0,
+            'operations': operations(name, robot) if name in TABLE else 0,
             'compiled': any(sum(f.stats.cache_misses.values()) for f in loaded)}), flush=True)
     with_kernels(robot)
 

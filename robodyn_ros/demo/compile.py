@@ -10,12 +10,14 @@ itself ends the process.
 
 import signal
 import sys
+from contextlib import suppress
 
 from ..control.compile import compiled
 from ..dynamics.bodies import parameters
 from ..dynamics.compile import generic
 from ..dynamics.specialise import with_kernels
 from ..model.urdf import load_urdf
+from ..nodes.data_path import UNFIT, compiled_loop
 from ..wire.compile import decoders
 
 # What the demo asks of a robot
@@ -34,4 +36,6 @@ if __name__ == '__main__':
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     libraries()
     compiled()
+    with suppress(*UNFIT):              # then the controller takes another data path, and says so
+        compiled_loop('timer')
     with_kernels(parameters(load_urdf(sys.argv[1])))

@@ -4,7 +4,7 @@
 
 import time
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ..control import guard
+from ..control.compile import compiled
 from ..control.controller import Controller
 from ..errors import RobodynError
 from ..realtime.tally import Tally
@@ -99,6 +100,18 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
         decoders().joint_state, decoder.arrays, encoder.message, encoder.numbers,
         states.handle, commands.handle, clock.subscription.handle if clock else None, tally,
         most=states.most, rate=controller.settings.rate, spin=spin, fault=guard.FAULT)
+
+
+def compiled_loop(trigger: str) -> Any:
+    """
+    Return the compiled function of the native loop, the same for every robot.
+
+    :raises: one of UNFIT where there can be none.
+    """
+    from ..realtime import rcl
+
+    return getattr(rcl.compiled_loop(trigger, compiled().cycle, decoders().joint_state),
+                   rcl.LOOPS[trigger])
 
 
 def _try(node: Node, rcl: ModuleType) -> None:

@@ -55,6 +55,8 @@ CALLED, TAKING, PUBLISHING, COUNTING, SLEEPING = range(5)
 CALLS = {TAKING: 'rcl_take_serialized_message', PUBLISHING: 'rcl_publish_serialized_message',
          COUNTING: 'rcl_publisher_get_subscription_count', SLEEPING: 'clock_nanosleep'}
 
+LOOPS = {'timer': 'on_grid', 'state': 'on_state', 'inline': 'inline'}       # by their trigger
+
 # One record, the loop's own but for `call`: addresses, what it shall do, and where it is.
 WORDS = np.dtype([
     ('call', np.int64),                         # 1: return at the next waking
@@ -500,6 +502,20 @@ def _compiled(text: str) -> ModuleType:
                               jitable(this)))
 
 
+def compiled_loop(trigger: str, cycle: Any, decode: Any) -> ModuleType:
+    """
+    Return the module whose function ``LOOPS[trigger]`` is the loop, compiled once on a machine.
+
+    :raises DataPathError: a function that the loop calls is missing.
+    """
+    check_symbols()
+    text = LOOP.replace('{lay}', LAY) + INLINE if trigger == 'inline' else LOOP
+    arrays = len(decode.nopython_signatures[0].args) - 4
+    return _compiled(text.format(
+        name=LOOPS[trigger], cycle=cycle.__module__, decoder=decode.__module__, lay='',
+        decoding=', '.join(f'd{i}' for i in range(arrays))))
+
+
 class _Area:
     """What the compiled functions work in, at addresses that stay."""
 
@@ -618,13 +634,8 @@ class NativeLoop:
                  tau: np.ndarray, decode: Any, arrays: tuple[np.ndarray, ...], message: np.ndarray,
                  numbers: np.ndarray, states: Any, commands: Any, clock: Any | None,
                  tally: Tally, *, most: int, rate: float, spin: float, fault: int):
-        check_symbols()
-        name = {'timer': 'on_grid', 'state': 'on_state', 'inline': 'inline'}[trigger]
-        text = LOOP.replace('{lay}', LAY) + INLINE if trigger == 'inline' else LOOP
-        module = _compiled(text.format(
-            name=name, cycle=cycle.__module__, decoder=decode.__module__, lay='',
-            decoding=', '.join(f'd{i}' for i in range(len(arrays)))))
-        self._loop = getattr(module, name)
+        module = compiled_loop(trigger, cycle, decode)
+        self._loop = getattr(module, LOOPS[trigger])
         effort, out = aligned_copy(message, numbers)
         self._area = area = _Area(states, commands, effort)
         area.words['clock'] = clock.pointer if clock else 0
