@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 from setuptools import find_packages, setup
 
 # What the nodes need of ROS 2, for a machine that has none. Never a requirement: a ROS
-# installation brings its own rclpy, which these wheels would shadow.
+# installation brings its own rclpy, which these wheels would shadow. With it goes mcap, for the
+# files of the flight recorder.
 ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
        'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
 
@@ -54,8 +55,8 @@ setup(
         'urdfdom-py>=1.2.1',
     ],
     extras_require={
-        'ros': [f'ros-kilted-{part}' for part in ROS],
-        'ros-jazzy': [f'ros-jazzy-{part}' for part in ROS],     # instead of ros
+        'ros': ['mcap', *(f'ros-kilted-{part}' for part in ROS)],
+        'ros-jazzy': ['mcap', *(f'ros-jazzy-{part}' for part in ROS)],      # instead of ros
         'sim': [
             'example-robot-data',
             'matplotlib',

@@ -60,6 +60,12 @@ def _fingerprint(modules: tuple[ModuleType, ...]) -> bytes:
     return digest.digest()
 
 
+def machine() -> str:
+    """Return in words what besides the sources decides which machine code comes out."""
+    return (f'Numba {numba.__version__}, Python {sys.version.split()[0]}, '
+            f'{llvmlite.binding.get_host_cpu_name()}')
+
+
 @cache
 def cache_directory() -> Path:
     """

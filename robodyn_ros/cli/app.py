@@ -4,14 +4,13 @@
 
 from pathlib import Path
 from typing import Annotated, Any
-from xml.etree import ElementTree
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
 from ..errors import RobodynError
-from ..model.library import share_path
+from ..model.library import package_version
 from .arguments import locked_joints, numbers
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
@@ -57,8 +56,7 @@ def console() -> Console:
 
 def _version(asked: bool) -> None:
     if asked:
-        manifest = ElementTree.parse(share_path('package.xml'))
-        console().print(f'robodyn_ros {manifest.findtext("version")}')
+        console().print(f'robodyn_ros {package_version()}')
         raise typer.Exit()
 
 
@@ -214,6 +212,21 @@ def loop_report(file: Annotated[Path, typer.Argument(
     from .loop_report import run
 
     run(file, picture or file.with_suffix('.png'), console())
+
+
+@app.command()
+def replay(file: Annotated[Path, typer.Argument(
+               metavar='FILE', help='What the flight recorder of a controller has written.')],
+           cycle: Annotated[int | None, typer.Option(
+               '--cycle', metavar='N', help='The cycle to show; otherwise the one in which the '
+               'latest fault latched.')] = None,
+           picture: Annotated[Path | None, typer.Option(
+               '--picture', metavar='PNG', help='Where the picture goes; otherwise beside FILE.')
+               ] = None) -> None:
+    """Recompute the last seconds before a fault, and show the cycle that went wrong."""
+    from .replay import run
+
+    run(file, cycle, picture or file.with_suffix('.png'), console())
 
 
 @app.command()

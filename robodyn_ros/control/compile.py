@@ -13,22 +13,24 @@ from ..dynamics import compile as dynamics
 from ..dynamics import numba_types
 from ..jit import jitable, load
 from ..wire.joint_state import STATE
-from . import cycle, guard, laws, limits, reference, velocity
-from .records import JOINT, MEMORY, OUTSIDE, SETTINGS, Vectors
+from . import cycle, flight, guard, laws, limits, reference, velocity
+from .records import JOINT, MEMORY, OUTSIDE, SETTINGS
 from .reference import Points
 
 MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
-    cycle, guard, laws, limits, reference, velocity)))
+    cycle, guard, laws, limits, reference, velocity)), jitable(flight, inline=True))
 
 SIGNATURE = types.boolean(
     numba_types.ROBOT, numba_types.WORKSPACE, *map(numba.typeof, (
         np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, OUTSIDE), np.zeros(1, STATE),
-        Points.none(1), np.zeros(1, MEMORY), Vectors.zeros(1), 0.0, np.zeros(1))))
+        Points.none(1), np.zeros(1, MEMORY), *reversed(flight.recorder(1, 0)), 0.0,
+        np.zeros(1))))
 
 CYCLE = '''
 from numba import njit
 from numba.extending import register_jitable
 
+from robodyn_ros.control import flight
 from robodyn_ros.control.compile import SIGNATURE
 from robodyn_ros.control.cycle import cycle as plain
 from robodyn_ros.dynamics import terms
@@ -71,9 +73,12 @@ def forward_dynamics(robot, q, qd, tau, work, qdd):
 
 
 @njit(SIGNATURE, cache=True, **OPTIONS)
-def cycle(robot, work, joints, settings, outside, state, points, memory, v, now, tau):
-    return plain(gravity, mass_matrix, inverse_dynamics, forward_dynamics, terms.solve, robot,
-                 work, joints, settings, outside, state, points, memory, v, now, tau)
+def cycle(robot, work, joints, settings, outside, state, points, memory, v, ring, now, tau):
+    flight.before(ring, settings, outside, state, points, now)
+    publish = plain(gravity, mass_matrix, inverse_dynamics, forward_dynamics, terms.solve, robot,
+                    work, joints, settings, outside, state, points, memory, v, now, tau)
+    flight.after(ring, memory, tau, publish)
+    return publish
 '''
 
 

@@ -14,8 +14,9 @@ from ..dynamics.specialise import with_kernels
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 from ..wire.joint_state import STATE, no_state
-from . import guard
+from . import flight, guard
 from .compile import compiled
+from .history import History, Version
 from .limits import SHARE
 from .records import (
     ARM,
@@ -26,7 +27,6 @@ from .records import (
     NO_REQUEST,
     OUTSIDE,
     STOP,
-    Vectors,
 )
 from .reference import Points, sample
 from .settings import Settings
@@ -46,11 +46,12 @@ class Controller:
         an own one, of which nothing is known yet.
     :param specialize: compile the dynamics for this robot, which takes seconds once. With another
         payload than at the start the dynamics for any robot is used: nothing compiles in between.
+    :param recorded: cycles that the flight recorder keeps, in ``history``; 0: it is off.
     :raises RobodynError: see :meth:`use`.
     """
 
     def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
-                 specialize: bool = True):
+                 specialize: bool = True, recorded: int = 0):
         self.model = model
         #: (nv,) ``STATE``: what the arm was last seen to do.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
@@ -61,18 +62,21 @@ class Controller:
         self.tau = np.zeros(model.nv)
         self.settings, self._law = settings, 0
         self._judged: tuple = ()            # `stability` of settings known to be stable
-        self._v = Vectors.zeros(model.nv)
+        self._flight, self._v = flight.recorder(model.nv, recorded)
+        #: What the flight recorder knows.
+        self.history = History(self._flight)
         self._work = workspace(model)
         self._own: Robot | None = None      # with the kernels that are compiled for it
-        self._records: tuple[Robot, ndarray, ndarray]
+        self._records: Version
+        self._version = 0
         #: Called when :attr:`arguments` are others than before.
         self.changed: Callable[[], None] = lambda: None
-        self.begin()
+        self._points = Points.none(model.nv)
         self.use(settings)
         if specialize:
-            robot, joints, record = self._records
-            self._own = with_kernels(robot)
-            self._records = self._own, joints, record
+            self._own = with_kernels(self._records.robot)
+            self._records = self._records._replace(robot=self._own)
+        self.begin()
         #: The compiled control cycle, see :func:`.cycle.cycle`.
         self.cycle = compiled().cycle
 
@@ -87,6 +91,8 @@ class Controller:
         self.memory['joint'] = self.memory['objection_joint'] = -1
         self.outside['request'] = NO_REQUEST
         self._points = Points.none(self.model.nv)
+        flight.begin(self._flight, self.memory, self.tau)
+        self.history.begin(self._records, self._points)
 
     def use(self, settings: Settings) -> None:
         """
@@ -94,15 +100,18 @@ class Controller:
 
         :raises RobodynError: they could not be used, and those before stay in force.
         """
-        self._records = self._prepare(settings)
-        self.settings, self._law = settings, int(self._records[2]['law'][0])
+        new = self._prepare(settings)
+        self._version += 1
+        new.record['version'] = self._version
+        self.history.add(new)               # before a cycle can refer to it
+        self._records, self.settings, self._law = new, settings, int(new.record['law'][0])
         self.changed()
 
     def check(self, settings: Settings) -> None:
         """Raise :class:`RobodynError` where these settings could not be used."""
         self._prepare(settings)
 
-    def _prepare(self, settings: Settings) -> tuple[Robot, ndarray, ndarray]:
+    def _prepare(self, settings: Settings) -> Version:
         """Return what the cycle reads of them."""
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
         if (stability := settings.stability) != self._judged:      # it takes tens of milliseconds
@@ -113,7 +122,7 @@ class Controller:
         robot = parameters(loaded)
         if self._own and all((a == b).all() for a, b in zip(robot[:-1], self._own)):
             robot = self._own
-        return robot, joints, record
+        return Version(robot, joints, record, settings)
 
     def step(self, now: float) -> bool:
         """Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,)."""
@@ -122,9 +131,9 @@ class Controller:
     @property
     def arguments(self) -> tuple[Any, ...]:
         """What the compiled :attr:`cycle` takes before time and efforts, as of now."""
-        robot, joints, settings = self._records
+        robot, joints, settings, _ = self._records
         return (robot, self._work, joints, settings, self.outside, self.state, self._points,
-                self.memory, self._v)
+                self.memory, self._v, self._flight)
 
     def arm(self) -> None:
         """Ask to rise as soon as enough samples are good; see :attr:`objection`."""
@@ -154,13 +163,16 @@ class Controller:
         position, velocity = self._v.target.copy(), np.zeros(self.model.nv)
         if following := bool(self.memory['following'][0]):
             position, velocity = sample(old, start)
-        allowed = replace(self.model, velocity_limit=SHARE * self._records[1]['velocity_limit'])
+        joints = self._records.joints
+        allowed = replace(self.model, velocity_limit=SHARE * joints['velocity_limit'])
         new = interpolate(allowed, waypoints, position, velocity, start, serial)
         now = float(self.memory['time'][0])
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
-        self._points = splice(old, new, now) if following else new
+        new = splice(old, new, now) if following else new
+        self.history.add(new)
+        self._points = new
         self.changed()
 
     @property

@@ -51,6 +51,7 @@ def enter(m, phase, now):
 def fault(m, v, s, reason, joint, now):
     """Latch a fault; the first reason stays. Without a state to trust, only rest is held."""
     m.reason, m.joint, m.following = reason, joint, 0
+    m.faults += 1
     m.blind = 1 if reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS else 0
     enter(m, FAULT, now)
     if m.blind == 1 and not at_rest(v, s.rest_velocity):
@@ -113,7 +114,7 @@ def objection(joints, s, v, unmeasured, listeners):
 
 def take_request(outside, m, now):
     """Act on what was asked since the last cycle; what makes no sense in this phase is dropped."""
-    request = outside.request
+    m.request = request = outside.request
     if request == NO_REQUEST:
         return
     if request == ARM and (m.phase == INACTIVE or m.phase == FAULT):

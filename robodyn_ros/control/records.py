@@ -42,6 +42,7 @@ JOINT = np.dtype([
 SETTINGS = np.dtype([
     ('mode', np.int64),
     ('law', np.int64),                  # another number: mode, gains or payload have changed
+    ('version', np.int64),              # counts all changes, see history.py
     ('period', float),                  # s, nominal
     ('state_timeout', float),           # s
     ('arming_samples', np.int64),
@@ -66,6 +67,8 @@ SETTINGS = np.dtype([
 # The state machine, written by the cycle alone.
 MEMORY = np.dtype([
     ('phase', np.int64), ('reason', np.int64), ('joint', np.int64),
+    ('faults', np.int64),               # latched so far
+    ('request', np.int64),              # as the last cycle took it
     ('since', float),                   # s, when the phase began
     ('time', float),                    # s, of the last cycle
     ('newest', float),                  # s, receipt of the newest state seen

@@ -5,6 +5,7 @@
 from importlib import metadata
 from pathlib import Path
 from sysconfig import get_path, get_preferred_scheme
+from xml.etree import ElementTree
 
 from ..errors import UnknownNameError, UrdfError
 
@@ -50,6 +51,11 @@ def share_path(*parts: str) -> Path:
     here = folders[-1].joinpath(*parts[:-1])
     raise UnknownNameError('file', '/'.join(parts), sorted(
         '/'.join((*parts[:-1], p.name)) for p in here.glob('*')))
+
+
+def package_version() -> str:
+    """Return the version of this package."""
+    return ElementTree.parse(share_path('package.xml')).findtext('version') or 'unknown'
 
 
 def _example_path(name: str) -> Path:

@@ -26,6 +26,7 @@ from . import data_path, diagnostics, process, qos, robot, timing_file
 from .control_loop import ControlLoop
 from .controller_parameters import TABLE, scheduling, settings, thresholds
 from .description import RobotDescription
+from .flight_recorder import FlightRecorder
 from .parameters import Parameters
 from .references import References
 from .serialized import RCLError
@@ -57,6 +58,7 @@ class ControllerNode(LifecycleNode):
         self._unheard = False
         self._description, self._described = RobotDescription(self), ''
         self._report = diagnostics.Report(self.get_name())
+        self._recorder = FlightRecorder(self)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)    # a paused simulation is told of too
         self.create_timer(1.0, self._publish_diagnostics, clock=steady)
@@ -76,8 +78,9 @@ class ControllerNode(LifecycleNode):
             wanted = scheduling(p)
             model = self._load_model(p)
             decoder = JointStateDecoder(model.joint_names)
-            controller = Controller(model, settings(p), decoder.state,
-                                    specialize=p['specialize'])
+            controller = Controller(
+                model, settings(p), decoder.state, specialize=p['specialize'],
+                recorded=self._recorder.cycles(p['flight_recorder'], p['rate'], model.nv))
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'
@@ -110,6 +113,7 @@ class ControllerNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Arm and rise; a refusal names what stands against it."""
         assert self.loop is not None
+        self._recorder.begin()
         self.loop.start()
         for refusal in self.loop.scheduling.refused:
             self.get_logger().warning(refusal)
@@ -204,6 +208,7 @@ class ControllerNode(LifecycleNode):
             return
         loop, controller, begin = self.loop, self.loop.controller, time.monotonic()
         controller.stop()
+        self._record_fault(at_once=True)        # stopping may take longer than the ring lasts
         longest = controller.settings.stop_timeout + 1.0
         while loop.running and time.monotonic() - begin < (
                 longest if controller.driving else 0.1 if controller.asked else 0.0):
@@ -215,8 +220,10 @@ class ControllerNode(LifecycleNode):
             timing_file.write(self.parameters['timing_file'], loop, self.get_logger())
         self._active = False
         self._log_changes()
+        self._record_fault(at_once=True)
 
     def _close(self) -> None:
+        self._recorder.join()
         if self.loop is not None:
             self.loop = None
             self._states.destroy()
@@ -241,6 +248,7 @@ class ControllerNode(LifecycleNode):
         if not self._active or self.loop is None or self.loop.controller.phase != guard.FAULT:
             response.success, response.message = False, 'there is no fault to reset'
             return response
+        self._record_fault(at_once=True)        # arming may take longer than the ring lasts
         objection = self._arm()
         response.success = objection is None
         response.message = objection or 'armed'
@@ -268,6 +276,7 @@ class ControllerNode(LifecycleNode):
         if new := sorted(refused - self._seen[1]):
             self.get_logger().warning(f'joint states are refused: {", ".join(new)}')
         self._seen = (phase, refused)
+        self._record_fault()
         unheard = self._active and controller.outside['listeners'][0] == 0
         if unheard and not self._unheard:
             self.get_logger().warning('nobody listens to the commands: the reference is frozen')
@@ -280,6 +289,10 @@ class ControllerNode(LifecycleNode):
         if self._active and not self.loop.running:
             self.get_logger().fatal('the control thread failed; zero was its last message')
             self.trigger_deactivate()
+
+    def _record_fault(self, *, at_once: bool = False) -> None:
+        if self.loop is not None:
+            self._recorder.look(self.loop, self.parameters['flight_folder'], at_once=at_once)
 
     def _autostart(self) -> None:
         """Configure and activate once; what needs a person is not tried again."""

@@ -59,6 +59,11 @@ REALTIME = (
               '(/dev/cpu_dma_latency): less late, for more power and heat.'),
     Parameter('timing_file', str, '', 'When deactivated, write the timing of the latest million '
               'cycles there (.npz), for `robodyn loop-report`; empty: nowhere.'),
+    Parameter('flight_recorder', float, 5.0, 'How much of the latest cycles is kept in memory (of '
+              'the nominal rate; 64 MiB at most), and written when a fault latches, for `robodyn '
+              'replay`; 0: nothing.', 's', 0.0, 60.0),
+    Parameter('flight_folder', str, '', 'Folder of these recordings, of which the newest 20 of '
+              'this node are kept; empty: that of the ROS logs.', live=True),
     Parameter('rate_warn', float, 0.05, 'Mean error, or standard deviation, of the rate that is '
               'warned of in the diagnostics, as a share of `rate`.', '', 0.0, 1.0, live=True),
     Parameter('rate_error', float, 0.1, 'The same, an error.', '', 0.0, 1.0, live=True),

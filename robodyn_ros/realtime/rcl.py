@@ -133,17 +133,17 @@ def decoded(b, received, sequence, arrays):
 @njit(SIGNATURE, cache=True, **OPTIONS)
 def {name}(words, counts, timing, count, seen, message, tick, info, timespec, listeners,
            numbers, {decoding},
-           robot, work, joints, settings, outside, state, points, memory, v, tau):
+           {arguments}, tau):
 {lay}    return rcl.{name}(advance, decoded, words[0], (counts[0], timing, count, seen),
                       (message, tick, info, timespec, listeners, numbers), ({decoding},),
-                      (robot, work, joints, settings, outside, state, points, memory, v), tau)
+                      ({arguments},), tau)
 '''
 
 # Added for the loop `inline`: it lays down what it was given, and a thread of the middleware finds
 # it there.
 LAY = '''    rcl.lay(words[0].frame, (
         words, counts, timing, count, seen, message, tick, info, timespec, listeners, numbers,
-        {decoding}, robot, work, joints, settings, outside, state, points, memory, v, tau))
+        {decoding}, {arguments}, tau))
 '''
 INLINE = '''
 
@@ -156,11 +156,10 @@ def on_message(address, number):
     if not rcl.taken_turn(w):
         return
     (words, counts, timing, count, seen, message, tick, info, timespec, listeners, numbers,
-     {decoding}, robot, work, joints, settings, outside, state, points, memory, v,
-     tau) = frame_of(w.frame)
+     {decoding}, {arguments}, tau) = frame_of(w.frame)
     rcl.inlined(advance, decoded, w, (counts[0], timing, count, seen),
                 (message, tick, info, timespec, listeners, numbers), ({decoding},),
-                (robot, work, joints, settings, outside, state, points, memory, v), tau)
+                ({arguments},), tau)
 '''
 
 # Its address is given to the middleware, which calls it in a thread of its own.
@@ -510,10 +509,11 @@ def compiled_loop(trigger: str, cycle: Any, decode: Any) -> ModuleType:
     """
     check_symbols()
     text = LOOP.replace('{lay}', LAY) + INLINE if trigger == 'inline' else LOOP
-    arrays = len(decode.nopython_signatures[0].args) - 4
+    decoding, arguments = (len(f.nopython_signatures[0].args) for f in (decode, cycle))
     return _compiled(text.format(
         name=LOOPS[trigger], cycle=cycle.__module__, decoder=decode.__module__, lay='',
-        decoding=', '.join(f'd{i}' for i in range(arrays))))
+        decoding=', '.join(f'd{i}' for i in range(decoding - 4)),
+        arguments=', '.join(f'a{i}' for i in range(arguments - 2))))
 
 
 class _Area:

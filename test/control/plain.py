@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
+from robodyn_ros.control import flight
 from robodyn_ros.control.cycle import cycle as plain
 from robodyn_ros.dynamics.terms import (
     forward_dynamics,
@@ -22,12 +23,17 @@ def compiled() -> ModuleType:
     return sys.modules[__name__]
 
 
-def cycle(robot, work, joints, settings, outside, state, points, memory, v, now, tau):
+def cycle(robot, work, joints, settings, outside, state, points, memory, v, ring, now, tau):
     """Do what the compiled cycle does, with fields read as Python reads them."""
     def fields(records):
         return records.view(np.recarray)
-    return plain(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve,
-                 robot._replace(bodies=fields(robot.bodies)),
-                 work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
-                 fields(joints), fields(settings), fields(outside), fields(state),
-                 points._replace(header=fields(points.header)), fields(memory), v, now, tau)
+    settings, outside, state, memory = map(fields, (settings, outside, state, memory))
+    points = points._replace(header=fields(points.header))
+    ring = ring._replace(cycles=fields(ring.cycles))
+    flight.before(ring, settings, outside, state, points, now)
+    publish = plain(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve,
+                    robot._replace(bodies=fields(robot.bodies)),
+                    work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
+                    fields(joints), settings, outside, state, points, memory, v, now, tau)
+    flight.after(ring, memory, tau, publish)
+    return publish

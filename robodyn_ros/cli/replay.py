@@ -1,0 +1,185 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What happened before a fault, from a recording of the flight recorder, computed once more."""
+
+from datetime import datetime, timezone
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import typer
+from numpy import ndarray
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..control import guard
+from ..control.flight_arrays import Flown
+from ..control.flight_file import read
+from ..control.records import GRAVITY_COMPENSATION, MODES, Vectors
+from ..control.replay import Agreement, Replay, latched
+from ..errors import ArgumentError, RecordingError
+from ..jit import machine
+
+NARROW = 0.08                       # of the picture: a shorter phase is not named
+UNIX_EPOCH_AND_MORE = 1e9           # s: later times are dates, earlier ones those of a simulation
+
+
+def run(path: Path, chosen: int | None, picture: Path, out: Console) -> None:
+    """Recompute every cycle, show one, and draw all; exit code 1 where the same code disagrees."""
+    flown = read(path)
+    s, about = flown.snapshot, flown.about
+    if not (count := len(s.cycles)):
+        raise RecordingError(f'{path} holds no cycle', name='file', value=str(path),
+                             remedy='let the controller be active for a while')
+    faults = latched(s)
+    k = int(faults[-1]) if len(faults) else count - 1
+    if chosen is not None:
+        if not 0 <= chosen < count:
+            raise ArgumentError(f'there is no cycle {chosen}', name='--cycle', value=chosen,
+                                remedy=f'the file has cycles 0 to {count - 1}')
+        k = chosen
+    now = s.cycles['now']
+    def say(line: str, style: str | None = None) -> None:
+        out.print(line, style=style, soft_wrap=True)
+    say(f'{flown.model.name}, {about.node}: {about.reason}, {about.sentence}; '
+        f'noticed {about.time}', 'bold')
+    say(f'{count} cycles, {now[-1] - now[0]:.3f} s; trigger {about.trigger}, data path '
+        f'{about.data_path}; sets of settings: {len(s.versions)}, references: {len(s.points)}')
+    replay = Replay(flown.model, s)
+    agreement, same_code = replay.compare(), about.code == replay.code
+    for line in _said(flown, agreement, same_code):
+        say(line, 'green' if agreement.same == count else 'yellow')
+    say(_happened(flown, k), 'bold')
+    if len(faults) > 1:
+        say(f'faults latched in cycles {", ".join(map(str, faults))}: --cycle shows another')
+    out.print(_table(flown, replay, k))
+    if find_spec('matplotlib') is None:
+        say("no picture: matplotlib is not installed (pip install 'robodyn_ros[sim]')", 'yellow')
+    else:
+        _draw(flown, k, path.name, picture)
+        say(f'picture: {picture}')
+    if same_code and agreement.same != count:
+        raise typer.Exit(1)
+
+
+def _said(flown: Flown, agreement: Agreement, same_code: bool) -> list[str]:
+    """How the recomputed cycles compare."""
+    a, names = agreement, flown.model.joint_names
+    if a.same == a.cycles:
+        lines = [f'recomputed: all {a.cycles} cycles agree bit by bit']
+    else:
+        lines = [f'recomputed: {a.same} of {a.cycles} cycles agree bit by bit; efforts differ by '
+                 f'at most {a.largest:.3g} (cycle {a.cycle}, {names[a.joint]}); the first '
+                 f'difference is in cycle {a.first}: {", ".join(a.what)}']
+    if not same_code:
+        lines.append(f'recorded by other code or another machine ({flown.about.version}, '
+                     f'{flown.about.machine}; here: {machine()}): last bits may differ')
+    return lines
+
+
+def _happened(flown: Flown, k: int) -> str:
+    """Time, phases and reason of a cycle, in words."""
+    s, names = flown.snapshot, flown.model.joint_names
+    before, after, cycle = s.memory[k], s.memory[k + 1], s.cycles[k]
+    time = float(cycle['now']) + flown.about.offset
+    date = (f' ({datetime.fromtimestamp(time, timezone.utc):%F %T.%f} UTC)'
+            if UNIX_EPOCH_AND_MORE < time < 100 * UNIX_EPOCH_AND_MORE else '')
+    phases = ' → '.join(dict.fromkeys(guard.PHASES[m['phase']] for m in (before, after)))
+    text = f'cycle {k}, {cycle["now"]:.6f} s{date}: {phases}'
+    if after['phase'] == guard.FAULT:
+        reason = guard.CODES[after['reason']]
+        joint = f' ({names[after["joint"]]})' if after['joint'] >= 0 else ''
+        text += f', {reason}: {guard.REASONS[reason]}{joint}'
+    elif before['arming'] or after['arming']:
+        text += f', arming: {guard.REASONS[guard.CODES[after["objection"]]]}'
+    settings = s.versions[int(cycle['version'])].settings
+    timeout = f'state_timeout {settings.state_timeout:g} s'
+    return (f'{text}; mode {MODES[after["mode"]]}, {timeout}, {cycle["missed"]} periods missed, '
+            f'{cycle["listeners"]} listeners')
+
+
+def _table(flown: Flown, replay: Replay, k: int) -> Table:
+    """Show what each joint did, should have done, and was given."""
+    s, model = flown.snapshot, flown.model
+    published = replay.run(k)
+    v = Vectors(*replay.vectors)
+    joints = s.versions[int(s.cycles[k]['version'])].joints
+    running = guard.RUNNING in (s.memory['phase'][k], replay.memory['phase'][0])
+    target = running and replay.memory['mode'][0] != GRAVITY_COMPENSATION
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ('joint', 'position', 'limits', 'reference', 'velocity', 'limit', 'reference',
+                    'measured', 'gravity', 'published' if published else 'not published', 'limit',
+                    'age [ms]'):
+        table.add_column(heading, justify='left' if heading == 'joint' else 'right', no_wrap=True)
+    for i, (name, state, j) in enumerate(zip(model.joint_names, s.state[k], joints)):
+        table.add_row(
+            name, _number(state['position']),
+            f'{_number(j["position_lower"])} … {_number(j["position_upper"])}',
+            *map(_number, (v.target[i] if target else np.nan, state['velocity'],
+                           j['velocity_limit'], v.target_qd[i] if target else np.nan,
+                           state['effort'], v.gravity[i], replay.tau[i], j['effort_limit'],
+                           1e3 * (s.cycles[k]['now'] - state['received']))))
+    return table
+
+
+def _number(x: float) -> str:
+    return '-' if np.isnan(x) else f'{x:.5g}'
+
+
+def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
+    """Draw positions, velocities and efforts; refuse where the picture cannot be written."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    s, model = flown.snapshot, flown.model
+    t = s.cycles['now'] - s.cycles['now'][k]
+    published, running = s.cycles['published'] == 1, s.memory['phase'][1:] == guard.RUNNING
+    follows = running & (s.memory['mode'][1:] != GRAVITY_COMPENSATION)
+    vector = {name: s.vectors[1:, i] for i, name in enumerate(Vectors._fields)}
+    rows: list[tuple[str, ndarray, ndarray, ndarray]] = [
+        ('position [rad | m]', s.state['position'], vector['target'], follows),
+        ('velocity [rad/s | m/s]', s.state['velocity'], vector['target_qd'], follows),
+        ('effort [N·m | N]', np.where(published[:, None], s.tau[1:], np.nan), vector['gravity'],
+         published)]
+    with mpl.rc_context({'font.size': 9}):
+        figure = Figure(figsize=(9.0, 8.0), layout='constrained')
+        axes = figure.subplots(3, 1, sharex=True)
+        colors = mpl.colormaps['tab10']
+        for ax, (name, values, beside, shown) in zip(axes, rows):
+            ax.set_title(name, loc='left')
+            for i, joint in enumerate(model.joint_names):
+                color = colors(i % 10)
+                ax.plot(t, values[:, i], color=color, lw=1.2, label=joint)
+                ax.plot(t, np.where(shown, beside[:, i], np.nan), color=color, lw=1.0, ls='--')
+            ax.axvline(0.0, color='#303030', lw=0.8)
+            for fault in latched(s):
+                ax.axvline(t[fault], color='#c03020', lw=1.2)
+            ax.grid(alpha=0.3)
+        for (first, last), phase in _spans(s.memory['phase'][1:]):
+            if phase != guard.RUNNING:
+                for ax in axes:
+                    ax.axvspan(t[first], t[last], lw=0,
+                               color='#c03020' if phase == guard.FAULT else '#808080', alpha=0.08)
+            if t[last] - t[first] < NARROW * (t[-1] - t[0]):
+                continue
+            axes[0].annotate(guard.PHASES[phase], (t[first], 1.0), (2, -2),
+                             xycoords=('data', 'axes fraction'), textcoords='offset points',
+                             va='top', fontsize=7, annotation_clip=True)
+        axes[0].plot([], [], color='#303030', ls='--', lw=1.0, label='reference; gravity')
+        axes[0].legend(fontsize=7, ncols=min(len(model.joint_names) + 1, 5), loc='lower left')
+        axes[-1].set_xlabel(f's from cycle {k}')
+        figure.suptitle(f'{title}: {flown.about.sentence}', x=0.02, ha='left')
+        try:
+            figure.savefig(picture, dpi=130)
+        except (OSError, ValueError) as error:
+            raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
+                                value=str(picture),
+                                remedy='give --picture another path that ends in .png') from error
+
+
+def _spans(phases: ndarray) -> list[tuple[tuple[int, int], int]]:
+    """Return where each phase begins and ends: ((first, next), phase)."""
+    changes = np.flatnonzero(np.diff(phases)) + 1
+    firsts = [0, *changes.tolist()]
+    return [((a, b), int(phases[a])) for a, b in zip(firsts, [*firsts[1:], len(phases) - 1])]

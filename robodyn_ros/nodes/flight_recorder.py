@@ -1,0 +1,120 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""When a fault has latched, the ring of the flight recorder becomes a file; the loop goes on."""
+
+import re
+import threading
+import time
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+from rclpy.logging import get_logging_directory
+from rclpy.node import Node
+
+from ..control import flight, flight_file, guard
+from ..control.compile import compiled
+from ..control.controller import Controller
+from ..control.flight_arrays import About
+from ..control.history import Snapshot
+from ..control.replay import latched
+from ..errors import RobodynError
+from ..jit import machine
+from ..model.library import package_version
+from .control_loop import ControlLoop
+
+AFTER = 0.5             # s of the guard's reaction that are recorded too
+KEPT = 20               # files of a node; older ones go
+
+
+class FlightRecorder:
+    """
+    Looks after the ring of a controller; for one thread, which it never keeps for long.
+
+    It copies the ring, and a thread that has no hurry writes the copy.
+    """
+
+    def __init__(self, node: Node):
+        self._log = node.get_logger()
+        self._node = node.get_fully_qualified_name().strip('/')
+        self._seen, self._due = 0, 0.0          # faults; s on the steady clock, 0: nothing to do
+        self._writing: threading.Thread | None = None
+
+    def cycles(self, seconds: float, rate: float, nv: int) -> int:
+        """Return how many cycles shall be kept; 0 where nothing can be written."""
+        if not seconds:
+            return 0
+        if not flight_file.available():
+            self._log.warning('flight_recorder is off: the library mcap is missing '
+                              '(pip install mcap)')
+            return 0
+        asked, most = round(seconds * rate), flight.LARGEST // flight.bytes_a_cycle(nv)
+        if asked > most:
+            self._log.warning(f'flight_recorder keeps the latest {most} cycles, not {asked}: '
+                              f'{flight.LARGEST >> 20} MiB are its most')
+        return asked
+
+    def begin(self) -> None:
+        """A loop begins, and counts its faults from 0."""
+        self._seen, self._due = 0, 0.0
+
+    def look(self, loop: ControlLoop, folder: str, *, at_once: bool = False) -> None:
+        """Write a recording some time after a fault; at once, before nobody looks for long."""
+        controller, now = loop.controller, time.monotonic()
+        if (faults := int(controller.memory['faults'][0])) > self._seen:
+            self._seen = faults
+            self._due = self._due or now + AFTER
+        if not self._due or not (at_once or now >= self._due):
+            return
+        if at_once:
+            self.join()
+        elif self._writing is not None and self._writing.is_alive():
+            return                              # later: the ring keeps it for a while
+        self._due = 0.0
+        snapshot = controller.history.take()
+        if not len(snapshot.cycles):            # off
+            return
+        self._writing = threading.Thread(
+            target=self._write, name='flight_recorder',
+            args=(folder, controller, snapshot, *_fault(controller, snapshot), loop))
+        self._writing.start()
+
+    def join(self) -> None:
+        """Wait for what is being written."""
+        if self._writing is not None:
+            self._writing.join()
+            self._writing = None
+
+    def _write(self, folder: str, controller: Controller, snapshot: Snapshot, reason: str,
+               sentence: str, loop: ControlLoop) -> None:
+        noticed = datetime.now(timezone.utc)
+        about = About(
+            self._node, reason, sentence, f'{noticed:%Y-%m-%dT%H:%M:%S.%fZ}', loop.data_path,
+            loop.trigger, 'ros' if loop.on_ros_time else 'steady',
+            0.0 if loop.on_ros_time else time.time() - time.monotonic(), package_version(),
+            compiled().__name__, machine())
+        stem = f'flight_{self._node.replace("/", ".")}_'
+        try:
+            where = Path(folder or get_logging_directory()).expanduser()
+            where.mkdir(parents=True, exist_ok=True)
+            path = where / f'{stem}{noticed:%Y%m%dT%H%M%S_%f}_{reason}.mcap'
+            flight_file.write(path, controller.model, snapshot, about)
+        except (OSError, RobodynError) as error:
+            self._log.error(f'no flight recording of the fault: {error}')
+            return
+        self._log.info(f'flight recording of {len(snapshot.cycles)} cycles: robodyn replay {path}')
+        ours = re.compile(re.escape(stem) + r'\d{8}T\d{6}_\d{6}_[A-Z_]+\.mcap')
+        files = sorted(p for p in where.iterdir() if ours.fullmatch(p.name))
+        for old in files[:-KEPT]:
+            with suppress(OSError):
+                old.unlink()
+
+
+def _fault(controller: Controller, snapshot: Snapshot) -> tuple[str, str]:
+    """Code of the latest fault in the snapshot, and the reason in words."""
+    if not len(faults := latched(snapshot)):
+        return controller.reason_code, controller.reason
+    after = snapshot.memory[faults[-1] + 1]
+    code, joint = guard.CODES[after['reason']], int(after['joint'])
+    return code, guard.REASONS[code] + (
+        f' ({controller.model.joint_names[joint]})' if joint >= 0 else '')
