@@ -83,5 +83,9 @@ class IdentificationError(RobodynError):
     """A recording does not say what is asked of it, or no answer can be found."""
 
 
+class RosError(RobodynError):
+    """ROS is not installed, or nobody is there who should publish, listen or answer."""
+
+
 class DataPathError(RobodynError):
     """The data path that was asked for cannot be had, or has failed."""

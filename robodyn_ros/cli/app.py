@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from ..errors import RobodynError
+from ..errors import RobodynError, RosError
 from ..model.library import package_version
 from .arguments import locked_joints, numbers
 
@@ -189,6 +189,60 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         velocity=velocity_limit, acceleration=acceleration, ranges=ranges,
         include=[word.strip() for word in include.split(',') if word.strip()], kind=kind,
         ground=ground, clearance=clearance, approach=approach, repeat=repeat)
+
+
+States = Annotated[str, typer.Option('--states', help='Topic of the joint states.')]
+Wait = Annotated[float, typer.Option(
+    min=0.1, help='Seconds to wait for who should be there.')]
+Overwrite = Annotated[bool, typer.Option('--overwrite', help='Replace a recording.')]
+
+
+@app.command()
+def play(file: Annotated[Path, typer.Argument(
+             metavar='FILE', help='Trajectory, as robodyn excite writes it: YAML of a '
+                                  'JointTrajectory.')],
+         topic: Annotated[str, typer.Option(
+             help='Of the references of the controller.')] = '/controller/joint_trajectory',
+         states: States = 'joint_states',
+         delay: Annotated[float, typer.Option(min=0.0, help='Seconds to wait before it.')] = 0.0,
+         approach: Annotated[float, typer.Option(
+             min=0.0, metavar='SECONDS', help='Go from where the joints are to the start of the '
+             'motion first, in so many seconds or more: no joint faster than half of its fastest '
+             'in FILE. NOTHING LOOKS FOR COLLISIONS on this way: see that it is free. 0: the '
+             'robot has to be there.')] = 0.0,
+         record: Annotated[Path | None, typer.Option(
+             metavar='FILE', help='Record the motion meanwhile: .npz or .csv.')] = None,
+         overwrite: Overwrite = False,
+         unconfirmed: Annotated[bool, typer.Option(
+             '--unconfirmed', help='Do not ask the diagnostics of the controller whether it '
+             'follows: for controllers of others.')] = False,
+         sim_time: Annotated[bool, typer.Option(
+             '--sim-time', help='Take the time of /clock.')] = False,
+         wait: Wait = 10.0) -> None:
+    """Play a trajectory to a running controller; fails where the controller refuses it."""
+    from ..demo.requirements import check
+
+    check('play', ['rclpy'], RosError)
+    from .play import play
+    play(file, console(), topic=topic, states=states, delay=delay, slowly=approach, into=record,
+         overwrite=overwrite, confirm=not unconfirmed, sim_time=sim_time, wait=wait)
+
+
+@app.command()
+def record(file: Annotated[Path, typer.Argument(
+               metavar='FILE', help='Where the recording goes: .npz or .csv.')],
+           topic: Annotated[str, typer.Option(
+               help='Of sensor_msgs/JointState.')] = 'joint_states',
+           seconds: Annotated[float | None, typer.Option(
+               min=0.1, help='Seconds from the first message on; otherwise until '
+                             'Ctrl-C.')] = None,
+           overwrite: Overwrite = False, wait: Wait = 30.0) -> None:
+    """Record joint states, with velocities and efforts, into a file for identification."""
+    from ..demo.requirements import check
+
+    check('record', ['rclpy'], RosError)
+    from .play import record_to
+    record_to(file, console(), topic=topic, seconds=seconds, wait=wait, overwrite=overwrite)
 
 
 @app.command('check-machine')

@@ -14,7 +14,6 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from numpy import ndarray
 from rcl_interfaces.srv import SetParametersAtomically
-from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -23,11 +22,12 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
 from ..control.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
+from ..nodes.play import trajectory_message
 from ..nodes.serialized import SerializedSubscription
 from .processes import Child, undisturbed
 from .recorder import Recorder
@@ -158,15 +158,8 @@ class Conductor:
 
     def send(self, waypoints: Waypoints, start: float) -> None:
         """Send the controller a trajectory that starts at ``start`` [s] on the wall clock."""
-        message = JointTrajectory(joint_names=list(waypoints.joint_names))
+        message = trajectory_message(waypoints)
         message.header.stamp = Time(nanoseconds=round(start * 1e9)).to_msg()
-        assert waypoints.velocities is not None and waypoints.accelerations is not None
-        message.points = [
-            JointTrajectoryPoint(positions=x.tolist(), velocities=xd.tolist(),
-                                 accelerations=xdd.tolist(),
-                                 time_from_start=Duration(seconds=float(t)).to_msg())
-            for t, x, xd, xdd in zip(waypoints.times, waypoints.positions, waypoints.velocities,
-                                     waypoints.accelerations)]
         self._publish(self._trajectory, message, 'controller', 'following a trajectory',
                       'trajectory refused')
 

@@ -1,0 +1,98 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn play` and `robodyn record`: the topics of a robot, and files."""
+
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from ..errors import TrajectoryError
+from ..identification.excitation.trajectory_file import JointTrajectory, read
+from ..identification.recordings.recording import Recording
+from ..identification.recordings.recording_file import check_target, write
+from ..nodes.play import SETTLE, Player, approach
+from ..nodes.record import Recorder, record, silent
+from ..nodes.session import Session, session
+
+
+def play(file: Path, out: Console, *, topic: str, states: str, delay: float, slowly: float,
+         into: Path | None, overwrite: bool, confirm: bool, sim_time: bool, wait: float) -> None:
+    """
+    Play a file, with a bar.
+
+    :param delay: before the motion [s]; ``slowly``: the least time of an approach, 0 for none.
+    :param into: where to record the motion.
+    """
+    motion = read(file)
+    if into is not None:
+        check_target(into, overwrite)
+    with session('robodyn_play', sim_time) as here, Progress(
+            TextColumn('{task.description}'), BarColumn(), TextColumn(
+                '{task.completed:.1f} of {task.total:.1f} s'), console=out) as bars:
+        player = Player(here, topic, states, confirm=confirm, within=wait)
+        player.find()
+
+        def go(what: str, asked: JointTrajectory) -> None:
+            bar = bars.add_task(what)
+            try:
+                player.play(asked, lambda at, end: bars.update(bar, completed=at, total=end))
+            except KeyboardInterrupt:
+                out.print('The controller has the whole trajectory and goes on to its end; to '
+                          'stop it, deactivate it.', style='yellow')
+                raise
+        if delay:
+            _count_down(here, bars, delay)
+        if slowly:
+            go('approach', approach(motion, player.pose(motion.joint_names), slowly))
+        if into is None:
+            go('motion', motion)
+            return
+        recorder, refused = Recorder(here.node, states), False
+        try:
+            if not here.until(lambda: len(recorder), wait):
+                raise silent(here.node, recorder.topic)
+            begun = time.monotonic()
+            here.until(lambda: time.monotonic() - begun > SETTLE, wait)
+            go('motion', motion)
+        except TrajectoryError:
+            refused = True
+            raise
+        finally:            # what there is of a motion that failed may tell why
+            recorder.stop()
+            if len(recorder) and not refused:
+                recording = recorder.recording()
+                write(into, recording)
+                _report(out, into, recording, recorder.lost)
+
+
+def record_to(file: Path, out: Console, *, topic: str, seconds: float | None, wait: float,
+              overwrite: bool) -> None:
+    """Record a topic, with a line that tells how it goes."""
+    with out.status('') as status:
+        recording, lost = record(file, topic, seconds=seconds, wait=wait, overwrite=overwrite,
+                                 began=lambda name: out.print(f'recording {name}' + (
+                                     '; Ctrl-C ends it' if seconds is None else '')),
+                                 tell=status.update)
+    _report(out, file, recording, lost)
+
+
+def _count_down(here: Session, bars: Progress, delay: float) -> None:
+    begun, bar = time.monotonic(), bars.add_task('delay', total=delay)
+    while (waited := time.monotonic() - begun) < delay:
+        bars.update(bar, completed=waited)
+        here.poll()
+    bars.update(bar, completed=delay)
+
+
+def _report(out: Console, path: Path, recording: Recording, lost: int) -> None:
+    quantities = [name for name in ('position', 'velocity', 'effort')
+                  if getattr(recording, name) is not None]
+    span = float(recording.time[-1] - recording.time[0])
+    out.print(f'{path}: {len(recording)} samples of {len(recording.joint_names)} joints '
+              f'({", ".join(quantities)}), {span:.3f} s'
+              + (f', {(len(recording) - 1) / span:.1f} Hz' if span > 0 else '')
+              + f', {lost} lost on the way')
+    for note in recording.notes:
+        out.print(f'! {note}', style='yellow')

@@ -1,0 +1,94 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A recording into a file that :func:`~.read.read` reads, whole or not at all."""
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ...errors import RecordingError
+from .recording import Recording
+
+QUANTITIES = ('position', 'velocity', 'effort')
+
+
+def check_target(path: Path, overwrite: bool) -> None:
+    """
+    Raise :class:`RecordingError` where a recording could not be written, before it is made.
+
+    :param overwrite: whether a file that is there may be replaced.
+    """
+    if path.suffix.lower() not in WRITERS:
+        _refuse(path, 'is no kind of file that is written', f'end it in {" or ".join(WRITERS)}')
+    if path.exists() and not overwrite:
+        _refuse(path, 'is there already', 'give another name, or --overwrite')
+    if not path.parent.is_dir():
+        _refuse(path, 'would be in a folder that is not there', f'make {path.parent}')
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        _refuse(path, 'cannot be written there', 'give a path where you may write')
+
+
+def write(path: Path, recording: Recording) -> None:
+    """
+    Write .npz (arrays joint_names, time, position, ...) or .csv (time, position_NAME, ...).
+
+    Under another name beside it first, which then becomes the right one.
+
+    :raises RecordingError: that fails; the remedy names the place where the recording is instead.
+    """
+    try:
+        _write(path, recording)
+    except OSError as error:
+        remedy = 'make room'
+        try:
+            rescued = Path(tempfile.mkdtemp(prefix='robodyn_')) / path.name
+            _write(rescued, recording)
+            remedy = f'it is in {rescued}: move it from there'
+        except OSError as other:
+            remedy = f'it could not be kept elsewhere either ({other})'
+        _refuse(path, f'cannot be written ({error})', remedy)
+
+
+def _write(path: Path, recording: Recording) -> None:
+    beside = path.with_name(f'.{path.name}.{os.getpid()}')
+    try:
+        with beside.open('wb') as file:
+            WRITERS[path.suffix.lower()](file, recording)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _arrays(recording: Recording) -> dict[str, Any]:
+    return {name: array for name in QUANTITIES if (array := getattr(recording, name)) is not None}
+
+
+def _npz(file: BinaryIO, recording: Recording) -> None:
+    np.savez_compressed(file, joint_names=np.array(recording.joint_names), time=recording.time,
+                        **_arrays(recording))
+
+
+def _csv(file: BinaryIO, recording: Recording) -> None:
+    arrays = _arrays(recording)
+    text = TextIOWrapper(file, encoding='utf-8', newline='')
+    out = csv.writer(text)
+    out.writerow(['time', *(f'{quantity}_{name}' for quantity in arrays
+                            for name in recording.joint_names)])
+    out.writerows(np.column_stack([recording.time, *arrays.values()]).tolist())
+    text.flush()
+    text.detach()
+
+
+WRITERS: dict[str, Callable[[BinaryIO, Recording], None]] = {'.npz': _npz, '.csv': _csv}
+
+
+def _refuse(path: Path, problem: str, remedy: str) -> None:
+    raise RecordingError(f'{path} {problem}', name=str(path), remedy=remedy)

@@ -1,0 +1,236 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A trajectory out of a file to a controller, and what the controller makes of it."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from diagnostic_msgs.msg import DiagnosticArray
+from numpy import ndarray
+from rcl_interfaces.msg import Log
+from rclpy.topic_endpoint_info import TopicEndpointInfo
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ..errors import RosError, TrajectoryError
+from ..identification.excitation import trajectory_file
+from . import qos
+from .session import Session
+
+if TYPE_CHECKING:
+    from ..control.trajectory import Waypoints
+
+ANSWER = 15.0               # s, for what becomes of a trajectory: reports come once a second
+REASON = 1.0                # s, for the log line that says why it was refused
+SETTLE = 0.5                # s at rest after the approach, and after the motion
+OF_MOTION = 0.5             # of the fastest each joint is in the motion: speed of the approach
+QUINTIC = 15 / 8            # highest over mean speed of a quintic from rest to rest
+LONGEST = 300.0             # s of an approach
+NEAR = 1e-3                 # [rad | m] from its start, where a joint need not be brought there
+UNKNOWN = '_NODE_NAME_UNKNOWN_'
+
+
+def trajectory_message(asked: 'Waypoints | trajectory_file.JointTrajectory') -> JointTrajectory:
+    """Return the message of a trajectory that starts when it comes."""
+    message = JointTrajectory(joint_names=list(asked.joint_names))
+    rows = [asked.positions, asked.velocities, asked.accelerations]
+    for k, at in enumerate(np.round(1e9 * np.asarray(asked.times)).astype(int).tolist()):
+        sec, nanosec = divmod(at, 10**9)
+        x, xd, xdd = ([] if row is None else row[k].tolist() for row in rows)
+        message.points.append(JointTrajectoryPoint(
+            positions=x, velocities=xd, accelerations=xdd,
+            time_from_start=Duration(sec=sec, nanosec=nanosec)))
+    return message
+
+
+def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
+             shortest: float) -> trajectory_file.JointTrajectory:
+    """
+    Return the one waypoint that brings the joints from rest at ``pose`` (nv,) to the start.
+
+    No joint is faster on the way than half of its fastest in the motion; nothing looks at what is
+    in the way.
+
+    :param shortest: [s]; it takes longer where it would be too fast.
+    :raises TrajectoryError: it would take minutes, or for ever.
+    """
+    start = motion.positions[0]
+    away = np.abs(start - pose)
+    allowed = OF_MOTION * np.abs(motion.velocities).max(0)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        needed = np.where(away > NEAR, QUINTIC * away / allowed, 0.0)
+    if (longest := needed.max()) > LONGEST:
+        i = int(needed.argmax())
+        raise TrajectoryError(
+            f'{motion.joint_names[i]} is {away[i]:.4g} away from its start, and at most '
+            f'{2 * allowed[i]:.4g} per second fast in the motion', name=motion.joint_names[i],
+            value=float(pose[i]), remedy=f'bring it to {start[i]:.6g} in another way')
+    rest = np.zeros((1, len(start)))
+    return trajectory_file.JointTrajectory(
+        motion.joint_names, np.array([max(shortest, longest)]), start[None], rest, rest)
+
+
+class Player:
+    """
+    One publisher of trajectories and the one who listens to it.
+
+    :param topic: of the controller's references; ``states``: of sensor_msgs/JointState.
+    :param confirm: whether the listener is a controller of ours, whose diagnostics tell what it
+        does; otherwise nothing is known of it.
+    :param within: how long anything that should be there is waited for [s].
+    """
+
+    def __init__(self, here: Session, topic: str, states: str, *, confirm: bool, within: float):
+        self._here, self._confirm, self._within = here, confirm, within
+        self._topic = here.node.resolve_topic_name(topic)
+        self._states_topic = here.node.resolve_topic_name(states)
+        self._listener, self._logger, self._why = '', '', ''
+        self._report: dict[str, str] = {}
+        self._pose: dict[str, float] = {}
+        self._publisher = here.node.create_publisher(JointTrajectory, self._topic, 1)
+        here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
+        here.node.create_subscription(Log, '/rosout', self._on_log, 100)
+
+    def find(self) -> None:
+        """
+        Wait for the controller, and until it follows.
+
+        :raises RosError: nobody listens, or several do; somebody else publishes; it is silent, or
+            does not run.
+        """
+        node, topic = self._here.node, self._topic
+        self._here.until(self._one_listener, self._within)
+        listeners = node.get_subscriptions_info_by_topic(topic)
+        if len(listeners) != 1:
+            names = _names(listeners)
+            raise RosError(f'{len(names)} nodes listen to {topic} ({", ".join(names)})'
+                           if names else f'nobody listens to {topic}', name=topic, value=names,
+                           remedy='let one remain' if names else
+                           'start a controller, and activate it, or give another --topic')
+        name, space = listeners[0].node_name, listeners[0].node_namespace
+        if name == UNKNOWN:
+            raise RosError(f'who listens to {topic} has not said its name', name=topic,
+                           remedy='wait longer: --wait SECONDS')
+        self._listener = name
+        self._logger = f'{space}/{name}'.strip('/').replace('/', '.')
+        if not self._confirm:
+            return
+        self._report = {}
+        self._here.until(lambda: self._report and self._report.get('phase') != 'RISING',
+                         self._within)
+        if not self._report:
+            raise RosError(f'{name} says nothing on /diagnostics', name=name, remedy='is it a '
+                           'controller of this package? --unconfirmed plays to another one')
+        self._check()
+        self._alone()
+
+    def pose(self, joint_names: Sequence[str]) -> ndarray:
+        """
+        Return where these joints are now (nv,) [rad | m].
+
+        :raises RosError: not all of them are heard of.
+        """
+        self._pose.clear()
+        # Only for now: at the rate of a driver it would keep us from all else
+        heard = self._here.node.create_subscription(JointState, self._states_topic,
+                                                    self._on_state, qos.STATES_IN)
+        self._here.until(lambda: {*joint_names} <= {*self._pose}, self._within)
+        self._here.node.destroy_subscription(heard)
+        if missing := [name for name in joint_names if name not in self._pose]:
+            raise RosError(f'no joint state of {", ".join(missing)} on {self._states_topic}',
+                           name=missing[0], value=sorted(self._pose),
+                           remedy='see that it is published, or give another --states')
+        return np.array([self._pose[name] for name in joint_names])
+
+    def play(self, motion: trajectory_file.JointTrajectory,
+             tell: Callable[[float, float], None]) -> None:
+        """
+        Publish it and stay until it is over.
+
+        :param tell: is told the time [s] and the end of the motion.
+        :raises TrajectoryError: the controller refuses it.
+        :raises RosError: the controller is gone, fails, or does not say what it does.
+        """
+        self._alone()
+        before = {kind: self._count(kind) for kind in ('accepted', 'refused')}
+        self._why = ''
+        message = trajectory_message(motion)
+        if not self._here.until(self._now, self._within):
+            raise RosError('simulation time stands at zero', name='/clock',
+                           remedy='see that the simulation runs, or go without --sim-time')
+        began = self._now()
+        self._publisher.publish(message)
+        if self._confirm:
+            self._confirmed(before)
+        end = float(motion.times[-1]) + SETTLE
+        while (at := self._now() - began) < end:
+            tell(min(at, end), end)
+            self._here.poll()
+            if not self._publisher.get_subscription_count():
+                raise RosError(f'{self._listener} is gone', name=self._listener,
+                               remedy='see its log')
+            if self._confirm:
+                self._check()
+        tell(end, end)
+
+    def _now(self) -> float:
+        node = self._here.node
+        return 1e-9 * node.get_clock().now().nanoseconds if node.get_parameter(
+            'use_sim_time').value else time.monotonic()
+
+    def _one_listener(self) -> bool:
+        found = self._here.node.get_subscriptions_info_by_topic(self._topic)
+        return (len(found) == 1 and found[0].node_name != UNKNOWN
+                and self._publisher.get_subscription_count() == 1)
+
+    def _alone(self) -> None:
+        """Raise where somebody else publishes: of two the controller follows none."""
+        if self._here.node.count_publishers(self._topic) > 1:
+            names = _names(self._here.node.get_publishers_info_by_topic(self._topic))
+            raise RosError(f'{len(names)} publish {self._topic} ({", ".join(names)})',
+                           name=self._topic, value=names, remedy='end the others; one that was '
+                           'killed is gone after 20 s')
+
+    def _confirmed(self, before: dict[str, int]) -> None:
+        """Wait until the controller has counted the trajectory as taken or as refused."""
+        heard = self._here.until(lambda: any(
+            self._count(kind) != count for kind, count in before.items()), ANSWER)
+        if self._count('refused') > before['refused']:
+            self._here.until(lambda: self._why, REASON)
+            raise TrajectoryError(f'{self._listener} refuses it', name=self._topic,
+                                  remedy=self._why or 'its log says why')
+        if not heard:
+            self._check()
+            raise RosError(f'{self._listener} has not said within {ANSWER:g} s what it makes of '
+                           'the trajectory', name=self._listener, remedy='see its log')
+
+    def _count(self, kind: str) -> int:
+        return int(self._report.get(f'{kind} trajectories', 0))
+
+    def _check(self) -> None:
+        if self._report.get('phase') != 'RUNNING':
+            raise RosError(f'{self._listener} does not follow: {self._report["message"]}',
+                           name=self._listener, value=self._report.get('phase'),
+                           remedy='activate it; after a fault call its service ~/reset')
+
+    def _on_report(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if self._listener and status.name == f'{self._listener}: control loop':
+                self._report = {pair.key: pair.value for pair in status.values}
+                self._report['message'] = status.message
+
+    def _on_log(self, message: Log) -> None:
+        if message.name == self._logger and 'trajectory refused: ' in message.msg:
+            self._why = message.msg.partition('trajectory refused: ')[2]
+
+    def _on_state(self, message: JointState) -> None:
+        if len(message.position) == len(message.name):
+            self._pose.update((name, x) for name, x in zip(message.name, message.position)
+                              if np.isfinite(x))
+
+
+def _names(ends: Iterable[TopicEndpointInfo]) -> list[str]:
+    return sorted(f'{end.node_namespace.rstrip("/")}/{end.node_name}' for end in ends)

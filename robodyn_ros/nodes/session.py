@@ -1,0 +1,68 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The node of a command: on a context of its own, with waits that end, and Ctrl-C as a flag."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+SLICE = 0.05            # s, between two looks at what is waited for
+
+
+class Session:
+    """
+    A node and what spins it, for one thread.
+
+    :ivar over: set by SIGINT and SIGTERM.
+    """
+
+    def __init__(self, node: Node, executor: SingleThreadedExecutor, over: threading.Event):
+        self.node, self.over, self._executor = node, over, executor
+
+    def poll(self) -> None:
+        """Let what has come in be handled; :class:`KeyboardInterrupt` if it is over."""
+        self._executor.spin_once(timeout_sec=SLICE)
+        if self.over.is_set():
+            raise KeyboardInterrupt
+
+    def until(self, condition: Callable[[], object], within: float) -> bool:
+        """Wait until the condition holds, for so long [s] at most; return whether it does."""
+        end = time.monotonic() + within
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            self.poll()
+        return True
+
+
+@contextmanager
+def session(name: str, sim_time: bool = False) -> Iterator[Session]:
+    """Give a session whose node has no services of its own, and end it in order."""
+    over = threading.Event()
+    before = {number: signal.signal(number, lambda *_: over.set())
+              for number in (signal.SIGINT, signal.SIGTERM)}
+    context = Context()
+    try:
+        rclpy.init(args=[], context=context)
+        node = rclpy.create_node(
+            name, context=context, enable_rosout=False, start_parameter_services=False,
+            parameter_overrides=[Parameter('use_sim_time', value=sim_time)])
+        executor = SingleThreadedExecutor(context=context)
+        executor.add_node(node)
+        try:
+            yield Session(node, executor, over)
+        finally:
+            executor.shutdown()
+            node.destroy_node()
+    finally:
+        context.try_shutdown()
+        for number, handler in before.items():
+            signal.signal(number, handler)

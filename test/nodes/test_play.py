@@ -1,0 +1,156 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn play` as a person runs it, against the real controller and simulator."""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+from nodes.bring_up import POSE
+from rclpy.serialization import deserialize_message
+from rclpy.time import Time
+from rosgraph_msgs.msg import Clock
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
+
+from robodyn_ros import load_urdf
+from robodyn_ros.demo.motion import waypoints
+from robodyn_ros.errors import RosError, TrajectoryError
+from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
+from robodyn_ros.identification.options import Options
+from robodyn_ros.identification.prepare import prepare
+from robodyn_ros.identification.recordings.read import read
+from robodyn_ros.model.library import robot_path
+from robodyn_ros.nodes.play import Player, approach
+from robodyn_ros.nodes.serialized import SerializedSubscription
+from robodyn_ros.nodes.session import session
+
+PLAY = [sys.executable, '-m', 'robodyn_ros.cli', 'play']
+TOPIC = '/controller/joint_trajectory'
+MODEL = load_urdf(robot_path('two_link'))
+START = np.array(POSE) + [0.2, -0.3]
+DURATION = 3.0
+
+
+@pytest.fixture
+def motion(tmp_path):
+    """A file of a motion around START, and what is in it."""
+    asked = waypoints(MODEL, START, np.array([0.2, 0.3]), DURATION)
+    motion = JointTrajectory(asked.joint_names, asked.times, asked.positions, asked.velocities,
+                             asked.accelerations)
+    write(tmp_path / 'motion.yaml', motion)
+    return tmp_path / 'motion.yaml', motion
+
+
+def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, start, tmp_path,
+                                                                 motion):
+    # Gains that are stable when efforts come late, as they do on a busy machine
+    _, controller = pair([], ['-p', 'mode:=computed_torque', '-p', 'acceleration_kp:=[25.0]',
+                              '-p', 'acceleration_kd:=[10.0]'])
+    file, asked = motion
+    assert remote.change('configure')
+    with session('early') as here, pytest.raises(RosError, match='follow: not active: activate'):
+        Player(here, TOPIC, 'joint_states', confirm=True, within=20.0).find()
+    assert remote.change('activate')
+
+    far = start(PLAY, file, '--record', tmp_path / 'motion.npz')
+    assert far.wait() == 1
+    assert far.text.splitlines()[-1].startswith(
+        'robodyn: controller refuses it: the trajectory starts 0.3 away from where joint2 is')
+
+    assert not (tmp_path / 'motion.npz').exists()
+    near = start(PLAY, file, '--approach', 1.0, '--record', tmp_path / 'motion.npz')
+    assert near.wait() == 0, near.text
+    assert controller.text.count('following a trajectory') == 2
+    for word in ('approach', 'motion.npz', 'position, velocity, effort'):
+        assert word in near.text
+
+    recording = read(tmp_path / 'motion.npz', MODEL)
+    assert np.abs(recording.position[[0, -1]] - START).max() < 0.05
+    # Rest, the motion, rest: it is found where it fits best; a busy machine may stand still
+    done, _ = prepare(recording, MODEL, Options(cutoff=20.0, gap=0.5))
+    fit = min(distance(done, asked, shift) for shift in np.arange(-1.0, 2.0, 0.01))
+    assert fit < 0.1       # of 0.4 and 0.6 from end to end
+
+
+def distance(done, asked, shift):
+    """How far a motion is from what was asked, if that began so much later (rad)."""
+    at = done.time - done.time[0] - shift
+    inside = (at > 0) & (at < asked.times[-1])
+    if inside.sum() < 0.7 * DURATION * done.rate:
+        return np.inf
+    return max(np.abs(done.position[inside, i] - np.interp(
+        at[inside], asked.times, asked.positions[:, i])).max() for i in range(MODEL.nv))
+
+
+def test_the_publisher_before_it_is_named(pair, remote, start, motion):
+    """The controller would follow neither; and Ctrl-C while it plays says that it goes on."""
+    _, controller = pair([], ['-p', 'mode:=computed_torque', '-p', 'autostart:=true'])
+    controller.wait_for_line('RUNNING')
+    other = remote.trajectories()
+    # By us, or by the controller where it knows of it before we do
+    with session('second') as here, pytest.raises(
+            (RosError, TrajectoryError), match='2 publish.*/second.*/test'):
+        player = Player(here, TOPIC, 'joint_states', confirm=True, within=20.0)
+        player.find()
+        player.play(motion[1], lambda at, end: None)
+    remote.node.destroy_publisher(other)
+    controller.wait_for_line('trajectories are accepted again')
+
+    player = start(PLAY, motion[0], '--approach', 3.0)
+    controller.wait_for_line('following a trajectory of 1 waypoints')
+    assert player.interrupt() == 130
+    assert 'the controller has the whole trajectory' in ' '.join(player.text.split()).lower()
+    assert controller.interrupt() == 0
+
+
+def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):
+    """On their clock; they get the file, every digit."""
+    file, asked = motion
+    heard = SerializedSubscription(node, JointTrajectoryMessage, '/other/joint_trajectory', 10)
+    with session('asking') as here, pytest.raises(RosError, match='of_the_test says nothing'):
+        Player(here, '/other/joint_trajectory', 'joint_states', confirm=True, within=1.0).find()
+    clock = node.create_publisher(Clock, '/clock', 10)
+    process = start(PLAY, file, '--topic', '/other/joint_trajectory', '--unconfirmed',
+                    '--sim-time', '--delay', 0.1)
+    now, end = 1000.0, time.monotonic() + 60.0
+    while process.popen.poll() is None:
+        assert time.monotonic() < end
+        clock.publish(Clock(clock=Time(seconds=now).to_msg()))
+        time.sleep(0.01)
+        now += 0.05                 # five times as fast as ours
+    assert process.wait() == 0, process.text
+    message, = (deserialize_message(m, JointTrajectoryMessage) for m in heard.drain())
+    heard.destroy()
+    assert message.joint_names == list(asked.joint_names)
+    for point, at, *row in zip(message.points, asked.times, asked.positions, asked.velocities,
+                               asked.accelerations, strict=True):
+        given = point.positions, point.velocities, point.accelerations
+        np.testing.assert_allclose(given, row, rtol=0, atol=1e-9)
+        told = point.time_from_start
+        assert told.sec + 1e-9 * told.nanosec == pytest.approx(at, abs=1e-9)
+
+
+def test_nobody_listens(start, motion):
+    process = start(PLAY, motion[0], '--wait', 0.5)
+    assert process.wait() == 1
+    assert 'nobody listens to /controller/joint_trajectory: start a controller' in process.text
+
+
+def test_a_file_that_is_none(start, tmp_path):
+    process = start(PLAY, tmp_path / 'no.yaml')
+    assert process.wait() == 1 and 'cannot be read' in process.text
+
+
+def test_an_approach_takes_as_long_as_it_is_slow(motion):
+    _, asked = motion
+    fastest = np.abs(asked.velocities).max(0)
+    way = approach(asked, START - [1.0, 0.0], 0.5)
+    assert way.times[0] == pytest.approx(15 / 8 / (0.5 * fastest[0]))
+    assert approach(asked, START - [0.001, 0.0], 0.5).times[0] == 0.5
+    assert (way.positions[0] == asked.positions[0]).all() and not way.velocities.any()
+    still = JointTrajectory(asked.joint_names, asked.times, asked.positions,
+                            asked.velocities * [1, 0], asked.accelerations)
+    assert approach(still, START, 2.0).times[0] == 2.0
+    with pytest.raises(TrajectoryError, match='joint2 is 0.1 away from its start'):
+        approach(still, START + [0.0, 0.1], 2.0)
