@@ -11,8 +11,11 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs, 10000 if not said: each has to be a robot or refused
                   in plain words; `wire`: hostile messages for the decoders until coverage stops
                   growing, 10 minutes at most; both if not said; `wire --help` for more
-  bench [ARG ...] the dynamics timed beside Pinocchio, MuJoCo and NumPy, some minutes; a table and
-                  a picture in build/bench/; --quick for seconds, --help for more
+  bench [ARG ...] the dynamics timed beside Pinocchio, MuJoCo and NumPy, then the loop beside rclpy
+                  nodes, some minutes each; tables and pictures in build/bench/; --quick for a
+                  first look; `bench dynamics` and `bench loop` are one of them, --help for more
+  soak [ARG ...]  the two nodes for ten minutes on a loaded machine: no effort may be missing;
+                  figures and a picture in build/soak/; --minutes 1 for a first look
   clean           remove all that the others, colcon and Python's tools have written here
   help            this text
 
@@ -42,6 +45,7 @@ LOG = os.path.join(BUILD, 'pip.log')
 ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribution of ROS 2
 VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
 RANGE = '3.10-3.13'
+BENCHMARKS = ['dynamics', 'loop']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''
@@ -270,9 +274,24 @@ def fuzz(arguments):
 
 
 def bench(arguments):
-    """Run what says how fast the dynamics are."""
+    """Run what says how fast the dynamics and the loop are."""
+    if arguments and arguments[0] in BENCHMARKS:
+        names, arguments = arguments[:1], arguments[1:]
+    else:                           # what only the first one understands is meant for it
+        names = BENCHMARKS if set(arguments) <= {'--quick', '--docs'} else BENCHMARKS[:1]
     env, python = prepare({ROS.get(DISTRO), 'sim', 'test', 'bench'})
-    become(env, python, '-m', 'benchmarks.dynamics', *arguments)
+    for name in names[:-1]:
+        failed = subprocess.call([python, '-m', 'benchmarks.' + name] + arguments, cwd=ROOT,
+                                 env=env)
+        if failed:
+            sys.exit(failed if failed > 0 else 128 - failed)
+    become(env, python, '-m', 'benchmarks.' + names[-1], *arguments)
+
+
+def soak(arguments):
+    """Run what says whether the loop keeps its time for long."""
+    env, python = prepare({ROS.get(DISTRO), 'sim'})
+    become(env, python, '-m', 'benchmarks.soak', *arguments)
 
 
 def clean(arguments):
@@ -288,7 +307,7 @@ def clean(arguments):
 def main(arguments):
     """Run the target that the command line names."""
     targets = {'demo': demo, 'test': test, 'lint': lint, 'fuzz': fuzz, 'bench': bench,
-               'clean': clean}
+               'soak': soak, 'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):
         print(__doc__.strip())

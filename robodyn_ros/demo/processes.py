@@ -105,6 +105,11 @@ class Child:
                 env=dict(env), start_new_session=True, preexec_fn=_die_with_parent)
 
     @property
+    def pid(self) -> int:
+        """Number that the kernel has for it."""
+        return self._process.pid
+
+    @property
     def output(self) -> str:
         """Everything it has printed so far."""
         return self.log.read_text(errors='replace')

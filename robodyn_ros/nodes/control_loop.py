@@ -6,14 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from math import nan
 
 from ..control import guard
 from ..control.controller import Controller
 from ..realtime import rules
 from ..realtime.grid import Grid, sharpen_timers
-from ..realtime.scheduling import Outcome, Scheduling, scheduled
+from ..realtime.scheduling import Outcome, Scheduling, middleware_threads, scheduled
 from ..realtime.tally import Tally
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import ACCEPTED, JointStateDecoder, stamp_of
@@ -102,18 +101,20 @@ class ControlLoop:
     def _run(self) -> None:
         try:
             with scheduled(self._wanted) as self.scheduling, ExitStack() as others:
+                # What brings the states must not wait for what the loop does not wait for
+                below = Scheduling(priority=max(1, self._wanted.priority - 1))
+                for thread in middleware_threads() if self.scheduling.real_time else ():
+                    others.enter_context(scheduled(below, thread))
                 self._scheduled.set()
-                self._drive(others)
+                self._drive()
         finally:
             self._scheduled.set()
 
-    def _drive(self, others: ExitStack) -> None:
+    def _drive(self) -> None:
         try:
             sharpen_timers()
             if self._native is not None:
-                alike = replace(self._wanted, lock_memory=False, keep_awake=False)
-                self._native.run(self._stop.is_set, lambda thread: others.enter_context(
-                    scheduled(alike, thread)))
+                self._native.run(self._stop.is_set)
             elif self.trigger == 'timer':
                 self._on_grid()
             else:

@@ -42,7 +42,7 @@ SYMBOLS = {
                   'rcl_publisher_get_subscription_count',
                   'rcl_subscription_set_on_new_message_callback'),
     'librcutils.so': ('rcutils_reset_error', 'rcutils_get_default_allocator'),
-    None: ('clock_gettime', 'clock_nanosleep', 'gettid', 'sem_clockwait', 'sem_post',
+    None: ('clock_gettime', 'clock_nanosleep', 'sem_clockwait', 'sem_post',
            'sem_trywait', 'sem_wait'),
 }
 OK, TAKE_FAILED = 0, 401                        # rcl/types.h; the second: there is no message
@@ -71,7 +71,6 @@ WORDS = np.dtype([
     ('fault', np.int64),                        # number of the phase that waits no longer
     ('waited', np.int64), ('points_missed', np.int64),  # 1: woken, and the cycle is to come
     ('deadline', np.int64), ('stepped', np.int64),              # ns on the steady clock
-    ('thread', np.int64), ('threads', np.int64),        # of the middleware, that calls; how many
     ('published', np.int64),                    # ns, the state that is not answered yet; or 0
     ('clock_time', float), ('noticed', float),  # s on ROS time; on the clock of the cycle
     ('count_again', float),                     # s on the steady clock
@@ -83,7 +82,6 @@ INFO_WORDS, INFO_EXPECTED, PUBLISHED, SEQUENCE = 32, 9, 0, 2
 NO_SEQUENCE = np.uint64(2**64 - 1)
 SEMAPHORE_WORDS = 8                 # sem_t has 32 bytes
 FRAME_WORDS = 4096                  # where the arguments of the loop are laid for others
-MOST_THREADS = 8                    # of the middleware, that are given the priority of the loop
 RECEIVED, NUMBER = (list(STATE.names or ()).index(name) for name in ('received', 'sequence'))
 
 word, i32 = types.int64, types.int32
@@ -104,7 +102,6 @@ sem_clockwait = _external('sem_clockwait', word, i32, word)
 sem_trywait = _external('sem_trywait', word)
 sem_post = _external('sem_post', word)
 sem_wait = _external('sem_wait', word)
-gettid = _external('gettid')
 
 LOOP = '''
 from numba import cfunc, njit, types
@@ -431,9 +428,6 @@ def inlined(advance, decoded, w, books, io, arrays, arguments, tau):
     """Answer a message in the thread that has brought it, which has the turn; pass it on."""
     if w.call == 0 and w.failed == 0:
         answer(advance, decoded, w, books, io, arrays, arguments, tau, True)
-        thread = gettid()
-        if thread != w.thread and w.threads < MOST_THREADS:     # Python gives it its priority
-            w.thread, w.threads, w.call = thread, w.threads + 1, 1
     if w.call == 1 or w.failed != 0:
         sem_post(w.semaphore)
     sem_post(w.turn)
@@ -657,19 +651,17 @@ class NativeLoop:
         self._area.words['call'] = 1
         self._area.post()
 
-    def run(self, over: Callable[[], bool], adopt: Callable[[int], object]) -> None:
+    def run(self, over: Callable[[], bool]) -> None:
         """
         Go on until it is over.
 
-        :param adopt: gives another thread, by the kernel's number, the priority of this one.
         :raises DataPathError: a call has failed.
         """
-        w, adopted = self._area.words, 0
+        w = self._area.words
         with ExitStack() as held:
             for handle in self._handles:            # which nobody destroys while they are held
                 held.enter_context(handle)
-            for field in ('waited', 'failed', 'count_again', 'published', 'thread', 'threads'):
-                w[field] = 0
+            w['waited'] = w['failed'] = w['count_again'] = w['published'] = 0
             w['deadline'] = w['stepped'] = time.monotonic_ns()
             if self._callback is not None:
                 self._area.be_called(*self._callback)
@@ -678,8 +670,6 @@ class NativeLoop:
                 w['call'] = 0                       # before looking at what it was called for
                 if over():
                     return
-                if (thread := int(w['thread'][0])) != adopted:
-                    adopt(adopted := thread)
                 failed = self._loop(*self._fixed, *self._arguments(), self._tau)
                 if failed != CALLED:
                     raise DataPathError(

@@ -19,6 +19,7 @@ from typing import Any
 DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
 CAP_IPC_LOCK = 14                               # linux/capability.h
+MIDDLEWARE = 'dds.'                             # how Fast DDS begins the names of its threads
 LIMITS = '/etc/security/limits.d/99-realtime.conf'
 LOGIN = 'sudo groupadd -f realtime; sudo usermod -aG realtime $USER; then log in again'
 
@@ -49,6 +50,7 @@ class Outcome:
 
     granted: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    real_time: bool = False         # whether the priority is granted
 
     def __str__(self) -> str:
         return ', '.join(self.granted) or 'as any other thread'
@@ -76,6 +78,16 @@ def scheduled(wanted: Scheduling, thread: int = 0) -> Iterator[Outcome]:
         yield outcome
 
 
+def middleware_threads() -> list[int]:
+    """Return the kernel's numbers of the threads of Fast DDS in this process."""
+    threads = []
+    for task in Path('/proc/self/task').iterdir():
+        with suppress(OSError):         # it has just ended
+            if (task / 'comm').read_text().startswith(MIDDLEWARE):
+                threads.append(int(task.name))
+    return threads
+
+
 def _refuse(outcome: Outcome, what: str, error: OSError, remedy: str) -> None:
     outcome.refused.append(f'{what} is not granted ({error.strerror}): {remedy}')
 
@@ -97,6 +109,7 @@ def _raise(priority: int, thread: int, outcome: Outcome, undo: ExitStack) -> Non
         return
     undo.callback(_restore, os.sched_setscheduler, thread, *before)
     outcome.granted.append(f'SCHED_FIFO {priority}')
+    outcome.real_time = True
 
 
 def _pin(cpus: tuple[int, ...], thread: int, outcome: Outcome, undo: ExitStack) -> None:

@@ -17,8 +17,8 @@ from robodyn_ros import load_urdf
 from robodyn_ros.demo.motion import waypoints
 from robodyn_ros.errors import RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
-from robodyn_ros.identification.options import Options
-from robodyn_ros.identification.prepare import prepare
+from robodyn_ros.identification.preparation.options import Options
+from robodyn_ros.identification.preparation.prepare import prepare
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.model.library import robot_path
 from robodyn_ros.nodes.play import Player, approach

@@ -1,0 +1,126 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Who answers joint states with efforts: a node of a tutorial, and each way of our controller."""
+
+import ctypes
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from robodyn_ros.demo.processes import Child, running
+from robodyn_ros.realtime.machine import PRIORITY
+from robodyn_ros.realtime.recording import load
+
+from .plant import NAMESPACE, REST, ROOT, Remote
+
+CONFIG = ROOT / 'config' / 'panda.yaml'
+READY = 90.0                # s until it answers, at most: where nothing is compiled yet
+AT_ONCE = 0.05              # s of states in which an answer is waited for
+WARM = 0.3                  # s of states, answered, before anything counts
+
+_libc = ctypes.CDLL(None)
+_libc.clock_getcpuclockid.argtypes = (ctypes.c_int, ctypes.POINTER(ctypes.c_int))
+
+
+class Peer(NamedTuple):
+    """One way to answer."""
+
+    name: str
+    command: tuple[str, ...]    # without what only a run knows
+    fifo: bool = False          # asks for SCHED_FIFO
+    path: str = ''              # of our controller: what it must have reached
+
+
+def _ours(name: str, path: str, trigger: str = 'state', *, fifo: bool = False,
+          module: str = 'robodyn_ros.nodes.controller') -> Peer:
+    words = {'urdf': 'panda', 'autostart': 'true', 'data_path': path, 'trigger': trigger,
+             'arming_timeout': '60.0', 'priority': str(PRIORITY if fifo else 0)}
+    return Peer(name, ('-m', module, '--ros-args', '-r', f'__ns:={NAMESPACE}', '--params-file',
+                       str(CONFIG), *(w for key, value in words.items()
+                                      for w in ('-p', f'{key}:={value}'))), fifo, path)
+
+
+def _tutorial(name: str, *words: str) -> Peer:
+    return Peer(name, ('-m', 'benchmarks.tutorial', *words))
+
+
+NAIVE, NAIVE_TIMER = 'callback', 'timer_hog'        # whom the others are measured by
+PEERS = {
+    'timer': _tutorial('rclpy timer, typed messages', 'timer'),
+    NAIVE: _tutorial('rclpy callback, typed messages', 'callback'),
+    'executor': _ours('ours, executor', 'executor'),
+    'python': _ours('ours, python', 'python'),
+    'native': _ours('ours, native', 'native'),
+    'inline': _ours('ours, native, inline', 'native', 'inline'),
+    'python_fifo': _ours('ours, python, FIFO', 'python', fifo=True),
+    'native_fifo': _ours('ours, native, FIFO', 'native', fifo=True),
+    'inline_fifo': _ours('ours, native, inline, FIFO', 'native', 'inline', fifo=True),
+}
+# Whose wake-ups at 1 kHz are timed; a hog is a thread that keeps the interpreter
+HOGGED = 'benchmarks.hogged'
+WAKE_UPS = {
+    'timer_alone': _tutorial('rclpy timer', 'timer'),
+    'native_alone': _ours('ours, native', 'native', 'timer'),
+    NAIVE_TIMER: _tutorial('rclpy timer, hog', 'timer', '--hog'),
+    'native_hog': _ours('ours, native, hog', 'native', 'timer', module=HOGGED),
+    'native_hog_fifo': _ours('ours, native, hog, FIFO', 'native', 'timer', fifo=True,
+                             module=HOGGED),
+}
+
+
+def process_time(pid: int) -> float:
+    """Processor time that a process has taken so far [s]."""
+    number = ctypes.c_int()
+    if error := _libc.clock_getcpuclockid(pid, ctypes.byref(number)):
+        raise OSError(error, f'process {pid} has no clock')
+    return time.clock_gettime(number.value)
+
+
+@contextmanager
+def answering(peer: Peer, plant: Remote, folder: Path, env: Mapping[str, str],
+              *more: str) -> Iterator[Child]:
+    """Start a peer and wait until it answers states; end it on the way out."""
+    name = re.sub(r'\W+', '_', peer.name)
+    with running({name: [sys.executable, *peer.command, *more]}, folder, env) as children:
+        child, end = children[name], time.monotonic() + READY
+        while np.isnan(plant.publish(REST, AT_ONCE).found.trips).all():
+            child.check()
+            if time.monotonic() > end:
+                raise RuntimeError(f'{peer.name} does not answer; see {child.log}')
+        plant.publish(REST, WARM)
+        _check(peer, child.output)
+        yield child
+
+
+def _check(peer: Peer, log: str) -> None:
+    """RuntimeError where our controller does not run as it was to be."""
+    if peer.path and not re.search(rf'data path {peer.path}\n', log):
+        raise RuntimeError(f'{peer.name}: another data path was reached: {log}')
+    if peer.fifo and 'control thread: SCHED_FIFO' not in log:
+        raise RuntimeError(f'{peer.name}: SCHED_FIFO was not granted: {log}')
+
+
+def wake_ups(key: str, plant: Remote, folder: Path, env: Mapping[str, str], seconds: float
+             ) -> ndarray:
+    """Run one of WAKE_UPS for so long; return how late each of its wake-ups was (N,) [s]."""
+    peer, file = WAKE_UPS[key], folder / f'{key}.npz'
+    file = file if peer.path else file.with_suffix('.npy')
+    file.unlink(missing_ok=True)
+    more = ('-p', f'timing_file:={file}') if peer.path else ('--late', str(file))
+    with answering(peer, plant, folder, env, *more):
+        begin = time.monotonic()
+        plant.publish(REST, seconds)
+        end = time.monotonic()
+    if peer.path:
+        cycles = load(file).cycles
+        woke, late = cycles['woke'], cycles['wake_up']
+    else:
+        woke, late = np.load(file).T
+    return late[(woke >= begin) & (woke < end)]

@@ -1,0 +1,164 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What came out of `benchmarks.loop`, and beside it what was expected."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from .loop_peers import NAIVE, NAIVE_TIMER, PEERS, WAKE_UPS
+
+FIGURES = ('p50', 'p99', 'p99.9', 'max')
+RATES = (1000, 4000, 10000)         # Hz; the first one is what round trips and CPU are of
+# Of which ways something is expected, and how the same with FIFO is named
+LADDER = {'native': ('native', 'native_fifo', 'inline', 'inline_fifo'),
+          'python': ('python', 'python_fifo')}
+# what, of whom, at most this share of the naive node's
+RATIOS = (('p50', 'native', 1 / 4), ('p50', 'python', 1 / 2.5), ('p99', 'native', 1 / 2.5),
+          ('p99', 'python', 1 / 2), ('cpu', 'native', 1 / 8), ('cpu', 'python', 1 / 4))
+# of whom, at which rate [Hz], at least this share of the states
+ANSWERED = (('native', 10000, 0.999), ('python', 4000, 0.999))
+WAKE_UP = 1 / 20                    # of the p99 of an rclpy timer, both beside a hog
+LEFT = ('who', 'what')              # columns
+NAMES = {'p50': 'round trip p50', 'p99': 'round trip p99', 'cpu': 'CPU'}
+
+Rounds = list[dict[str, Any]]       # of one peer
+
+
+def figures(late: np.ndarray) -> dict[str, float]:
+    """Return FIGURES of (N,) [s] in µs."""
+    x = late[np.isfinite(late)] * 1e6
+    if not len(x):
+        return dict.fromkeys(FIGURES, float('nan'))
+    return dict(zip(FIGURES, map(float, np.percentile(x, (50, 99, 99.9, 100)))))
+
+
+def median(rounds: Rounds, read: Callable[[dict[str, Any]], float]) -> float:
+    """Return the median over rounds of one figure."""
+    return float(np.median([read(one) for one in rounds]))
+
+
+def ratio(rounds: Rounds, naive: Rounds, read: Callable[[dict[str, Any]], float]
+          ) -> dict[str, float]:
+    """Return median and quartiles over rounds of one figure as a share of the naive one's."""
+    shares = [read(one) / read(other) for one, other in zip(rounds, naive)]
+    return dict(zip(('lower', 'ratio', 'upper'), map(float, np.percentile(shares, (25, 50, 75)))))
+
+
+def at(rate: int, figure: str) -> Callable[[dict[str, Any]], float]:
+    """Return what reads a figure at a rate out of a round."""
+    return lambda one: one[str(rate)][figure]
+
+
+def summary(found: Mapping[str, Rounds]) -> dict[str, dict[str, Any]]:
+    """Return, for each peer, medians over the rounds and shares of the naive node's figures."""
+    out: dict[str, dict[str, Any]] = {}
+    for key, rounds in found.items():
+        out[key] = row = {
+            'name': PEERS[key].name,
+            **{figure: median(rounds, at(RATES[0], figure)) for figure in FIGURES[:-1]},
+            'max': max(one[str(RATES[0])]['max'] for one in rounds),
+            'cpu': median(rounds, at(RATES[0], 'cpu')),
+            'answered': {str(rate): median(rounds, at(rate, 'answered')) for rate in RATES},
+            'beside': {}}
+        if NAIVE in found:
+            row['beside'] = {figure: ratio(rounds, found[NAIVE], at(RATES[0], figure))
+                             for figure in ('p50', 'p99', 'cpu')}
+    return out
+
+
+def wake_up_summary(found: Mapping[str, Rounds]) -> dict[str, dict[str, Any]]:
+    """Return the same of the wake-ups."""
+    return {key: {'name': WAKE_UPS[key].name,
+                  **{figure: median(rounds, lambda one, f=figure: one[f])
+                     for figure in FIGURES[:-1]},
+                  'max': max(one['max'] for one in rounds),
+                  'beside': ratio(rounds, found[NAIVE_TIMER], lambda one: one['p99'])
+                  if NAIVE_TIMER in found else None}
+            for key, rounds in found.items()}
+
+
+def expectations(peers: Mapping[str, dict[str, Any]], wake_ups: Mapping[str, dict[str, Any]]
+                 ) -> list[dict[str, Any]]:
+    """Return what was expected of whom, and what was measured."""
+    out: list[dict[str, Any]] = []
+
+    def add(what: str, who: str, expected: float, measured: float, sign: str) -> None:
+        met = measured <= expected if sign == '≤' else measured >= expected
+        out.append({'what': what, 'who': who, 'sign': sign, 'expected': expected,
+                    'measured': measured, 'met': bool(met)})
+    for figure, rung, expected in RATIOS:
+        for key in LADDER[rung]:
+            if key in peers and peers[key]['beside']:
+                add(f'{NAMES[figure]}, share of the naive node', peers[key]['name'], expected,
+                    peers[key]['beside'][figure]['ratio'], '≤')
+    for rung, rate, expected in ANSWERED:
+        for key in LADDER[rung]:
+            if key in peers:
+                add(f'states answered at {rate // 1000} kHz', peers[key]['name'], expected,
+                    peers[key]['answered'][str(rate)], '≥')
+    for key in ('native_hog', 'native_hog_fifo'):
+        if key in wake_ups and wake_ups[key]['beside']:
+            add('wake-up error p99, share of the rclpy timer', wake_ups[key]['name'], WAKE_UP,
+                wake_ups[key]['beside']['ratio'], '≤')
+    return out
+
+
+def _table(title: str, *heads: str) -> Table:
+    table = Table(title=title, title_justify='left')
+    for k, head in enumerate(heads):
+        table.add_column(head, justify='left' if head in LEFT else 'right',
+                         no_wrap=not k)
+    return table
+
+
+def show(console: Console, found: Mapping[str, Any]) -> None:
+    """Print the tables."""
+    if found['peers']:
+        table = _table('round trip at 1 kHz [µs], 7 joints', 'who', *FIGURES, 'CPU %',
+                       *(f'answered {rate // 1000}k %' for rate in RATES), 'p50 of naive',
+                       'p99', 'CPU')
+        for row in found['peers'].values():
+            table.add_row(
+                row['name'], *(f'{row[f]:.0f}' for f in FIGURES), f'{100 * row["cpu"]:.1f}',
+                *(f'{100 * row["answered"][str(rate)]:.2f}' for rate in RATES),
+                *(f'{row["beside"][f]["ratio"]:.3f}' if row['beside'] else ''
+                  for f in ('p50', 'p99', 'cpu')))
+        console.print(table)
+        for key, faults in found['faults'].items():
+            console.print(f'{PEERS[key].name}: {faults} turns ended in a fault and were taken '
+                          'again', style='yellow', soft_wrap=True)
+    if found['wake_ups']:
+        table = _table('wake-up error at 1 kHz [µs]', 'who', *FIGURES, 'p99 of rclpy + hog')
+        for row in found['wake_ups'].values():
+            table.add_row(row['name'], *(f'{row[f]:.1f}' for f in FIGURES),
+                          f'{row["beside"]["ratio"]:.4f}' if row['beside'] else '')
+        console.print(table)
+    if found['expected']:
+        table = _table('expected and measured', 'what', 'who', 'expected', 'measured', '')
+        for row in found['expected']:
+            table.add_row(row['what'], row['who'], f'{row["sign"]} {row["expected"]:.4g}',
+                          f'{row["measured"]:.4f}', 'yes' if row['met'] else 'no',
+                          style=None if row['met'] else 'yellow')
+        console.print(table)
+
+
+def markdown(found: Mapping[str, Any]) -> str:
+    """Return the tables for a page."""
+    lines = ['| | p50 | p99 | p99.9 | max | CPU | answered at 1, 4, 10 kHz |',
+             '|---|---|---|---|---|---|---|']
+    for row in found['peers'].values():
+        answered = ', '.join(f'{100 * share:.1f}' for share in row['answered'].values())
+        lines.append(f'| {row["name"]} | ' + ' | '.join(f'{row[f]:.0f}' for f in FIGURES)
+                     + f' | {100 * row["cpu"]:.1f} % | {answered} % |')
+    lines += ['', '| wake-up error | p50 | p99 | p99.9 | max |', '|---|---|---|---|---|']
+    for row in found['wake_ups'].values():
+        lines.append(f'| {row["name"]} | ' + ' | '.join(f'{row[f]:.1f}' for f in FIGURES) + ' |')
+    lines += ['', '| expected | of | | measured | met |', '|---|---|---|---|---|']
+    for row in found['expected']:
+        lines.append(f'| {row["what"]} | {row["who"]} | {row["sign"]} {row["expected"]:.4g} | '
+                     f'{row["measured"]:.4g} | {"yes" if row["met"] else "no"} |')
+    return '\n'.join(lines) + '\n'

@@ -1,0 +1,95 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`make bench ARGS=loop` finds which efforts answer which state, and writes it down."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHOSEN = ('callback', 'native', 'timer_alone')
+
+
+@pytest.fixture(scope='module')
+def run(tmp_path_factory):
+    """What it printed, and where it wrote, for one short round of three peers."""
+    output = tmp_path_factory.mktemp('loop')
+    done = subprocess.run(
+        [sys.executable, '-m', 'benchmarks.loop', '--quick', '--output', str(output), *CHOSEN],
+        cwd=ROOT, text=True, capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, output
+
+
+def test_every_peer_is_written_down(run):
+    _, output = run
+    found = json.loads((output / 'loop.json').read_text())
+    assert set(found['peers']) == {'callback', 'native'}
+    assert set(found['wake_ups']) == {'timer_alone'}
+    for rounds in found['raw']['peers'].values():
+        for one in rounds:
+            assert set(one) == {'1000', '4000', '10000'}
+            for at_rate in one.values():
+                assert 0 < at_rate['p50'] <= at_rate['p99'] <= at_rate['p99.9'] <= at_rate['max']
+                assert 0 < at_rate['answered'] <= 1 and 0 < at_rate['cpu'] < 16
+                # Each answer is g(q) of one of the states, to the last digits
+                assert at_rate['foreign'] == 0 and at_rate['efforts'] > 0
+    for row in found['wake_ups'].values():
+        assert 0 < row['p50'] <= row['p99'] <= row['max']
+    assert found['peers']['callback']['beside']['p50']['ratio'] == 1.0
+    assert found['peers']['native']['beside']['cpu']['ratio'] > 0
+
+
+def test_what_was_expected_stands_beside_what_was_measured(run):
+    _, output = run
+    found = json.loads((output / 'loop.json').read_text())
+    assert {row['what'] for row in found['expected']} == {
+        'round trip p50, share of the naive node', 'round trip p99, share of the naive node',
+        'CPU, share of the naive node', 'states answered at 10 kHz'}
+    for row in found['expected']:
+        met = row['measured'] <= row['expected']
+        assert row['met'] == (met if row['sign'] == '≤' else not met)
+
+
+def test_it_is_shown(run):
+    text, output = run
+    assert 'round trip at 1 kHz' in text and 'expected and measured' in text
+    assert 'ours, native' in (output / 'loop.md').read_text()
+    assert (output / 'loop.png').read_bytes().startswith(b'\x89PNG')
+
+
+@pytest.fixture
+def plant(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks import plant
+    return plant
+
+
+def test_an_answer_is_known_by_its_efforts(plant):
+    right = np.linspace(0.0, 1.0, plant.STATES)[:, None] + np.zeros((1, 7))
+    first, count = 3 * plant.STATES - 2, 4          # the states begin anew in the midst of them
+    published = np.arange(count) * 1_000_000
+    codes = (first + np.arange(count)) % plant.STATES
+
+    def efforts(*states):
+        return right[[codes[k] for k in states]]
+    # State 1 is answered after state 2 was published, state 0 twice, state 3 never
+    received = np.array([100_000, 200_000, 2_050_000, 2_100_000])
+    found = plant.match(published, first, count, received, efforts(0, 0, 1, 2), right)
+    assert found.trips[:3] == pytest.approx([1e-4, 1.05e-3, 1e-4], rel=1e-12)
+    assert np.isnan(found.trips[3]) and (found.surplus, found.foreign) == (1, 0)
+    # Efforts of a state before those that count, and of none
+    late = right[[(first - 1) % plant.STATES]]
+    found = plant.match(published, first, count, np.array([10, 20]),
+                        np.vstack([late, efforts(0) + 1e-6]), right)
+    assert np.isnan(found.trips).all() and found.foreign == 1
+
+
+def test_the_states_can_be_told_apart(plant):
+    from robodyn_ros import Dynamics
+    right = Dynamics(plant.robot()).batch.gravity(plant.positions())
+    assert np.abs(np.diff(np.sort(right[:, plant.MOVED]))).min() > 100 * plant.SAME
