@@ -89,9 +89,9 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             m.mode, m.serial = s.mode, points.header[0].serial
             reference.hold_here(m, v)
     elif m.phase == guard.RUNNING:
-        mode = s.mode
+        mode, gravity_alone = s.mode, False
         if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY:
-            mode = GRAVITY_COMPENSATION
+            mode, gravity_alone = GRAVITY_COMPENSATION, True
         if m.mode != mode or changed or jumped or unheard:
             m.mode = mode
             reference.hold_here(m, v)
@@ -104,6 +104,9 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             laws.joint_impedance(joints, v)
         elif mode == COMPUTED_TORQUE:
             laws.computed_torque(inverse_dynamics, robot, work, joints, v)
+        if s.compensates_friction == 1 and not gravity_alone:
+            qd = v.qd if mode == GRAVITY_COMPENSATION else v.target_qd
+            laws.friction_compensation(robot.friction, joints, qd, v.friction, v.wanted)
         for i in range(n):
             tau[i] = v.wanted[i] - (v.gravity[i] - v.supply[i])
     elif m.phase == guard.STOPPING:

@@ -142,8 +142,7 @@ def _versions(model: RobotModel, text: dict[str, Any],
         values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                                   for name, value in said.items()}
         settings = Settings(**values)
-        key = (special, settings.payload_frame, settings.payload_mass, settings.payload_com,
-               settings.armature)
+        key = special, settings.loading
         if key not in robots:
             robot = parameters(settings.loaded(model))
             robots[key] = with_kernels(robot) if special else robot

@@ -7,6 +7,8 @@ Each writes ``v.wanted`` (nv,) [N·m | N] from the :class:`~.records.Vectors` ``
 ``joints``. Sources: Siciliano, Sciavicco, Villani, Oriolo, Robotics (2009), section 8.5.
 """
 
+from ..dynamics.friction import friction
+
 
 def gravity_compensation(v):
     """τ = g(q): the arm floats where it is."""
@@ -35,3 +37,15 @@ def computed_torque(inverse_dynamics, robot, work, joints, v):
                              + joints[i].acceleration_kd * (v.target_qd[i] - v.qd[i])
                              + joints[i].acceleration_kp * (v.target[i] - v.q[i]))
     inverse_dynamics(robot, v.q, v.qd, v.acceleration, work, v.wanted)
+
+
+def friction_compensation(parameters, joints, qd, effort, wanted):
+    """
+    Add share (f(q̇) + offset) to ``wanted``; f is that of :mod:`robodyn_ros.dynamics.friction`.
+
+    :param parameters: (8, nv) of f; ``qd`` (nv,) [rad/s | m/s] the velocities, see
+        :mod:`.friction` for whose; ``effort`` (nv,) becomes f(q̇) [N·m | N].
+    """
+    friction(parameters, qd, effort)
+    for i in range(qd.shape[0]):
+        wanted[i] += joints[i].friction_share * (effort[i] + joints[i].friction_offset)

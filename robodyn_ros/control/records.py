@@ -31,6 +31,8 @@ JOINT = np.dtype([
     ('damping', float),                 # N·m·s/rad | N·s/m pd, joint_impedance
     ('acceleration_kp', float),         # 1/s²              computed_torque
     ('acceleration_kd', float),         # 1/s               computed_torque
+    ('friction_share', float),          # of friction and its offset that is compensated
+    ('friction_offset', float),         # N·m | N
     ('effort_limit', float),            # N·m | N
     ('effort_rate', float),             # N·m/s | N/s
     ('position_lower', float),          # rad | m
@@ -41,7 +43,7 @@ JOINT = np.dtype([
 # One a controller.
 SETTINGS = np.dtype([
     ('mode', np.int64),
-    ('law', np.int64),                  # another number: mode, gains or payload have changed
+    ('law', np.int64),                  # another number: mode, gains, friction or payload differ
     ('version', np.int64),              # counts all changes, see history.py
     ('period', float),                  # s, nominal
     ('state_timeout', float),           # s
@@ -57,6 +59,7 @@ SETTINGS = np.dtype([
     ('missing_velocity', np.int64),
     ('velocity_bandwidth', float),      # rad/s
     ('robot_compensates_gravity', np.int64),
+    ('compensates_friction', np.int64),  # 1: of some joint
     ('stop_timeout', float),            # s
     ('stop_with_gravity', np.int64),    # 1: the last message is g(q), 0: it is zero
     ('fault_hold_time', float),         # s of damped gravity after a fault
@@ -101,6 +104,7 @@ class Vectors(NamedTuple):
     target_qd: ndarray
     target_qdd: ndarray
     acceleration: ndarray   # commanded acceleration of the computed-torque law
+    friction: ndarray       # effort that overcomes the joints' friction
     wanted: ndarray         # effort the law asks for
     rise: ndarray           # gravity term while rising
     extra: ndarray          # published effort less supply

@@ -13,6 +13,7 @@ from ..errors import ParameterError
 from ..model.payload import with_payload
 from ..model.pose import spread
 from ..model.robot import RobotModel
+from .friction import CURVE, check_compensation, viscous, with_friction
 from .records import JOINT, MISSING_VELOCITY, MODES, SETTINGS
 from .stability import check, highest
 
@@ -24,6 +25,7 @@ JUDGED_POSES = 32
 # Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
 TWICE = 2.0
 
+FRICTION = (*CURVE, 'friction_offset', 'friction_compensation')
 GAINS = ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd')
 # Gains that a mode cannot do without
 NEEDED = {'pd': ('stiffness', 'damping'), 'joint_impedance': ('stiffness', 'damping'),
@@ -35,9 +37,10 @@ class Settings:
     """
     What a person decides. Lists hold one value a joint, or a single one for all of them.
 
-    Gains have no default: a mode that needs them is refused without. Empty ``effort_limit`` and
-    ``velocity_limit`` mean the URDF's, empty ``effort_rate_limit`` the full effort limit within
-    0.1 s.
+    Gains have no default: a mode that needs them is refused without. Empty friction is the
+    model's, empty ``friction_compensation`` and ``friction_offset`` are none. Empty
+    ``effort_limit`` and ``velocity_limit`` mean the URDF's, empty ``effort_rate_limit`` the full
+    effort limit within 0.1 s.
     """
 
     mode: str = 'gravity_compensation'
@@ -53,6 +56,16 @@ class Settings:
     saturation_timeout: float = 2.0         # s
     missed_limit: int = 100                 # periods
     armature: Sequence[float] = ()          # kg·m² | kg, rotors' inertia seen at the joints
+    viscous_friction: Sequence[float] = ()  # N·m·s/rad | N·s/m
+    coulomb_friction: Sequence[float] = ()  # N·m | N
+    static_friction: Sequence[float] = ()   # N·m | N
+    backward_viscous_friction: Sequence[float] = ()     # in the negative direction
+    backward_coulomb_friction: Sequence[float] = ()
+    backward_static_friction: Sequence[float] = ()
+    friction_velocity: Sequence[float] = ()  # rad/s | m/s, see RobotModel
+    stribeck_velocity: Sequence[float] = ()  # rad/s | m/s
+    friction_offset: Sequence[float] = ()   # N·m | N
+    friction_compensation: Sequence[float] = ()  # share
     robot_compensates_gravity: bool = False
     payload_frame: str = ''                 # link that holds it
     payload_mass: float = 0.0               # kg
@@ -91,7 +104,7 @@ class Settings:
         """
         period, names = 1.0 / self.rate, model.joint_names
         check(names, judged(model), joints['stiffness'], joints['damping'], period,
-              self.loop_delay, model.viscous_friction)
+              self.loop_delay, viscous(model))
         check(names, np.eye(model.nv), joints['acceleration_kp'], joints['acceleration_kd'],
               period, self.loop_delay, parameters=('acceleration_kp', 'acceleration_kd'),
               margin=TWICE)
@@ -102,22 +115,34 @@ class Settings:
                damping: ndarray) -> tuple[ndarray, ndarray]:
         """Return stiffness and damping (nv,), lowered to what :meth:`check_gains` accepts."""
         return highest(judged(model), stiffness, damping, 1.0 / self.rate, self.loop_delay,
-                       model.viscous_friction)
+                       viscous(model))
 
     @property
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
-        return (self.mode, *(tuple(getattr(self, name)) for name in GAINS), self.payload_frame,
-                self.payload_mass, tuple(self.payload_com))
+        return (self.mode, self._lists(*GAINS, *FRICTION), self._payload)
 
     @property
     def stability(self) -> tuple:
         """What decides whether the gains are stable on a model: see :meth:`check_gains`."""
-        return (*self.law[1:], tuple(self.armature), self.rate, self.loop_delay,
+        return (self._lists(*GAINS), self.loading, self.rate, self.loop_delay,
                 self.damping_rate)
 
+    @property
+    def loading(self) -> tuple:
+        """What decides which model :meth:`loaded` returns."""
+        return self._lists(*CURVE, 'armature'), self._payload
+
+    @property
+    def _payload(self) -> tuple:
+        return self.payload_frame, self.payload_mass, tuple(self.payload_com)
+
+    def _lists(self, *names: str) -> tuple:
+        return tuple(tuple(getattr(self, name)) for name in names)
+
     def loaded(self, model: RobotModel) -> RobotModel:
-        """Return the model with its rotors and its payload."""
+        """Return the model with its friction, its rotors and its payload."""
+        model = self._rubbed(model)
         if len(self.armature):
             model = replace(model, armature=self.per_joint(model, 'armature'))
         if self.payload_mass and not self.payload_frame:
@@ -125,6 +150,10 @@ class Settings:
                                  remedy='set payload_frame to the link that does')
         return with_payload(model, self.payload_frame, self.payload_mass,
                             self.payload_com) if self.payload_mass else model
+
+    def _rubbed(self, model: RobotModel) -> RobotModel:
+        return with_friction(model, {name: self.per_joint(model, name) for name in CURVE
+                                     if len(getattr(self, name))})
 
     def settings_record(self) -> ndarray:
         """(1,) ``SETTINGS``."""
@@ -139,6 +168,7 @@ class Settings:
         out['strain_limit'] = self.saturation_timeout
         out['missing_velocity'] = MISSING_VELOCITY.index(self.missing_velocity)
         out['velocity_bandwidth'] = 2.0 * np.pi * self.velocity_bandwidth
+        out['compensates_friction'] = any(self.friction_compensation)
         out['stop_with_gravity'] = self.stop_with == 'gravity'
         out['fault_keeps_holding'] = self.fault_action == 'hold'
         return out
@@ -147,7 +177,8 @@ class Settings:
         """
         (nv,) ``JOINT``.
 
-        :raises ParameterError: a gain the mode needs is missing, a limit is zero, a length wrong.
+        :raises ParameterError: a gain the mode needs is missing, a limit is zero, a length wrong,
+            friction or its share are not what they could be.
         """
         out = np.zeros(model.nv, JOINT)
         for name in GAINS:
@@ -169,6 +200,12 @@ class Settings:
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
                                  remedy='give a number above 0 for each joint')
+        for field, name in (('friction_share', 'friction_compensation'),
+                            ('friction_offset', 'friction_offset')):
+            if len(getattr(self, name)):
+                out[field] = self.per_joint(model, name)
+        check_compensation(self._rubbed(model), out['friction_share'], out['friction_offset'],
+                           limit, self.mode == 'gravity_compensation')
         out['position_lower'], out['position_upper'] = model.position_lower, model.position_upper
         return out
 

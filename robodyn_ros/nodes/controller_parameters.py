@@ -98,6 +98,33 @@ CONTROL = (
               's', 0.0, 0.1),
     Parameter('armature', list[float], [], 'Inertia of the rotors seen at the joints, which a '
               'URDF does not say: with it, higher gains are stable.', 'kg·m² or kg', 0.0, 1e3),
+    Parameter('viscous_friction', list[float], [], 'Friction of motion in the positive direction, '
+              'all that grows with the velocity. Empty, here and below: what the URDF says. Gains '
+              'are judged with it.', 'N·m·s/rad or N·s/m', 0.0, 1e5, live=True),
+    Parameter('coulomb_friction', list[float], [], 'Friction that does not.', 'N·m or N', 0.0, 1e6,
+              live=True),
+    Parameter('static_friction', list[float], [], 'Friction near rest; empty: as much as '
+              '`coulomb_friction` where that is given.', 'N·m or N', 0.0, 1e6, live=True),
+    Parameter('backward_viscous_friction', list[float], [], 'Of motion in the negative direction; '
+              'empty: as in the positive one where that is given.', 'N·m·s/rad or N·s/m', 0.0,
+              1e5, live=True),
+    Parameter('backward_coulomb_friction', list[float], [], 'The same.', 'N·m or N', 0.0, 1e6,
+              live=True),
+    Parameter('backward_static_friction', list[float], [], 'The same; as much as '
+              '`backward_coulomb_friction` where that is given.', 'N·m or N', 0.0, 1e6,
+              live=True),
+    Parameter('friction_velocity', list[float], [], 'On this scale friction passes through zero. '
+              'In gravity_compensation several times the noise of the velocity.',
+              'rad/s or m/s', 1e-6, 1e3, live=True),
+    Parameter('stribeck_velocity', list[float], [], 'On this scale static friction becomes '
+              "Coulomb's.", 'rad/s or m/s', 1e-6, 1e3, live=True),
+    Parameter('friction_offset', list[float], [], 'Effort that a joint takes at any velocity, '
+              'besides gravity and friction: compensated with it.', 'N·m or N', -1e6, 1e6,
+              live=True),
+    Parameter('friction_compensation', list[float], [], 'Share of friction and offset that the '
+              'efforts overcome; empty: none. Friction of the velocity of the reference, in '
+              'gravity_compensation of the measured one, and then at most 0.8.', '', 0.0, 1.0,
+              live=True),
     Parameter('robot_compensates_gravity', bool, D.robot_compensates_gravity, 'The robot adds '
               'g(q) to its commands itself, as Franka and UR do; they are then without it.'),
     Parameter('payload_frame', str, '', 'Link that holds the payload.', live=True),

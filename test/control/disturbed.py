@@ -4,7 +4,7 @@
 
 from collections import deque
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -39,17 +39,17 @@ class Worst(NamedTuple):
 
 
 def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | None = None,
-        seconds: float = 0.6) -> Worst:
+        seconds: float = 0.6, **more: Any) -> Worst:
     """
     Move an arm at random, from a random pose, under random settings.
 
     The plant is the model without any stops: what keeps it inside is the controller alone. What
-    the controller knows may be another model.
+    the controller knows may be another model; ``more`` are settings of its own.
     """
     random, n = np.random.default_rng(seed), model.nv
     lower = np.maximum(model.position_lower, -np.pi)
     range_ = np.minimum(model.position_upper, np.pi) - lower
-    settings = _settings(model, random)
+    settings = replace(_settings(model, random), **more)
     dynamics = Dynamics(settings.loaded(model)) if settings.payload_mass else dynamics
     q = lower + range_ * random.uniform(0.02, 0.98, n)
     while (abs(dynamics.gravity(q)) > 0.9 * model.effort_limit).any():

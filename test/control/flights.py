@@ -47,7 +47,8 @@ def eventful(rig):
     rig.run(0.1)
     rig.controller.use(replace(rig.controller.settings, payload_frame='link2', payload_mass=0.2))
     rig.run(0.1)
-    rig.controller.use(replace(rig.controller.settings, mode='computed_torque'))
+    rig.controller.use(replace(rig.controller.settings, mode='computed_torque',
+                               coulomb_friction=[0.3, 0.2], friction_compensation=[0.5]))
     rig.tick()
     go(rig, [0.4, 0.2])
     rig.run(0.1)

@@ -1,0 +1,339 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Friction that is compensated: whose, how much of it, what it is good for, what it cannot do."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from control import plain
+from control.disturbed import run
+from control.rig import GAINS, Rig
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.control import settings as settings_module
+from robodyn_ros.control.friction import CURVE, MOST_FELT
+from robodyn_ros.control.records import MODES
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.stability import MARGIN, TOLERANCE, spectral_radius
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.library import robot_path
+from robodyn_ros.simulation.plant import Plant
+
+POSE, GOAL = np.array([0.3, 0.5]), np.array([1.0, -0.4])
+VISCOUS, COULOMB, SHARE = np.array([0.8, 0.3]), np.array([2.0, 0.8]), [0.8]
+RUSTY = robot_path('two_link').read_text()
+for viscous_, coulomb_ in zip(VISCOUS, COULOMB):
+    RUSTY = RUSTY.replace('<dynamics damping="0" friction="0"/>',
+                          f'<dynamics damping="{viscous_}" friction="{coulomb_}"/>', 1)
+IDENTIFIED = {'viscous_friction': VISCOUS, 'coulomb_friction': COULOMB}
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """The textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+class Real(Rig):
+    """The rig with MuJoCo's physics instead of ours, which know dry friction that sticks."""
+
+    def __init__(self, model, urdf, q, **how):
+        super().__init__(model, q, **how)
+        self.plant = Plant(urdf, model=load_urdf(urdf), substeps=self.substeps)
+        self.plant.reset(q)
+        self.pushed = np.zeros(2)
+
+    def tick(self, *, sense=True):
+        if sense:
+            self.sense()
+        if published := self.controller.step(self.time):
+            self.tau, self.braked = self.controller.tau.copy(), False
+            self.published.append(self.tau)
+        self.plant.step(self.tau + self.pushed)
+        state = self.plant.state()
+        self.q, self.qd = state.position.copy(), state.velocity.copy()
+        self.time += self.period
+        return self.tau if published else None
+
+
+def real(model, **how) -> Real:
+    rig = Real(model, RUSTY, POSE, **{**IDENTIFIED, **how})
+    rig.rise()
+    return rig
+
+
+def worst_error(model, **how) -> float:
+    """Largest distance from a trajectory there and back, of any joint [rad]."""
+    rig, rest = real(model, **how), np.zeros((2, 2))
+    rig.controller.follow(Waypoints(model.joint_names, [1.0, 2.0], [GOAL, POSE], rest, rest),
+                          rig.time)
+    errors = []
+    for _ in range(2000):
+        rig.tick()
+        errors.append(abs(rig.q - rig.controller._v.target).max())
+    assert rig.phase == 'RUNNING'
+    return max(errors)
+
+
+def test_a_motion_is_followed(two_link):
+    """Computed torque with dry friction in the physics: known, a fifth wrong, ignored."""
+    ignored, known, doubted = (
+        worst_error(two_link, mode='computed_torque', friction_compensation=[share],
+                    viscous_friction=right * VISCOUS, coulomb_friction=right * COULOMB)
+        for share, right in ((0.0, 1.0), (1.0, 1.0), (1.0, 0.8)))
+    assert ignored > 30.0 * known
+    assert ignored > 3.0 * doubted
+
+
+def test_a_spring_is_less_in_error(two_link):
+    """Joint impedance, which knows no inertia either, errs by that alone."""
+    ignored, known = (worst_error(two_link, mode='joint_impedance', friction_compensation=[share])
+                      for share in (0.0, 1.0))
+    assert ignored > 1.7 * known
+
+
+def test_a_hand_feels_less(two_link):
+    """Floating, an arm that is pushed just harder than it sticks goes far further; not before."""
+    def way(push: float, share: float) -> float:
+        rig = real(two_link, friction_compensation=[share])
+        rig.pushed = np.array([push, 0.0])
+        rig.run(0.5)
+        return abs(rig.q - POSE).max()
+    assert way(0.9 * COULOMB[0], MOST_FELT) < 1e-6
+    assert way(1.25 * COULOMB[0], MOST_FELT) > 4.0 * way(1.25 * COULOMB[0], 0.0) > 0.01
+
+
+@pytest.mark.parametrize('there', [1.0, 0.85])
+def test_it_never_runs_away(two_link, there):
+    """
+    Left alone it stays, thrown it loses energy, though a part of its friction is not ``there``.
+
+    The energy is kinetic: the controller carries gravity.
+    """
+    rig = real(two_link, friction_compensation=[MOST_FELT], viscous_friction=VISCOUS / there,
+               coulomb_friction=COULOMB / there)
+    rig.run(0.3)
+    assert abs(rig.q - POSE).max() < 1e-6 and abs(rig.qd).max() < 1e-6
+    rig.plant.reset(POSE, [0.7, -1.5])
+    energy = []
+    for _ in range(3000):
+        rig.tick()
+        energy.append(rig.dynamics.kinetic_energy(rig.q, rig.qd))
+    assert (np.diff(energy[3:]) < 1e-4).all()       # the first efforts know no motion yet
+    assert energy[-1] < 1e-6 < 0.1 < energy[0]
+    assert rig.phase == 'RUNNING'
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(0, 4), st.floats(0.0, 0.99))
+def test_delay_makes_no_share_unstable(seed, nv, periods, share):
+    """Of friction that is there the share may be felt late; of friction that is not, it drives."""
+    random = np.random.default_rng(seed)
+    half, B = random.normal(size=(nv, nv)), 10.0**random.uniform(-2.0, 3.0, nv)
+    M = half @ half.T + 0.05 * np.eye(nv)
+    late = {'period': 1e-3, 'delay': periods * 1e-3, 'stiffness': np.zeros(nv)}
+    assert spectral_radius(M, damping=-share * B, viscous=B, **late) <= 1.0 + TOLERANCE
+    assert spectral_radius(M, damping=-MOST_FELT * B, viscous=1.001 * B / MARGIN, **late) <= (
+        1.0 + TOLERANCE)
+    assert spectral_radius(M, damping=-MOST_FELT * B, viscous=0.9 * B / MARGIN, **late) > 1.0
+
+
+def followed(model, **how) -> np.ndarray:
+    """Efforts (N, 2) of a rig that floats or follows, and stops."""
+    rig = Rig(model, POSE, **how)
+    rig.rise()
+    rig.qd[:] = 0.1, -0.2
+    if how['mode'] != MODES[0]:
+        rig.controller.follow(Waypoints(model.joint_names, [0.3], [[0.4, 0.4]]), rig.time)
+    rig.run(0.2)
+    rig.controller.stop()
+    rig.run(0.1)
+    return np.array(rig.published)
+
+
+@pytest.mark.parametrize('mode', MODES)
+def test_nothing_is_compensated_unasked(two_link, mode):
+    """Friction that is only known changes no bit of the efforts; a share of it does."""
+    plain_, known, shared = (followed(two_link, mode=mode, **how) for how in (
+        {}, IDENTIFIED, {**IDENTIFIED, 'friction_compensation': SHARE}))
+    assert np.array_equal(plain_, known)
+    assert abs(shared[:len(plain_)] - plain_[:len(shared)]).max() > 0.1
+
+
+def test_plain_python_gives_the_same(two_link, monkeypatch):
+    """Python and machine code agree to rounding."""
+    how = {**IDENTIFIED, 'mode': MODES[0], 'friction_compensation': SHARE,
+           'static_friction': [2.5, 1.0], 'friction_offset': [0.1, -0.2]}
+    fast = followed(two_link, **how)
+    monkeypatch.setattr('robodyn_ros.control.controller.compiled',
+                        lambda: SimpleNamespace(cycle=plain.cycle))
+    assert followed(two_link, **how) == pytest.approx(fast, abs=1e-9)
+
+
+def law(rig, q, qd) -> np.ndarray:
+    """What comes on top of gravity in a cycle of this state, which the rate does not limit."""
+    rig.q[:], rig.qd[:] = q, qd
+    rig.sense()
+    rig.time += rig.period
+    assert rig.controller.step(rig.time)
+    return rig.controller.tau - rig.dynamics.gravity(np.array(q))
+
+
+FREE = {'effort_rate_limit': [1e7], 'friction_compensation': [0.8, 0.5], **IDENTIFIED,
+        'friction_offset': [0.3, -0.1], 'backward_coulomb_friction': [1.0, 0.4]}
+
+
+def test_whose_velocity(two_link):
+    """Floating the measured one, while it is measured; else the reference's; stopping none."""
+    share, offset = np.array([0.8, 0.5]), np.array([0.3, -0.1])
+    rig = Rig(two_link, POSE, missing_velocity='gravity_only', **FREE)
+    rig.rise()
+    backward = -0.6 * VISCOUS - [1.0, 0.4]
+    for qd, friction in ((0.6, 0.6 * VISCOUS + COULOMB), (-0.6, backward), (0.0, 0.0)):
+        assert law(rig, POSE, [qd, qd]) == pytest.approx(share * (friction + offset), abs=1e-9)
+    assert law(rig, POSE, [np.nan, 0.1]) == pytest.approx([0.0, 0.0], abs=1e-12)
+    rig.controller.stop()
+    drag = -10.0 * rig.dynamics.mass_matrix(POSE) @ [0.1, 0.1]
+    assert law(rig, POSE, [0.1, 0.1]) == pytest.approx(drag, abs=1e-9)
+
+    rig = Rig(two_link, POSE, mode='joint_impedance', **FREE)
+    rig.rise()
+    damping = -0.2 * np.array(GAINS['damping'])
+    assert law(rig, POSE, [0.2, 0.2]) == pytest.approx(damping + share * offset, abs=1e-6)
+
+
+def test_a_change_comes_in_at_the_effort_rate(two_link):
+    """Switched on while it moves, with nothing but friction to change the efforts."""
+    rig = Rig(two_link, POSE, **{**FREE, 'effort_rate_limit': [20.0],
+                                 'friction_compensation': [0.0], 'robot_compensates_gravity': True,
+                                 'arming_effort': 10.0})
+    rig.tau[:] = 0.0
+    rig.rise()
+    last = law(rig, POSE, [0.6, 0.6]) + rig.dynamics.gravity(POSE)
+    rig.controller.use(replace(rig.controller.settings, friction_compensation=SHARE))
+    steps = []
+    for _ in range(200):
+        now = law(rig, POSE, [0.6, 0.6]) + rig.dynamics.gravity(POSE)
+        steps.append(now - last)
+        last = now
+    assert np.abs(steps).max() == pytest.approx(20.0 * rig.period, rel=1e-6)
+    assert last == pytest.approx(0.8 * (0.6 * VISCOUS + COULOMB + [0.3, -0.1]), abs=1e-9)
+
+
+@pytest.mark.parametrize('change', [
+    {'friction_compensation': [0.5]}, {'coulomb_friction': [0.1]}, {'friction_offset': [0.1]}])
+def test_a_change_holds_the_present_pose(two_link, change):
+    """As that of a gain does; the same settings again change nothing."""
+    rig = Rig(two_link, POSE, mode='pd', **IDENTIFIED)
+    rig.rise()
+    rig.run(0.1)
+    sagged = rig.q.copy()
+    assert abs(sagged - POSE).max() > 0.01
+    for settings_, held in (({}, POSE), (change, sagged)):
+        rig.controller.use(replace(rig.controller.settings, **settings_))
+        law(rig, sagged, [0.0, 0.0])
+        assert rig.controller._v.target == pytest.approx(held, abs=1e-3)
+
+
+NUMBER = st.floats(0.0, 1e4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.fixed_dictionaries({name: st.lists(NUMBER, min_size=2, max_size=2)
+                              for name in CURVE[:6]}),
+       st.lists(st.floats(1e-6, 1e3), min_size=2, max_size=2), st.floats(0.0, MOST_FELT),
+       st.lists(st.floats(-80.0, 80.0), min_size=2, max_size=2),
+       st.lists(st.floats(-9.0, 9.0), min_size=2, max_size=2))
+def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, offset):
+    """Settings are refused, or every effort is a number within its limit and nothing faults."""
+    arm = load_urdf(robot_path('two_link'))
+    try:
+        rig = Rig(arm, POSE, **curve, friction_velocity=velocity, stribeck_velocity=velocity[::-1],
+                  friction_compensation=[share], friction_offset=offset, effort_rate_limit=[1e7])
+    except ParameterError as error:
+        assert error.name == 'friction_compensation'
+        return
+    rig.rise()
+    for speed in (qd, np.zeros(2), np.full(2, 5e-324), -np.array(qd)):
+        law(rig, POSE, speed)
+        assert (abs(rig.controller.tau) <= arm.effort_limit).all()      # NaN is not
+    assert rig.phase == 'RUNNING'
+
+
+def test_limits_hold_without_the_friction(two_link, monkeypatch):
+    """As much as drives can overcome is compensated, and the physics of this world has none."""
+    monkeypatch.setattr(settings_module, 'JUDGED_POSES', 2)
+    dynamics = Dynamics(two_link)
+    runs = [run(two_link, dynamics, seed, coulomb_friction=0.4 * two_link.effort_limit,
+                friction_compensation=[0.8]) for seed in range(60)]
+    assert max(worst.position for worst in runs) <= 0.02
+    assert max(worst.velocity for worst in runs) <= 1.10
+    assert max(worst.effort for worst in runs) <= 1.0
+
+
+def test_what_is_not_given(two_link):
+    """It is the model's, or like what it is a part of, as in the element <robodyn>."""
+    model = replace(two_link, viscous_friction=np.array([7.0, 8.0]),
+                    backward_friction=np.array([[5.0, 6.0], [3.0, 4.0], [3.5, 4.5]]))
+    assert Settings().loaded(model) is model
+    loaded = Settings(coulomb_friction=[2.0], friction_velocity=[0.3, 0.4]).loaded(model)
+    assert loaded.viscous_friction.tolist() == [7.0, 8.0]
+    assert loaded.static_friction.tolist() == [2.0, 2.0]
+    assert loaded.backward_friction.tolist() == [[5.0, 6.0], [2.0, 2.0], [2.0, 2.0]]
+    assert loaded.friction_velocity.tolist() == [0.3, 0.4]
+    assert (loaded.stribeck_velocity == model.stribeck_velocity).all()
+    loaded = Settings(viscous_friction=[1.0], static_friction=[9.0],
+                      backward_coulomb_friction=[0.5]).loaded(model)
+    assert loaded.backward_friction.tolist() == [[1.0, 1.0], [0.5, 0.5], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize(('name', 'settings', 'remedy'), [
+    ('friction_compensation', {'friction_compensation': [0.5, 1.01], 'mode': 'pd'}, r'\[0, 1\]'),
+    ('friction_compensation', {'friction_compensation': [-0.1]}, 'share'),
+    ('friction_compensation', {'friction_compensation': [np.nan]}, 'share'),
+    ('friction_compensation', {'friction_compensation': [0.81]}, r'\[0, 0.8\]: above, an arm'),
+    ('friction_compensation', {'friction_compensation': [0.8], 'coulomb_friction': [500.0]},
+     'wrong unit'),
+    ('friction_compensation', {'friction_compensation': [0.8], 'friction_offset': [-500.0]},
+     'wrong unit'),
+    ('viscous_friction', {'viscous_friction': [1.0, -1.0]}, 'at least 0'),
+    ('backward_static_friction', {'backward_static_friction': [np.inf]}, 'finite'),
+    ('stribeck_velocity', {'stribeck_velocity': [0.0]}, 'above 0'),
+    ('friction_offset', {'friction_offset': [1.0, 2.0, 3.0]}, 'for joint1, joint2'),
+])
+def test_refused(two_link, name, settings, remedy):
+    """What is no friction, and what would drive the arm."""
+    with pytest.raises(ParameterError, match=remedy) as refusal:
+        Settings(**{**GAINS, **settings}).joint_records(two_link)
+    assert refusal.value.name == name
+
+
+def test_gains_are_judged_with_the_friction_of_both_directions(two_link):
+    """Stiffness that its own damping cannot bear is borne by friction, if it is on both ways."""
+    def check(**how):
+        wanted = Settings(stiffness=[20.0], damping=[0.0], **how)
+        wanted.check_gains(wanted.loaded(two_link), wanted.joint_records(two_link))
+    check(viscous_friction=[1.0])
+    for how in ({}, {'viscous_friction': [1.0], 'backward_viscous_friction': [0.0]}):
+        with pytest.raises(ParameterError, match='unstable'):
+            check(**how)
+
+
+def test_kernels_of_the_robot_stay(two_link):
+    """Compiled dynamics know no friction: another one leaves them in force, a payload does not."""
+    rig = Rig(two_link, POSE)
+    own = rig.controller._own = rig.controller._records[0]._replace(
+        addresses=np.array([1, 2, 3, 4]))
+    for how, addresses in ((IDENTIFIED, own.addresses), (
+            {'payload_frame': 'tool0', 'payload_mass': 1.0}, np.zeros(4))):
+        rig.controller.use(replace(rig.controller.settings, **how))
+        assert rig.controller._records[0].addresses.tolist() == addresses.tolist()
+    rig.controller.use(Settings(**{**GAINS, **IDENTIFIED}))
+    friction = rig.controller._records[0].friction
+    assert friction[[0, 1, 2, 3, 4, 5]].tolist() == np.tile([VISCOUS, COULOMB, COULOMB], (2, 1)
+                                                            ).tolist()
