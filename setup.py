@@ -26,7 +26,7 @@ setup(
     license=manifest.findtext('license'),
     python_requires='>=3.10',
     packages=find_packages(include=[name, f'{name}.*']),
-    package_data={name: ['py.typed']},
+    package_data={name: ['py.typed', 'identification/templates/*.jinja']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml', 'LICENSE']),
@@ -65,6 +65,8 @@ setup(
         'identify': [
             'clarabel',                 # what cvxpy solves with here
             'cvxpy',
+            'jinja2',
+            'matplotlib',
             'rosbags>=0.11',            # bags of ROS 2, read without ROS
         ],
         'bench': [

@@ -6,10 +6,14 @@ from .estimation.base import BaseParameters, base_parameters
 from .estimation.drive import DriveGains, drive_gains
 from .estimation.estimate import Estimate
 from .estimation.identify import identify
+from .estimation.mounting import Mounting, find_mounting
+from .estimation.payload import Payload, find_payload
 from .estimation.regression import Choice
 from .estimation.stribeck import FrictionSpeeds, friction_speeds
 from .estimation.two_link import TwoLink, two_link
 from .motion import Motion
+from .validation import Validation
 
 __all__ = ['BaseParameters', 'Choice', 'DriveGains', 'Estimate', 'FrictionSpeeds', 'Motion',
-           'TwoLink', 'base_parameters', 'drive_gains', 'friction_speeds', 'identify', 'two_link']
+           'Mounting', 'Payload', 'TwoLink', 'Validation', 'base_parameters', 'drive_gains',
+           'find_mounting', 'find_payload', 'friction_speeds', 'identify', 'two_link']

@@ -3,8 +3,11 @@
 """A recorded motion as every part of the identification takes it: equidistant, SI, filtered."""
 
 from dataclasses import dataclass, replace
+from math import inf
 
+import numpy as np
 from numpy import ndarray
+from scipy.interpolate import CubicSpline
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,11 @@ class Motion:
     :param rate: samples a second [Hz].
     :param segments: stretches of samples (begin, end) that follow each other without a gap;
         nothing that looks at neighbours may look across their borders.
+    :param cutoff: of the low-pass that positions and efforts have passed [Hz], infinite for none;
+        ``order``: of this Butterworth filter, which ran forwards and backwards. What is computed
+        from the positions without it, such as the steps of Coulomb friction, has to pass it
+        before it can be compared with the efforts.
+    :param effort_unit: of rotary joints: 'N·m', or 'A' where efforts are currents.
     """
 
     joint_names: tuple[str, ...]
@@ -29,6 +37,9 @@ class Motion:
     effort: ndarray
     rate: float
     segments: tuple[tuple[int, int], ...]
+    cutoff: float = inf
+    order: int = 4
+    effort_unit: str = 'N·m'
 
     def __len__(self) -> int:
         return len(self.time)
@@ -40,6 +51,28 @@ class Motion:
             'time', 'position', 'velocity', 'acceleration', 'effort')}
         return replace(self, **arrays, segments=tuple(
             (a - begin, b - begin) for a, b in inside if a < b))
+
+    def later(self, delay: float) -> 'Motion':
+        """
+        Return the motion with efforts that were measured ``delay`` [s] after the positions.
+
+        Between samples they are those of a cubic spline; samples for which there are none, at the
+        ends of segments, are left out.
+        """
+        kept, ends, efforts = [], [0], []
+        for a, b in self.segments:
+            time = self.time[a:b]
+            inside = (time + delay >= time[0]) & (time + delay <= time[-1])
+            if b - a < 4 or not inside.any():
+                continue
+            efforts.append(CubicSpline(time, self.effort[a:b])(time[inside] + delay))
+            kept.append(a + np.flatnonzero(inside))
+            ends.append(ends[-1] + int(inside.sum()))
+        index = np.concatenate(kept or [np.zeros(0, int)])
+        arrays = {name: getattr(self, name)[index] for name in (
+            'time', 'position', 'velocity', 'acceleration')}
+        return replace(self, **arrays, segments=tuple(zip(ends, ends[1:])),
+                       effort=np.concatenate(efforts or [self.effort[:0]]))
 
     def split(self, share: float) -> tuple['Motion', 'Motion']:
         """Return the first ``share`` of the samples, and the others."""

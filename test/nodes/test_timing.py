@@ -28,12 +28,14 @@ ASKED = ['-p', 'priority:=10', '-p', 'lock_memory:=true', '-p', 'keep_awake:=tru
 
 
 def threads(pid):
-    """Policy, priority and CPUs of each thread of a process, by its kernel id."""
+    """Policy, priority and CPUs of each thread of a process, by its kernel id and name."""
     found = {}
     for task in Path(f'/proc/{pid}/task').iterdir():
         number = int(task.name)
-        found[number] = (os.sched_getscheduler(number), os.sched_getparam(number).sched_priority,
-                         frozenset(os.sched_getaffinity(number)))
+        name = (task / 'comm').read_text().strip()
+        found[number, name] = (
+            os.sched_getscheduler(number), os.sched_getparam(number).sched_priority,
+            frozenset(os.sched_getaffinity(number)))
     return found
 
 
@@ -52,9 +54,13 @@ def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_pa
     assert len(plain) == 1 and before == 0
     assert remote.change('activate')
     cpu = frozenset({min(os.sched_getaffinity(0))})
-    special = [t for t in threads(pid).values() if t not in plain]
     fifo = not attempt(Scheduling(priority=10)).refused
+    of_dds = {how for (_, name), how in threads(pid).items() if name.startswith('dds.')}
+    special = [how for (_, name), how in threads(pid).items()
+               if how not in plain and not name.startswith('dds.')]
     assert special == [(os.SCHED_FIFO, 10, cpu) if fifo else (os.SCHED_OTHER, 0, cpu)]
+    everywhere = frozenset(os.sched_getaffinity(0))
+    assert of_dds == {(os.SCHED_FIFO, 9, everywhere) if fifo else (os.SCHED_OTHER, 0, everywhere)}
     lines = controller.text
     assert ('SCHED_FIFO 10' in lines) == fifo
     assert ('SCHED_FIFO priority 10 is not granted' in lines) == (not fifo)

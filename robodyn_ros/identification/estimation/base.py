@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which combinations of parameters the efforts depend on: base parameters."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -106,13 +107,20 @@ def random_states(model: RobotModel) -> Motion:
                   np.zeros(shape), 1.0, ((0, count),))
 
 
-def base_of(given: Regression) -> BaseParameters:
-    """Return the base parameters that a regression's columns allow."""
+def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParameters:
+    """
+    Return the base parameters that a regression's columns allow.
+
+    :param order: in which columns are taken, each unless those before explain it; None: the usual
+        one of a robot's.
+    """
     matrix = given.matrix.reshape(-1, given.size)
     norms = np.linalg.norm(matrix, axis=0)
     largest = norms.max(initial=0.0)
-    order = [10 * b + INERTIAL.index(name) for b in range(given.model.nb) for name in PREFERRED]
-    order += range(len(order), given.size)
+    if order is None:
+        order = [10 * b + INERTIAL.index(name) for b in range(given.model.nb)
+                 for name in PREFERRED]
+        order += range(len(order), given.size)
     basis = np.zeros((len(matrix), 0))
     independent = []
     for i in order:

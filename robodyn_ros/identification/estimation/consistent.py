@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of bodies that can exist: least squares under linear matrix inequalities."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -123,7 +124,9 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
     error = (both[:size, :size] / scale) @ z - both[:size, size]
     problem = cp.Problem(cp.Minimize(cp.sum_squares(error / least)), constraints)
     try:
-        problem.solve(solver='CLARABEL')
+        with warnings.catch_warnings():     # of what is inaccurate: it is checked below
+            warnings.simplefilter('ignore', UserWarning)
+            problem.solve(solver='CLARABEL')
     except cp.SolverError as why:
         raise _unsolved(str(why)) from None
     if problem.status not in ANSWERS:

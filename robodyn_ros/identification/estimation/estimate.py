@@ -85,7 +85,7 @@ class Estimate:
         """
         Return the efforts (N, nv) of a motion, every sample of it.
 
-        Where the choice has a bandwidth they are filtered as the regression was.
+        They pass the filter of the motion and, where the choice has a bandwidth, that one too.
         """
         return self._regression(motion).predict(self.parameters)
 
@@ -107,10 +107,15 @@ class Estimate:
         :raises IdentificationError: a mass is not positive.
         :raises InertiaError: the mass matrix would not be positive definite.
         """
+        return with_inertial_parameters(self.with_friction(),
+                                        self.parameters[:10 * self.model.nb])
+
+    def with_friction(self) -> RobotModel:
+        """Return the robot as it was known, with the friction and armature that were found."""
         found = replace(self.model, **self._friction())
         if self.choice.armature:
             found = replace(found, armature=self.of_joints('armature'))
-        return with_inertial_parameters(found, self.parameters[:10 * self.model.nb])
+        return found
 
     def _friction(self) -> dict[str, Any]:
         chosen = (self.choice.viscous, self.choice.coulomb, self.choice.static)

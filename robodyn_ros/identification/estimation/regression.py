@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy import ndarray
-from scipy.signal import butter, sosfiltfilt
 
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
+from ..preparation.filtering import LowPass
 
 # Of a body, in the order of `RobotModel.inertial_parameters`
 INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
 FRICTION = ('viscous', 'Coulomb', 'static')
-ORDER = 4           # of the low-pass, each way
 CHUNK = 4096        # rows that are compressed at a time
 
 
@@ -34,9 +33,10 @@ class Choice:
     :param directions: each direction of motion has friction of its own.
     :param offset: a constant effort: sensors are never zeroed quite. Without it there is none.
     :param armature: inertia of the rotors.
-    :param bandwidth: [Hz] columns and efforts pass one and the same zero-phase low-pass (parallel
-        filtering: Gautier 1997; Khalil and Dombre 2002, chapter 12), which takes away what is
-        noise in the one and not in the other, and leaves the parameters as they are. None: none.
+    :param bandwidth: [Hz] columns and efforts pass a zero-phase low-pass besides the one that the
+        motion went through (parallel filtering: Gautier 1997; Khalil and Dombre 2002, chapter
+        12): it takes away what is noise in the one and not in the other, and leaves the
+        parameters as they are. None: none.
     :param decimate: take every so many-th sample. Motions are filtered, so neighbours say much
         the same; a tenth of the samples needs a tenth of the time and memory.
     """
@@ -61,6 +61,8 @@ class Choice:
 
 
 USUAL = Choice()
+# Besides the inertial parameters nothing is to be found: friction and armature are the model's
+KNOWN = Choice(viscous=False, coulomb=False, offset=False, armature=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,9 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
     """
     Return the linear system of a motion.
 
-    Khalil and Dombre 2002, chapter 12; Siciliano et al. 2009, section 7.4.
+    Khalil and Dombre 2002, chapter 12; Siciliano et al. 2009, section 7.4. Columns pass the
+    low-pass that the efforts of the motion have passed: Coulomb friction has steps where a
+    velocity is zero, filtered efforts have none.
 
     :raises IdentificationError: the motion is of other joints than the model.
     """
@@ -145,11 +149,11 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
             value=motion.joint_names, remedy=f'bring its columns into the order of the model: '
                                              f'{", ".join(model.joint_names)}')
     q, qd, qdd = motion.position, motion.velocity, motion.acceleration
-    thin = thinner(motion, choice)
+    like_efforts, thin = thinner(motion, choice, True), thinner(motion, choice, False)
     columns = [(f'{what} {link}', unit, -1) for link in model.link_names
                for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
     prior = [model.inertial_parameters]
-    pieces = [thin(Batch(model).regressor(q, qd, qdd))]
+    pieces = [like_efforts(Batch(model).regressor(q, qd, qdd))]
     own = [(name, units, value, Batch(of_unit).friction(qd))
            for name, units, value, of_unit in friction_columns(model, choice)]
     if choice.offset:
@@ -161,7 +165,7 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
         columns += [(name.format(joint), units[slide], i)
                     for i, (joint, slide) in enumerate(zip(model.joint_names, slides))]
         prior.append(value)
-        pieces.append(thin(column)[:, :, None] * np.eye(model.nv))
+        pieces.append(like_efforts(column)[:, :, None] * np.eye(model.nv))
     known = Batch(without(model, choice)).friction(qd)
     if not choice.armature:
         known += model.armature * qdd
@@ -169,34 +173,39 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
     k = choice.decimate
     ends = np.cumsum([0, *(-(-(b - a) // k) for a, b in motion.segments)]).tolist()
     return Regression(model, choice, names, units, np.concatenate(prior), np.array(joint),
-                      np.concatenate(pieces, axis=2), thin(motion.effort), thin(known),
+                      np.concatenate(pieces, axis=2), thin(motion.effort),
+                      like_efforts(known),
                       motion.rate / k, tuple(zip(ends, ends[1:])))
 
 
-def thinner(motion: Motion, choice: Choice) -> Callable[[ndarray], ndarray]:
-    """Return what filters and decimates an array (N, ...), each segment for itself."""
-    if choice.bandwidth is None:
-        def filtered(piece: ndarray) -> ndarray:
-            return piece
-    else:
+def thinner(motion: Motion, choice: Choice, computed: bool) -> Callable[[ndarray], ndarray]:
+    """
+    Return what filters and decimates an array (N, ...), each segment for itself.
+
+    :param computed: from the positions, so that it has yet to pass the filter of the motion.
+    """
+    filters = [LowPass(motion.cutoff, motion.order, motion.rate)] if computed else []
+    if choice.bandwidth is not None:
         if not 0.0 < choice.bandwidth < motion.rate / 2:
             raise IdentificationError(
                 f'the bandwidth is {choice.bandwidth!r}', name='bandwidth',
                 value=choice.bandwidth, remedy=f'give a frequency between 0 and half the rate, '
                                                f'{motion.rate / 2:g} Hz')
-        least = int(np.ceil(motion.rate / choice.bandwidth))
+        filters.append(LowPass(choice.bandwidth, motion.order, motion.rate))
+        least = filters[-1].settling
         if any(b - a <= least for a, b in motion.segments):
             raise IdentificationError(
                 f'a stretch without a gap has less than {least + 1} samples', name='bandwidth',
                 value=choice.bandwidth, remedy='leave short stretches out, or filter less')
-        low_pass = butter(ORDER, choice.bandwidth, fs=motion.rate, output='sos')
-
-        def filtered(piece: ndarray) -> ndarray:
-            return sosfiltfilt(low_pass, piece, axis=0, padlen=least)
 
     def thin(array: ndarray) -> ndarray:
-        return np.concatenate([filtered(array[a:b])[::choice.decimate]
-                               for a, b in motion.segments] or [array[:0]])
+        pieces = []
+        for a, b in motion.segments:
+            piece = array[a:b]
+            for low_pass in filters:
+                piece = low_pass(piece)
+            pieces.append(piece[::choice.decimate])
+        return np.concatenate(pieces or [array[:0]])
     return thin
 
 

@@ -88,7 +88,7 @@ class Fit:
     def __init__(self, model: RobotModel, motion: Motion, choice: Choice, friction: ndarray,
                  fastest: ndarray):
         self.start, self.motion, self.choice, self.friction = model, motion, choice, friction
-        self.thin = thinner(motion, choice)
+        self.thin = thinner(motion, choice, True)
         start = [model.friction_velocity, model.stribeck_velocity][:1 + choice.static]
         low, high = np.log(NARROWEST), np.log(np.tile(fastest, len(start)))
         self.bounds = np.full(high.shape, low), np.maximum(high, low + 1.0)

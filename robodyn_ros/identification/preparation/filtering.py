@@ -99,10 +99,15 @@ class LowPass:
             self.settling = int(np.ceil(np.log(SETTLED) / np.log(np.abs(p).max())))
 
     def __call__(self, signal: ndarray) -> ndarray:
-        """Return a signal (n, nv) filtered; n must be more than ``settling``."""
+        """
+        Return a signal (n, ...) filtered; at its ends it goes on as its mirror image.
+
+        What would have come from beyond the ends is lacking in the first and last ``settling``.
+        """
         if self._sections is None:
             return signal
-        return sosfiltfilt(self._sections, signal, axis=0, padlen=self.settling)
+        return sosfiltfilt(self._sections, signal, axis=0,
+                           padlen=min(self.settling, len(signal) - 1))
 
 
 def derivatives(signal: ndarray, rate: float) -> tuple[ndarray, ndarray]:

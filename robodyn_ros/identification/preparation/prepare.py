@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From raw samples to a clean motion: every choice is stated, and can be made otherwise."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
@@ -13,6 +15,7 @@ from ..doubts.suspicion import settle
 from ..doubts.symptoms import doubts_of_recording, doubts_of_velocity
 from ..motion import Motion
 from ..recordings.recording import Recording
+from .clock import own_clock
 from .filtering import Cutoff, LowPass, choose_cutoff, derivatives
 from .options import Options
 from .timing import BRIDGED, DROPPED, Stretches, grid, stretches
@@ -26,11 +29,12 @@ def prepare(recording: Recording, model: RobotModel,
     """
     Return the motion that a recording holds, and what was done and found on the way.
 
-    Stamps are checked; what a gap or a step of the clock parts are segments, and nothing looks
-    across their borders. Each is brought to an equidistant grid by a cubic spline, position and
-    effort pass the same filter (so that a model linear in its parameters still holds between
-    them), and derivatives are those of a quintic spline. Transients are cut away. Then the motion
-    is held against the model: what cannot be right is refused, with what would be.
+    Stamps are checked (:func:`~.clock.own_clock`); what a gap or a step of the clock parts are
+    segments, and nothing looks across their borders. Each is brought to an equidistant grid by a
+    cubic spline, position and effort pass the same filter (so that a model linear in its
+    parameters still holds between them), and derivatives are those of a quintic spline.
+    Transients are cut away. Then the motion is held against the model: what cannot be right is
+    refused, with what would be.
 
     :raises RecordingError: a joint or the efforts are missing, too little is left, or something
         is doubted so much that no result would mean anything (``options.accept`` overrides).
@@ -39,6 +43,8 @@ def prepare(recording: Recording, model: RobotModel,
     recording = recording.of(model.joint_names)
     notes = list(recording.notes)
     notes += settle(doubts_of_recording(recording, model), options.accept)
+    recording, counted = own_clock(recording)
+    notes += counted
     signals = _signals(recording, options.velocity == 'measured')
     found, rate, cutoff = _choices(recording, signals, options)
     low_pass = LowPass(cutoff.frequency, options.order, rate)
@@ -53,7 +59,7 @@ def prepare(recording: Recording, model: RobotModel,
                       low_pass, cut)
              for piece in found.pieces
              if np.ptp(found.time[piece]) * rate > max(2 * cut, low_pass.settling) + LEAST]
-    motion = _joined(parts, recording, rate, options)
+    motion = _joined(parts, recording, rate, cutoff.frequency, options)
     notes += _kept(found, parts, cut, rate)
     notes.append('velocity: measured, filtered; acceleration: its derivative'
                  if options.velocity == 'measured' else
@@ -128,7 +134,7 @@ def _segment(time: ndarray, signals: dict[str, ndarray], rate: float, low_pass: 
 
 
 def _joined(parts: list[dict[str, ndarray]], recording: Recording, rate: float,
-            options: Options) -> Motion:
+            cutoff: float, options: Options) -> Motion:
     count = sum(len(part['time']) for part in parts)
     if count < ENOUGH * rate:
         raise RecordingError(
@@ -145,7 +151,8 @@ def _joined(parts: list[dict[str, ndarray]], recording: Recording, rate: float,
         return np.concatenate([part[key] for part in parts])
 
     return Motion(recording.joint_names, whole('time'), whole('position'), whole(velocity),
-                  whole(acceleration), whole('effort'), rate, tuple(zip(ends, ends[1:])))
+                  whole(acceleration), whole('effort'), rate, tuple(zip(ends, ends[1:])), cutoff,
+                  options.order, recording.effort_unit)
 
 
 def _too_short(found: Stretches, rate: float) -> RecordingError:
@@ -185,6 +192,6 @@ def _thinned(motion: Motion, options: Options, notes: list[str]) -> Motion:
         raise RecordingError('nothing is left: no joint moves faster than is called rest',
                              name='rest', value=options.rest, remedy='give less, or None')
     index = np.concatenate(chosen)
-    return Motion(motion.joint_names, motion.time[index], motion.position[index],
-                  motion.velocity[index], motion.acceleration[index], motion.effort[index],
-                  motion.rate / options.every, tuple(zip(ends, ends[1:])))
+    return replace(motion, rate=motion.rate / options.every, segments=tuple(zip(ends, ends[1:])),
+                   **{name: getattr(motion, name)[index] for name in (
+                       'time', 'position', 'velocity', 'acceleration', 'effort')})

@@ -1,0 +1,55 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the subcommands of `robodyn` share: the application, its options, where results go."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from ..errors import RobodynError
+
+# Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
+PIPE_WIDTH = 140
+
+
+class Commands(TyperGroup):
+    """Ends a command that fails on purpose with one line, and an interrupted one without any."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the subcommand."""
+        try:
+            return super().invoke(ctx)
+        except RobodynError as error:
+            Console(stderr=True, highlight=False, emoji=False, soft_wrap=True).print(
+                f'robodyn: {error}', style='red', markup=False)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            ctx.exit(130)
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False,
+                  pretty_exceptions_enable=False,
+                  help='Model-based torque control of robot arms: tools around the library.')
+
+Robot = Annotated[str, typer.Argument(
+    metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, rp, arm6, panda, ur5, '
+                          'kinova, ...')]
+Locked = Annotated[list[str], typer.Option(
+    '--locked', metavar='JOINT=VALUE', help='Joint that does not move, and where it is '
+    '(rad or m). Can be given several times; replaces those of config/ROBOT.yaml.')]
+At = Annotated[str, typer.Option(
+    metavar='V1,V2,...', help='Pose, one value a joint (rad or m); otherwise that of '
+    'config/ROBOT.yaml, or zero, or the middle of limits that exclude zero.')]
+
+
+Root = Annotated[str, typer.Option('--root', help='Link that is the base.')]
+Tip = Annotated[str, typer.Option('--tip', help='Link at the end of the only chain that moves.')]
+
+
+def console() -> Console:
+    """Return where results go; names from a URDF are no markup there."""
+    plain: dict[str, Any] = {'highlight': False, 'markup': False, 'emoji': False}
+    out = Console(**plain)
+    return out if out.is_terminal else Console(**plain, width=PIPE_WIDTH)

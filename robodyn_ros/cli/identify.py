@@ -1,0 +1,207 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A corrected model of a robot that a person names, from a recording: tables, files, a report."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..demo.robot import Robot
+from ..errors import ArgumentError
+from ..identification.chain import Identification, Wishes
+from ..identification.chain import run as identify
+from ..identification.estimation.payload import Payload, find_payload
+from ..identification.friction_file import read_friction
+from ..identification.preparation.options import Options
+from ..identification.preparation.prepare import prepare
+from ..identification.recordings.read import read
+from ..identification.recordings.recording import Recording
+from ..identification.validation import Validation, of_model
+
+MOST = 60           # letters of a combination that a table shows
+
+
+def recording_of(path: Path, robot: Robot, columns: Iterable[str], units: Iterable[str],
+                 rate: float | None, topic: str) -> Recording:
+    """Return what a file recorded of the robot; words are ``quantity=pattern``."""
+    return read(path, robot.model, columns=pairs('--columns', columns) or None,
+                units={key: _factor(value) for key, value in pairs('--units', units).items()}
+                or None, rate=rate, topic=topic or None)
+
+
+def pairs(option: str, words: Iterable[str]) -> dict[str, Any]:
+    """Return quantities and what is said of them, joints too: ``effort.joint2=-N·m``."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition('=')
+        if not equals or not value:
+            raise ArgumentError(f'{option} {word!r} cannot be read', name=option, value=word,
+                                remedy='write a quantity and what it is: position=q{i}, '
+                                       'effort=mN·m, effort.joint2=-N·m')
+        quantity, dot, joint = name.strip().partition('.')
+        if not dot:
+            found[quantity] = value.strip()
+        else:
+            of_joints = found.setdefault(quantity, {})
+            if not isinstance(of_joints, dict):
+                raise ArgumentError(f'{option} speaks of {quantity} twice', name=option,
+                                    value=word, remedy='for all joints, or joint by joint')
+            of_joints[joint] = _factor(value.strip())
+    return found
+
+
+def seconds(option: str, text: str) -> float | None:
+    """Return a time [s], None for 'auto'."""
+    if text.strip() == 'auto':
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(f'{option} {text!r} cannot be read', name=option, value=text,
+                            remedy='write seconds, or auto') from None
+
+
+def _factor(value: Any) -> Any:
+    """Return a factor to SI as a number, a unit as it is."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def run(path: Path, robot: Robot, recording: Recording, wishes: Wishes, output: Path,
+        out: Console, words: Sequence[str]) -> None:
+    """Identify, print what was understood and found, and write the files."""
+    from ..identification.outputs import URDF, write_all
+
+    found = identify(recording, robot.model, wishes)
+    notes(found.notes, out)
+    out.print(_parameters(found))
+    out.print(_friction(found))
+    out.print(comparison(found.validations))
+    out.print(measures(found.validation, found.estimate.method))
+    for line in found.warnings:
+        out.print(f'! {line}', style='yellow')
+    command = shlex.join(['robodyn', *words])
+    written = write_all(output, found, _text(robot.path), path.name, [command])
+    for file in written:
+        out.print(f'wrote {file}')
+    if output / URDF in written:
+        out.print(f'check it on another recording: robodyn validate RECORDING --robot '
+                  f'{output / URDF} --friction {output / "friction.yaml"}')
+
+
+def _text(path: Path) -> str:
+    """Return a URDF with the line endings that it has."""
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError:
+        raise ArgumentError(f'{path} is not UTF-8', name='--robot', value=str(path),
+                            remedy='save it as UTF-8') from None
+
+
+def validate(robot: Robot, recording: Recording, friction: Path | None, delay: float,
+             options: Options, out: Console) -> None:
+    """Print how well a model predicts a recording."""
+    motion, said = prepare(recording, robot.model, options)
+    notes(said, out)
+    model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
+        read_friction(friction, robot.model)
+    motion = motion.later(delay) if delay else motion
+    valid = of_model(model, motion, offset)
+    out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
+    out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
+
+
+def payload(robot: Robot, recording: Recording, frame: str, friction: Path | None, delay: float,
+            options: Options, out: Console) -> None:
+    """Print what is in the hand, as parameters of the controller."""
+    motion, said = prepare(recording, robot.model, options)
+    notes(said, out)
+    model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
+        read_friction(friction, robot.model)
+    found = find_payload(model, motion.later(delay) if delay else motion, frame, offset)
+    out.print(_load(found, robot.model.joint_names))
+    for line in found.unseen:
+        out.print(f'! not told: {line}', style='yellow')
+    out.print('\nparameters of the controller:')
+    com = ', '.join(f'{value:.4f}' for value in found.com)
+    out.print(f'payload_frame: {found.frame}\npayload_mass: {found.mass:.4f}\n'
+              f'payload_com: [{com}]')
+
+
+def notes(lines: Iterable[str], out: Console) -> None:
+    """Print what was understood."""
+    for line in lines:
+        out.print(f'- {line}', style='yellow' if line.startswith('doubt') else None)
+
+
+def table(title: str, *headings: str) -> Table:
+    """Return an empty table; the first column is of words."""
+    found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
+    for k, heading in enumerate(headings):
+        found.add_column(heading, justify='right' if k else 'left', overflow='fold')
+    return found
+
+
+def comparison(validations: dict[str, Validation]) -> Table:
+    """Return relative RMS of each model and joint."""
+    joints = next(iter(validations.values())).joint_names
+    found = table('Relative RMS on the part that was not fitted [%]', 'model', *joints, 'mean')
+    for name, of in validations.items():
+        found.add_row(name, *(f'{100 * v:.2f}' for v in (*of.relative, of.relative.mean())))
+    return found
+
+
+def measures(valid: Validation, name: str) -> Table:
+    """Return all measures of one model."""
+    found = table(f'Prediction: {name}', 'joint', 'RMS [N·m | N]', 'relative [%]', 'R²',
+                  'autocorrelations outside the 95 % band')
+    for j, joint in enumerate(valid.joint_names):
+        found.add_row(joint, f'{valid.rms[j]:.4g}', f'{100 * valid.relative[j]:.2f}',
+                      f'{valid.determination[j]:.5f}', f'{valid.whiteness[j]:.0%}')
+    return found
+
+
+def _parameters(found: Identification) -> Table:
+    estimate = found.estimate
+    base = estimate.base
+    out = table(f'{base.rank} base parameters ({estimate.method}); the combinations are in the '
+                'report', 'combination', 'unit', 'URDF', 'found', 'standard error', '%')
+    for text, index, before, value, error, relative in zip(
+            base.texts, base.independent, base.values(estimate.prior), estimate.values,
+            estimate.standard_errors, estimate.relative_deviations):
+        out.add_row(text if len(text) <= MOST else f'{text[:MOST]}…', estimate.units[index],
+                    *(f'{v:.4g}' for v in (before, value, error)),
+                    f'{relative:.3g}' if relative < 1000 else '> 999')
+    return out
+
+
+def _friction(found: Identification) -> Table:
+    from ..identification.friction_file import friction_parameters
+
+    values = friction_parameters(found.estimate)
+    out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
+    for joint, *row in zip(found.shipped.joint_names, *values.values()):
+        out.add_row(joint, *(f'{value:.4g}' for value in row))
+    return out
+
+
+def _load(found: Payload, joints: Sequence[str]) -> Table:
+    out = table(f'Load at {found.frame}', 'quantity', 'value', 'standard error')
+    out.add_row('mass [kg]', f'{found.mass:.4f}', f'{found.mass_error:.2g}')
+    for axis, value, error in zip('xyz', found.com, found.com_error):
+        out.add_row(f'centre {axis} [m]', f'{value:.4f}', f'{error:.2g}')
+    if found.inertia is not None and found.inertia_error is not None:
+        for a, b in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
+            out.add_row(f'I{"xyz"[a]}{"xyz"[b]} about the centre [kg·m²]',
+                        f'{found.inertia[a, b]:.4g}', f'{found.inertia_error[a, b]:.2g}')
+    for name, before, after in zip(joints, found.without, found.sigma):
+        out.add_row(f'{name}: RMS left without, with it', f'{before:.4g}', f'{after:.4g}')
+    return out

@@ -1,0 +1,202 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot holds in its hand, by the efforts that its own model leaves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray
+from scipy import optimize
+from scipy.stats import chi2
+
+from ...errors import ArgumentError, IdentificationError
+from ...model.robot import RobotModel
+from ..motion import Motion
+from .base import base_of
+from .covariance import covariance
+from .inertia import UNITS, inertial_parameters, pseudo_inertia
+from .least_squares import check_told, solve
+from .regression import INERTIAL, INERTIAL_UNITS, KNOWN, Regression, regression
+
+ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)      # mass first, products of inertia last
+LENGTH = 0.1        # [m] size of a load: what is not told is drawn to that of a point by it
+DRAWN = 1e-3        # errors of one σ that this counts
+SURE = 3.0          # standard errors from which on there is a load
+CHANCE = 1e-3       # with which a point is taken for a body of some extent
+STEP = 1e-4         # of a parameter, for slopes
+VAGUE = 0.05        # [m] standard error of a centre from which on it is not told
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """
+    A body at a frame, which can exist.
+
+    :param mass: [kg]; ``com`` (3,) [m] in the axes of the frame; ``inertia`` (3, 3) [kg·m²] about
+        the centre of mass, None where it is not visible: the load is then taken for a point.
+    :param mass_error: standard error [kg]; ``com_error`` (3,) [m], infinite where not told;
+        ``inertia_error`` (3, 3) likewise.
+    :param sigma: (nv,) of what remains of the efforts [N·m | N].
+    :param without: (nv,) root of the mean square that remained without a load.
+    :param unseen: in words, what this motion does not tell.
+    """
+
+    frame: str
+    mass: float
+    com: ndarray
+    inertia: ndarray | None
+    mass_error: float
+    com_error: ndarray
+    inertia_error: ndarray | None
+    sigma: ndarray
+    without: ndarray
+    unseen: tuple[str, ...]
+
+
+def find_payload(model: RobotModel, motion: Motion, frame: str,
+                 offset: ndarray | float = 0.0) -> Payload:
+    """
+    Find mass, centre and, where it is visible, inertia of a load that is fixed to a frame.
+
+    What the known robot with its friction leaves of the efforts is linear in the load's ten
+    parameters (Atkeson, An and Hollerbach 1986), which weighted least squares finds with standard
+    errors. If its moments of inertia could by chance be those of a point, it is taken for
+    one. The body is then the likeliest that can exist: its pseudo-inertia is L Lᵀ.
+
+    :param frame: one of ``model.frame_names`` that moves.
+    :param offset: (nv,) constant efforts of the sensors [N·m | N].
+    :raises UnknownNameError: there is no such frame.
+    :raises ArgumentError: it is fixed to the base.
+    :raises IdentificationError: this motion tells nothing of a mass there.
+    """
+    place = model.frame(frame)
+    if place.body < 0:
+        raise ArgumentError(f'frame {frame!r} belongs to the base, which does not move',
+                            name=frame, remedy='name the frame that holds the load')
+    robot = regression(model, motion, KNOWN)
+    known = robot.predict(robot.prior) + offset
+    H = np.eye(4)
+    H[:3, :3], H[:3, 3] = place.rotation, place.origin
+    moved = inertial_parameters(H @ UNITS @ H.T).reshape(10, 10).T
+    whole = Regression(model, KNOWN, tuple(f'{name} load' for name in INERTIAL), INERTIAL_UNITS,
+                       np.zeros(10), np.full(10, -1), robot.matrix[
+                           :, :, 10 * place.body:10 * place.body + 10] @ moved,
+                       robot.effort, known, robot.rate, robot.segments)
+    if not whole.matrix.any():
+        raise IdentificationError(f'no effort depends on a load at {frame}', name=frame,
+                                  remedy='name a frame that moves, and move it')
+    full = _solve(whole, ORDER)
+    visible = _inertia_shows(full)
+    point = full if visible else _solve(whole, ORDER[:4])
+    body = _real(whole, point.sigma, visible)
+    mass = float(body[0])
+    if not mass > 0.0:
+        raise IdentificationError(f'the likeliest load at {frame} has no mass', name=frame,
+                                  value=mass, remedy='see that the robot holds it, and that its '
+                                  'model without a load predicts its efforts (robodyn validate)')
+    centre = body[1:4] / mass
+    errors, com_error = _errors(point, mass, centre)
+    unseen = tuple((['mass: not told from no load'] if mass < SURE * errors[0] else [])
+                   + [f'com {axis}' for axis, error in zip('xyz', com_error)
+                      if not error < VAGUE]
+                   + ['inertia: the load is taken for a point'] * (not visible)
+                   + [f'{name}: not apart from the others' for k, name in enumerate(INERTIAL)
+                      if visible and k > 3 and not np.isfinite(errors[k])])
+    inertia = inertia_error = None
+    if visible:
+        inertia, inertia_error = _about_centre(body), _spread_about_centre(point, body)
+    return Payload(frame, mass, centre, inertia, float(errors[0]), com_error,
+                   inertia_error, point.sigma,
+                   np.sqrt((whole.target**2).mean(0)), unseen)
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """Columns that are independent, their values, covariance, and σ (nv,)."""
+
+    columns: ndarray
+    values: ndarray
+    covariance: ndarray
+    sigma: ndarray
+
+
+def _solve(given: Regression, order: tuple[int, ...]) -> _Solution:
+    base = base_of(given, order)
+    check_told(given, base)
+    found = solve(given, base, 'weighted')
+    spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
+    return _Solution(base.independent, found.values, spread.matrix, found.sigma)
+
+
+def _inertia_shows(found: _Solution) -> bool:
+    """Return whether moments of inertia differ from those of a point, by more than chance."""
+    moments = np.flatnonzero(found.columns > 3)
+    full = np.zeros(10)
+    full[found.columns] = found.values
+    if not len(moments) or not full[0] > 0.0:
+        return False
+    P = np.outer([*full[1:4], full[0]], [*full[1:4], full[0]])[None] / full[0]
+    more = (full - inertial_parameters(P))[found.columns[moments]]
+    spread = found.covariance[np.ix_(moments, moments)]
+    return bool(chi2.sf(more @ np.linalg.solve(spread, more), len(moments)) < CHANCE)
+
+
+def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:
+    """Return the likeliest parameters (10,) of a body, or of a point, that can exist."""
+    R = given.compressed(sigma)
+    size = np.array([LENGTH] * 3 + [1.0])
+    lower = np.tril_indices(4)
+
+    def body(x: ndarray) -> ndarray:
+        L = np.zeros((4, 4))
+        if inertia:
+            L[lower] = x
+        else:
+            L[:, 0] = x
+        return np.outer(size, size) * (L @ L.T)
+
+    def errors(x: ndarray) -> ndarray:
+        P = body(x)
+        spread = P - np.outer(P[3], P[3]) / max(P[3, 3], 1e-12)     # none, of a point
+        return np.concatenate([R @ np.append(inertial_parameters(P[None]), -1.0),
+                               DRAWN * (spread / np.outer(size, size)).ravel()])
+
+    starts = ([0.7 * np.eye(4)[lower] + 0.01] if inertia else
+              [np.array([0.0, 0.0, 0.0, root]) for root in (0.3, 1.0, 2.0)])
+    best = min((optimize.least_squares(errors, start, xtol=1e-12, ftol=1e-12, gtol=1e-12,
+                                       max_nfev=400) for start in starts),
+               key=lambda result: result.cost)
+    return inertial_parameters(body(best.x)[None])
+
+
+def _about_centre(body: ndarray) -> ndarray:
+    """Return the inertia (3, 3) of ten parameters about the centre of mass."""
+    P = pseudo_inertia(body)[0]
+    E = P[:3, :3] - np.outer(P[3, :3], P[3, :3]) / P[3, 3]
+    return np.trace(E) * np.eye(3) - E
+
+
+def _spread_about_centre(found: _Solution, body: ndarray) -> ndarray:
+    """Return standard errors (3, 3) of it, by its slopes."""
+    slopes = []
+    for column in found.columns:
+        step = np.zeros(10)
+        step[column] = STEP * max(abs(body[column]), body[0] * LENGTH**2)
+        slopes.append((_about_centre(body + step) - _about_centre(body - step)) / (
+            2 * step[column]))
+    J = np.array(slopes)
+    return np.sqrt(np.einsum('aij,ab,bij->ij', J, found.covariance, J))
+
+
+def _errors(found: _Solution, mass: float, centre: ndarray) -> tuple[ndarray, ndarray]:
+    """Return standard errors of the ten parameters (10,), infinite if not told, and of the com."""
+    errors = np.full(10, np.inf)
+    errors[found.columns] = np.sqrt(np.diag(found.covariance))
+    com = np.full(3, np.inf)
+    place = {int(column): k for k, column in enumerate(found.columns)}
+    for i in range(3):
+        if 0 in place and i + 1 in place:
+            k = [place[0], place[i + 1]]
+            slope = np.array([-centre[i], 1.0]) / mass
+            com[i] = np.sqrt(slope @ found.covariance[np.ix_(k, k)] @ slope)
+    return errors, com

@@ -1,0 +1,80 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The friction that was found, as a parameter file of the controller."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy import ndarray
+
+from ..errors import IdentificationError
+from ..model.robot import RobotModel
+from .estimation.estimate import Estimate
+
+NODE = '/**/controller'
+FORWARD = ('viscous_friction', 'coulomb_friction', 'static_friction')
+BACKWARD = tuple(f'backward_{name}' for name in FORWARD)
+SPEEDS = ('friction_velocity', 'stribeck_velocity')
+KNOWN = (*FORWARD, *BACKWARD, *SPEEDS, 'armature', 'friction_offset')
+DIGITS, SMALLEST = 6, 9        # that count, and decimals after which nothing does
+
+
+def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
+    """
+    Return friction, offsets and armature by the names of the controller's parameters.
+
+    ``friction_compensation``, which switches it on, is not among them: whoever drives decides.
+    """
+    model, choice = estimate.with_friction(), estimate.choice
+    found = {name: getattr(model, name) for name in (*FORWARD, *SPEEDS)}
+    if choice.directions:
+        found |= dict(zip(BACKWARD, model.backward_friction))
+    if choice.armature:
+        found['armature'] = model.armature
+    if choice.offset:
+        found['friction_offset'] = estimate.of_joints('offset')
+    return {name: [round(float(f'{value:.{DIGITS}g}'), SMALLEST) for value in values]
+            for name, values in found.items()}
+
+
+def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: Sequence[str]
+                   ) -> None:
+    """Write a ROS parameter file; its first lines name the joints in their order."""
+    text = yaml.safe_dump({NODE: {'ros__parameters': parameters}}, sort_keys=False,
+                          default_flow_style=None, width=95)
+    path.write_text(f'# Friction as it was identified, of the joints {", ".join(joint_names)}.\n'
+                    '# It is compensated once friction_compensation, a share for each joint, is '
+                    'above 0.\n' + text, encoding='utf-8')
+
+
+def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
+    """
+    Return the model with the friction of a parameter file, and the offsets (nv,).
+
+    :raises IdentificationError: it is no such file, or one of other joints.
+    """
+    try:
+        given: Any = yaml.safe_load(path.read_text(encoding='utf-8'))
+        given = given[NODE]['ros__parameters']
+        values = {name: np.array(given[name], float) for name in KNOWN if name in given}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as why:
+        raise IdentificationError(f'{path} cannot be read ({why})', name=str(path),
+                                  remedy='give the friction.yaml of `robodyn identify`') from None
+    for name, array in values.items():
+        if array.shape != (model.nv,) or not np.isfinite(array).all():
+            raise IdentificationError(
+                f'{name} in {path} is not {model.nv} numbers', name=name, value=array.tolist(),
+                remedy=f'give one for each of {", ".join(model.joint_names)}; lock the joints '
+                       f'that were locked')
+    forward = [values.get(name, getattr(model, name)) for name in FORWARD]
+    if 'coulomb_friction' in values and 'static_friction' not in values:
+        forward[2] = forward[1]
+    backward = [values.get(back, values.get(name, kept)) for name, back, kept in zip(
+        FORWARD, BACKWARD, model.backward_friction)]
+    fields: dict[str, Any] = dict(zip(FORWARD, forward), backward_friction=np.array(backward))
+    fields |= {name: values[name] for name in (*SPEEDS, 'armature') if name in values}
+    return replace(model, **fields), values.get('friction_offset', np.zeros(model.nv))

@@ -1,0 +1,96 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Stamps of whoever received the samples, where the robot took them on a clock of its own."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy import ndarray
+
+from ..recordings.recording import Recording
+
+MOVING = 0.05       # of the usual speed of all joints: what is slower tells no time
+ALIKE = 0.1         # by which the robot's period may differ from the usual interval of stamps
+BETTER = 0.3        # of what stamps leave of the steps, at most, is left by the clock
+LONG = 10.0         # periods: a longer interval of stamps is no jitter
+ASTRAY = 20.0       # periods by which the clock may leave the stamps, and no more
+
+
+def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
+    """
+    Return the recording with the times at which the robot sampled, if they show, and a note.
+
+    A program that stamps what it receives writes down its own delays: a sample comes twice, one is
+    overwritten, all others come early or late. Differences of positions over velocities that were
+    measured tell the time that really passed. Where it is whole periods, again and again, and
+    explains the steps of the positions far better than the stamps do, samples are counted in
+    periods of the robot and those that came twice are left out. Otherwise nothing is done.
+    """
+    time, q, v = recording.time, recording.position, recording.velocity
+    if v is None or len(recording) < 100:
+        return recording, []
+    steps = np.diff(time)
+    usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
+    sound = np.isfinite(time).all() and np.isfinite(q).all() and np.isfinite(v).all()
+    if not sound or not (steps > 0).all() or usual <= 0.0:
+        return recording, []
+    mean = (v[1:] + v[:-1]) / 2
+    size = np.sqrt(np.mean(v**2, axis=0))
+    weight = mean / np.where(size > 0, size, 1.0)**2        # joints of all units alike
+    speed = (mean * weight).sum(1)
+    moving = (speed > MOVING * len(size)) & (steps < LONG * usual)
+    if moving.sum() < len(steps) / 2:
+        return recording, []
+    passed = (np.diff(q, axis=0) * weight).sum(1)[moving] / speed[moving]
+    period = _period(passed, usual)
+    if period is None:
+        return recording, []
+    counts = _at_rest(np.hstack([q, v]), time, period, moving)
+    counts[moving] = np.maximum(np.round(passed / period), 0.0)
+    scale = mean[moving] / np.where(size > 0, size, 1.0)
+    whole = scale * (passed - counts[moving] * period)[:, None]
+    stamped = scale * (passed - steps[moving])[:, None]
+    if np.sum(whole**2) > BETTER**2 * np.sum(stamped**2):
+        return recording, []
+    number = np.concatenate([[0.0], np.cumsum(counts)])
+    slope, start = np.polyfit(number, time, 1)
+    away = float(np.abs(time - (start + slope * number)).max())
+    if abs(slope / period - 1) > ALIKE or away > ASTRAY * period:
+        return recording, []
+    keep = np.concatenate([[True], counts > 0])
+    lost = int(np.sum(counts[counts > 1] - 1))
+    note = (f'stamps are those of the receiver: the joints moved by whole periods of '
+            f'{1e3 * slope:.6g} ms, which explain their steps to '
+            f'{100 * np.sqrt(np.sum(whole**2) / np.sum(stamped**2)):.2g} % of what the stamps '
+            f'leave. Samples are counted in them: {np.sum(~keep)} that came twice are left out, '
+            f'{lost} were lost; stamps were up to {1e3 * away:.3g} ms off')
+    effort = None if recording.effort is None else recording.effort[keep]
+    return replace(recording, time=(start + slope * number)[keep], position=q[keep],
+                   velocity=v[keep], effort=effort), [note]
+
+
+def _at_rest(states: ndarray, time: ndarray, period: float, moving: ndarray) -> ndarray:
+    """
+    Return periods between samples where positions do not tell: what keeps up with the stamps.
+
+    A sample that came twice is the same to the last bit; another one is later by one at least.
+    """
+    counts = 1.0 - (np.diff(states, axis=0) == 0).all(1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], moving, [True]]).astype(int)))
+    for a, b in zip(edges[::2], edges[1::2]):
+        late = np.floor((time[a + 1:b + 1] - time[a]) / period)
+        number = 0.0
+        for i in range(a, b):
+            if counts[i]:
+                counts[i] = max(1.0, late[i - a] - number)
+                number += counts[i]
+    return counts
+
+
+def _period(passed: ndarray, usual: float) -> float | None:
+    """Return the interval of which times that passed are multiples, if it is near the usual."""
+    once = passed[(passed > 0.5 * usual) & (passed < 1.5 * usual)]
+    if len(once) < len(passed) / 2:
+        return None
+    period = float(np.median(once))
+    return period if abs(period / usual - 1) < ALIKE else None

@@ -1,0 +1,97 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How well a model predicts the efforts of a motion that nothing was fitted to."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray
+
+from ..model.robot import RobotModel
+from .estimation.estimate import Estimate
+from .estimation.regression import KNOWN, regression
+from .motion import Motion
+
+LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
+BAND = 1.96         # standard deviations: 95 % of the autocorrelations of white noise are within
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """
+    Measured efforts, predicted ones, and what is between them, joint by joint.
+
+    :param motion: with the efforts as measured; ``predicted`` (N, nv) [N·m | N].
+    :param rms: (nv,) root of the mean square of the errors [N·m | N].
+    :param relative: (nv,) that over the same of the efforts about their mean.
+    :param determination: (nv,) coefficient of determination, 1 - ``relative``² : the share of
+        the variance of the efforts that is predicted.
+    :param whiteness: (nv,) share of the autocorrelations of the errors, from lag 1 on, outside of
+        the band in which 95 % of those of white noise are: 0.05 is white. Of samples half a period
+        of the filter's cutoff apart, for neighbours are alike by the filter already.
+    """
+
+    joint_names: tuple[str, ...]
+    motion: Motion
+    predicted: ndarray
+    rms: ndarray
+    relative: ndarray
+    determination: ndarray
+    whiteness: ndarray
+
+    @property
+    def error(self) -> ndarray:
+        """(N, nv) measured less predicted [N·m | N]."""
+        return self.motion.effort - self.predicted
+
+
+def validate(motion: Motion, predicted: ndarray) -> Validation:
+    """
+    Return the measures of a prediction.
+
+    :param predicted: (N, nv), of every sample of the motion.
+    """
+    error = motion.effort - predicted
+    rms = np.sqrt((error**2).mean(0))
+    spread = motion.effort.std(0)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        relative = rms / spread
+    return Validation(motion.joint_names, motion, predicted, rms, relative, 1.0 - relative**2,
+                      whiteness(error, motion))
+
+
+def of_estimate(estimate: Estimate, motion: Motion) -> Validation:
+    """Validate an estimate, its offsets included."""
+    return validate(motion, estimate.predict(motion))
+
+
+def of_model(model: RobotModel, motion: Motion, offset: ndarray | float = 0.0) -> Validation:
+    """
+    Validate a model with the friction and armature that it has.
+
+    :param offset: (nv,) constant efforts besides [N·m | N].
+    """
+    return validate(motion, efforts_of(model, motion) + offset)
+
+
+def efforts_of(model: RobotModel, motion: Motion) -> ndarray:
+    """Return the efforts (N, nv) of a model, which pass the filter of the motion."""
+    given = regression(model, motion, KNOWN)
+    return given.predict(given.prior)
+
+
+def whiteness(error: ndarray, motion: Motion) -> ndarray:
+    """Return the share of autocorrelations outside the band of white noise (nv,)."""
+    step = max(1, round(motion.rate / (2 * motion.cutoff)))
+    pieces = [error[a:b:step] - error.mean(0) for a, b in motion.segments]
+    count = sum(len(piece) for piece in pieces)
+    lags = min(LAGS, count // 4)
+    power = sum((piece**2).sum(0) for piece in pieces)
+    if lags < 1:
+        return np.full(error.shape[1], np.nan)
+    outside = np.zeros(error.shape[1])
+    for lag in range(1, lags + 1):
+        product = sum((piece[lag:] * piece[:-lag]).sum(0) for piece in pieces)
+        with np.errstate(divide='ignore', invalid='ignore'):
+            outside += np.abs(product / power) > BAND / np.sqrt(count)
+    return outside / lags

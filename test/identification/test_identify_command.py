@@ -1,0 +1,134 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From a recording to a corrected URDF, as a person types it; the same model on another one."""
+
+import sys
+
+import numpy as np
+import pytest
+import yaml
+from recorded_files import OFFSET, real, shipped, write_csv
+from typer.testing import CliRunner
+
+from robodyn_ros import load_urdf
+from robodyn_ros.cli.app import app
+from robodyn_ros.model.payload import with_payload
+
+
+def robodyn(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def command(monkeypatch, *words):
+    """The same with sys.argv as a shell sets it."""
+    monkeypatch.setattr(sys, 'argv', ['robodyn', *map(str, words)])
+    return robodyn(*words)
+
+
+@pytest.fixture(scope='module')
+def identified(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('identified')
+    recording = write_csv(folder / 'fit.csv', real(), 1, 24.0)
+    words = ['identify', recording, '--robot', 'two_link', '--output', folder / 'out']
+    with pytest.MonkeyPatch.context() as patch:
+        result = command(patch, *words)
+    assert result.exit_code == 0, result.output
+    return folder, result.output
+
+
+def test_it_says_what_it_understood_and_found(identified):
+    _, output = identified
+    for text in ('position in rad', 'cutoff', 'fitted: the first 70%', 'armature:', 'delay',
+                 'base parameters', 'consistent', 'URDF as it is', 'corrected.urdf'):
+        assert text in output or text == 'delay' and 'later than positions' in output, text
+
+
+def test_the_urdf_is_that_of_the_robot(identified):
+    folder, _ = identified
+    found = load_urdf(folder / 'out/corrected.urdf')
+    truth = real()
+    # What efforts tell: of the tip its first moment and inertia; of all, gravity at the first axis
+    for model in (found, truth):
+        assert model.joint_names == truth.joint_names
+    moments = [m.inertial_parameters.reshape(2, 10) for m in (found, truth)]
+    np.testing.assert_allclose(moments[0][1, [1, 9]], moments[1][1, [1, 9]], rtol=0.03)
+    torque = [m[0, 1] + 0.5 * m[1, 0] for m in moments]
+    assert torque[0] == pytest.approx(torque[1], rel=0.01)
+    assert shipped().inertial_parameters[1] != pytest.approx(torque[1], rel=0.05)
+
+
+def test_friction_goes_to_the_controller(identified):
+    folder, _ = identified
+    given = yaml.safe_load((folder / 'out/friction.yaml').read_text())
+    values = given['/**/controller']['ros__parameters']
+    np.testing.assert_allclose(values['viscous_friction'], real().viscous_friction, atol=0.1)
+    np.testing.assert_allclose(values['coulomb_friction'], real().coulomb_friction, atol=0.1)
+    np.testing.assert_allclose(values['friction_offset'], OFFSET, atol=0.1)
+    assert values['coulomb_friction'] == values['static_friction']
+    assert 'friction_compensation' not in values
+
+
+def test_all_numbers_are_there_for_programs(identified):
+    folder, _ = identified
+    given = yaml.safe_load((folder / 'out/parameters.yaml').read_text())
+    assert given['joints'] == ['joint1', 'joint2']
+    relative = {name: np.mean(of['relative_rms']) for name, of in given['validation'].items()}
+    assert relative['consistent'] < 0.05 < relative['URDF as it is']
+    assert all({'name', 'value', 'standard_error', 'combination'} <= set(row)
+               for row in given['base_parameters'])
+
+
+def test_report_and_pictures(identified):
+    folder, _ = identified
+    text = (folder / 'out/report.html').read_text()
+    assert 'robodyn identify' in text and '--robot two_link' in text
+    for name in ('prediction', 'errors', 'parameters', 'motion'):
+        assert (folder / f'out/{name}.png').read_bytes()[:4] == b'\x89PNG'
+
+
+def test_it_predicts_another_recording(identified):
+    folder, _ = identified
+    other = write_csv(folder / 'other.csv', real(), 2, 12.0)
+    mean = []
+    for words in (['two_link'], [folder / 'out/corrected.urdf', '--friction',
+                                 folder / 'out/friction.yaml']):
+        result = robodyn('validate', other, '--robot', *words)
+        assert result.exit_code == 0, result.output
+        mean.append(float(result.output.split('mean relative RMS')[1].split()[0]))
+    assert mean[1] < 3.0 < 0.2 * mean[0]
+
+
+def test_it_weighs_what_is_in_the_hand(identified):
+    folder, _ = identified
+    loaded = with_payload(real(), 'link2', 0.35, (0.4, 0.0, 0.0))
+    recording = write_csv(folder / 'loaded.csv', loaded, 3, 12.0)
+    result = robodyn('identify', recording, '--robot', folder / 'out/corrected.urdf', '--friction',
+                     folder / 'out/friction.yaml', '--payload', '--frame', 'link2')
+    assert result.exit_code == 0, result.output
+    lines = dict(line.split(': ', 1) for line in result.output.splitlines()
+                 if line.startswith('payload_'))
+    assert lines['payload_frame'] == 'link2'
+    assert float(lines['payload_mass']) == pytest.approx(0.35, abs=0.05)
+    assert yaml.safe_load(lines['payload_com'])[0] == pytest.approx(0.4, abs=0.05)
+    assert 'com z' in result.output
+
+
+@pytest.mark.parametrize(('words', 'says'), [
+    (['--split', '1.0'], 'split'), (['--method', 'guess'], 'choose consistent or weighted'),
+    (['--delay', 'soon'], 'write seconds'), (['--units', 'effort'], 'write a quantity'),
+    (['--units', 'effort=A'], 'currents'), (['--columns', 'position=none{i}'], 'no'),
+    (['--payload', '--frame', 'base_link'], 'base'), (['--payload', '--frame', 'hand'], 'hand')])
+def test_what_makes_no_sense_is_refused_in_one_line(identified, words, says):
+    folder, _ = identified
+    result = robodyn('identify', folder / 'fit.csv', '--robot', 'two_link', *words)
+    assert result.exit_code == 1
+    assert result.output.strip().splitlines()[-1].startswith('robodyn:') and says in result.output
+
+
+def test_friction_of_other_joints_is_refused(identified, tmp_path):
+    folder, _ = identified
+    wrong = tmp_path / 'friction.yaml'
+    wrong.write_text('/**/controller: {ros__parameters: {coulomb_friction: [1.0]}}')
+    for file in (wrong, tmp_path / 'none.yaml'):
+        result = robodyn('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
+        assert result.exit_code == 1 and str(file) in result.output

@@ -1,0 +1,83 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is in the hand: within its standard errors, of bodies that can exist."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from exciting import motion, noisy, with_joints
+
+from robodyn_ros.errors import ArgumentError, IdentificationError, UnknownNameError
+from robodyn_ros.identification.estimation.payload import find_payload
+from robodyn_ros.model.payload import with_payload
+
+MASS, COM = 1.3, np.array([0.02, -0.05, 0.11])
+INERTIA = np.array([[0.02, 0.002, 0.0], [0.002, 0.03, -0.001], [0.0, -0.001, 0.025]])
+
+
+def measured(model, frame, inertia=None, seed=0, sigma=0.2, speed=1.0, mass=MASS):
+    loaded = with_payload(model, frame, mass, COM, inertia)
+    return noisy(motion(loaded, 1000, offset=0.1, speed=speed, seed=seed), sigma, seed)
+
+
+def test_mass_and_centre_are_within_three_standard_errors(panda):
+    robot = with_joints(panda, 0.5, 0.3)
+    z = []
+    for seed in range(8):
+        found = find_payload(robot, measured(robot, 'panda_hand', INERTIA, seed),
+                             'panda_hand', 0.1)
+        z += [(found.mass - MASS) / found.mass_error, *((found.com - COM) / found.com_error)]
+    assert (np.abs(z) < 3.5).all()
+    assert 0.5 < np.mean(np.abs(z) < 1) < 0.85
+
+
+def test_inertia_where_it_is_visible(panda):
+    found = find_payload(panda, measured(panda, 'panda_hand', INERTIA, 1, sigma=0.005),
+                         'panda_hand', 0.1)
+    np.testing.assert_allclose(found.inertia, INERTIA, atol=0.003)
+    assert (abs(found.inertia - INERTIA) < 3.5 * found.inertia_error).all()
+    assert np.linalg.eigvalsh(np.trace(found.inertia) / 2 * np.eye(3) - found.inertia).min() >= 0
+    assert not found.unseen
+    assert (found.sigma < 0.05 * found.without).all()
+
+
+def test_a_point_is_a_point(panda):
+    found = find_payload(panda, measured(panda, 'panda_hand', None, 2, speed=0.1),
+                         'panda_hand', 0.1)
+    assert found.inertia is None and any('point' in text for text in found.unseen)
+    assert abs(found.mass - MASS) < 3 * found.mass_error
+
+
+def test_what_a_planar_arm_cannot_tell_is_named(planar):
+    # Gravity lies in the plane: nothing depends on where the load is along the axes
+    found = find_payload(planar, measured(planar, 'link2', sigma=0.05), 'link2', 0.1)
+    assert found.com_error[2] == np.inf and found.com[2] == pytest.approx(0.0, abs=0.02)
+    assert 'com z' in found.unseen and 'com x' not in found.unseen
+    assert abs(found.mass - MASS) < 3 * found.mass_error
+    assert (abs(found.com - COM) < 3 * found.com_error)[:2].all()
+
+
+def test_nothing_in_the_hand_is_said_to_be_so(panda):
+    empty = noisy(motion(panda, 600), 0.2, 3)
+    try:
+        found = find_payload(panda, empty, 'panda_hand')
+    except IdentificationError as refused:
+        assert 'no mass' in str(refused)
+    else:
+        assert any('mass' in text for text in found.unseen)
+
+
+def test_the_filter_of_the_motion_makes_no_difference(panda):
+    given = measured(panda, 'panda_hand', seed=4)
+    filtered = replace(given, cutoff=20.0)
+    one, other = (find_payload(panda, each, 'panda_hand', 0.1) for each in (given, filtered))
+    assert one.mass == pytest.approx(other.mass, abs=0.05)
+
+
+def test_frames_that_hold_nothing(panda):
+    given = motion(panda, 100)
+    with pytest.raises(UnknownNameError):
+        find_payload(panda, given, 'nowhere')
+    with pytest.raises(ArgumentError):
+        find_payload(panda, given, 'panda_link0')
