@@ -50,9 +50,9 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
                '--shapes', help='What may not touch: the shapes of collision or of visual '
                                 'elements, or none.')] = 'collision',
            ground: Annotated[float | None, typer.Option(
-               help='Height of the ground above the origin of the base [m].')] = None,
+               help='Height of the ground above the origin of the base (m).')] = None,
            clearance: Annotated[float, typer.Option(
-               min=0.0, help='Distance that is kept [m].')] = 0.01,
+               min=0.0, help='Distance that is kept (m).')] = 0.01,
            approach: Annotated[float, typer.Option(
                help='Time to go to the start in (s); 0: the robot has to be there.')] = 0.0,
            seed: Annotated[int, typer.Option(min=0, help='Of the random motions.')] = 0) -> None:
