@@ -172,8 +172,8 @@ def identify_command(
             metavar='auto|SECONDS', help='By which efforts were measured after positions.'
             )] = 'auto',
         tilt: Annotated[bool, typer.Option(
-            '--tilt', help='Look for a small tilt of the base too, and write where gravity is '
-            'into the URDF; not with --root.')] = False,
+            '--tilt/--no-tilt', help='Look for a small tilt of the base; not with --root.'
+            )] = True,
         payload: Annotated[bool, typer.Option(
             '--payload', help='The robot is known: find what it holds at --frame.')] = False,
         frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',

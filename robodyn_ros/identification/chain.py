@@ -49,7 +49,7 @@ class Wishes:
     split: float = 0.7
     speeds: bool = False
     delay: float | None = None
-    tilt: bool = False
+    tilt: bool = True
     options: Options = field(default_factory=Options)
 
     def __post_init__(self) -> None:

@@ -41,9 +41,15 @@ def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
             for name, values in found.items()}
 
 
-def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: Sequence[str]
-                   ) -> None:
-    """Write a ROS parameter file; its first lines name the joints in their order."""
+def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: Sequence[str],
+                   gravity: ndarray | None = None) -> None:
+    """
+    Write a ROS parameter file; its first lines name the joints in their order.
+
+    :param gravity: (3,) [m/s²] in the base frame, where the base was found to be tilted.
+    """
+    if gravity is not None:
+        parameters = {**parameters, 'gravity': [round(float(value), DIGITS) for value in gravity]}
     text = yaml.safe_dump({NODE: {'ros__parameters': parameters}}, sort_keys=False,
                           default_flow_style=None, width=95)
     path.write_text(f'# Friction as it was identified, of the joints {", ".join(joint_names)}.\n'
@@ -53,7 +59,7 @@ def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: 
 
 def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
     """
-    Return the model with the friction of a parameter file, and the offsets (nv,).
+    Return the model with the friction (and gravity) of a parameter file, and the offsets (nv,).
 
     :raises IdentificationError: it is no such file, or one of other joints.
     """
@@ -61,6 +67,7 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
         given: Any = yaml.safe_load(path.read_text(encoding='utf-8'))
         given = given[NODE]['ros__parameters']
         values = {name: np.array(given[name], float) for name in KNOWN if name in given}
+        gravity = np.array(given.get('gravity', model.gravity_vector), float).reshape(3)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as why:
         raise IdentificationError(f'{path} cannot be read ({why})', name=str(path),
                                   remedy='give the friction.yaml of `robodyn identify`') from None
@@ -75,6 +82,7 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
         forward[2] = forward[1]
     backward = [values.get(back, values.get(name, kept)) for name, back, kept in zip(
         FORWARD, BACKWARD, model.backward_friction)]
-    fields: dict[str, Any] = dict(zip(FORWARD, forward), backward_friction=np.array(backward))
+    fields: dict[str, Any] = dict(zip(FORWARD, forward), backward_friction=np.array(backward),
+                                  gravity_vector=gravity)
     fields |= {name: values[name] for name in (*SPEEDS, 'armature') if name in values}
     return replace(model, **fields), values.get('friction_offset', np.zeros(model.nv))

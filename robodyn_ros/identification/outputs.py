@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of an identification: the URDF, friction, all numbers, pictures and the report."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import yaml
 from numpy import ndarray
 
-from ..errors import ArgumentError, IdentificationError
+from ..errors import ArgumentError
 from .chain import Identification
 from .friction_file import friction_parameters, write_friction
 from .pictures import draw_all
@@ -37,8 +36,9 @@ def write_all(folder: Path, found: Identification, urdf: str, source: str,
             written.append(folder / URDF)
             written[-1].write_text(corrected_text(urdf, found), encoding='utf-8')
         written.append(folder / FRICTION)
+        tilted = found.estimate.model.gravity_vector if found.mounting.tilt.any() else None
         write_friction(written[-1], friction_parameters(found.estimate),
-                       found.shipped.joint_names)
+                       found.shipped.joint_names, tilted)
         written.append(folder / NUMBERS)
         written[-1].write_text(yaml.safe_dump(numbers(found), sort_keys=False,
                                               allow_unicode=True, width=99), encoding='utf-8')
@@ -55,30 +55,11 @@ def write_all(folder: Path, found: Identification, urdf: str, source: str,
 
 
 def corrected_text(urdf: str, found: Identification) -> str:
-    """Return the URDF with the inertias that were found, and gravity where the base is tilted."""
+    """Return the URDF with the inertias that were found, and nothing else changed."""
     from .write_back import corrected_urdf
 
-    model, estimate = found.shipped, found.estimate
-    text = corrected_urdf(urdf, model, estimate.parameters[:10 * model.nb].reshape(-1, 10))
-    return with_gravity(text, estimate.model.gravity_vector) if found.mounting.tilt.any() else text
-
-
-def with_gravity(text: str, gravity: ndarray) -> str:
-    """
-    Return a URDF with <gravity> in its element <robodyn>.
-
-    :param gravity: (3,) [m/s²] in the base frame.
-    :raises IdentificationError: there is no place for it.
-    """
-    element = f'<gravity xyz="{" ".join(f"{value:.9g}" for value in gravity)}"/>'
-    for pattern, new in ((r'<gravity\b[^>]*?/>', element),
-                         (r'<robodyn>', f'<robodyn>\n    {element}'),
-                         (r'</robot\s*>(?=(\s|<!--.*?-->)*\Z)',
-                          f'  <robodyn>\n    {element}\n  </robodyn>\n</robot>')):
-        if found := re.search(pattern, text, flags=re.DOTALL):
-            return text[:found.start()] + new + text[found.end():]
-    raise IdentificationError('the URDF has no end of <robot>', name='URDF',
-                              remedy='identify without --tilt')
+    model = found.shipped
+    return corrected_urdf(urdf, model, found.estimate.parameters[:10 * model.nb].reshape(-1, 10))
 
 
 def numbers(found: Identification) -> dict[str, Any]:

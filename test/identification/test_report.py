@@ -5,16 +5,20 @@
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
+import yaml
 from recorded_files import real, shipped, write_csv
 
 from robodyn_ros.identification.chain import Wishes, run
-from robodyn_ros.identification.outputs import with_gravity
+from robodyn_ros.identification.friction_file import (
+    friction_parameters,
+    read_friction,
+    write_friction,
+)
 from robodyn_ros.identification.pictures import draw_all
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.report import report
-from robodyn_ros.model.urdf import load_urdf
-from robots import EXTENDED, OWN
 
 
 @pytest.fixture(scope='module')
@@ -66,11 +70,13 @@ def test_text_of_others_is_text(text):
     assert 'a &lt;b&gt;bag&lt;/b&gt;' in text and 'robodyn identify x &amp; y' in text
 
 
-@pytest.mark.parametrize('urdf', [OWN['two_link'].read_text(), EXTENDED])
-def test_gravity_goes_into_the_urdf(urdf):
-    gravity = [0.1, -0.2, -9.8]
-    model = load_urdf(with_gravity(urdf, gravity))
-    assert model.gravity_vector.tolist() == gravity
-    before = load_urdf(urdf)
-    assert model.inertial_parameters.tolist() == before.inertial_parameters.tolist()
-    assert model.armature.tolist() == before.armature.tolist()
+def test_gravity_of_a_tilted_base_is_a_parameter_of_the_controller(found, tmp_path):
+    gravity, file = np.array([0.1, -0.2, -9.8]), tmp_path / 'friction.yaml'
+    write_friction(file, friction_parameters(found.estimate), found.shipped.joint_names, gravity)
+    model, _ = read_friction(file, found.shipped)
+    assert model.gravity_vector.tolist() == gravity.tolist()
+    parameters = yaml.safe_load(file.read_text())['/**/controller']['ros__parameters']
+    assert parameters['gravity'] == gravity.tolist()
+    write_friction(file, friction_parameters(found.estimate), found.shipped.joint_names)
+    model, _ = read_friction(file, found.shipped)
+    assert model.gravity_vector.tolist() == found.shipped.gravity_vector.tolist()
