@@ -168,6 +168,9 @@ def identify_command(
         armature: Annotated[bool | None, typer.Option(
             '--armature/--no-armature', help='Find the inertia of the rotors, or keep that of the '
             'URDF; otherwise where it shows.')] = None,
+        moving: Annotated[float | None, typer.Option(
+            min=0.0, help='Fit a joint only while it moves faster (rad/s | m/s): friction that '
+            'sticks at reversals is not modelled.')] = None,
         delay: Annotated[str, typer.Option(
             metavar='auto|SECONDS', help='By which efforts were measured after positions.'
             )] = 'auto',
@@ -196,8 +199,8 @@ def identify_command(
     if payload:
         find(chosen, given, frame, friction, late or 0.0, options, console())
         return
-    wishes = Wishes(Choice(static=static, directions=directions), armature, method, split, speeds,
-                    late, tilt and not root, options)
+    choice = Choice(static=static, directions=directions, moving=moving)
+    wishes = Wishes(choice, armature, method, split, speeds, late, tilt and not root, options)
     run(recording, chosen, given, wishes, output, console(), sys.argv[1:])
 
 

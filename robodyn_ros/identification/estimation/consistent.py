@@ -57,7 +57,7 @@ def consistent(given: Regression, weight: float | None = None,
                                   value=weight, remedy='give a positive number, or None to let '
                                                        'the data choose')
     parameters = solve(given.compressed(sigma), prior, chosen)
-    remains = (given.target - given.matrix @ parameters).std(0)
+    remains = np.std(given.target - given.matrix @ parameters, axis=0, where=given.counted)
     return replace(plain, method='consistent', parameters=parameters, sigma=remains,
                    values=plain.base.values(parameters), weight=chosen)
 

@@ -43,9 +43,11 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence:
     size = np.linalg.norm(given.matrix[:, :, columns].reshape(-1, p), axis=0)
     for j, (s, each) in enumerate(zip(divisor, slope)):
         W = given.matrix[:, j, columns] / (s * size)
-        gamma = autocovariance(influence[:, j] / s, given.segments)
-        independent[j] = max(len(given) * gamma[0] / max(gamma[0] + 2.0 * gamma[1:].sum(),
-                                                         gamma[0] / len(given), 1e-300), 1.0)
+        count = max(given.counted[:, j].sum(), 1)
+        # What is left out is 0 in the sums of squares, and no sample
+        gamma = autocovariance(influence[:, j] / s, given.segments) * len(given) / count
+        independent[j] = max(count * gamma[0] / max(gamma[0] + 2.0 * gamma[1:].sum(),
+                                                         gamma[0] / count, 1e-300), 1.0)
         A += each * W.T @ W
         kernel = np.concatenate([gamma[:0:-1], gamma])[:, None]
         lags = len(gamma) - 1

@@ -123,6 +123,7 @@ class Problem:
         load, current = np.concatenate(extra), np.concatenate([p.effort for p in pieces])
         self.rows = np.concatenate([matrix, load[:, :, None], current[:, :, None]], axis=2)
         self.count, self.nv, self.p, self.loaded = *current.shape, base.rank, loaded
+        self.counted = sum(piece.counted.sum(0) for piece in pieces)
         if self.count * self.nv < self.p + self.nv:
             raise IdentificationError(
                 f'{self.count * self.nv} equations for {self.p} parameters and {self.nv} gains',
@@ -174,7 +175,8 @@ class Problem:
             errors = np.array([np.linalg.norm(e) for e in np.split(
                 self.residual(x, np.ones(self.nv)), self.nv)])
             before, sigma = sigma, np.maximum(
-                errors / np.sqrt(max(self.count - (self.p + self.nv) / self.nv, 1.0)), floor)
+                errors / np.sqrt(np.maximum(
+                self.counted - (self.p + self.nv) / self.nv, 1.0)), floor)
             if np.allclose(before, sigma, rtol=SETTLED, atol=0.0):
                 break
         return self.result(model, base, x, sigma, free)

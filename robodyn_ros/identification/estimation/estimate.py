@@ -96,7 +96,7 @@ class Estimate:
         return np.sqrt((error**2).mean(0)) / given.effort.std(0)
 
     def _regression(self, motion: Motion) -> Regression:
-        return regression(self.model, motion, replace(self.choice, decimate=1))
+        return regression(self.model, motion, replace(self.choice, decimate=1, moving=None))
 
     def to_model(self) -> RobotModel:
         """

@@ -68,7 +68,7 @@ def least_squares(given: Regression, method: str = 'weighted',
 
 def check_told(given: Regression, base: BaseParameters) -> None:
     """Refuse a regression that does not determine the base parameters."""
-    count = given.effort.size
+    count = given.counted.sum()
     if count < base.rank:
         raise IdentificationError(
             f'{count} equations for {base.rank} base parameters', name='motion', value=count,
@@ -77,7 +77,7 @@ def check_told(given: Regression, base: BaseParameters) -> None:
         if not np.isfinite(values).all():
             raise IdentificationError(f'the {name} has numbers that are not finite', name=name,
                                       remedy='leave these samples out')
-    matrix = given.matrix[:, :, base.independent].reshape(count, -1)
+    matrix = given.matrix[:, :, base.independent].reshape(-1, base.rank)
     norms = np.linalg.norm(matrix, axis=0)
     for i in np.flatnonzero(norms == 0.0):
         name, joint = base.base_names[i], given.joint[base.independent[i]]
@@ -100,11 +100,10 @@ def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
     """Iterate weights and solutions until the weights settle."""
     matrix, target = given.matrix[:, :, base.independent], given.target
     nv, p = target.shape[1], base.rank
-    count = len(given)
     scale = np.linalg.norm(matrix.reshape(-1, p), axis=0)
     matrix = matrix / scale
     sigma, weights = np.ones(nv), np.ones(target.shape)
-    freedom = max(count - p / nv, 1.0)
+    freedom = np.maximum(given.counted.sum(0) - p / nv, 1.0)
     floor = ROUNDING * np.sqrt((target**2).mean(0)).max(initial=0.0) + np.finfo(float).tiny
     rows = np.concatenate([matrix, target[:, :, None]], axis=2)
     joints = [triangle(rows[:, j]) for j in range(nv)]      # all that unweighted samples say
@@ -119,7 +118,8 @@ def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
         error = target - matrix @ values
         divisor = sigma
         if method in TUNING:
-            sigma = np.maximum(MAD * np.median(abs(error), axis=0), floor)
+            sizes = np.where(given.counted, abs(error), np.nan)
+            sigma = np.maximum(MAD * np.nanmedian(sizes, axis=0), floor)
             weights = robust_weights(error / sigma, method)
         else:
             sigma = np.maximum(np.sqrt((error**2).sum(0) / freedom), floor)
@@ -128,7 +128,8 @@ def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
     singular = np.linalg.svd(R, compute_uv=False)
     influence, slope = error, np.ones(nv)
     if method in TUNING:
-        influence, slope = weights * error, robust_slope(error / sigma, method).mean(0)
+        influence = weights * error
+        slope = np.mean(robust_slope(error / sigma, method), axis=0, where=given.counted)
     return Solution(values / scale, sigma, divisor, float(singular[0] / singular[-1]), influence,
                     slope)
 

@@ -81,7 +81,7 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     whole = Regression(model, KNOWN, tuple(f'{name} load' for name in INERTIAL), INERTIAL_UNITS,
                        np.zeros(10), np.full(10, -1), robot.matrix[
                            :, :, 10 * place.body:10 * place.body + 10] @ moved,
-                       robot.effort, known, robot.rate, robot.segments)
+                       robot.effort, known, robot.rate, robot.segments, robot.counted)
     if not whole.matrix.any():
         raise IdentificationError(f'no effort depends on a load at {frame}', name=frame,
                                   remedy='name a frame that moves, and move it')

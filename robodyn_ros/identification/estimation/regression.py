@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy import ndarray
+from scipy.ndimage import binary_dilation
 
 from ...dynamics import Batch
 from ...errors import IdentificationError
@@ -19,6 +20,7 @@ INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
 FRICTION = ('viscous', 'Coulomb', 'static')
 CHUNK = 4096        # rows that are compressed at a time
+REACH = 1.8         # periods of a cutoff: further away 1 % of what passed the low-pass is left
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ class Choice:
         motion went through (parallel filtering: Gautier 1997; Khalil and Dombre 2002, chapter
         12): it takes away what is noise in the one and not in the other, and leaves the
         parameters as they are. None: none.
+    :param moving: rows of a joint are left out while it is slower than this [rad/s | m/s], and as
+        long before and after as low-passes carry that (at the ends of segments too, for what
+        came beyond is not known): a joint that sticks at a reversal bears any effort up to its
+        static friction, which no function of the velocity can tell. Other joints' rows at the
+        time stay. None: all rows count.
     :param decimate: take every so many-th sample. Motions are filtered, so neighbours say much
         the same; a tenth of the samples needs a tenth of the time and memory.
     """
@@ -48,6 +55,7 @@ class Choice:
     offset: bool = True
     armature: bool = True
     bandwidth: float | None = None
+    moving: float | None = None
     decimate: int = 1
 
     def __post_init__(self):
@@ -55,6 +63,10 @@ class Choice:
             raise IdentificationError(f'decimate is {self.decimate!r}', name='decimate',
                                       value=self.decimate, remedy='give 1, or more to leave '
                                       'samples out')
+        if self.moving is not None and not self.moving > 0.0:
+            raise IdentificationError(f'moving is {self.moving!r}', name='moving',
+                                      value=self.moving, remedy='give a speed above 0, or None '
+                                      'to count all samples')
         if self.static and not self.coulomb:
             raise IdentificationError('static friction cannot be found without Coulomb friction',
                                       name='static', value=True, remedy='choose both, or neither')
@@ -78,6 +90,7 @@ class Regression:
     :param effort: (N, nv) [N·m | N] as measured; ``known``: the part that is not to be found.
     :param rate: samples a second [Hz], after decimation.
     :param segments: (begin, end) of samples that follow each other without a gap.
+    :param counted: (N, nv) rows that count; in the others matrix, effort and known are 0.
     """
 
     model: RobotModel
@@ -91,6 +104,7 @@ class Regression:
     known: ndarray
     rate: float
     segments: tuple[tuple[int, int], ...]
+    counted: ndarray
 
     def __len__(self) -> int:
         return len(self.effort)
@@ -172,10 +186,26 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
     names, units, joint = zip(*columns)
     k = choice.decimate
     ends = np.cumsum([0, *(-(-(b - a) // k) for a, b in motion.segments)]).tolist()
-    return Regression(model, choice, names, units, np.concatenate(prior), np.array(joint),
-                      np.concatenate(pieces, axis=2), thin(motion.effort),
-                      like_efforts(known),
-                      motion.rate / k, tuple(zip(ends, ends[1:])))
+    counted = rows_that_count(motion, choice)
+    matrix = np.concatenate(pieces, axis=2)
+    matrix[~counted] = 0.0
+    return Regression(model, choice, names, units, np.concatenate(prior), np.array(joint), matrix,
+                      thin(motion.effort) * counted, like_efforts(known) * counted,
+                      motion.rate / k, tuple(zip(ends, ends[1:])), counted)
+
+
+def rows_that_count(motion: Motion, choice: Choice) -> ndarray:
+    """Return the rows (N / decimate, nv) that ``choice.moving`` leaves, True for these."""
+    pieces = [np.zeros((0, len(motion.joint_names)), bool)]
+    periods = 1.0 / motion.cutoff + (1.0 / choice.bandwidth if choice.bandwidth else 0.0)
+    reach = int(np.ceil(REACH * periods * motion.rate))
+    for a, b in motion.segments:
+        left_out = np.zeros((b - a, len(motion.joint_names)), bool)
+        if choice.moving is not None:
+            left_out = binary_dilation(abs(motion.velocity[a:b]) < choice.moving,
+                                       np.ones((2 * reach + 1, 1), bool), border_value=1)
+        pieces.append(~left_out[::choice.decimate])
+    return np.concatenate(pieces)
 
 
 def thinner(motion: Motion, choice: Choice, computed: bool) -> Callable[[ndarray], ndarray]:

@@ -54,7 +54,8 @@ def friction_speeds(model: RobotModel, motion: Motion, choice: Choice) -> Fricti
     The curve is that of :mod:`~robodyn_ros.dynamics.friction`, linear in all but the speeds: for
     given ones its coefficients follow by least squares and only the speeds are searched for
     (variable projection: Golub and Pereyra 1973), of all joints at once, on the efforts that the
-    rigid bodies leave; then the rigid bodies are fitted anew.
+    rigid bodies leave; then the rigid bodies are fitted anew. All rows count, whatever
+    ``choice.moving`` says: slow ones tell the speeds.
 
     :raises IdentificationError: Coulomb friction is not chosen; a joint has no slow motion; or as
         :func:`~.least_squares.least_squares` does.
@@ -62,6 +63,7 @@ def friction_speeds(model: RobotModel, motion: Motion, choice: Choice) -> Fricti
     if not choice.coulomb:
         raise IdentificationError('the speeds belong to Coulomb friction, which is not chosen',
                                   name='coulomb', value=False, remedy='choose it')
+    choice = replace(choice, moving=None)
     slow = (abs(motion.velocity) < SLOW) & (abs(motion.velocity) > STILL)
     for name, count in zip(motion.joint_names, slow.sum(0).tolist()):
         if count < LEAST:
