@@ -7,16 +7,23 @@ Being here also puts this folder on the path of every test: `import processes`, 
 """
 
 import os
+import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from processes import Process, claim_domain
+from stalls import Watch
 
 if TYPE_CHECKING:
     from nodes.remote import Remote
+
+WATCH = pytest.StashKey[Watch]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,6 +34,28 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     for name in ('ROS_STATIC_PEERS', 'ROS_NAMESPACE'):
         os.environ.pop(name, None)
+    folder = tempfile.TemporaryDirectory()
+    config.add_cleanup(folder.cleanup)
+    config.stash[WATCH] = watch = Watch(Path(folder.name) / 'stalls')
+    config.add_cleanup(watch.close)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Repeat, once, a test that failed while the machine stood still, and say so."""
+    hook, begin = item.ihook, time.monotonic()
+    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    stall = item.config.stash[WATCH].longest(begin)
+    if stall and any(report.failed for report in reports):
+        print(f'\n{item.nodeid} failed while the machine stood still for {1e3 * stall:.0f} ms: '
+              'once more', file=sys.__stderr__, flush=True)
+        item._initrequest()     # type: ignore[attr-defined]    # as pytest-rerunfailures does
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    for report in reports:
+        hook.pytest_runtest_logreport(report=report)
+    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture
