@@ -14,6 +14,7 @@ from rich.table import Table
 from ..errors import ArgumentError
 from ..realtime.recording import Recording, load
 from ..realtime.statistics import rate, spread
+from .pictures import save
 
 COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',
            'answer': 'state to effort'}
@@ -91,9 +92,4 @@ def _draw(recording: Recording, title: str, picture: Path) -> None:
             ax.plot([], [], ' ', label=f'max {figures.max:.1f}')
             ax.legend(fontsize=8)
         figure.suptitle(f'{title}: {recording.about.scheduling}', x=0.02, ha='left')
-        try:
-            figure.savefig(picture, dpi=130)
-        except (OSError, ValueError) as error:
-            raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
-                                value=str(picture),
-                                remedy='give --picture another path that ends in .png') from error
+        save(figure, picture)

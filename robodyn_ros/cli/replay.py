@@ -20,6 +20,7 @@ from ..control.records import GRAVITY_COMPENSATION, MODES, Vectors
 from ..control.replay import Agreement, Replay, latched
 from ..errors import ArgumentError, RecordingError
 from ..jit import machine
+from .pictures import save
 
 NARROW = 0.08                       # of the picture: a shorter phase is not named
 UNIX_EPOCH_AND_MORE = 1e9           # s: later times are dates, earlier ones those of a simulation
@@ -170,12 +171,7 @@ def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
         axes[0].legend(fontsize=7, ncols=min(len(model.joint_names) + 1, 5), loc='lower left')
         axes[-1].set_xlabel(f's from cycle {k}')
         figure.suptitle(f'{title}: {flown.about.sentence}', x=0.02, ha='left')
-        try:
-            figure.savefig(picture, dpi=130)
-        except (OSError, ValueError) as error:
-            raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
-                                value=str(picture),
-                                remedy='give --picture another path that ends in .png') from error
+        save(figure, picture)
 
 
 def _spans(phases: ndarray) -> list[tuple[tuple[int, int], int]]:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ROS side of the demo: it asks the two nodes what a person would, and listens."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -29,6 +28,7 @@ from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..nodes.play import trajectory_message
 from ..nodes.serialized import SerializedSubscription
+from ..nodes.session import until
 from .processes import Child, undisturbed
 from .recorder import Recorder
 
@@ -102,12 +102,7 @@ class Conductor:
 
     def happens(self, condition: Callable[[], bool], within: float) -> bool:
         """Wait until the condition holds, or not longer than ``within`` [s]; return whether."""
-        end = time.monotonic() + within
-        while not condition():
-            if time.monotonic() > end:
-                return False
-            self.poll()
-        return True
+        return until(condition, within, self.poll)
 
     def wait_until(self, condition: Callable[[], bool], within: float, what: str,
                    who: str) -> None:

@@ -14,11 +14,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.waitable import NumberOfEntities, Waitable
 
-from ..realtime.serialized_bytes import SerializedBytes, no_bytes, rcutils, release
+from ..realtime.serialized_bytes import TAKE_FAILED, SerializedBytes, no_bytes, rcutils, release
 from .serialized import LeftAlone, never_called
-
-TAKE_FAILED = 401           # rcl/types.h: there is no message
-
 
 # The library that rclpy has loaded; ctypes calls it without the interpreter's lock.
 _rcl = ctypes.CDLL('librcl.so')

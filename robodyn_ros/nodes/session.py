@@ -35,12 +35,17 @@ class Session:
 
     def until(self, condition: Callable[[], object], within: float) -> bool:
         """Wait until the condition holds, for so long [s] at most; return whether it does."""
-        end = time.monotonic() + within
-        while not condition():
-            if time.monotonic() > end:
-                return False
-            self.poll()
-        return True
+        return until(condition, within, self.poll)
+
+
+def until(condition: Callable[[], object], within: float, poll: Callable[[], None]) -> bool:
+    """Poll until the condition holds, for so long [s] at most; return whether it does."""
+    end = time.monotonic() + within
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        poll()
+    return True
 
 
 @contextmanager

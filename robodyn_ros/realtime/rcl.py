@@ -33,8 +33,8 @@ from ..jit import jitable, load
 from ..wire import cdr, codes, decode
 from ..wire.codes import ACCEPTED
 from ..wire.joint_state import STATE
-from . import rules, statistics, tally
-from .serialized_bytes import SerializedBytes, no_bytes, rcutils, release
+from . import rules, serialized_bytes, statistics, tally
+from .serialized_bytes import TAKE_FAILED, SerializedBytes, no_bytes, rcutils, release
 from .tally import COUNTS, Tally
 
 SYMBOLS = {
@@ -45,7 +45,7 @@ SYMBOLS = {
     None: ('clock_gettime', 'clock_nanosleep', 'sem_clockwait', 'sem_post',
            'sem_trywait', 'sem_wait'),
 }
-OK, TAKE_FAILED = 0, 401                        # rcl/types.h; the second: there is no message
+OK = 0                                          # rcl/types.h
 REALTIME, MONOTONIC, ABSOLUTE, EINTR = map(np.int32, (0, 1, 1, 4))      # linux/time.h, errno.h
 NS_PER_S = 1_000_000_000
 TRIAL = 5.0                 # s that the trial waits for a message, at most
@@ -491,8 +491,8 @@ def _compiled(text: str) -> ModuleType:
     """Return a text as machine code; :func:`check_symbols` comes first, or the linker aborts."""
     this = sys.modules[__name__]
     jitable(cdr, inline=True)
-    return load('rcl', text, (tally, statistics, cdr, codes, jitable(decode), jitable(rules),
-                              jitable(this)))
+    return load('rcl', text, (tally, statistics, serialized_bytes, cdr, codes, jitable(decode),
+                              jitable(rules), jitable(this)))
 
 
 def compiled_loop(trigger: str, cycle: Any, decode: Any) -> ModuleType:

@@ -4,6 +4,8 @@
 
 import ctypes
 
+TAKE_FAILED = 401           # rcl/types.h: there is no message
+
 
 class Allocator(ctypes.Structure):
     """rcutils/allocator.h."""
