@@ -28,6 +28,7 @@ from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..nodes.play import trajectory_message
 from ..nodes.serialized import SerializedSubscription
+from ..nodes.services import Services
 from ..nodes.session import until
 from .processes import Child, undisturbed
 from .recorder import Recorder
@@ -78,7 +79,7 @@ class Conductor:
         self._node, self._children, self._tick = node, children, tick
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(node)
-        self._clients: dict[str, Any] = {}
+        self._services = Services(node, self.poll)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._trajectory = node.create_publisher(JointTrajectory, 'controller/joint_trajectory', 1)
         self._push = node.create_publisher(WrenchStamped, 'simulator/push', 1)
@@ -166,13 +167,12 @@ class Conductor:
         return self.diagnoses[-1]
 
     def _call(self, kind: Any, service: str, request: Any, within: float) -> Any:
-        if service not in self._clients:
-            self._clients[service] = self._node.create_client(kind, service)
-        client, who = self._clients[service], service.partition('/')[0]
-        self.wait_until(client.service_is_ready, START, f'service {service}', who)
-        future = client.call_async(request)
-        self.wait_until(future.done, within, f'an answer of {service}', who)
-        return future.result()
+        try:
+            return self._services.call(kind, service, request, within, START)
+        except TimeoutError as error:
+            who = service.partition('/')[0]
+            raise DemoError(str(error), name=who,
+                            remedy=f'see {self._children[who].log}') from error
 
     def _publish(self, publisher: Any, message: Any, who: str, taken: str, refused: str) -> None:
         """Publish, and wait until the log of the node says what has become of it."""

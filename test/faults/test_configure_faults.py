@@ -60,8 +60,9 @@ def test_no_robot_that_can_be_used(controller, remote):
         said = re.findall(r'^\[(?:ERROR|FATAL)\].*', process.text, re.MULTILINE)
         assert len(said) == len(errors) + 1 and name in said[-1] and remedy in said[-1], said
         errors = said
-    remote.until(lambda: 'slid' in remote.diagnostics.get('message', ''), 'the diagnosis')
-    assert remote.diagnostics['message'].removeprefix('not active: ') in errors[-1]
+    trouble = errors[-1].partition(']: ')[2]
+    remote.until(lambda: remote.diagnostics.get('message') == f'not active: {trouble}',
+                 'the diagnosis')
     assert remote.diagnostics['level'] == '2'
     assert remote.commands == [] and remote.node.count_publishers('commands') == 0
     assert remote.set('controller', locked_joints=['slide'], stiffness=[9.0], damping=[1.0],

@@ -24,6 +24,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 import processes
 from robodyn_ros.nodes.serialized import Sample, SerializedSubscription
+from robodyn_ros.nodes.services import Services
 
 DEADLINE = 20.0     # s, for what takes a node a second or two
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
@@ -90,7 +91,7 @@ class Remote:
         self.diagnostics: dict[str, str] = {}
         self.timing: dict[str, str] = {}
         self.reports = 0                # diagnostics heard so far
-        self._clients: dict[str, object] = {}
+        self._services = Services(self.node, lambda: self.executor.spin_once(0.05))
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
 
     def ignore_commands(self) -> None:
@@ -145,16 +146,11 @@ class Remote:
 
     def ask(self, kind: type, name: str, request: object) -> Future:
         """Call a service and return its answer-to-be."""
-        client = self._clients.get(name) or self.node.create_client(kind, name)
-        self._clients[name] = client
-        self.until(client.service_is_ready, f'service {name}')
-        return client.call_async(request)
+        return self._services.ask(kind, name, request, DEADLINE)
 
     def call(self, kind: type, name: str, request: object) -> object:
         """Call a service and return its answer."""
-        future = self.ask(kind, name, request)
-        self.until(future.done, f'answer of {name}')
-        return future.result()
+        return self._services.call(kind, name, request, DEADLINE, DEADLINE)
 
     def trigger(self, name: str) -> tuple[bool, str]:
         """Call a Trigger service: success and message."""

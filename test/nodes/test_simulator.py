@@ -24,6 +24,7 @@ from processes import node
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf import load_urdf
+from robodyn_ros.nodes.services import Services
 from robots import GRIPPER, OWN
 
 DEADLINE = 60.0     # s; reached only by a test that fails
@@ -47,6 +48,7 @@ class Bus:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.states, self.clock, self.description, self.seen = [], [], [], []
+        self.services = Services(self.node, lambda: self.executor.spin_once(0.05))
         self.answer = lambda state: None
         self.commands = self.node.create_publisher(Float64MultiArray, 'commands', 10)
         self.pushes = self.node.create_publisher(WrenchStamped, '/simulator/push', 10)
@@ -88,11 +90,8 @@ class Bus:
         return self.states[-1]
 
     def call(self, kind, name, request=None):
-        client = self.node.create_client(kind, f'/simulator/{name}')
-        self.until(client.service_is_ready)
-        future = client.call_async(request or kind.Request())
-        self.until(future.done)
-        return future.result()
+        return self.services.call(kind, f'/simulator/{name}', request or kind.Request(),
+                                  DEADLINE, DEADLINE)
 
     def set(self, **values):
         parameters = [Parameter(k, value=v).to_parameter_msg() for k, v in values.items()]

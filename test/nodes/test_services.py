@@ -1,0 +1,98 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of services are not lost, and one that does not come is named."""
+
+import threading
+
+import pytest
+import rclpy
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from processes import DEADLINE
+from robodyn_ros.nodes.services import AGAIN, Services
+from robodyn_ros.nodes.session import until
+
+SUCCESS = SetParametersResult(successful=True)
+
+
+class Asked(Node):
+    """A node that listens to questions only when told to."""
+
+    def __init__(self, context):
+        super().__init__('asked', context=context)
+        self.listens = SingleThreadedExecutor(context=context)
+        self.listens.add_node(self)
+        self.declare_parameter('times', 0)
+
+
+@pytest.fixture
+def asked():
+    """In a context of its own, as in another process."""
+    context = rclpy.Context()
+    context.init([])
+    asked = Asked(context)
+    yield asked
+    asked.listens.shutdown()
+    asked.destroy_node()
+    context.shutdown()
+
+
+@pytest.fixture
+def listening(node, asked):
+    """What spins both."""
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+
+    def spin():
+        executor.spin_once(0.02)
+        asked.listens.spin_once(0.02)
+    yield executor, spin
+    executor.shutdown()
+
+
+def test_answer(node, asked, listening):
+    """A service answers; a second question needs no meeting."""
+    services = Services(node, listening[1])
+    request = SetParametersAtomically.Request(
+        parameters=[Parameter('times', value=3).to_parameter_msg()])
+    assert services.call(SetParametersAtomically, '/asked/set_parameters_atomically', request,
+                         DEADLINE, DEADLINE).result.successful
+    for _ in range(2):
+        got = services.call(GetParameters, '/asked/get_parameters',
+                            GetParameters.Request(names=['times']), DEADLINE, DEADLINE)
+        assert [v.integer_value for v in got.values] == [3]
+
+
+def test_nothing_is_asked_of_a_node_that_does_not_answer_yet(node, asked, listening):
+    """The question itself goes out once, after the node has answered a harmless one."""
+    executor, spin = listening
+    services, times = Services(node, lambda: executor.spin_once(0.02)), []
+    asked.add_on_set_parameters_callback(lambda changes: times.append(changes) or SUCCESS)
+    request = SetParametersAtomically.Request(
+        parameters=[Parameter('times', value=1).to_parameter_msg()])
+    name = '/asked/set_parameters_atomically'
+    with pytest.raises(TimeoutError, match=f'service {name}: its node has not answered within 3'):
+        services.ask(SetParametersAtomically, name, request, 2.5 * AGAIN + 0.5)
+    until(lambda: False, 0.5, spin)
+    assert times == []
+
+    services = Services(node, spin)
+    assert services.call(SetParametersAtomically, name, request, DEADLINE,
+                         DEADLINE).result.successful
+    assert len(times) == 1
+
+
+def test_answer_that_does_not_come(node, asked, listening):
+    """Named, with the time that was waited."""
+    executor, spin = listening
+    deaf = threading.Event()
+    services = Services(node, lambda: executor.spin_once(0.02) if deaf.is_set() else spin())
+    name, request = '/asked/get_parameters', GetParameters.Request(names=['times'])
+    services.call(GetParameters, name, request, DEADLINE, DEADLINE)
+    deaf.set()
+    with pytest.raises(TimeoutError, match=f'service {name}: no answer within 0.2 s'):
+        services.call(GetParameters, name, request, 0.2, DEADLINE)
