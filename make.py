@@ -46,8 +46,10 @@ ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribu
 VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
 RANGE = '3.10-3.13'
 BENCHMARKS = ['dynamics', 'loop']
-# Rooms of test/ in which no time passes but that of computing
-COMPUTING = ['control', 'dynamics', 'identification', 'lagrange', 'model', 'simulation', 'wire']
+# Rooms of test/ that are the same however slow the machine is: they compute, install, or play an
+# arm on simulation time
+TIMELESS = ['control', 'dynamics', 'faults', 'identification', 'lagrange', 'model', 'packaging',
+            'simulation', 'wire']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''
@@ -263,11 +265,11 @@ def lint(arguments):
 
 
 def test(arguments):
-    """Run everything that says whether this works: what only computes on two CPUs at once."""
+    """Run everything that says whether this works: what does not need its time, side by side."""
     env, python = lint([])
     for runs_in in [arguments] if arguments else [
-            ['-n', '2', *(os.path.join('test', room) for room in COMPUTING)],
-            ['test', *('--ignore=' + os.path.join('test', room) for room in COMPUTING)]]:
+            ['-n', '2', '--dist', 'loadgroup', *(os.path.join('test', room) for room in TIMELESS)],
+            ['test', *('--ignore=' + os.path.join('test', room) for room in TIMELESS)]]:
         say('$ pytest ' + ' '.join(runs_in))
         failed = subprocess.call([python, '-m', 'pytest', *runs_in], cwd=ROOT, env=env)
         if failed:

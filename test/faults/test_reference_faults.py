@@ -74,7 +74,7 @@ def test_a_refused_reference_leaves_the_motion_under_way(running):
     """The efforts of a motion are the same, bit by bit, whatever is refused meanwhile."""
     runs = []
     for disturbed in (False, True):
-        arm = running(mode='computed_torque')
+        arm = running(mode='computed_torque', stop_timeout=0.1)     # no state follows the last
         sender = arm.remote.trajectories()
         arm.time = 200.0
         arm.tick()

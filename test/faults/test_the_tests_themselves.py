@@ -21,6 +21,8 @@ TESTS = {test.__name__: test for test in with_rows()
 FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()
 TOGETHER = 2        # pytest processes
 
+pytestmark = pytest.mark.xdist_group('mutants')     # one process starts them for all
+
 
 @pytest.fixture(scope='module')
 def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element]]:
