@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from nodes.remote import Remote
 
 WATCH = pytest.StashKey[Watch]()
+STARTED = pytest.StashKey[list[Process]]()
+SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,15 +60,26 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport,
+                                                              pytest.TestReport]:
+    """Show with a failure what the processes of the test have printed."""
+    report = yield
+    if report.when == 'call' and report.failed:
+        report.sections += [(f'printed by {" ".join(process.command)}', process.text[-SHOWN:])
+                            for process in item.stash.get(STARTED, [])]
+    return report
+
+
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
     """
     ``start(command, *arguments, env={}, cwd=None)`` runs a process and returns its handle.
 
     ``command`` is a program or the beginning of a command line; ``env`` is added to the
     environment of the tests, a value None takes a variable out. Killed when the test ends.
     """
-    running: list[Process] = []
+    running = request.node.stash[STARTED] = []
 
     def start(command: str | Path | Sequence[str], *arguments: object,
               env: Mapping[str, str | None] | None = None, cwd: Path | None = None) -> Process:

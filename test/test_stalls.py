@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A test is repeated where the machine stood still, once, and nowhere else."""
+"""A failing test shows its processes' words, and is repeated once if the machine stood still."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,11 +37,30 @@ def test_it(pytestconfig):
 @pytest.mark.parametrize(('stall', 'passes_after', 'code', 'said'), [
     (True, 1, 0, True), (True, 2, 1, True), (True, 0, 0, False)])
 def test_what_fails_in_a_stall_is_repeated_once(tmp_path, stall, passes_after, code, said):
-    test = tmp_path / 'test_of_a_test.py'
-    test.write_text(FAILING.format(stall=stall, passes_after=passes_after))
-    done = subprocess.run(
-        [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-c', '/dev/null',
-         '-p', 'conftest', str(test)], cwd=tmp_path, capture_output=True, text=True,
-        env={**os.environ, 'PYTHONPATH': str(ROOM)})
+    done = run(tmp_path, FAILING.format(stall=stall, passes_after=passes_after))
     assert done.returncode == code, done.stdout + done.stderr
     assert ('once more' in done.stderr) == said
+
+
+SAYING = '''
+def test_it(start):
+    start('echo', 'last', 'words').wait_for_line('last words')
+    assert {passes}
+'''
+
+
+@pytest.mark.parametrize('passes', [False, True])
+def test_a_failure_shows_what_its_processes_have_printed(tmp_path, passes):
+    done = run(tmp_path, SAYING.format(passes=passes))
+    assert done.returncode == (not passes)
+    assert bool(re.search(r'printed by echo last words -+\nlast words', done.stdout)) != passes
+
+
+def run(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    """Run a test with our conftest."""
+    test = folder / 'test_of_a_test.py'
+    test.write_text(text)
+    return subprocess.run(
+        [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-c', '/dev/null',
+         '-p', 'conftest', str(test)], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, 'PYTHONPATH': str(ROOM)})

@@ -3,9 +3,9 @@
 """The two nodes as most tests start them."""
 
 POSE = [0.3, 0.5]
-SIMULATOR = ['--ros-args', '-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}',
-             '-p', 'publish_description:=true']
 # A busy machine must not look like a dead robot, except where a test is about that.
+SIMULATOR = ['--ros-args', '-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}',
+             '-p', 'publish_description:=true', '-p', 'command_timeout:=1.0']
 CONTROLLER = ['--ros-args', '-p', 'state_timeout:=1.0', '-p', 'missed_limit:=5000',
               '-p', 'stiffness:=[400.0, 100.0]',
               '-p', 'damping:=[40.0, 10.0]', '-p', 'acceleration_kp:=[400.0]',
