@@ -23,6 +23,7 @@ from ..identification.preparation.prepare import prepare
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
 from ..identification.validation import Validation, of_model
+from .arguments import numbers
 
 MOST = 60           # letters of a combination that a table shows
 
@@ -65,6 +66,13 @@ def seconds(option: str, text: str) -> float | None:
     except ValueError:
         raise ArgumentError(f'{option} {text!r} cannot be read', name=option, value=text,
                             remedy='write seconds, or auto') from None
+
+
+def ways(option: str, text: str) -> tuple[float, ...] | None:
+    """Return ways [rad], nothing for 'none', None for 'auto'."""
+    if text.strip() == 'none':
+        return ()
+    return None if text.strip() == 'auto' else tuple(numbers(option, text))
 
 
 def _factor(value: Any) -> Any:
@@ -186,7 +194,7 @@ def _parameters(found: Identification) -> Table:
 def _friction(found: Identification) -> Table:
     from ..identification.friction_file import friction_parameters
 
-    values = friction_parameters(found.estimate)
+    values = friction_parameters(found.controlled)
     out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
     for joint, *row in zip(found.shipped.joint_names, *values.values()):
         out.add_row(joint, *(f'{value:.4g}' for value in row))

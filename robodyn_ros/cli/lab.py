@@ -177,6 +177,9 @@ def identify_command(
         tilt: Annotated[bool, typer.Option(
             '--tilt/--no-tilt', help='Look for a small tilt of the base; not with --root.'
             )] = True,
+        presliding: Annotated[str, typer.Option(
+            metavar='auto|none|RAD[,RAD]', help='Way over which friction turns round after a '
+            'reversal, and that of friction which does so slowly.')] = 'auto',
         payload: Annotated[bool, typer.Option(
             '--payload', help='The robot is known: find what it holds at --frame.')] = False,
         frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
@@ -190,7 +193,7 @@ def identify_command(
     from ..identification.estimation.regression import Choice
     from ..identification.preparation.options import Options
     from .identify import payload as find
-    from .identify import recording_of, run, seconds
+    from .identify import recording_of, run, seconds, ways
 
     chosen = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
     given = recording_of(recording, chosen, columns, units, rate, topic)
@@ -200,7 +203,8 @@ def identify_command(
         find(chosen, given, frame, friction, late or 0.0, options, console())
         return
     choice = Choice(static=static, directions=directions, moving=moving)
-    wishes = Wishes(choice, armature, method, split, speeds, late, tilt and not root, options)
+    wishes = Wishes(choice, armature, method, split, speeds, late, tilt and not root,
+                    ways('--presliding', presliding), options)
     run(recording, chosen, given, wishes, output, console(), sys.argv[1:])
 
 

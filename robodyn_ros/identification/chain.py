@@ -14,6 +14,8 @@ from .estimation.estimate import Estimate
 from .estimation.least_squares import least_squares
 from .estimation.mounting import Mounting, find_mounting
 from .estimation.regression import Choice, regression
+from .estimation.reversals import find_presliding
+from .estimation.smooth import with_smooth_friction
 from .estimation.stribeck import friction_speeds
 from .motion import Motion
 from .preparation.options import Options
@@ -25,7 +27,9 @@ A_PERIOD = 10       # samples in a period of the cutoff are kept: between them i
 SURE = 3.0          # standard errors from which on an armature is there
 STATES, NEAR = 2000, 0.05     # that are compared; of the spread, are the same
 UNSURE = 30.0       # % standard error of a parameter of which to warn
+TRIES = 4           # of mounting, presliding and armature, of which each moves the others
 SHIPPED, PLAIN = 'URDF as it is', 'ordinary least squares'
+SMOOTH = 'without presliding'   # the estimate, with friction as the controller has it
 
 
 @dataclass(frozen=True)
@@ -33,13 +37,16 @@ class Wishes:
     """
     What a person asks for; None is the rule, which looks at the fitted part alone.
 
-    :param choice: what is sought besides the inertial parameters; of ``armature`` the next one
-        decides, and ``decimate`` 1 stands for A_PERIOD samples in a period of the cutoff.
+    :param choice: what is sought besides the inertial parameters; of ``armature`` and
+        ``presliding`` those below decide, and ``decimate`` 1 stands for A_PERIOD samples in a
+        period of the cutoff.
     :param armature: None: where it shows, significantly positive, at some joint.
     :param method: of the model that is delivered, 'consistent' or 'weighted'.
     :param split: share of the samples, from the first, that is fitted; the rest is predicted.
     :param speeds: fit those of the friction curve.
     :param delay: of the efforts [s]; None: found. ``tilt``: look for one of the base.
+    :param presliding: ways over which friction turns round after a reversal [rad], at most two;
+        None: found.
     :param options: of the preparation.
     """
 
@@ -50,6 +57,7 @@ class Wishes:
     speeds: bool = False
     delay: float | None = None
     tilt: bool = True
+    presliding: tuple[float, ...] | None = None
     options: Options = field(default_factory=Options)
 
     def __post_init__(self) -> None:
@@ -69,7 +77,8 @@ class Identification:
 
     :param shipped: the robot as its URDF has it; ``fitted`` and ``unseen``: the parts of the
         motion.
-    :param estimate: the model that is delivered; ``others`` by name, for comparison.
+    :param estimate: the model that is delivered; ``controlled``: with friction as controllers
+        have it, without presliding; ``others`` by name, for comparison.
     :param validations: on the unseen part, by name: URDF, others, the estimate as the last.
     :param notes: what was understood and chosen; ``warnings``: what to look at.
     """
@@ -79,6 +88,7 @@ class Identification:
     unseen: Motion
     mounting: Mounting
     estimate: Estimate
+    controlled: Estimate
     others: dict[str, Estimate]
     validations: dict[str, Validation]
     notes: tuple[str, ...]
@@ -113,8 +123,8 @@ def run(recording: Recording, model: RobotModel, wishes: Wishes) -> Identificati
                      f'period of the cutoff')
     plain = least_squares(regression(model, fitted, replace(choice, armature=True)), 'ordinary')
     validations = {SHIPPED: of_model(model, unseen), PLAIN: of_estimate(plain, unseen)}
-    mounting = _mounting(model, fitted, choice, wishes)
-    notes += mounting.notes
+    choice, mounting, found = _settled(model, fitted, choice, wishes)
+    notes += [*found, *mounting.notes]
     placed, fit, test = mounting.model(model), mounting.motion(fitted), mounting.motion(unseen)
     if wishes.speeds:
         speeds = friction_speeds(placed, fit, choice)
@@ -130,11 +140,49 @@ def run(recording: Recording, model: RobotModel, wishes: Wishes) -> Identificati
     if wishes.method == 'consistent':
         others['weighted'] = weighted
         estimate = consistent(given, None, weighted.base)
+    controlled = estimate
+    if choice.presliding:
+        controlled = with_smooth_friction(estimate, fit)
+        validations[SMOOTH] = of_estimate(controlled, test)
     validations |= {each.method: of_estimate(each, test) for each in dict.fromkeys(
         (weighted, estimate))}
-    result = Identification(model, fit, test, mounting, estimate, others, validations,
+    result = Identification(model, fit, test, mounting, estimate, controlled, others, validations,
                             tuple(notes), ())
     return replace(result, warnings=tuple(_warnings(result)))
+
+
+def _settled(model: RobotModel, motion: Motion, choice: Choice, wishes: Wishes
+             ) -> tuple[Choice, Mounting, list[str]]:
+    """
+    Return the mounting, the choice with which it was found, and why there is presliding or none.
+
+    Late efforts, friction that turns late and rotors are taken for one another, so they are found
+    in turn, each beside what is believed of the others, until none changes. The mounting comes
+    first: friction turns late where all efforts are late.
+    """
+    notes = _no_presliding(choice, wishes.presliding)
+    choice = replace(choice, presliding=wishes.presliding or ())
+    for _ in range(TRIES):
+        before, mounting = choice, _mounting(model, motion, choice, wishes)
+        placed, moved = mounting.model(model), mounting.motion(motion)
+        if wishes.presliding is None and not _no_presliding(choice, None):
+            found = find_presliding(placed, moved, choice)
+            choice, notes = replace(choice, presliding=found.ways), list(found.notes)
+        choice = _armature(placed, moved, choice, wishes.armature)[0]
+        if choice == before:
+            break
+    return choice, mounting, notes
+
+
+def _no_presliding(choice: Choice, asked: tuple[float, ...] | None) -> list[str]:
+    """Return why presliding is not looked for; nothing where it is."""
+    if asked is not None:
+        ways = ' and '.join(f'{1e3 * way:.4g} mrad' for way in asked)
+        return [f'presliding: {ways or "none"}, as asked']
+    if not choice.coulomb or choice.moving is not None:
+        return ['presliding: not looked for, ' + ('reversals are left out' if choice.coulomb else
+                                                  'there is no dry friction')]
+    return []
 
 
 def _mounting(model: RobotModel, motion: Motion, choice: Choice, wishes: Wishes) -> Mounting:

@@ -37,7 +37,7 @@ def write_all(folder: Path, found: Identification, urdf: str, source: str,
             written[-1].write_text(corrected_text(urdf, found), encoding='utf-8')
         written.append(folder / FRICTION)
         tilted = found.estimate.model.gravity_vector if found.mounting.tilt.any() else None
-        write_friction(written[-1], friction_parameters(found.estimate),
+        write_friction(written[-1], friction_parameters(found.controlled),
                        found.shipped.joint_names, tilted)
         written.append(folder / NUMBERS)
         written[-1].write_text(yaml.safe_dump(numbers(found), sort_keys=False,
@@ -71,6 +71,7 @@ def numbers(found: Identification) -> dict[str, Any]:
         'joints': list(found.shipped.joint_names), 'cutoff': float(found.unseen.cutoff),
         'delay': float(found.mounting.delay), 'tilt': _plain(found.mounting.tilt),
         'gravity': _plain(estimate.model.gravity_vector),
+        'presliding': list(estimate.choice.presliding),
         'weight': estimate.weight, 'condition': float(estimate.condition),
         'base_parameters': [
             {'name': name, 'combination': text, 'value': float(value),

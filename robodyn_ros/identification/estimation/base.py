@@ -89,6 +89,7 @@ def base_parameters(model: RobotModel, choice: Choice = USUAL) -> BaseParameters
     section 9.4 and appendix 5), by orthogonalising its columns one after the other. Bodies come
     from the base to the tip, so that parameters are regrouped with those of bodies before.
     """
+    # At random, a way is no less independent of the velocity's sign than in motion
     plain = replace(choice, bandwidth=None, moving=None, decimate=1)
     return base_of(regression(model, random_states(model), plain))
 

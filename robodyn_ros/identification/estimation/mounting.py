@@ -19,7 +19,7 @@ from .regression import Choice, regression
 
 LONGEST = 0.03      # [s] of either sign: more is no delay of a driver
 STEEPEST = 0.05     # [rad]: more is no tilt, but another mounting
-CHANCE = 1e-3       # with which what is none is taken for one
+CHANCE = 0.01       # with which what is none is taken for one
 SCALE = {'delay': 2e-3, 'tilt': 2e-3}       # [s], [rad]: steps of the search
 SMOOTH = 0.25       # of the rate: signals with a lower cutoff can be read between samples
 LEAST = 50          # samples of a segment that are worth keeping

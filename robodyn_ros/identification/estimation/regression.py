@@ -14,11 +14,13 @@ from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..preparation.filtering import LowPass
+from .presliding import friction, shares
 
 # Of a body, in the order of `RobotModel.inertial_parameters`
 INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
 FRICTION = ('viscous', 'Coulomb', 'static')
+SLOW = 'slow Coulomb'
 CHUNK = 4096        # rows that are compressed at a time
 REACH = 1.8         # periods of a cutoff: further away 1 % of what passed the low-pass is left
 
@@ -44,6 +46,11 @@ class Choice:
         came beyond is not known): a joint that sticks at a reversal bears any effort up to its
         static friction, which no function of the velocity can tell. Other joints' rows at the
         time stay. None: all rows count.
+    :param presliding: [rad] ways after a reversal over which dry friction of rotary joints turns
+        round (:func:`~.presliding.turned`). The first, of Coulomb and static friction, takes the
+        place of the smooth sign. A second one adds 'slow Coulomb', friction that turns over that
+        way (slip elements in parallel: Lampaert, Al-Bender and Swevers 2003), which a model has
+        no place for. Nothing: the smooth sign.
     :param decimate: take every so many-th sample. Motions are filtered, so neighbours say much
         the same; a tenth of the samples needs a tenth of the time and memory.
     """
@@ -56,6 +63,7 @@ class Choice:
     armature: bool = True
     bandwidth: float | None = None
     moving: float | None = None
+    presliding: tuple[float, ...] = ()
     decimate: int = 1
 
     def __post_init__(self):
@@ -67,6 +75,10 @@ class Choice:
             raise IdentificationError(f'moving is {self.moving!r}', name='moving',
                                       value=self.moving, remedy='give a speed above 0, or None '
                                       'to count all samples')
+        if len(self.presliding) > 2 or not all(0.0 < way < np.inf for way in self.presliding):
+            raise IdentificationError(f'presliding is {self.presliding!r}', name='presliding',
+                                      value=self.presliding, remedy='give one or two ways above '
+                                      '0, or none for the smooth sign of the velocity')
         if self.static and not self.coulomb:
             raise IdentificationError('static friction cannot be found without Coulomb friction',
                                       name='static', value=True, remedy='choose both, or neither')
@@ -168,8 +180,11 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
                for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
     prior = [model.inertial_parameters]
     pieces = [like_efforts(Batch(model).regressor(q, qd, qdd))]
-    own = [(name, units, value, Batch(of_unit).friction(qd))
+    own = [(name, units, value, friction(of_unit, motion, choice.presliding))
            for name, units, value, of_unit in friction_columns(model, choice)]
+    if len(choice.presliding) > 1:
+        own.append((f'{SLOW} {{}}', ('N·m', 'N'), np.zeros(model.nv),
+                    shares(model, motion, choice.presliding[1])))
     if choice.offset:
         own.append(('offset {}', ('N·m', 'N'), np.zeros(model.nv), np.ones_like(q)))
     if choice.armature:
@@ -180,7 +195,7 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
                     for i, (joint, slide) in enumerate(zip(model.joint_names, slides))]
         prior.append(value)
         pieces.append(like_efforts(column)[:, :, None] * np.eye(model.nv))
-    known = Batch(without(model, choice)).friction(qd)
+    known = friction(without(model, choice), motion, choice.presliding)
     if not choice.armature:
         known += model.armature * qdd
     names, units, joint = zip(*columns)

@@ -55,7 +55,8 @@ def friction_speeds(model: RobotModel, motion: Motion, choice: Choice) -> Fricti
     given ones its coefficients follow by least squares and only the speeds are searched for
     (variable projection: Golub and Pereyra 1973), of all joints at once, on the efforts that the
     rigid bodies leave; then the rigid bodies are fitted anew. All rows count, whatever
-    ``choice.moving`` says: slow ones tell the speeds.
+    ``choice.moving`` says: slow ones tell the speeds. They are those of the smooth sign, whatever
+    ``choice.presliding`` says.
 
     :raises IdentificationError: Coulomb friction is not chosen; a joint has no slow motion; or as
         :func:`~.least_squares.least_squares` does.
@@ -63,7 +64,7 @@ def friction_speeds(model: RobotModel, motion: Motion, choice: Choice) -> Fricti
     if not choice.coulomb:
         raise IdentificationError('the speeds belong to Coulomb friction, which is not chosen',
                                   name='coulomb', value=False, remedy='choose it')
-    choice = replace(choice, moving=None)
+    choice = replace(choice, moving=None, presliding=())
     slow = (abs(motion.velocity) < SLOW) & (abs(motion.velocity) > STILL)
     for name, count in zip(motion.joint_names, slow.sum(0).tolist()):
         if count < LEAST:

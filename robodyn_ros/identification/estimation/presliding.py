@@ -1,0 +1,68 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Friction after a reversal: what touches gives way before it slides."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy import ndarray
+
+from ...dynamics import Batch
+from ...model.robot import RobotModel
+from ..motion import Motion
+
+STEP = 1e-9         # [rad/s] over which a smooth sign is as good as a step
+STILL = 1e-6        # [rad/s] slower counts as this fast
+
+
+def friction(model: RobotModel, motion: Motion, ways: tuple[float, ...]) -> ndarray:
+    """
+    Return the friction (N, nv) [N·m | N] of a motion.
+
+    :param ways: [rad] the first is that over which dry friction of rotary joints turns round (see
+        :func:`turned`), which stands for the smooth sign of the velocity then; the Stribeck curve
+        and the directions are the model's. Sliding joints keep the smooth sign. None: all do.
+    """
+    smooth = Batch(model).friction(motion.velocity)
+    if not ways:
+        return smooth
+    nothing = np.zeros(model.nv)
+    dry = replace(model, viscous_friction=nothing,
+                  backward_friction=np.vstack([nothing, model.backward_friction[1:]]))
+    stepped = replace(dry, friction_velocity=np.full(model.nv, STEP))
+    share = shares(model, motion, ways[0])
+    speed = np.copysign(np.maximum(abs(motion.velocity), STILL), share)
+    held = (smooth - Batch(dry).friction(motion.velocity)
+            + abs(share) * Batch(stepped).friction(speed))
+    return np.where([kind == 'prismatic' for kind in model.joint_types], smooth, held)
+
+
+def shares(model: RobotModel, motion: Motion, way: float) -> ndarray:
+    """Return :func:`turned` of every joint (N, nv), each segment for itself; 0 if it slides."""
+    found = np.zeros_like(motion.position)
+    for j, kind in enumerate(model.joint_types):
+        for a, b in motion.segments if kind != 'prismatic' else ():
+            found[a:b, j] = turned(motion.position[a:b, j], way)
+    return found
+
+
+def turned(position: ndarray, distance: float) -> ndarray:
+    """
+    Return dry friction as a share of what it is in sliding, -1 to 1, along a way (N,).
+
+    dz/dq = (1 - z sgn q̇) / distance (Dahl 1968, with the exponent 1), solved from one reversal
+    to the next: there friction stays as it was, and goes over to the other direction as the joint
+    moves on: after one distance 63 % of it are done, after three 95 %. At the first sample the
+    joint has been sliding the way that it moves.
+    """
+    sign = np.sign(np.diff(position))
+    share = np.zeros(len(position))
+    moving = sign[sign != 0.0]
+    if not len(moving):
+        return share
+    share[0] = moving[0]
+    for a, b in pairwise([0, *np.flatnonzero(np.diff(sign)) + 1, len(sign)]):
+        left = np.exp(-abs(position[a + 1:b + 1] - position[a]) / distance)
+        share[a + 1:b + 1] = sign[a] + (share[a] - sign[a]) * left
+    return share

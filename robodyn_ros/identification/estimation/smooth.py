@@ -1,0 +1,34 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Of friction with a memory, what a curve over the velocity can say."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from ..motion import Motion
+from .estimate import Estimate
+from .regression import regression
+
+
+def with_smooth_friction(estimate: Estimate, motion: Motion) -> Estimate:
+    """
+    Return the estimate without presliding, as models and controllers have friction.
+
+    Inertias and armature stay. Friction and offsets are those of the smooth sign that explain best
+    what inertias leave of the efforts of the motion, joint by joint, by least squares; friction is
+    not negative. Base parameters and covariance stay those of the estimate with presliding.
+    """
+    given = regression(estimate.model, motion, replace(estimate.choice, presliding=()))
+    kinds = np.array([name.split()[0] for name in given.names])
+    parameters = np.array([estimate[name] for name in given.names])
+    for j in range(estimate.model.nv):
+        own = (given.joint == j) & (kinds != 'armature')
+        if not own.any():
+            continue
+        rest = given.target[:, j] - given.matrix[:, j, ~own] @ parameters[~own]
+        low = np.where(kinds[own] == 'offset', -np.inf, 0.0)
+        parameters[own] = lsq_linear(given.matrix[:, j, own], rest, (low, np.inf)).x
+    return replace(estimate, choice=given.choice, names=given.names, units=given.units,
+                   prior=given.prior, joint=given.joint, parameters=parameters)
