@@ -184,30 +184,38 @@ def follow(pip):
 
 def install(python, extras, env):
     """Install this package, editable, with its extras into .venv, or stop with one line."""
-    command = [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input',
-               '--progress-bar', 'off', '--editable', '.[{}]'.format(','.join(sorted(extras)))]
     what = 'ROS 2 {}, MuJoCo{}'.format(
         DISTRO.capitalize(), ' and the tools for testing' if 'test' in extras else '')
-    with open(LOG, 'wb') as log:
-        pip = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log,
-                               stderr=subprocess.STDOUT)
     say('Installing {} into {}: once, a minute or two ...'
         .format(what, os.path.basename(VENV)))
+    # The pip of Python 3.10 does not find, in minutes, which versions go together; a new one does
+    seconds = pip(python, env, what, '--upgrade', 'pip')
+    seconds += pip(python, env, what, '--editable', '.[{}]'.format(','.join(sorted(extras))))
+    say('Installed {} in {:.0f} s.'.format(what, seconds))
+
+
+def pip(python, env, what, *arguments):
+    """Run `pip install`, or stop with one line; return the seconds that it took."""
+    command = [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input',
+               '--progress-bar', 'off']
+    with open(LOG, 'wb') as log:
+        running = subprocess.Popen(command + list(arguments), cwd=ROOT, env=env,
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
     try:
-        seconds = follow(pip)
+        seconds = follow(running)
     except SystemExit:              # SIGTERM has reached us alone
-        pip.terminate()
+        running.terminate()
         raise
     finally:
-        if pip.poll() is None:      # Ctrl-C in a terminal has reached it too: it is cleaning up
+        if running.poll() is None:  # Ctrl-C in a terminal has reached it too: it is cleaning up
             try:
-                pip.wait(10)
+                running.wait(10)
             except subprocess.TimeoutExpired:
-                pip.terminate()
-    if pip.returncode:
+                running.terminate()
+    if running.returncode:
         with open(LOG, errors='replace') as file:
             sys.exit('Could not install {}: {} (details: {})'.format(what, why(file.read()), LOG))
-    say('Installed {} in {:.0f} s.'.format(what, seconds))
+    return seconds
 
 
 def prepare(wanted):

@@ -9,6 +9,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from ..errors import RobodynError
+from .spoken import as_options
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
 PIPE_WIDTH = 140
@@ -23,7 +24,7 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except RobodynError as error:
             Console(stderr=True, highlight=False, emoji=False, soft_wrap=True).print(
-                f'robodyn: {error}', style='red', markup=False)
+                f'robodyn: {as_options(str(error))}', style='red', markup=False)
             ctx.exit(1)
         except KeyboardInterrupt:
             ctx.exit(130)

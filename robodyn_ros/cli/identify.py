@@ -24,16 +24,24 @@ from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
 from ..identification.validation import Validation, of_model
 from .arguments import numbers
+from .spoken import as_options
 
 MOST = 60           # letters of a combination that a table shows
 
 
 def recording_of(path: Path, robot: Robot, columns: Iterable[str], units: Iterable[str],
-                 rate: float | None, topic: str) -> Recording:
-    """Return what a file recorded of the robot; words are ``quantity=pattern``."""
-    return read(path, robot.model, columns=pairs('--columns', columns) or None,
-                units={key: _factor(value) for key, value in pairs('--units', units).items()}
-                or None, rate=rate, topic=topic or None)
+                 rate: float | None, topic: str, joints: str, out: Console) -> Recording:
+    """
+    Return what a file recorded of the robot, and print how it was read; words are pairs.
+
+    It is printed at once: what is refused later is often but read wrongly.
+    """
+    names = [name.strip() for name in joints.split(',') if name.strip()]
+    found = read(path, robot.model, columns=pairs('--columns', columns) or None,
+                 units={key: _factor(value) for key, value in pairs('--units', units).items()}
+                 or None, rate=rate, topic=topic or None, joint_names=names or None)
+    notes(found.notes, out)
+    return found
 
 
 def pairs(option: str, words: Iterable[str]) -> dict[str, Any]:
@@ -89,13 +97,13 @@ def run(path: Path, robot: Robot, recording: Recording, wishes: Wishes, output: 
     from ..identification.outputs import URDF, write_all
 
     found = identify(recording, robot.model, wishes)
-    notes(found.notes, out)
+    notes(found.notes[len(recording.notes):], out)
     out.print(_parameters(found))
     out.print(_friction(found))
     out.print(comparison(found.validations))
     out.print(measures(found.validation, found.estimate.method))
     for line in found.warnings:
-        out.print(f'! {line}', style='yellow')
+        out.print(f'! {as_options(line)}', style='yellow')
     command = shlex.join(['robodyn', *words])
     written = write_all(output, found, _text(robot.path), path.name, [command])
     for file in written:
@@ -118,7 +126,7 @@ def validate(robot: Robot, recording: Recording, friction: Path | None, delay: f
              options: Options, out: Console) -> None:
     """Print how well a model predicts a recording."""
     motion, said = prepare(recording, robot.model, options)
-    notes(said, out)
+    notes(said[len(recording.notes):], out)
     model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
         read_friction(friction, robot.model)
     motion = motion.later(delay) if delay else motion
@@ -131,7 +139,7 @@ def payload(robot: Robot, recording: Recording, frame: str, friction: Path | Non
             options: Options, out: Console) -> None:
     """Print what is in the hand, as parameters of the controller."""
     motion, said = prepare(recording, robot.model, options)
-    notes(said, out)
+    notes(said[len(recording.notes):], out)
     model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
         read_friction(friction, robot.model)
     found = find_payload(model, motion.later(delay) if delay else motion, frame, offset)
@@ -147,7 +155,7 @@ def payload(robot: Robot, recording: Recording, frame: str, friction: Path | Non
 def notes(lines: Iterable[str], out: Console) -> None:
     """Print what was understood."""
     for line in lines:
-        out.print(f'- {line}', style='yellow' if line.startswith('doubt') else None)
+        out.print(f'- {as_options(line)}', style='yellow' if line.startswith('doubt') else None)
 
 
 def table(title: str, *headings: str) -> Table:

@@ -132,10 +132,15 @@ OfRobot = Annotated[str, typer.Option(
     '--robot', metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, panda, ...')]
 ColumnsOption = Annotated[list[str], typer.Option(
     '--columns', metavar='QUANTITY=PATTERN', help='Columns of time, position, velocity or effort, '
-    'where their headers do not tell: position=q{i} ({i} from 1, {i0} from 0, {name}).')]
+    'where their headers do not tell: position=q{i} ({i} from 1, {i0} from 0, {name}), or a list '
+    'of headers and numbers from 0: effort=13-18.')]
 UnitsOption = Annotated[list[str], typer.Option(
     '--units', metavar='QUANTITY=UNIT', help='deg, deg/s, mN·m, ms ..., a minus before it turns '
     'the sign; or a factor to SI. Of one joint: effort.joint2=-N·m.')]
+Joints = Annotated[str, typer.Option(
+    '--joints', metavar='J1,J2,...', help='Joints of the robot in the order of the columns, where '
+    'their headers have but numbers; of a bag: what it calls the joints of the robot, in the '
+    'order of the robot.')]
 Rate = Annotated[float | None, typer.Option(
     '--rate', help='Samples a second (Hz), where there is no column of time.')]
 Topic = Annotated[str, typer.Option('--topic', help='In a bag, where there are several.')]
@@ -152,8 +157,8 @@ def identify_command(
         recording: Source, robot: OfRobot,
         locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
         columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
-        rate: Rate = None, topic: Topic = '', accept: Accept = [],  # noqa: B006
-        cutoff: CutoffOption = None,
+        rate: Rate = None, topic: Topic = '', joints: Joints = '',
+        accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
         split: Annotated[float, typer.Option(
             help='Share of the motion that is fitted; the rest is predicted.')] = 0.7,
         method: Annotated[str, typer.Option(
@@ -196,7 +201,7 @@ def identify_command(
     from .identify import recording_of, run, seconds, ways
 
     chosen = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
-    given = recording_of(recording, chosen, columns, units, rate, topic)
+    given = recording_of(recording, chosen, columns, units, rate, topic, joints, console())
     options = Options(cutoff=cutoff, accept=tuple(accept))
     late = seconds('--delay', delay)
     if payload:
@@ -212,8 +217,8 @@ def identify_command(
 def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
              locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
              columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
-             rate: Rate = None, topic: Topic = '', accept: Accept = [],  # noqa: B006
-             cutoff: CutoffOption = None,
+             rate: Rate = None, topic: Topic = '', joints: Joints = '',
+             accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
              delay: Annotated[float, typer.Option(
                  metavar='SECONDS', help='By which efforts were measured after positions.')] = 0.0,
              ) -> None:
@@ -224,5 +229,5 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
     from .identify import validate as run
 
     chosen = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
-    run(chosen, recording_of(recording, chosen, columns, units, rate, topic), friction, delay,
-        Options(cutoff=cutoff, accept=tuple(accept)), console())
+    given = recording_of(recording, chosen, columns, units, rate, topic, joints, console())
+    run(chosen, given, friction, delay, Options(cutoff=cutoff, accept=tuple(accept)), console())

@@ -132,3 +132,23 @@ def test_friction_of_other_joints_is_refused(identified, tmp_path):
     for file in (wrong, tmp_path / 'none.yaml'):
         result = robodyn('validate', folder / 'fit.csv', '--robot', 'two_link', '--friction', file)
         assert result.exit_code == 1 and str(file) in result.output
+
+
+def test_what_was_read_is_told_before_what_is_refused(identified, tmp_path):
+    folder, _ = identified
+    table = np.loadtxt(folder / 'fit.csv', delimiter=',', skiprows=1)
+    table[:, 3] *= -1
+    np.savetxt(tmp_path / 'bare.txt', np.column_stack([np.arange(len(table)), table]))
+    words = ['validate', tmp_path / 'bare.txt', '--robot', 'two_link']
+    result = robodyn(*words)
+    assert '--columns time=0 --columns position=1-2 --columns effort=3-4' in result.output
+    words += ['--columns', 'time=1', '--columns', 'position=2-3', '--columns', 'effort=4-5']
+    result = robodyn(*words)
+    assert result.exit_code == 1
+    read, refused = result.output.split('robodyn:')
+    assert '4 → joint1, 5 → joint2' in read and 'columns not used: 0' in read
+    assert '--units effort.joint1=-N·m' in refused
+    turned = robodyn(*words, '--units', 'effort.joint1=-N·m')
+    assert turned.exit_code == 0 and turned.output.count('4 → joint1') == 1
+    backwards = robodyn(*words, '--units', 'effort.joint1=-N·m', '--joints', 'joint2,joint1')
+    assert backwards.exit_code == 1 and '--joints joint2,joint1' in backwards.output

@@ -81,6 +81,24 @@ def test_without_stamps_the_time_of_receipt(tmp_path, some):
     assert 'times of receipt, for the header stamps are all zero' in r.notes[0]
 
 
+def test_joints_that_are_called_otherwise(tmp_path, some):
+    def bag(name, joints):
+        renamed = type(some)(joints, some.time, some.position, some.velocity, some.effort)
+        return write(tmp_path / name, {'/joint_states': [samples(renamed, joints)]})
+
+    r = read(bag('numbers', ('fer_joint1', 'fer_joint2')), robot('two_link'))
+    compare(r, some)
+    assert any('fer_joint1 → joint1, fer_joint2 → joint2' in note for note in r.notes)
+    words = bag('words', ('shoulder', 'elbow'))
+    with pytest.raises(RecordingError, match=r'it has shoulder, elbow.*joint_names='):
+        read(words, robot('two_link'))
+    compare(read(words, robot('two_link'), joint_names=('shoulder', 'elbow')), some)
+    with pytest.raises(UnknownNameError, match="no joint in words 'knee'"):
+        read(words, robot('two_link'), joint_names=('shoulder', 'knee'))
+    with pytest.raises(RecordingError, match='1 names of joints'):
+        read(words, robot('two_link'), joint_names=('shoulder',))
+
+
 def test_joints_of_two_publishers(tmp_path, some):
     publishers = [samples(some, ('joint1',)), samples(some, ('joint2',), late=1000)]
     merged = sorted((m for p in publishers for m in p), key=lambda m: m[0])
@@ -96,7 +114,7 @@ def test_which_topic(tmp_path, some):
     bag = write(tmp_path / 'bag', {'/hand/joint_states': [samples(hand, ('finger',))],
                                    '/arm/joint_states': [samples(some, some.joint_names)]})
     compare(read(bag, robot('two_link')), some)
-    with pytest.raises(RecordingError, match='no joint positions'):
+    with pytest.raises(RecordingError, match='none of the joints of the model: it has finger'):
         read(bag, robot('two_link'), topic='/hand/joint_states')
     with pytest.raises(UnknownNameError, match='/arm/joint_states'):
         read(bag, robot('two_link'), topic='/arm/joint_state')

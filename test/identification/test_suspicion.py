@@ -241,3 +241,111 @@ def test_nothing_is_asked_of_gravity_where_there_is_none():
     r = recorded('two_link')
     effort = r.effort - Dynamics(model).batch.gravity(r.position)
     assert doubts(replace(r, effort=effort), flat) == []
+
+
+def one(array, j, factor):
+    """Return an array with one joint's numbers in another unit."""
+    scale = np.ones(array.shape[1])
+    scale[j] = factor
+    return array * scale
+
+
+@pytest.mark.parametrize('name', ['arm6', 'panda'])
+def test_a_unit_of_one_joint_is_told_of_this_one(name, model, r):
+    j, joint = 1, model.joint_names[1]
+    error = refusal(replace(r, position=one(r.position, j, 180 / np.pi)), model)
+    assert f"units={{'position': {{'{joint}': 'deg'}}}}" in error.remedy
+    error = refusal(replace(r, velocity=one(r.velocity, j, 180 / np.pi)), model)
+    assert f"units={{'velocity': {{'{joint}': 'deg/s'}}}}" in error.remedy
+    error = refusal(replace(r, effort=one(r.effort, j, 1e3)), model)
+    assert f"units={{'effort': {{'{joint}': 'mN·m'}}}}" in error.remedy
+
+
+@pytest.mark.parametrize(('unit', 'factor'), [('us', 1e6), ('ns', 1e9)])
+def test_other_fractions_of_a_second(unit, factor):
+    r = recorded('two_link')
+    error = refusal(replace(r, time=factor * r.time), robot('two_link'))
+    assert f"units={{'time': '{unit}'}}" in error.remedy
+
+
+def test_revolutions(r, model):
+    turns = scaled(r, position=0.5 / np.pi, velocity=0.5 / np.pi)
+    assert "'rev'" in refusal(turns, model).remedy
+
+
+def test_a_rate_that_is_too_low(r, model):
+    """Or a URDF without rotors, which is no reason to stop."""
+    found = doubts(replace(r, time=3 * r.time, velocity=None), model)
+    assert any('doubt (time)' in note and 'factor of about 3' in note for note in found)
+
+
+def test_stamps_of_few_digits(r, model):
+    error = refusal(replace(r, time=np.floor(100 * r.time) / 100), model)
+    assert '60 %' in str(error) and 'rate=' in error.remedy
+    twice = np.repeat(np.arange(len(r)), 2)
+    again = replace(r, **{name: getattr(r, name)[twice] for name in (
+        'time', 'position', 'velocity', 'effort')})
+    assert doubts(again, model) == []       # the same sample twice is no harm
+
+
+def test_an_encoder_that_stands_while_its_joint_moves(r, model):
+    position = r.position.copy()
+    fastest = 100 + int(np.abs(r.velocity[100:-100, -1]).argmax())
+    position[fastest:fastest + 50, -1] = position[fastest, -1]
+    error = refusal(replace(r, position=position, velocity=None), model)
+    assert error.name == model.joint_names[-1] and 'stands at the same number' in str(error)
+    assert error.value == pytest.approx(49 * 0.004, abs=0.001)
+    late = r.position.copy()
+    late[fastest:fastest + 5] = late[fastest]
+    assert doubts(replace(r, position=late, velocity=None), model) == []
+
+
+def test_a_joint_that_stops_and_waits_is_no_encoder_that_stands():
+    """Rounded positions, as drivers send them, are the same while a joint rests."""
+    model = robot('two_link')
+    time = np.arange(5000) / 250
+    phase = np.clip(np.abs(time % 8 - 4) - 1, 0, 2) / 2          # rests at both ends
+    s = phase**3 * (10 - 15 * phase + 6 * phase**2)
+    q = np.round(np.column_stack([1.5 * s - 0.7, 1.0 - 1.2 * s]), 4)
+    v = np.gradient(q, time, axis=0)
+    effort = Batch(model, threads=1).gravity(q) + 0.5 * np.tanh(v / 0.05)
+    effort += 0.01 * np.random.default_rng(0).normal(size=q.shape)
+    accept = ('order', 'direction', 'effort sign', 'gravity', 'position unit', 'effort unit')
+    r = replace(recorded('two_link'), time=time, position=q, velocity=None, effort=effort)
+    assert not any(kind in note for note in doubts(r, model, accept=accept)
+                   for kind in ('stuck', 'jump'))
+
+
+@pytest.mark.parametrize(('size', 'says'), [(1.0, 'leave these samples out'),
+                                            (2 * np.pi, 'unwrap')])
+def test_a_jump(r, model, size, says):
+    position = r.position.copy()
+    position[700:, 0] += size
+    free = replace(model, position_upper=np.full(model.nv, np.inf))
+    error = refusal(replace(r, position=position, velocity=None), free)
+    assert error.name == model.joint_names[0] and says in error.remedy
+    assert error.value == pytest.approx(size, abs=0.1)
+
+
+def test_samples_that_a_count_does_not_know_of():
+    r, model = recorded('arm6'), robot('arm6')
+    keep = np.r_[:1000, 1200:len(r)]
+    lost = replace(r, time=r.time[:len(keep)], position=r.position[keep], velocity=None,
+                   effort=r.effort[keep])
+    assert 'samples were lost there' in refusal(lost, model).remedy
+    assert doubts(replace(lost, time=r.time[keep]), model) == []
+
+
+def test_a_last_link_whose_inertia_nobody_knew():
+    """A small joint that bears only what a URDF guessed tells no sign."""
+    model, r = robot('panda'), recorded('panda')
+    mass, com, inertia = model.mass.copy(), model.com.copy(), model.inertia.copy()
+    mass[-1], com[-1, :2], inertia[-1] = 0.2, 0.0, 0.05 * np.eye(3)
+    guessed = replace(model, mass=mass, com=com, inertia=inertia)
+    acceleration = np.gradient(r.velocity, r.time, axis=0)
+    needed = Batch(guessed, threads=1).inverse_dynamics(r.position, r.velocity, acceleration)
+    effort = r.effort.copy()
+    size = needed[:, -1].std()
+    effort[:, -1] = -1.5 * needed[:, -1] + size * np.sin(2 * np.pi * 0.7 * r.time)
+    assert not any('effort sign' in note
+                   for note in doubts(replace(r, effort=effort), guessed))

@@ -12,8 +12,8 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .fit import Fit, thin
 from .readings import doubts_of_readings
-from .suspicion import Doubt
-from .trust import CONFIRMED, Trust, trust
+from .suspicion import Doubt, in_units
+from .trust import CONFIRMED, SLOPES, Trust, trust
 
 SURE = 0.4          # of what others leave unexplained: what explains more is there, not chance
 TIMES = 10.0        # a URDF's masses are wrong by less than this factor
@@ -73,12 +73,19 @@ def _gravity(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
         no_more_than_chance = abs(found[0]) < ABSENT and abs(found[0]) < 5 * error[0]
         less_than_inertia = abs(found[0]) < ABSENT * inertial
         if no_more_than_chance or less_than_inertia:
-            lacking.append((j, float(found[0])))
+            lacking.append((j, float(found[0]), float(inertial)))
     # One joint alone may be balanced by a spring
     weight = fit.gravity.std(0)
-    fatal = sum(weight[j] for j, _ in lacking) > 0.5 * sum(weight[j] for j in loaded)
-    for j, share in lacking:
+    fatal = sum(weight[j] for j, *_ in lacking) > 0.5 * sum(weight[j] for j in loaded)
+    for j, share, inertial in lacking:
         name = model.joint_names[j]
+        if SLOPES[0] < share < SLOPES[1]:   # it is there, and inertia seems to be far more
+            yield Doubt('time', name, f'the effort of {name} follows gravity by {share:.2f} as it '
+                        f'should, but inertia by {inertial:.3g}', f'either the URDF lacks the '
+                        f'inertia of the rotors, or time runs too slowly, by a factor of about '
+                        f'{np.sqrt(inertial / share):.2g}: check its unit, or the rate', inertial,
+                        fatal=False)
+            continue
         yield Doubt('gravity', name, f'the effort of {name} follows gravity by {share:.2f} where '
                     f'it should be about 1, though gravity varies by '
                     f'{np.ptp(fit.gravity[:, j]):.3g}',
@@ -116,16 +123,22 @@ def _sizes(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
     One joint alone may be loaded otherwise than the model says: of it more certainty is asked.
     """
     unit = _unit(fit, known)
+    wrong: dict[str, float] = {}
     for j, name in enumerate(model.joint_names):
         found, shares = fit.coefficients(j)
         size = abs(found[0])
         sure = SURE if not 1 / TIMES < unit < TIMES else CONFIRMED
-        if not known.model[j] or shares[0] < sure or 1 / TIMES < size < TIMES:
-            continue
-        remedy = ("it is in thousandths: units={'effort': 'mN·m'}" if 250 < size < 4000 else
-                  "give its unit or factor to SI: units={'effort': ...}; currents are 'A'")
-        yield Doubt('effort unit', name, f'the effort of {name} is {found[0]:.4g} times what the '
-                    f'model needs', remedy, float(found[0]))
+        if known.model[j] and shares[0] >= sure and not 1 / TIMES < size < TIMES:
+            wrong[name] = float(found[0])
+    thousandths = [name for name, size in wrong.items() if 250 < abs(size) < 4000]
+    told = [name for name, known_one in zip(model.joint_names, known.model) if known_one]
+    for name, size in wrong.items():
+        remedy = (f"it is in thousandths: {in_units('effort', 'mN·m', thousandths, told)}"
+                  if name in thousandths else
+                  "give its unit or factor to SI, of all or joint by joint: units={'effort': "
+                  "0.12}; of currents ('A') that is the N·m of an ampere")
+        yield Doubt('effort unit', name, f'the effort of {name} is {size:.4g} times what the '
+                    f'model needs', remedy, size)
 
 
 def _unit(fit: Fit, known: Trust) -> float:

@@ -55,7 +55,8 @@ def doubts_of_readings(batch: Batch, model: RobotModel, fit: Fit,
     reading, searched = _search(tried, model, here_states)
     rotary = np.array([kind != 'prismatic' for kind in model.joint_types])
     for factor, said in ((np.pi / 180, "in degrees: units={'position': 'deg'}"),
-                         (180 / np.pi, "in radians already: units={'position': 'rad'}")):
+                         (180 / np.pi, "in radians already: units={'position': 'rad'}"),
+                         (2 * np.pi, "in revolutions: units={'position': 'rev'}")):
         if not rotary.any():
             break
         there = _best(tried(here_states.scaled(np.where(rotary, factor, 1.0))))[0]

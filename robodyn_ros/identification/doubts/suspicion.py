@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A doubt about a recording: what looks wrong, with which joint, by which numbers, what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...errors import RecordingError
@@ -29,6 +29,14 @@ class Doubt:
     remedy: str
     value: float
     fatal: bool = True
+
+
+def in_units(quantity: str, unit: str, names: Sequence[str], of: Sequence[str]) -> str:
+    """Return how to say that these joints, or all if they are most of them, have a unit."""
+    if len(names) > len(of) / 2:
+        return f"units={{'{quantity}': '{unit}'}}"
+    each = ', '.join(f"'{name}': '{unit}'" for name in names)
+    return f"units={{'{quantity}': {{{each}}}}}"
 
 
 def settle(doubts: Iterable[Doubt], accept: tuple[str, ...]) -> list[str]:

@@ -3,6 +3,7 @@
 """What looks wrong in samples alone, before the dynamics are asked."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy import ndarray
@@ -10,7 +11,8 @@ from numpy import ndarray
 from ...errors import RecordingError
 from ...model.robot import RobotModel
 from ..recordings.recording import Recording
-from .suspicion import Doubt
+from .samples import doubts_of_samples
+from .suspicion import Doubt, in_units
 
 MANY = 0.01             # of the samples: so many that are not finite are no accident
 STILL = {'prismatic': 1e-3}     # [m] a joint that moves less, from end to end, stands still
@@ -33,8 +35,9 @@ def doubts_of_recording(recording: Recording, model: RobotModel) -> Iterator[Dou
     effort = recording.effort
     if effort is None:
         raise RecordingError(f'{recording.source} has no efforts', name='effort',
-                             remedy='record joint torques or motor currents: without them '
-                                    'nothing can be said of masses or friction')
+                             remedy='record joint torques or motor currents, without which '
+                                    'nothing can be said of masses or friction; or say which '
+                                    "columns they are: columns={'effort': 'tau{i}'}")
     signals = {'position': recording.position, 'effort': effort}
     for quantity, values in signals.items():
         yield from _not_finite(quantity, values, recording)
@@ -47,6 +50,7 @@ def doubts_of_recording(recording: Recording, model: RobotModel) -> Iterator[Dou
     position, effort = recording.position[good], effort[good]
     yield from _limits(position, model)
     yield from _still(position, model)
+    yield from doubts_of_samples(recording.time[good], position, model)
     for j, name in enumerate(model.joint_names):
         yield from _effort(name, effort[:, j])
 
@@ -73,19 +77,21 @@ def doubts_of_velocity(derived: ndarray, measured: ndarray, model: RobotModel) -
                         f'position (correlation {alike:.2f})',
                         'check the order of the columns', alike)
         else:
+            same = [other for other, (size, _) in wrong.items() if 0.8 < size / factor < 1.25]
             yield Doubt('velocity', name, f'the velocity of {name} is {factor:.4g} times the '
-                        f'derivative of its position', _velocity_remedy(factor), factor)
+                        f'derivative of its position',
+                        _velocity_remedy(factor, same, list(factors)), factor)
 
 
-def _velocity_remedy(factor: float) -> str:
+def _velocity_remedy(factor: float, names: list[str], of: list[str]) -> str:
     size = abs(factor)
     sign = '-' if factor < 0 else ''
     if 1 / FACTOR < size < FACTOR:
-        return "turn its sign: units={'velocity': '-rad/s'}, or joint by joint"
+        return f"turn its sign: {in_units('velocity', '-rad/s', names, of)}"
     if 45 < size < 70:
-        return f"it is in degrees: units={{'velocity': '{sign}deg/s'}}"
+        return f"it is in degrees: {in_units('velocity', f'{sign}deg/s', names, of)}"
     if 1 / 70 < size < 1 / 45:
-        return "the position is in degrees: units={'position': 'deg'}"
+        return f"the position is in degrees: {in_units('position', 'deg', names, of)}"
     if 800 < size < 1250:
         return "the position is in thousandths, or the time in ms: units={'time': 'ms'}"
     return f"give its factor to SI: units={{'velocity': {1 / factor:.4g}}}"
@@ -110,13 +116,17 @@ def _rate(time: ndarray) -> Iterator[Doubt]:
         return          # timing.py says so
     rate = float(1 / np.median(rising))
     if not RATES[0] <= rate <= RATES[1]:
-        unit = 'ms' if rate < RATES[0] else 's'
+        # The first unit with which the rate is one at which joints are recorded
+        unit = next((unit for unit, of in (('ms', 1e3), ('us', 1e6), ('ns', 1e9))
+                     if RATES[0] <= rate * of <= RATES[1]), 's')
         yield Doubt('rate', 'time', f'{rate:.3g} samples a second over {np.ptp(time):.4g} s',
                     f"give the unit of time (units={{'time': '{unit}'}}) or the rate", rate)
 
 
 def _limits(position: ndarray, model: RobotModel) -> Iterator[Doubt]:
     low, high = position.min(0), position.max(0)
+    found: list[Doubt] = []
+    named: dict[str, list[str]] = {'deg': [], 'mm': []}
     for j, name in enumerate(model.joint_names):
         lower, upper = float(model.position_lower[j]), float(model.position_upper[j])
         if not (np.isfinite(upper - lower) and upper > lower):
@@ -130,12 +140,21 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[Doubt]:
         # What is but shifted or turned would be within in degrees as well
         far = max(-low[j], high[j]) > FAR * max(abs(lower), abs(upper))
         unit = ('degrees', 'deg') if rotary else ('millimetres', 'mm')
-        yield Doubt('limits', name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits '
-                    f'are {lower:.4g} and {upper:.4g}',
-                    f"in {unit[0]} it would be within: units={{'position': '{unit[1]}'}}"
-                    if fits and far else
-                    'check the unit and the sign of the position, and the order of the joints',
-                    float(max(-low[j], high[j])), fatal=bool(fits and far))
+        if fits and far:
+            named[unit[1]].append(name)
+        found.append(Doubt(
+            'limits', name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits are '
+            f'{lower:.4g} and {upper:.4g}', unit[0] if fits and far else
+            'check the unit and the sign of the position, and the order of the joints',
+            float(max(-low[j], high[j])), fatal=bool(fits and far)))
+    for doubt in found:
+        for word, unit_name in (('degrees', 'deg'), ('millimetres', 'mm')):
+            if doubt.fatal and doubt.remedy == word:
+                of = [name for name, kind in zip(model.joint_names, model.joint_types)
+                      if (kind == 'prismatic') == (unit_name == 'mm')]
+                doubt = replace(doubt, remedy=f'in {word} it would be within: '
+                                f'{in_units("position", unit_name, named[unit_name], of)}')
+        yield doubt
 
 
 def _still(position: ndarray, model: RobotModel) -> Iterator[Doubt]:

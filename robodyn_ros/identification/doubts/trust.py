@@ -15,6 +15,7 @@ from .fit import Fit
 
 ROBOTS = 8          # of which each could be the real one
 MASS = 0.4          # standard deviation of the log of what a mass is wrong by
+INERTIA = 0.7       # the same of an inertia, beyond what it has from the mass
 CENTRE = 0.015       # of the arm's length: standard deviation of a centre of mass, each direction
 SLOPES = (0.3, 3.0)     # of a joint that follows its model whichever robot is the real one
 CONFIRMED = 0.9     # of an effort that friction leaves: what explains this much is right
@@ -63,9 +64,11 @@ def _others(model: RobotModel) -> Iterator[RobotModel]:
         or float(np.abs(model.com).max())
     for _ in range(ROBOTS):
         factor = np.exp(MASS * rng.normal(size=model.nb))
+        of_inertia = factor * np.exp(INERTIA * rng.normal(size=model.nb))
         shift = CENTRE * length * rng.normal(size=(model.nb, 3))
         yield replace(model, mass=model.mass * factor,
-                      inertia=model.inertia * factor[:, None, None], com=model.com + shift)
+                      inertia=model.inertia * of_inertia[:, None, None],
+                      com=model.com + shift)
 
 
 def _slope(x: ndarray, y: ndarray) -> list[float]:

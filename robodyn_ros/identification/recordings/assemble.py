@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A table's columns become a recording: which is what, in which unit, at which times."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -15,6 +15,8 @@ from .columns import Columns, Found, by_count, by_header, by_map
 from .read_table import Table
 from .recording import Recording
 from .units import Units
+
+SHOWN, NOTED = 40, 12      # headers that are told where one has to choose, and in a note
 
 
 class Wishes(NamedTuple):
@@ -35,12 +37,13 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
     headers = list(table.columns)
     joints = tuple(wishes.joint_names or table.joint_names or model.joint_names)
     found = _find(table, headers, joints, wishes)
-    notes, units = list(table.notes), {**found.units, **wishes.units}
     if 'position' not in found.columns:
         raise RecordingError(f'{source} has no positions', name='position', value=headers,
                              remedy="say which columns they are: columns={'position': 'q{i}'}; "
-                                    f'there are {", ".join(headers[:40])}')
+                                    f'there are {_few(headers)}')
+    notes = list(table.notes)
     names = tuple(name for name in joints if name in found.columns['position'])
+    units = _units(found, wishes.units, names)
     kinds = [model.joint_types[model.joint_index(name)] if name in model.joint_names
              else 'revolute' for name in names]
     time, lines = _time(table, found, source, units, wishes)
@@ -59,7 +62,7 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
         arrays[quantity] = of_units.to_si(quantity, values, unit, names, kinds)
         how = ('by number, in the order of the joints: ' if found.by_number
                and quantity not in wishes.columns else '')
-        notes.append(f'{quantity} in {unit}: {how}' + ', '.join(
+        notes.append(f'{quantity} in {of_units.said(unit)}: {how}' + ', '.join(
             f'{columns[name]} → {name}' if columns[name] != name else name for name in names))
     position = arrays['position']
     assert position is not None
@@ -69,11 +72,17 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
         if (array := arrays[quantity]) is not None:
             empty &= np.isnan(array).all(1)
     if empty.all():
-        raise RecordingError(f'{source} has no number in the columns of the positions',
-                             name='position', value=list(found.columns['position'].values()),
-                             remedy='say which columns they are')
+        those = list(found.columns['position'].values())
+        raise RecordingError(f'{source} has no number in the columns of the positions'
+                             + table.told(those[0]), name='position', value=those,
+                             remedy='say which columns they are, or write numbers such as '
+                                    '-1.5 or 2e-3')
     if empty.any():
         notes.append(f'{np.sum(empty)} lines left out: they hold nothing of the joints')
+    used = {*(header for of in found.columns.values() for header in of.values()),
+            *((found.time, found.fraction) if wishes.rate is None else ())}
+    if rest := [header for header in headers if header not in used]:
+        notes.append(f'columns not used: {_few(rest, NOTED)}')
     keep = ~empty
     current = of_units.is_current(units.get('effort', ''))
     velocity, effort = (None if (a := arrays[quantity]) is None else a[keep]
@@ -96,8 +105,26 @@ def _find(table: Table, headers: list[str], joints: tuple[str, ...], wishes: Wis
             named.columns[quantity] = columns
     if 'time' not in wishes.columns:
         named.time, named.fraction = told.time, told.fraction
-    named.units, named.by_number = told.units, told.by_number
+    named.by_number = told.by_number
     return named
+
+
+def _units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
+    """Return the units of headers, and over them those that the caller gave."""
+    units: dict[str, Any] = {**found.units()}
+    for quantity, unit in given.items():
+        before = units.get(quantity)
+        if isinstance(unit, Mapping) and before is not None:
+            unit = {**(before if isinstance(before, Mapping)
+                       else dict.fromkeys(names, before)), **unit}
+        units[quantity] = unit
+    return units
+
+
+def _few(headers: Sequence[str], shown: int = SHOWN) -> str:
+    """Return the first of many headers, and how many more there are."""
+    more = len(headers) - shown
+    return ', '.join(headers[:shown]) + (f' and {more} more' if more > 0 else '')
 
 
 def _time(table: Table, found: Found, source: str, units: Units,
@@ -105,25 +132,33 @@ def _time(table: Table, found: Found, source: str, units: Units,
     """Return the stamps [s] of all lines, and how they came about."""
     count = len(next(iter(table.columns.values())))
     if wishes.rate is not None:
-        return np.arange(count) / wishes.rate, [f'time counted at {wishes.rate:g} Hz, as given']
+        return np.arange(count) / wishes.rate, [
+            f'time counted at {wishes.rate:g} Hz, as given'
+            + (f'; {found.time} is not used' if found.time is not None else '')]
     if found.time is None:
         raise RecordingError(f'{source} has no column of time', name='time',
                              value=list(table.columns),
                              remedy="say which it is (columns={'time': 't'}), or give the rate "
-                                    'at which it was recorded')
+                                    f'at which it was recorded (rate=500.0); there are '
+                                    f'{_few(list(table.columns))}')
     stamps = table.columns[found.time]
+    if not np.isfinite(stamps).any():
+        raise RecordingError(f'the column {found.time} of {source} holds no number'
+                             + table.told(found.time), name='time', value=found.time,
+                             remedy='write the time in seconds, or give the rate at which it was '
+                                    'recorded (rate=500.0)')
     if found.fraction is not None:
         return stamps + 1e-9 * table.columns[found.fraction], \
             [f'time in s and ns: {found.time}, {found.fraction}']
     finite = stamps[np.isfinite(stamps)]
-    guess = of_units.epoch_unit(finite[0]) if len(finite) and 'time' not in units else None
+    guess = of_units.epoch_unit(finite[0])
     unit = units.get('time', guess or 's')
     if isinstance(unit, str | float | int):
         factor = of_units.factor('time', unit, '')
     else:
         raise RecordingError('the unit of time is given joint by joint', name='time', value=unit,
                              remedy='give one')
-    why = ', for it counts from 1970' if guess else ''
+    why = ', for it counts from 1970' if guess and 'time' not in units else ''
     # Seconds since 1970 leave a double some tenths of a microsecond: taken off before scaling
-    zero = finite[0] if guess and len(finite) else 0.0
+    zero = finite[0] if guess else 0.0
     return (stamps - zero) * factor, [f'time in {unit}{why}: {found.time}']

@@ -7,42 +7,41 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...errors import RecordingError, UnknownNameError
-from .units import CURRENT, ROTARY, SLIDING, TIME
+from . import headers as of_headers
+from . import units as of_units
+from .headers import FRACTIONS, STAMPS, WORDS
+from .units import Unit
 
-# Column pattern with {name}, {i} (from 1) or {i0}; or the columns themselves, in the joints' order
+# Column pattern with {name}, {i} (from 1) or {i0}, or a list '3,5,7-9' of headers and numbers
+# (from 0); or the columns themselves, in the joints' order
 Columns = Mapping[str, str | int | Sequence[str | int] | None]
-
-# Of several columns that would do, the one whose word comes first is taken
-WORDS = {
-    'position': ('position', 'positions', 'pos', 'q', 'angle', 'angles', 'theta', 'joint', 'axis'),
-    'velocity': ('velocity', 'velocities', 'vel', 'dq', 'qd', 'qdot', 'speed', 'dtheta', 'omega',
-                 'thetadot', 'qp', 'v'),
-    'effort': ('effort', 'efforts', 'torque', 'torques', 'tau', 'trq', 'tq', 'force', 'moment',
-               'current', 'currents'),
-}
-STAMPS = ('time', 't', 'timestamp', 'stamp', 'secs', 'sec', 'seconds')
-FRACTIONS = ('nanosec', 'nsec', 'nsecs', 'nanoseconds')
-# What was wanted, or estimated from something else, is not what was measured
-NOT_MEASURED = {'d', 'des', 'desired', 'cmd', 'command', 'commanded', 'target', 'ref',
-                'reference', 'goal', 'error', 'err', 'ext', 'external', 'hat', 'setpoint'}
-COMMON = {'joint', 'joints', 'state', 'states', 'actual', 'act', 'measured', 'meas', 'j', 'axis',
-          'robot', 'arm', 'motor', 'value', 'data', 'm', 'msr', 'sensor', 'link'}
-
 
 @dataclass
 class Found:
     """
     Columns by quantity and joint.
 
-    ``by_number`` is set where joints were told by number alone, so that their order is a guess;
-    ``units`` are those that headers name.
+    ``by_number`` is set where joints were told by number alone, so that their order is a guess.
     """
 
     time: str | None = None
     fraction: str | None = None
     columns: dict[str, dict[str, str]] = field(default_factory=dict)
-    units: dict[str, str] = field(default_factory=dict)
     by_number: bool = False
+
+    def units(self) -> dict[str, Unit | dict[str, Unit]]:
+        """Return the units that these headers name; joint by joint where they differ."""
+        units: dict[str, Unit | dict[str, Unit]] = {}
+        if self.time is not None and (unit := _unit('time', self.time)):
+            units['time'] = unit
+        for quantity, columns in self.columns.items():
+            each: dict[str, Unit] = {joint: _unit(quantity, header) or of_units.SI[quantity]
+                                     for joint, header in columns.items()}
+            if len({*each.values()}) > 1:
+                units[quantity] = each
+            elif each:
+                units[quantity] = next(iter(each.values()))
+        return units
 
 
 def by_map(columns: Columns, headers: Sequence[str], joints: Sequence[str],
@@ -64,6 +63,8 @@ def by_map(columns: Columns, headers: Sequence[str], joints: Sequence[str],
             each: Sequence[str | int] = arrays[given]
         elif isinstance(given, str) and '{' in given and quantity != 'time':
             each = [_fill(given, name, k) for k, name in enumerate(joints)]
+        elif isinstance(given, str) and given not in headers:
+            each = _listed(given, headers)
         else:
             each = [given] if isinstance(given, str | int) else list(given)
         names = [_column(item, headers) for item in each]
@@ -84,38 +85,39 @@ def by_header(headers: Iterable[str], joints: Sequence[str]) -> Found:
     """
     Return the columns that usual headers tell of: q1, dq1, pos_joint1, joint1_torque, tau[0], ...
 
-    :raises RecordingError: two columns would do equally well, or one has no known unit.
+    :raises RecordingError: two columns would do equally well.
     """
     found = Found()
     ranks: dict[tuple[str, object], int] = {}
     numbered: dict[str, dict[int, str]] = {}
     for header in headers:
-        text, unit = _without_unit(header)
-        if (words := _words(text)) and _is_time(words, found, header, unit):
+        text, _ = of_headers.without_unit(header)
+        if (words := of_headers.words_in(text)) and _is_time(words, found, header):
             continue
-        joint, rest = _joint_in(text, joints)
-        quantity, rank = _quantity(rest)
-        if quantity is None and joint is not None:
-            joint, (quantity, rank) = None, _quantity(words)
+        joint, rest = of_headers.joint_in(text, joints)
+        quantity, rank = of_headers.quantity_of(rest)
+        if joint is not None and not rest:      # nothing but its name: where it is
+            quantity, rank = 'position', len(WORDS['position'])
+        elif quantity is None and joint is not None:
+            joint, (quantity, rank) = None, of_headers.quantity_of(words)
         if quantity is None:
             continue
-        if unit:
-            found.units.setdefault(quantity, unit)
-        elif words and WORDS[quantity][rank % 100].startswith('current'):
-            found.units.setdefault(quantity, 'A')
+        number = of_headers.number_in(text)
+        if joint is None and number is None and len(joints) == 1:
+            joint = joints[0]
         if joint is not None:
             _take(found.columns.setdefault(quantity, {}), ranks, (quantity, joint), joint, rank,
                   header)
-        elif (number := _number(text)) is not None:
+        elif number is not None:
             _take(numbered.setdefault(quantity, {}), ranks, (quantity, number), number,
                   rank, header)
     for quantity, of in numbered.items():
         if quantity in found.columns:
             continue
         base = 0 if 0 in of else 1
-        found.columns[quantity] = {joint: of[k + base] for k, joint in enumerate(joints)
-                                   if k + base in of}
-        found.by_number = True
+        if those := {joint: of[k + base] for k, joint in enumerate(joints) if k + base in of}:
+            found.columns[quantity] = those
+            found.by_number = True
     return found
 
 
@@ -132,9 +134,10 @@ def by_count(headers: Sequence[str], joints: Sequence[str], timed: bool) -> Foun
         raise RecordingError(
             f'the table has no header and {len(headers)} columns', name='columns',
             value=len(headers),
-            remedy=f'say which is what by their numbers from 0, for instance '
-                   f"{{'time': 0, 'position': range(1, {n + 1}), 'effort': "
-                   f"range({n + 1}, {2 * n + 1})}}")
+            remedy=f'say which is what by their numbers, which begin at 0, for instance '
+                   f"columns={{'time': 0, 'position': '{_range(first, n)}', 'effort': "
+                   f"'{_range(first + n, n)}'}}" if len(headers) > 1 else
+            'it needs time, positions and efforts side by side, one sample a line')
     for k, quantity in enumerate(WORDS):
         at = first + k * n
         found.columns[quantity] = dict(zip(joints, headers[at:at + n]))
@@ -147,6 +150,21 @@ def _fill(pattern: str, name: str, k: int) -> str:
     except (KeyError, IndexError, ValueError):
         raise RecordingError(f'{pattern!r} is no pattern of columns', name=pattern, value=pattern,
                              remedy='use {name}, {i} (from 1) or {i0} (from 0)') from None
+
+
+def _listed(given: str, headers: Sequence[str]) -> list[str | int]:
+    """Return what '3,5,7-9' or 'a,b,c' names: headers, or numbers of columns from 0."""
+    each: list[str | int] = []
+    for item in (word.strip() for word in given.split(',')):
+        if item not in headers and (match := re.fullmatch(r'(\d+)(?:-(\d+))?', item)):
+            each += range(int(match[1]), int(match[2] or match[1]) + 1)
+        else:
+            each.append(item)
+    return each
+
+
+def _range(first: int, count: int) -> str:
+    return f'{first}-{first + count - 1}' if count > 1 else f'{first}'
 
 
 def _column(given: str | int, headers: Sequence[str]) -> str:
@@ -171,62 +189,20 @@ def _take(into: dict, ranks: dict, key: tuple[str, object], place: object, rank:
         into[place], ranks[key] = header, rank
 
 
-def _without_unit(header: str) -> tuple[str, str]:
-    """Return a header without its unit, and the unit: of `q1 [deg]`, `time_ms`."""
-    for known in re.findall(r'[\[(]([^\])]*)[\])]', header):
-        bare = known.replace(' ', '')
-        if bare in {*TIME, *CURRENT, *(u for table in (ROTARY, SLIDING)
-                                       for of in table.values() for u in of)}:
-            return re.sub(r'\s*[\[(]' + re.escape(known) + r'[\])]', '', header), bare
-    if match := re.fullmatch(r'(.*)_(deg_s|rad_s|deg|rad|mNm|Nm|ms|us|ns|s)', header.strip()):
-        return match[1], match[2].replace('_', '/')
-    return header, ''
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r'[a-z]+', text.lower())
-
-
-def _number(text: str) -> int | None:
-    numbers = re.findall(r'\d+', text)
-    return int(numbers[-1]) if numbers else None
-
-
-def _is_time(words: list[str], found: Found, header: str, unit: str) -> bool:
-    if _number(header) is not None or not {*words} <= {*STAMPS, *FRACTIONS, 'header', 'ros'}:
+def _is_time(words: list[str], found: Found, header: str) -> bool:
+    if of_headers.number_in(header) is not None \
+            or not {*words} <= {*STAMPS, *FRACTIONS, 'header', 'ros'}:
         return False
     if words[-1] in FRACTIONS:
         found.fraction = header
     elif found.time is None or 'header' in words:
         found.time = header
-        if unit:
-            found.units['time'] = unit
     return True
 
 
-def _joint_in(text: str, joints: Sequence[str]) -> tuple[str | None, list[str]]:
-    for joint in sorted(joints, key=len, reverse=True):
-        match = re.search(rf'(?<![a-zA-Z0-9]){re.escape(joint)}(?![a-zA-Z0-9])', text)
-        if match:
-            return joint, _words(text[:match.start()] + ' ' + text[match.end():])
-    return None, _words(text)
-
-
-def _quantity(words: Sequence[str]) -> tuple[str | None, int]:
-    """Return the quantity that words tell of, and how well: less is better."""
-    if NOT_MEASURED & {*words} or not words:
-        return None, 0
-    if 'dot' in words:
-        words = ['qdot' if word in ('q', 'theta') else word for word in words if word != 'dot']
-    strange = 100 * sum(word not in COMMON and not any(word in of for of in WORDS.values())
-                        for word in words)
-    best = [(of.index(word), quantity) for word in words for quantity, of in WORDS.items()
-            if word in of and word not in COMMON]
-    if len({quantity for _, quantity in best}) > 1:
-        return None, 0
-    if not best:        # `joint3` and no more is its position
-        bare = [word for word in words if word in ('joint', 'axis')]
-        return ('position', WORDS['position'].index(bare[0]) + strange) \
-            if len(bare) == len(words) else (None, 0)
-    rank, quantity = min(best)
-    return quantity, rank + strange
+def _unit(quantity: str, header: str) -> str:
+    """Return the unit that a header names for this quantity, empty where it does not."""
+    unit = of_headers.without_unit(header)[1]
+    if unit and of_units.fits(quantity, unit):
+        return unit
+    return 'A' if quantity == 'effort' and of_headers.is_current(header) else ''

@@ -13,12 +13,14 @@ from ...errors import RecordingError
 from ...model.robot import RobotModel
 from .assemble import Wishes, assemble
 from .columns import Columns
+from .read_arrays import read_mat, read_npz
 from .read_bag import read_bag
-from .read_table import read_csv, read_npz
+from .read_table import GIVE, read_csv
 from .recording import Recording
 from .units import Units, check, is_current, to_si
 
 BAGS = ('.mcap', '.db3')
+TABLES = {'.npz': read_npz, '.mat': read_mat}
 
 
 def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
@@ -28,8 +30,8 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     """
     Return what a file recorded of the joints of a model, in its order and in SI units.
 
-    A folder, a .mcap or a .db3 file is a bag of ROS 2 (it needs the extra `identify`), .npz holds
-    arrays of NumPy, all else is a table of text with one sample a line.
+    A folder, a .mcap or a .db3 file is a bag of ROS 2 (it needs the extra `identify`), .npz and
+    .mat hold arrays of NumPy and MATLAB, all else is a table of text with one sample a line.
 
     :param columns: of tables, for 'time', 'position', 'velocity' and 'effort': a pattern with
         {name}, {i} (from 1) or {i0}, such as 'q{i}'; or the headers or numbers (from 0) of the
@@ -39,7 +41,9 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
         before it to turn the sign; a factor to SI; or a mapping from joints to these.
     :param rate: samples a second [Hz]; stands for a column of time.
     :param joint_names: what the columns are of, in their order, where they have but numbers; the
-        model's own order where this is None. For a bag: nothing, it has names.
+        model's own order where this is None. For a bag: what it calls the model's joints, in the
+        model's order; where this is None and it has none of their names, joints of the same
+        number are taken to be the same.
     :param topic: see :func:`~.read_bag.read_bag`; ``stamp`` too.
     :raises RecordingError: the file cannot be read so, or lacks a joint.
     :raises UnknownNameError: there is no such column, topic or quantity.
@@ -48,14 +52,14 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     check(units)
     if not path.exists():
         raise RecordingError(f'no file {path}', name=str(path),
-                             remedy='give a CSV file, a .npz file, or a bag of ROS 2')
+                             remedy=GIVE)
     if rate is not None and not 0 < rate < np.inf:
         raise RecordingError(f'the rate is {rate!r}', name='rate', value=rate,
                              remedy='give samples a second, more than zero')
     if path.is_dir() or path.suffix.lower() in BAGS:
-        recording = _scaled(read_bag(path, model, topic, stamp), model, units)
+        recording = _scaled(read_bag(path, model, topic, stamp, joint_names), model, units)
     else:
-        table = read_npz(path) if path.suffix.lower() == '.npz' else read_csv(path)
+        table = TABLES.get(path.suffix.lower(), read_csv)(path)
         wishes = Wishes(columns or {}, units, rate, joint_names)
         recording = assemble(table, path.name, model, wishes)
     recording = recording.of(model.joint_names)

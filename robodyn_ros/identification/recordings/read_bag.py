@@ -2,25 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bags of ROS 2, in SQLite or MCAP, read without ROS."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...errors import RecordingError, UnknownNameError
 from ...model.robot import RobotModel
+from .headers import by_number
 from .recording import Recording
 
 STATE_TYPE = 'sensor_msgs/msg/JointState'
 STAMPS = ('header', 'receipt')
 
 
-def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str) -> Recording:
+def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
+             joint_names: Sequence[str] | None = None) -> Recording:
     """
     Return the joint states of a bag: a folder with metadata.yaml, or a bare .mcap or .db3 file.
 
     :param topic: of sensor_msgs/JointState; None: the only one that carries joints of the model.
     :param stamp: 'header' takes the stamps of the messages, and where they are all zero the times
         of receipt; 'receipt' takes these anyway.
+    :param joint_names: what the bag calls the model's joints, in the model's order; None: as the
+        model does, or by their numbers.
     :raises RecordingError: the bag cannot be read, `rosbags` is not installed, or it is not clear
         which topic is meant.
     :raises UnknownNameError: there is no such topic of this type.
@@ -49,14 +53,37 @@ def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str) -> Re
                                     'that was not closed is mended by `ros2 bag reindex`'
                              ) from None
     stamped = stamp == 'header' and any(_nanoseconds(m) for _, m in messages)
-    recording = Recording.from_messages(_plain(messages, stamped), f'{path.name}, {chosen}',
-                                        model.joint_names)
+    known, said = _names(messages, model, joint_names, path.name)
+    recording = Recording.from_messages(_plain(messages, stamped, known),
+                                        f'{path.name}, {chosen}', model.joint_names)
     clock = 'header stamps' if stamped else 'times of receipt' + (
         '' if stamp == 'receipt' else ', for the header stamps are all zero')
     notes = [f'{len(messages)} messages of {chosen}, {len(connections)} publishers; '
-             f'time: {clock}', *recording.notes]
+             f'time: {clock}', *said, *recording.notes]
     return Recording(recording.joint_names, recording.time, recording.position,
                      recording.velocity, recording.effort, recording.source, tuple(notes))
+
+
+def _names(messages: list[tuple[int, Any]], model: RobotModel, given: Sequence[str] | None,
+           source: str) -> tuple[dict[str, str], list[str]]:
+    """Return what joints of the bag are called in the model, and a note if that is a guess."""
+    names = list(dict.fromkeys(name for _, message in messages for name in message.name))
+    if given is not None:
+        if unknown := [name for name in given if name not in names]:
+            raise UnknownNameError(f'joint in {source}', unknown[0], names)
+        if len(given) != model.nv:
+            raise RecordingError(f'{len(given)} names of joints are given', name='joint_names',
+                                 value=tuple(given), remedy=f'give {model.nv}, in the order of '
+                                                            f'{", ".join(model.joint_names)}')
+        return dict(zip(given, model.joint_names)), []
+    if not {*names}.isdisjoint(model.joint_names):
+        return {}, []
+    if known := by_number(names, model.joint_names):
+        return known, ['joints by number: ' + ', '.join(f'{a} → {b}' for a, b in known.items())]
+    raise RecordingError(
+        f'{source} has none of the joints of the model', name=model.joint_names[0],
+        value=tuple(names), remedy=f'it has {", ".join(names) or "no names"}: give those that are '
+                                   f'{", ".join(model.joint_names)} (joint_names=(...))')
 
 
 def _storage(path: Path) -> Path:
@@ -109,10 +136,12 @@ def _nanoseconds(message: Any) -> int:
     return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
 
 
-def _plain(messages: list[tuple[int, Any]], stamped: bool) -> Iterator[tuple]:
-    """Yield messages as they are merged, their times from the first one on."""
+def _plain(messages: list[tuple[int, Any]], stamped: bool,
+           known: dict[str, str]) -> Iterator[tuple]:
+    """Yield messages as they are merged, their times from the first one on, joints as known."""
     first = None
     for received, message in messages:
         at = _nanoseconds(message) if stamped else received
         first = at if first is None else first
-        yield (at - first) * 1e-9, message.name, message.position, message.velocity, message.effort
+        yield ((at - first) * 1e-9, [known.get(name, name) for name in message.name],
+               message.position, message.velocity, message.effort)

@@ -1,23 +1,31 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables on disk as columns by name: CSV of any dialect, and NumPy's .npz."""
+"""Tables of text as columns by name: CSV of any dialect."""
 
 import csv
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy import ndarray
 
 from ...errors import RecordingError
+from .units import known
 
 SEPARATORS = (',', ';', '\t', '|', ' ')
 COMMENT = ('#', '%')
 LOOKED_AT = 50      # lines from which the dialect is told
+GIVE = 'give a CSV file, a .npz or .mat file, or a bag of ROS 2'
+AS_CSV = 'save it as CSV there, and give that file'
+KINDS = {'.xlsx': AS_CSV, '.xls': AS_CSV, '.ods': AS_CSV, '.parquet': AS_CSV, '.h5': AS_CSV,
+         '.hdf5': AS_CSV, '.json': AS_CSV, '.pkl': AS_CSV, '.npy': 'put time, position and effort '
+         'side by side with numpy.savez, and give the .npz file',
+         '.bag': 'it is a bag of ROS 1: `rosbags-convert` of pip install rosbags makes one of '
+                 'ROS 2'}
 
 
 @dataclass
@@ -30,6 +38,7 @@ class Table:
     :param arrays: names of arrays of the file that stand for several columns.
     :param joint_names: what the file calls the joints, where it does.
     :param notes: what was understood, for a person.
+    :param words: the first cell of columns as it was written.
     """
 
     columns: dict[str, ndarray]
@@ -37,6 +46,11 @@ class Table:
     arrays: dict[str, list[str]] = field(default_factory=dict)
     joint_names: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+    words: dict[str, str] = field(default_factory=dict)
+
+    def told(self, name: str) -> str:
+        """Return how a column begins, for a message."""
+        return f', but {self.words[name]!r}' if self.words.get(name) else ''
 
 
 def read_csv(path: Path) -> Table:
@@ -44,83 +58,77 @@ def read_csv(path: Path) -> Table:
     Return the columns of a text table, whatever separates them.
 
     Lines that begin with # or % are comments; the last one before the numbers is the header where
-    it has as many words as there are columns. A comma may be the decimal point where something
-    else separates. Cells that are empty, or `nan`, are NaN.
+    it has as many words as there are columns. A line of units may follow the header; what stands
+    before it is left out. A comma may be the decimal point where something else separates, or
+    quotes do. Cells that are empty, or `nan`, are NaN; columns that are empty are left out.
 
     :raises RecordingError: there are no two lines of equally many numbers.
     """
-    try:
-        text = path.read_text(encoding='utf-8-sig')
-    except UnicodeDecodeError:
-        raise _no_table(path, 'it is not text in UTF-8') from None
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text_of(path).splitlines() if line.strip()]
     body = [line for line in lines if not line.lstrip().startswith(COMMENT)]
     if len(body) < 2:
-        raise _no_table(path, f'it has {len(body)} lines')
+        raise no_table(path, f'it has {len(body)} lines')
     separator = _separator(body[:LOOKED_AT])
-    first = _cells(body[0], separator)
-    widths = Counter(len(_cells(line, separator)) for line in body[1:LOOKED_AT])
-    width = widths.most_common(1)[0][0]
-    if any(_is_text(cell) for cell in first):
-        names, header = first, True
-        body = body[1:]
-    else:
-        names, header = _commented(lines, separator, width), True
-        if not names:
-            names, header = [str(k) for k in range(width)], False
+    head = [_cells(line, separator) for line in body[:LOOKED_AT]]
+    width = Counter(map(len, head[1:])).most_common(1)[0][0]
+    start, names, notes = _header(head, width)
+    header = True
+    if not names:
+        names = _commented(lines, separator, width)
+    elif len(names) < width:        # a separator at the ends of lines, or lines with their names
+        at_end = all(not cells[-1] for cells in head[start:] if len(cells) == width)
+        names = [*names, ''] if at_end else ['', *names]
+    if not names:
+        names, header = [str(k) for k in range(width)], False
     if twice := [name for name, count in Counter(names).items() if count > 1 and name]:
         raise RecordingError(f'column {twice[0]!r} stands twice in the header of {path.name}',
                              name=twice[0], value=names, remedy='give each column its own name')
-    values = _numbers(body, separator, len(names), path)
+    if start >= len(body):
+        raise no_table(path, 'no line of numbers follows its header')
+    first = _cells(body[start], separator)
+    if any(cell.startswith(('[', '{')) for cell in first):
+        raise RecordingError(f'{path.name} has cells that hold several numbers', name=str(path),
+                             value=body[start][:100],
+                             remedy='write a number a cell, and a column a joint')
+    values = _numbers(body[start:], separator, width, path)
+    if not len(values):
+        raise no_table(path, 'it has no whole line of numbers')
+    # A separator at the ends of lines
+    while not header and len(names) > 1 and np.isnan(values[:, -1]).all():
+        names, values = names[:-1], values[:, :-1]
     columns = {name: values[:, k] for k, name in enumerate(names) if name}
     known = {',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars', ' ': 'spaces'}
-    return Table(columns, header, notes=[
+    return Table(columns, header, words=dict(zip(names, first)), notes=[
         f'{len(values)} lines of {len(names)} columns separated by {known[separator]}, '
-        f'{"with" if header else "without"} a header'])
+        f'{"with" if header else "without"} a header', *notes])
 
 
-def read_npz(path: Path) -> Table:
+def text_of(path: Path) -> str:
     """
-    Return the arrays of a .npz file as columns: those of `position` are `position[0]`, ...
+    Return a text in UTF-8, in UTF-16 where it says so, or in Windows' Latin alphabet.
 
-    An array `joint_names` (or `names`, `joints`) names the joints.
-
-    :raises RecordingError: it holds no arrays of numbers that are equally long.
+    :raises RecordingError: it is no text; of well-known kinds of files it is told what to do.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            given = {name: file[name] for name in file.files}
-    except (ValueError, BadZipFile, EOFError) as error:
-        raise _no_table(path, f'NumPy says: {error}') from None
-    table = Table({})
-    for key in ('joint_names', 'names', 'joints'):
-        if key in given and given[key].dtype.kind in 'US':
-            table.joint_names = tuple(str(name) for name in np.atleast_1d(given.pop(key)))
-    arrays = {name: array for name, array in given.items()
-              if array.dtype.kind in 'fiu' and array.ndim in (1, 2) and array.size > 1}
-    if not arrays:
-        raise _no_table(path, 'it has no arrays of numbers')
-    length = Counter(n for array in arrays.values() for n in array.shape).most_common(1)[0][0]
-    for name, array in arrays.items():
-        array = array.astype(float)
-        if array.ndim == 2 and array.shape[0] != length and array.shape[1] == length:
-            table.notes.append(f'{name} is transposed: its samples are in its columns')
-            array = array.T
-        if len(array) != length:
-            table.notes.append(f'{name} {array.shape} left out: others have {length} samples')
-        elif array.ndim == 1:
-            table.columns[name] = array
-        else:
-            table.arrays[name] = [f'{name}[{k}]' for k in range(array.shape[1])]
-            table.columns.update(zip(table.arrays[name], array.T))
-    table.notes.insert(0, 'arrays ' + ', '.join(
-        f'{name} {array.shape}' for name, array in arrays.items()))
-    return table
+    if advice := KINDS.get(path.suffix.lower()):
+        raise RecordingError(f'{path.name} is of a kind that is not read', name=str(path),
+                             value=path.suffix, remedy=advice)
+    content = path.read_bytes()
+    utf16 = content.startswith((b'\xff\xfe', b'\xfe\xff'))
+    # Names of units such as ° come from Windows in its own alphabet
+    for encoding in ('utf-16',) if utf16 else ('utf-8-sig', 'cp1252'):
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if not re.search('[\x00-\x08\x0e-\x1f]', text):
+            return text
+    raise no_table(path, 'it is not text')
 
 
-def _no_table(path: Path, why: str) -> RecordingError:
+def no_table(path: Path, why: str, remedy: str = GIVE) -> RecordingError:
+    """Return what is raised where a file cannot be a recording."""
     return RecordingError(f'{path.name} is no table of numbers: {why}', name=str(path),
-                          remedy='give a CSV file, a .npz file, or a bag of ROS 2')
+                          remedy=remedy)
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -135,6 +143,36 @@ def _is_text(cell: str) -> bool:
     except ValueError:
         return True
     return False
+
+
+def _header(head: list[list[str]], width: int) -> tuple[int, list[str], list[str]]:
+    """Return where the numbers begin, the cells of the header, if there is one, and notes."""
+    wide = [k for k, cells in enumerate(head) if len(cells) in (width, width - 1)]
+    first = next((k for k in wide if _is_data(head[k])), len(head))
+    texts = [k for k in wide if k < first and all(_is_text(cell) for cell in head[k] if cell)]
+    if first == len(head) or not texts and any(map(_is_text, head[wide[0]])):
+        texts = wide[:1]
+    if not texts:
+        return wide[0], [], []
+    names = head[texts[-1]]
+    if len(texts) < 2 or not _are_units(names):
+        return texts[-1] + 1, names, []
+    pairs = itertools.zip_longest(head[texts[-2]], names, fillvalue='')
+    return texts[-1] + 1, [f'{name} [{unit.strip("[]()")}]' if unit else name
+                           for name, unit in pairs], [
+        'the line below the header was read as units']
+
+
+def _is_data(cells: list[str]) -> bool:
+    """Tell whether most cells that are not empty are numbers."""
+    filled = [cell for cell in cells if cell]
+    return sum(not _is_text(cell) for cell in filled) > len(filled) / 2
+
+
+def _are_units(cells: list[str]) -> bool:
+    """Tell whether every cell that is not empty is a unit, with brackets or without."""
+    filled = [cell.strip('[]()') for cell in cells if cell]
+    return bool(filled) and all(cell == '-' or known(cell) for cell in filled)
 
 
 def _separator(lines: list[str]) -> str:
@@ -176,7 +214,7 @@ def _numbers(body: list[str], separator: str, width: int, path: Path) -> ndarray
             return values
     except ValueError:      # empty cells, quotes, words, ragged lines
         pass
-    return np.array(list(_slowly(body, separator, width, path)))
+    return np.array(list(_slowly(body, separator, width, path))).reshape(-1, width)
 
 
 def _slowly(body: list[str], separator: str, width: int, path: Path) -> Iterator[list[float]]:
@@ -188,4 +226,5 @@ def _slowly(body: list[str], separator: str, width: int, path: Path) -> Iterator
             raise RecordingError(
                 f'line {number} of the numbers in {path.name} has {len(cells)} cells',
                 name=str(path), value=line, remedy=f'the others have {width}')
-        yield [np.nan if not cell or _is_text(cell) else float(cell) for cell in cells]
+        yield [np.nan if not cell or _is_text(cell) else float(cell.replace(',', '.'))
+               for cell in cells]

@@ -29,6 +29,11 @@ SLIDING = {
 CURRENT = {'A': 1.0, 'mA': 1e-3}
 TIME = {'s': 1.0, 'sec': 1.0, 'ms': 1e-3, 'msec': 1e-3, 'us': 1e-6, 'µs': 1e-6, 'usec': 1e-6,
         'ns': 1e-9, 'nsec': 1e-9}
+# Long forms of headers, each replaced by the short one
+SPELLED = (('degrees', 'deg'), ('degree', 'deg'), ('radians', 'rad'), ('radian', 'rad'),
+           ('milliseconds', 'ms'), ('microseconds', 'us'), ('nanoseconds', 'ns'),
+           ('seconds', 's'), ('second', 's'), ('/sec', '/s'), ('turns', 'rev'), ('amps', 'A'),
+           ('n-m', 'Nm'), ('nm', 'Nm'))
 SI = {'time': 's', 'position': 'rad', 'velocity': 'rad/s', 'effort': 'N·m'}
 
 
@@ -38,6 +43,25 @@ def check(units: Units) -> None:
         if quantity not in SI:
             raise RecordingError(f'{quantity!r} has no unit', name=str(quantity),
                                  value=units[quantity], remedy=f'give those of {", ".join(SI)}')
+
+
+def known(text: str) -> str:
+    """Return the unit that a word of a header is, empty where it is none that is known."""
+    every = {*TIME, *CURRENT, *(unit for table in (ROTARY, SLIDING) for of in table.values()
+                                for unit in of)}
+    bare = text.replace(' ', '')
+    short = bare.lower()
+    for long, unit in SPELLED:
+        short = short.replace(long, unit)
+    return next((unit for unit in (bare, short) if unit in every), '')
+
+
+def fits(quantity: str, unit: str) -> bool:
+    """Tell whether a unit is one of this quantity, of either kind of joint."""
+    if quantity == 'time':
+        return unit in TIME
+    return unit in {**ROTARY[quantity], **SLIDING[quantity],
+                    **(CURRENT if quantity == 'effort' else {})}
 
 
 def factor(quantity: str, unit: Unit, kind: str) -> float:
@@ -85,6 +109,12 @@ def to_si(quantity: str, values: ndarray, unit: Unit | Mapping[str, Unit],
     else:
         each = [unit] * len(names)
     return values * np.array([factor(quantity, u, k) for u, k in zip(each, kinds)])
+
+
+def said(unit: Unit | Mapping[str, Unit]) -> str:
+    """Return a unit for a person, joint by joint where it is given so."""
+    return ', '.join(f'{u} of {name}' for name, u in unit.items()) \
+        if isinstance(unit, Mapping) else str(unit)
 
 
 def is_current(unit: Unit | Mapping[str, Unit]) -> bool:

@@ -1,0 +1,116 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the header of one column says: its quantity, its joint, its unit."""
+
+import re
+from collections.abc import Sequence
+
+from .units import known
+
+# Of several columns that would do, the one whose word comes first is taken
+WORDS = {
+    'position': ('position', 'positions', 'pos', 'q', 'angle', 'angles', 'theta', 'joint', 'axis'),
+    'velocity': ('velocity', 'velocities', 'vel', 'dq', 'qd', 'qdot', 'speed', 'dtheta', 'omega',
+                 'thetadot', 'qp', 'v'),
+    'effort': ('effort', 'efforts', 'eff', 'torque', 'torques', 'tau', 'trq', 'tq', 'force',
+               'moment', 'current', 'currents'),
+}
+STAMPS = ('time', 't', 'timestamp', 'stamp', 'times', 'timestamps', 'stamps', 'secs', 'sec',
+          'seconds', 'elapsed')
+FRACTIONS = ('nanosec', 'nsec', 'nsecs', 'nanoseconds')
+# What was wanted, or estimated from something else, is not what was measured
+NOT_MEASURED = {'d', 'des', 'desired', 'cmd', 'command', 'commanded', 'target', 'ref',
+                'reference', 'goal', 'error', 'err', 'ext', 'external', 'hat', 'setpoint'}
+COMMON = {'joint', 'joints', 'jnt', 'state', 'states', 'actual', 'act', 'measured', 'meas', 'j',
+          'axis', 'robot', 'arm', 'motor', 'value', 'data', 'm', 'msr', 'sensor', 'link'}
+# `q1_deg`, and where no number of a joint could be mistaken for one's name, `q_deg_1`
+ENDING = re.compile(r'(.*?)_(deg_s|rad_s|deg|rad|mNm|Nm|mA|A|ms|us|ns|s)')
+INSIDE = re.compile(r'(.*?)_(deg_s|rad_s|deg|rad|mNm|Nm|mA)(_?\d+)')
+OVER = re.compile(r'([^/].*?)/([^/]+/s|[^/]+)')
+
+
+def without_unit(header: str) -> tuple[str, str]:
+    """Return a header without its unit, and the unit: of `q1 [deg]`, `time_ms`, `tau1/Nm`."""
+    for inside in re.findall(r'[\[(]([^\])]*)[\])]', header):
+        if unit := known(inside):
+            return re.sub(r'\s*[\[(]' + re.escape(inside) + r'[\])]', '', header), unit
+    header = header.strip()
+    if match := ENDING.fullmatch(header):
+        return match[1], match[2].replace('_', '/')
+    if match := INSIDE.fullmatch(header):
+        return match[1] + match[3], match[2].replace('_', '/')
+    if (match := OVER.fullmatch(header)) and (unit := known(match[2])):
+        return match[1], unit
+    return header, ''
+
+
+def words_in(text: str) -> list[str]:
+    """Return the words of a header in small letters; `jointPos` is two of them, `dQ` one."""
+    return re.findall(r'[a-z]+', re.sub(r'(?<=[a-z]{2})(?=[A-Z])', ' ', text).lower())
+
+
+def number_in(text: str) -> int | None:
+    """Return the last number of a header, None where there is none."""
+    numbers = re.findall(r'\d+', text)
+    return int(numbers[-1]) if numbers else None
+
+
+def joint_in(text: str, joints: Sequence[str]) -> tuple[str | None, list[str]]:
+    """
+    Return the joint that a header names, and its other words.
+
+    Capitals, and what stands between the parts of a name, may differ; `joint` may be left out.
+    """
+    by_length = sorted(joints, key=len, reverse=True)
+    for shorter in (False, True):
+        for joint in by_length:
+            parts = [part for part in re.split(r'[\W_]+', joint)
+                     if part and not (shorter and part.lower() == 'joint')]
+            if not re.search('[a-zA-Z]', ''.join(parts)):
+                continue
+            pattern = r'[\W_]*'.join(map(re.escape, parts))
+            match = re.search(rf'(?<![a-zA-Z0-9]){pattern}(?![a-zA-Z0-9])', text, re.IGNORECASE)
+            if match:
+                return joint, words_in(text[:match.start()] + ' ' + text[match.end():])
+    return None, words_in(text)
+
+
+def quantity_of(words: Sequence[str]) -> tuple[str | None, int]:
+    """Return the quantity that words tell of, and how well: less is better."""
+    if NOT_MEASURED & {*words} or not words:
+        return None, 0
+    if 'dot' in words:
+        words = ['qdot' if word in ('q', 'theta') else word for word in words if word != 'dot']
+    strange = 100 * sum(word not in COMMON and not any(word in of for of in WORDS.values())
+                        for word in words)
+    best = [(of.index(word), quantity) for word in words for quantity, of in WORDS.items()
+            if word in of and word not in COMMON]
+    if len({quantity for _, quantity in best}) > 1:
+        return None, 0
+    if not best:        # `joint3`, `axis_act_a3` and no more is its position
+        bare = [word for word in words if word in ('joint', 'axis')]
+        return ('position', WORDS['position'].index(bare[0]) + strange) \
+            if bare and {*words} <= {*COMMON, 'a'} else (None, 0)
+    rank, quantity = min(best)
+    return quantity, rank + strange
+
+
+def is_current(header: str) -> bool:
+    """Tell whether a header speaks of currents, not of torques."""
+    words = words_in(without_unit(header)[0])
+    return 'effort' == quantity_of(words)[0] and not {'current', 'currents'}.isdisjoint(words)
+
+
+def by_number(names: Sequence[str], joints: Sequence[str]) -> dict[str, str]:
+    """
+    Return names of joints that are called otherwise, by the number that they have in common.
+
+    Empty where one of them is known, or the numbers do not tell.
+    """
+    if not {*names}.isdisjoint(joints):
+        return {}
+    ours = {number_in(joint): joint for joint in joints}
+    theirs = {number_in(name): name for name in names}
+    clear = None not in ours and len(ours) == len(joints) and len(theirs) == len(names)
+    return {theirs[number]: joint for number, joint in ours.items()} \
+        if clear and {*ours} <= {*theirs} else {}

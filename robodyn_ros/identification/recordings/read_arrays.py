@@ -1,0 +1,76 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays on disk as columns by name: NumPy's .npz and MATLAB's .mat."""
+
+from collections import Counter
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy import ndarray
+from scipy.io import loadmat
+from scipy.io.matlab import MatReadError
+
+from .read_table import Table, no_table
+
+
+def read_mat(path: Path) -> Table:
+    """
+    Return the arrays of a .mat file of MATLAB as columns, as :func:`read_npz` does.
+
+    :raises RecordingError: it holds no such arrays, or is of version 7.3.
+    """
+    try:
+        given = loadmat(path)
+    except NotImplementedError:
+        raise no_table(path, 'it is of version 7.3, which is HDF5',
+                        "save it in MATLAB with save(..., '-v7')") from None
+    except (ValueError, MatReadError, OSError, TypeError) as error:
+        raise no_table(path, f'SciPy says: {error}') from None
+    # Everything is a matrix there: a column of times too
+    arrays = {name: array.squeeze() for name, array in given.items()
+              if isinstance(array, np.ndarray)}
+    return _of_arrays(arrays, path)
+
+
+def read_npz(path: Path) -> Table:
+    """
+    Return the arrays of a .npz file as columns: those of `position` are `position[0]`, ...
+
+    An array `joint_names` (or `names`, `joints`) names the joints.
+
+    :raises RecordingError: it holds no arrays of numbers that are equally long.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            given = {name: file[name] for name in file.files}
+    except (ValueError, BadZipFile, EOFError) as error:
+        raise no_table(path, f'NumPy says: {error}') from None
+    return _of_arrays(given, path)
+
+
+def _of_arrays(given: dict[str, ndarray], path: Path) -> Table:
+    table = Table({})
+    for key in ('joint_names', 'names', 'joints'):
+        if key in given and given[key].dtype.kind in 'US':
+            table.joint_names = tuple(str(name) for name in np.atleast_1d(given.pop(key)))
+    arrays = {name: array for name, array in given.items()
+              if array.dtype.kind in 'fiu' and array.ndim in (1, 2) and array.size > 1}
+    if not arrays:
+        raise no_table(path, 'it has no arrays of numbers')
+    length = Counter(n for array in arrays.values() for n in array.shape).most_common(1)[0][0]
+    for name, array in arrays.items():
+        array = array.astype(float)
+        if array.ndim == 2 and array.shape[0] != length and array.shape[1] == length:
+            table.notes.append(f'{name} is transposed: its samples are in its columns')
+            array = array.T
+        if len(array) != length:
+            table.notes.append(f'{name} {array.shape} left out: others have {length} samples')
+        elif array.ndim == 1:
+            table.columns[name] = array
+        else:
+            table.arrays[name] = [f'{name}[{k}]' for k in range(array.shape[1])]
+            table.columns.update(zip(table.arrays[name], array.T))
+    table.notes.insert(0, 'arrays ' + ', '.join(
+        f'{name} {array.shape}' for name, array in arrays.items()))
+    return table
