@@ -31,7 +31,9 @@ from .parameters import Parameters
 from .references import References
 from .serialized import RCLError
 from .simulation_clock import SimulationClock
+from .watch import Watch
 
+LOOK = 0.05             # s between two looks at whether there is something to log
 LAST_WORD = Duration(seconds=2.0)        # until everybody has heard it, at most
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -61,8 +63,8 @@ class ControllerNode(LifecycleNode):
         self._recorder = FlightRecorder(self)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)    # a paused simulation is told of too
-        self.create_timer(1.0, self._publish_diagnostics, clock=steady)
-        self.create_timer(0.05, self._log_changes, clock=steady)
+        self.create_timer(1.0, self._each_second, clock=steady)
+        self._watch = Watch(self, LOOK, self._is_news, self._log_changes)
         self.create_service(Trigger, '~/reset', self._on_reset)
         self.references = References(self, lambda: self.loop if self._active else None)
         self._starter = self.create_timer(0.5, self._autostart, clock=steady) if self.parameters[
@@ -158,6 +160,7 @@ class ControllerNode(LifecycleNode):
             while not over():
                 spin()
         finally:
+            self._watch.close()
             self._halt()
             self._close()
             self._description.destroy()
@@ -254,6 +257,10 @@ class ControllerNode(LifecycleNode):
         response.message = objection or 'armed'
         return response
 
+    def _each_second(self) -> None:
+        self._log_changes()
+        self._publish_diagnostics()
+
     def _publish_diagnostics(self) -> None:
         if self.loop is None or not self._active:
             told = [self._report.idle(self._trouble)]
@@ -261,6 +268,15 @@ class ControllerNode(LifecycleNode):
             told = [self._report.status(self.loop, self.references, time.monotonic()),
                     self._report.timing(self.loop, thresholds(self.parameters.values()))]
         self._diagnostics.publish(diagnostics.array(self.get_clock().now().to_msg(), told))
+
+    def _is_news(self) -> bool:
+        """Tell whether the next method has something to do at once; any thread may ask."""
+        if (loop := self.loop) is None:
+            return False
+        unheard = bool(loop.controller.outside['listeners'][0] == 0)
+        return bool((loop.controller.phase, frozenset(loop.tally.refused)) != self._seen
+                    or self._recorder.waits(loop)
+                    or self._active and (unheard != self._unheard or not loop.running))
 
     def _log_changes(self) -> None:
         if self.loop is None:
@@ -277,7 +293,7 @@ class ControllerNode(LifecycleNode):
             self.get_logger().warning(f'joint states are refused: {", ".join(new)}')
         self._seen = (phase, refused)
         self._record_fault()
-        unheard = self._active and controller.outside['listeners'][0] == 0
+        unheard = self._active and bool(controller.outside['listeners'][0] == 0)
         if unheard and not self._unheard:
             self.get_logger().warning('nobody listens to the commands: the reference is frozen')
         self._unheard = unheard

@@ -61,7 +61,7 @@ class FlightRecorder:
     def look(self, loop: ControlLoop, folder: str, *, at_once: bool = False) -> None:
         """Write a recording some time after a fault; at once, before nobody looks for long."""
         controller, now = loop.controller, time.monotonic()
-        if (faults := int(controller.memory['faults'][0])) > self._seen:
+        if (faults := _faults(loop)) > self._seen:
             self._seen = faults
             self._due = self._due or now + AFTER
         if not self._due or not (at_once or now >= self._due):
@@ -78,6 +78,10 @@ class FlightRecorder:
             target=self._write, name='flight_recorder',
             args=(folder, controller, snapshot, *_fault(controller, snapshot), loop))
         self._writing.start()
+
+    def waits(self, loop: ControlLoop) -> bool:
+        """Tell whether :meth:`look` has something to do; any thread may ask."""
+        return _faults(loop) > self._seen or 0.0 < self._due <= time.monotonic()
 
     def join(self) -> None:
         """Wait for what is being written."""
@@ -108,6 +112,10 @@ class FlightRecorder:
         for old in files[:-KEPT]:
             with suppress(OSError):
                 old.unlink()
+
+
+def _faults(loop: ControlLoop) -> int:
+    return int(loop.controller.memory['faults'][0])
 
 
 def _fault(controller: Controller, snapshot: Snapshot) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from ..errors import RobodynError
 from .serialized import RCLError
+from .watch import woken_by_signals
 
 
 def freeze_garbage() -> None:
@@ -70,7 +71,8 @@ def main(make: Callable[[], Any], args: list[str] | None) -> int:
             return 1
         executor = SingleThreadedExecutor()
         executor.add_node(node)
-        node.run(lambda: executor.spin_once(timeout_sec=0.1), over.is_set)
+        with woken_by_signals(executor):
+            node.run(lambda: executor.spin_once(timeout_sec=1.0), over.is_set)
         executor.shutdown()
         node.destroy_node()
     except RobodynError as error:

@@ -3,7 +3,6 @@
 """What looks wrong in samples alone, before the dynamics are asked."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy import ndarray
@@ -125,8 +124,7 @@ def _rate(time: ndarray) -> Iterator[Doubt]:
 
 def _limits(position: ndarray, model: RobotModel) -> Iterator[Doubt]:
     low, high = position.min(0), position.max(0)
-    found: list[Doubt] = []
-    named: dict[str, list[str]] = {'deg': [], 'mm': []}
+    outside: dict[str, tuple[int, bool]] = {}       # its number, and whether it is but the unit
     for j, name in enumerate(model.joint_names):
         lower, upper = float(model.position_lower[j]), float(model.position_upper[j])
         if not (np.isfinite(upper - lower) and upper > lower):
@@ -134,27 +132,23 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[Doubt]:
         slack = BEYOND * (upper - lower)
         if lower - slack <= low[j] and high[j] <= upper + slack:
             continue
-        rotary = model.joint_types[j] != 'prismatic'
-        scale = np.pi / 180 if rotary else 1e-3
+        scale = 1e-3 if model.joint_types[j] == 'prismatic' else np.pi / 180
         fits = lower - slack <= scale * low[j] and scale * high[j] <= upper + slack
         # What is but shifted or turned would be within in degrees as well
         far = max(-low[j], high[j]) > FAR * max(abs(lower), abs(upper))
-        unit = ('degrees', 'deg') if rotary else ('millimetres', 'mm')
-        if fits and far:
-            named[unit[1]].append(name)
-        found.append(Doubt(
-            'limits', name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits are '
-            f'{lower:.4g} and {upper:.4g}', unit[0] if fits and far else
-            'check the unit and the sign of the position, and the order of the joints',
-            float(max(-low[j], high[j])), fatal=bool(fits and far)))
-    for doubt in found:
-        for word, unit_name in (('degrees', 'deg'), ('millimetres', 'mm')):
-            if doubt.fatal and doubt.remedy == word:
-                of = [name for name, kind in zip(model.joint_names, model.joint_types)
-                      if (kind == 'prismatic') == (unit_name == 'mm')]
-                doubt = replace(doubt, remedy=f'in {word} it would be within: '
-                                f'{in_units("position", unit_name, named[unit_name], of)}')
-        yield doubt
+        outside[name] = j, bool(fits and far)
+    for name, (j, of_unit) in outside.items():
+        remedy = 'check the unit and the sign of the position, and the order of the joints'
+        if of_unit:
+            slides = model.joint_types[j] == 'prismatic'
+            word, unit = ('millimetres', 'mm') if slides else ('degrees', 'deg')
+            alike = [other for k, other in enumerate(model.joint_names)
+                     if (model.joint_types[k] == 'prismatic') == slides]
+            those = [other for other in alike if outside.get(other, (0, False))[1]]
+            remedy = f'in {word} it would be within: {in_units("position", unit, those, alike)}'
+        yield Doubt('limits', name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits '
+                    f'are {model.position_lower[j]:.4g} and {model.position_upper[j]:.4g}',
+                    remedy, float(max(-low[j], high[j])), fatal=of_unit)
 
 
 def _still(position: ndarray, model: RobotModel) -> Iterator[Doubt]:

@@ -16,6 +16,7 @@ from .units import Unit
 # (from 0); or the columns themselves, in the joints' order
 Columns = Mapping[str, str | int | Sequence[str | int] | None]
 
+
 @dataclass
 class Found:
     """
