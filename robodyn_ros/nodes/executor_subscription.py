@@ -35,8 +35,10 @@ class ExecutorSubscription:
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._node)
         self._taken: deque[Sample] = deque()
+        # Jazzy's annotations know of no second argument, which it gives all the same
+        callback: Any = self._on_message
         self._subscription = self._node.create_subscription(
-            type, node.resolve_topic_name(topic), self._on_message, qos, raw=True)
+            type, node.resolve_topic_name(topic), callback, qos, raw=True)
         # Executor.wake() lets the executor look again, and wait on; this ends the wait
         self._guard = self._node.create_guard_condition(lambda: None)
         self._context.on_shutdown(self.wake)
