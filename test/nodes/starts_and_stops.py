@@ -47,7 +47,7 @@ def main():
             time.sleep(0.01)
         print(f'{path} {trigger}: {max(0, threads() - before)} threads more', flush=True)
     maps = Path('/proc/self/maps').read_text()
-    files = set(re.findall(r'/dev/shm/fast(?:dds|rtps)_[0-9a-f]{16}', maps))    # 3 and 2
+    files = set(re.findall(r'/dev/shm/fast(?:dds|rtps)_[0-9a-f]{16}', maps))    # Fast DDS 3, 2
     print('\n'.join(sorted(files)), flush=True)
     node.destroy_node()
     context.shutdown()
