@@ -165,10 +165,10 @@ def why(log):
     return errors[0][len('ERROR:'):].strip() if errors else 'pip gave no reason'
 
 
-def follow(pip):
+def follow(running):
     """Wait for pip; in a terminal, show that it gets on."""
     begin = time.time()
-    while pip.poll() is None:
+    while running.poll() is None:
         if sys.stderr.isatty():
             with open(LOG, errors='replace') as log:
                 text = log.read()
