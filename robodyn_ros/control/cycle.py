@@ -34,6 +34,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     elapsed = max(0.0, now - m.time)
     dt = min(elapsed, 2.0 * s.period)
     jumped = abs(now - m.time) > s.state_timeout
+    stalled = guard.stalled(outside[0], s, elapsed)
     if now < m.time:
         m.since = min(m.since, now)
     m.time = now
@@ -71,14 +72,18 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     # What may be done
     guard.take_request(outside[0], m, now)
     if trusted and m.arming == 1:
-        reason, joint = guard.objection(joints, s, v, unmeasured, outside[0].listeners)
+        reason, joint = guard.objection(outside[0], joints, s, v, unmeasured)
     if m.arming == 1:
         guard.arm(m, s, v, reason, joint, fresh, now, tau)
     if trusted:
-        reason, joint = guard.cause(s, m, unmeasured)
+        reason, joint = guard.cause(outside[0], s, m, unmeasured)
+    if stalled:
+        reason, joint = guard.LOOP_STALLED, -1
     if reason != guard.NO_REASON and (m.phase == guard.RISING or m.phase == guard.RUNNING
                                       or m.phase == guard.STOPPING):
         guard.fault(m, v, s, reason, joint, now)
+    if stalled and m.phase == guard.FAULT:
+        guard.fall_silent(m, s)
 
     # What the arm would be given
     last_message = False

@@ -14,12 +14,12 @@ import numpy as np
 from numpy import ndarray
 
 from ..wire.joint_state import STATE, no_state
-from .records import MEMORY, Vectors
+from .records import MEMORY, OUTSIDE, Vectors
 
 # What a cycle is given besides the states of the joints, and whether it published.
 CYCLE = np.dtype([
     ('now', float),                     # s, on the clock of the cycle
-    ('request', np.int64), ('missed', np.int64), ('listeners', np.int64),   # see OUTSIDE
+    *((name, OUTSIDE[name]) for name in OUTSIDE.names or ()),
     ('version', np.int64),              # of the settings, see SETTINGS
     ('serial', np.int64),               # of the reference, see reference.HEADER
     ('published', np.int64),
@@ -74,6 +74,9 @@ def before(flight, settings, outside, state, points, now):
     cycle = flight.cycles[slot]
     cycle.now = now
     cycle.missed, cycle.listeners = outside[0].missed, outside[0].listeners
+    cycle.command_publishers = outside[0].command_publishers
+    cycle.stop_reason, cycle.stalled = outside[0].stop_reason, outside[0].stalled
+    cycle.simulated_time = outside[0].simulated_time
     cycle.version, cycle.serial = settings[0].version, points.header[0].serial
     for i in range(state.shape[0]):
         flight.state[slot, i] = state[i]

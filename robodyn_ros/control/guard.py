@@ -34,11 +34,26 @@ REASONS = {
     'POSITION_OUTSIDE': 'position is outside its limits',
     'GRAVITY_ABOVE_LIMIT': 'gravity torque is above the effort limit',
     'EFFORT_MISMATCH': 'measured effort disagrees with the gravity torque',
+    'STATE_INCONSISTENT': 'positions and velocities of the state contradict each other',
+    'STATE_LATE': 'states come later or less often than loop_delay allows',
+    'VELOCITY_ABOVE_LIMIT': 'velocity is above its limit',
+    'LOOP_STALLED': 'the control loop stood still',
+    'CLOCK_STOPPED': 'the simulation clock stands still while the arm moves',
+    'OTHER_COMMANDS': 'another publisher sends commands',
+    'FOLLOWING_ERROR': 'the arm does not follow its reference',
+    'JOINT_BLOCKED': 'the joint is driven and does not move',
+    'WRONG_DIRECTION': 'the joint accelerates against its effort',
+    'EFFORT_OSCILLATES': 'the effort oscillates at its limits',
+    'POWER_ABOVE_LIMIT': 'mechanical power is above its limit',
+    'EMERGENCY_STOP': 'emergency stop',
+    'HEARTBEAT_LOST': 'the heartbeat is missing',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
  EFFORT_LIMITED, PERIODS_MISSED, NOBODY_LISTENS, ARM_MOVES, POSITION_OUTSIDE,
- GRAVITY_ABOVE_LIMIT, EFFORT_MISMATCH) = range(len(CODES))
+ GRAVITY_ABOVE_LIMIT, EFFORT_MISMATCH, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT,
+ LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
+ EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST) = range(len(CODES))
 
 FORGIVEN = 0.1      # periods that each cycle in time makes up for: more than 10 % missed add up
 
@@ -76,12 +91,41 @@ def distrust(state, now, timeout):
     return NO_REASON, -1
 
 
-def cause(s, m, unmeasured):
+def stalled(outside, s, elapsed):
+    """
+    Whether the loop stood still for longer than a state may be old.
+
+    In a simulation, whose time stops and jumps, the loop itself says for how long; otherwise the
+    time ``elapsed`` [s] since the last cycle says so too.
+    """
+    gap = outside.stalled
+    if outside.simulated_time == 0:
+        gap = max(gap, elapsed)
+    return gap > s.state_timeout
+
+
+def fall_silent(m, s):
+    """
+    End the efforts of a latched fault at once: a drive with a timeout has long engaged its brakes.
+
+    A zero might release them again; it is sent only where ``stall_action`` says so, for drives
+    that keep the last effort for ever.
+    """
+    m.since = -inf
+    if s.zero_after_stall == 0:
+        m.publishing = 0
+
+
+def cause(outside, s, m, unmeasured):
     """What ends a motion although the state is sound: (reason, joint)."""
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
     if m.missed > s.missed_limit:
         return PERIODS_MISSED, -1
+    if outside.stop_reason != NO_REASON:
+        return outside.stop_reason, -1
+    if outside.command_publishers > 1:
+        return OTHER_COMMANDS, -1
     if m.strain > s.strain_limit:
         return EFFORT_LIMITED, m.strained
     return NO_REASON, -1
@@ -92,10 +136,14 @@ def count_missed(m, missed):
     m.missed = max(0.0, m.missed + missed - FORGIVEN)
 
 
-def objection(joints, s, v, unmeasured, listeners):
+def objection(outside, joints, s, v, unmeasured):
     """Why the arm must not be armed now, and the joint concerned: (reason, joint)."""
-    if listeners == 0:
+    if outside.stop_reason != NO_REASON:
+        return outside.stop_reason, -1
+    if outside.listeners == 0:
         return NOBODY_LISTENS, -1
+    if outside.command_publishers > 1:
+        return OTHER_COMMANDS, -1
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
     for i in range(v.q.shape[0]):

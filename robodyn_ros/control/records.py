@@ -23,6 +23,10 @@ OUTSIDE = np.dtype([
     ('request', np.int64),
     ('missed', np.int64),               # periods missed between the last cycle and this one
     ('listeners', np.int64),            # subscribers of the commands
+    ('command_publishers', np.int64),   # who publish commands, this controller included
+    ('stop_reason', np.int64),          # reason code of an emergency stop or the like; 0: none
+    ('stalled', float),                 # s for which the loop stood still before this cycle
+    ('simulated_time', np.int64),       # 1: jumps of the time are resets of a simulation
 ])
 
 # One a joint: gains and limits, in the model's order.
@@ -64,6 +68,7 @@ SETTINGS = np.dtype([
     ('stop_with_gravity', np.int64),    # 1: the last message is g(q), 0: it is zero
     ('fault_hold_time', float),         # s of damped gravity after a fault
     ('fault_ramp_time', float),         # s from there to zero
+    ('zero_after_stall', np.int64),     # 1: send zero after a stall, 0: nothing
     ('fault_keeps_holding', np.int64),  # 1: damped gravity as long as the state is fresh
 ])
 

@@ -83,6 +83,7 @@ class Settings:
     fault_hold_time: float = 0.5            # s
     fault_ramp_time: float = 0.5            # s
     fault_action: str = 'ramp'              # ramp | hold
+    stall_action: str = 'silence'           # silence | zero
 
     def per_joint(self, model: RobotModel, name: str) -> ndarray:
         """Value of a list for each joint; :class:`ParameterError` where its length is wrong."""
@@ -170,6 +171,7 @@ class Settings:
         out['velocity_bandwidth'] = 2.0 * np.pi * self.velocity_bandwidth
         out['compensates_friction'] = any(self.friction_compensation)
         out['stop_with_gravity'] = self.stop_with == 'gravity'
+        out['zero_after_stall'] = self.stall_action == 'zero'
         out['fault_keeps_holding'] = self.fault_action == 'hold'
         return out
 

@@ -108,7 +108,7 @@ def joint_state(b, length, received, sequence, names, ends, layout, permutation,
     :param layout: (LAYOUT_SIZE,) with ``permutation`` (n,), ``known`` and ``mask``: what the last
         accepted message looked like. Names that would not fit ``known`` are parsed each time.
     :param scratch: (n, 3) float64; ``scratch_bytes`` the same memory as (24 * n) bytes.
-    :param state: (n, 6) float64: the fields of ``joint_state.STATE``.
+    :param state: (n, 7) float64: the fields of ``joint_state.STATE``.
     :param stamp: (1,) float64: header stamp of the last accepted message [s].
     """
     length = body_end(b, length)
@@ -147,6 +147,8 @@ def joint_state(b, length, received, sequence, names, ends, layout, permutation,
                     or math.isinf(scratch[joint, 2])):
                 return NON_FINITE
 
+    stamp[0] = time_of(b)
+    measured = stamp[0] if stamp[0] != 0.0 else math.nan
     for joint in range(n):
         if permutation[joint] >= 0:
             for i in range(3):
@@ -155,7 +157,7 @@ def joint_state(b, length, received, sequence, names, ends, layout, permutation,
                 state[joint, 5] = state[joint, 3]
             state[joint, 4] = sequence
             state[joint, 3] = received
-    stamp[0] = time_of(b)
+            state[joint, 6] = measured
     if not cached:
         layout[NAMES_END] = end
         remember_names(b, length, layout, known, mask)
