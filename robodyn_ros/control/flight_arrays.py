@@ -30,7 +30,7 @@ from .records import JOINT, MEMORY, MISSING_VELOCITY, MODES, SETTINGS, Vectors
 from .reference import HEADER, Points
 from .settings import Settings
 
-FORMAT = 'robodyn_ros flight 1'
+FORMAT = 'robodyn_ros flight 2'
 ARRAYS = Snapshot._fields[:5]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
