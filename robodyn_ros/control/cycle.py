@@ -67,7 +67,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     if changed:                         # from the efforts of now, whatever gravity has become
         m.law = s.law
         for i in range(n):
-            v.extra[i] = tau[i] - v.supply[i]
+            v.extra[i] = v.published[i] = tau[i] - v.supply[i]
 
     # What may be done
     guard.take_request(outside[0], m, now)
@@ -122,7 +122,10 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
         sound = limits.finite(tau)
         limits.limit(joints, v, m, dt, tau)
+        for i in range(n):              # what keeps the arm inside is not part of the law's effort
+            v.extra[i] = tau[i] - v.supply[i]
         limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau)
+        limits.limit_braking(joints, v, dt, tau)
         if not (limits.clamp(joints, tau) and sound):
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
@@ -138,8 +141,12 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     if not limits.clamp(joints, tau):
         for i in range(n):
             tau[i] = 0.0
-    for i in range(n):                  # who begins to listen begins without what he has missed
-        v.extra[i] = 0.0 if unheard else tau[i] - v.supply[i]
+    for i in range(n):
+        v.published[i] = tau[i] - v.supply[i]
+        if unheard:                     # a new listener begins with gravity alone
+            v.extra[i] = v.published[i] = 0.0
+        elif m.phase == guard.FAULT:
+            v.extra[i] = v.published[i]
     publish = publishing or m.publishing == 1       # after the end once more: the last message
     m.publishing = 1 if publishing else 0
     return publish

@@ -67,6 +67,8 @@ def fault(m, v, s, reason, joint, now):
     """Latch a fault; the first reason stays. Without a state to trust, only rest is held."""
     m.reason, m.joint, m.following = reason, joint, 0
     m.faults += 1
+    for i in range(v.q.shape[0]):       # what follows begins with what the arm was given last
+        v.extra[i] = v.published[i]
     m.blind = 1 if reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS else 0
     enter(m, FAULT, now)
     if m.blind == 1 and not at_rest(v, s.rest_velocity):
@@ -194,7 +196,7 @@ def arm(m, s, v, reason, joint, fresh, now, tau):
     for i in range(v.q.shape[0]):
         from_message = isnan(v.measured[i]) or s.robot_compensates_gravity == 1
         v.rise[i] = tau[i] if from_message else v.measured[i]
-        v.extra[i] = v.rise[i] - v.supply[i]
+        v.extra[i] = v.published[i] = v.rise[i] - v.supply[i]
     m.arming, m.reason, m.joint, m.blind, m.following = 0, NO_REASON, -1, 0, 0
     m.missed = m.strain = 0.0
     enter(m, RISING, now)

@@ -12,6 +12,9 @@ from math import isfinite
 # Of the velocity limit, where cutting begins: late efforts of other joints take some room beyond.
 SHARE = 0.97
 SWEEPS = 8
+# Times `effort_rate_limit`: how fast efforts may change to keep a joint inside its limits. The law
+# alone keeps to the limit itself.
+BRAKING_RATE = 10.0
 NEGLIGIBLE = 1e-6   # rad/s² | m/s²
 
 
@@ -76,6 +79,14 @@ def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau):
     for i in range(n):
         tau[i] = v.wanted[i] + v.push[i] - v.gravity[i] + v.supply[i]
     m.kept_inside += touched
+
+
+def limit_braking(joints, v, dt, tau):
+    """Limit what :func:`keep_inside` changes to BRAKING_RATE times the effort rate limit."""
+    for i in range(tau.shape[0]):
+        step = BRAKING_RATE * joints[i].effort_rate * dt
+        extra = tau[i] - v.supply[i]
+        tau[i] = v.supply[i] + min(max(extra, v.published[i] - step), v.published[i] + step)
 
 
 def room(j, s, q, qd):

@@ -112,7 +112,8 @@ class Vectors(NamedTuple):
     friction: ndarray       # effort that overcomes the joints' friction
     wanted: ndarray         # effort the law asks for
     rise: ndarray           # gravity term while rising
-    extra: ndarray          # published effort less supply
+    extra: ndarray          # effort of the law within its limits, less supply
+    published: ndarray      # published effort less supply
     push: ndarray           # what the limits add to the effort of the law
     response: ndarray       # accelerations that a unit effort causes
     cut: ndarray            # effort that is taken from other joints, and what that changes
