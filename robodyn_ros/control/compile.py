@@ -13,12 +13,22 @@ from ..dynamics import compile as dynamics
 from ..dynamics import numba_types
 from ..jit import jitable, load
 from ..wire.joint_state import STATE
-from . import cycle, flight, guard, laws, limits, reference, velocity
+from . import (
+    cycle,
+    flight,
+    guard,
+    laws,
+    limits,
+    motion_checks,
+    plausibility,
+    reference,
+    velocity,
+)
 from .records import JOINT, MEMORY, OUTSIDE, SETTINGS
 from .reference import Points
 
 MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
-    cycle, guard, laws, limits, reference, velocity)), jitable(flight, inline=True))
+    cycle, guard, laws, limits, motion_checks, plausibility, reference, velocity)), jitable(flight, inline=True))
 
 SIGNATURE = types.boolean(
     numba_types.ROBOT, numba_types.WORKSPACE, *map(numba.typeof, (

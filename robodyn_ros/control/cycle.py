@@ -4,7 +4,7 @@
 
 from math import inf
 
-from . import guard, laws, limits, reference, velocity
+from . import guard, laws, limits, motion_checks, plausibility, reference, velocity
 from .records import (
     COMPUTED_TORQUE,
     GRAVITY_COMPENSATION,
@@ -51,11 +51,17 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         newest = max(newest, state[i].received)
     fresh, m.newest = 1 if newest != m.newest else 0, newest
     reason, joint = guard.distrust(state, now, s.state_timeout)
-    trusted, unmeasured = reason == guard.NO_REASON, -1
+    trusted, unmeasured, driving = reason == guard.NO_REASON, -1, 0
+    if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
+        driving = 1
+    elif m.phase == guard.FAULT and m.publishing == 1:
+        driving = 2
     if jumped or not trusted:
         m.observing = 0
     if trusted:
+        reason, joint = plausibility.judge(joints, s, state, m, v, driving)
         unmeasured = velocity.observe(joints, s, state, m, v, elapsed)
+        trusted = reason != guard.STATE_INCONSISTENT
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
     for i in range(n):
@@ -71,12 +77,14 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
 
     # What may be done
     guard.take_request(outside[0], m, now)
-    if trusted and m.arming == 1:
+    if reason == guard.NO_REASON and m.arming == 1:
         reason, joint = guard.objection(outside[0], joints, s, v, unmeasured)
     if m.arming == 1:
         guard.arm(m, s, v, reason, joint, fresh, now, tau)
-    if trusted:
+    if reason == guard.NO_REASON and driving == 1:
         reason, joint = guard.cause(outside[0], s, m, unmeasured)
+        if reason == guard.NO_REASON and m.phase == guard.RUNNING:
+            reason, joint = motion_checks.check(joints, s, m, v, points, now, dt, tau)
     if stalled:
         reason, joint = guard.LOOP_STALLED, -1
     if reason != guard.NO_REASON and (m.phase == guard.RISING or m.phase == guard.RUNNING
@@ -93,6 +101,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             guard.enter(m, guard.RUNNING, now)
             m.mode, m.serial = s.mode, points.header[0].serial
             reference.hold_here(m, v)
+            motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
         mode, gravity_alone = s.mode, False
         if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY:
@@ -121,11 +130,14 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     # How much of it the arm is given
     if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
         sound = limits.finite(tau)
+        for i in range(n):
+            v.requested[i] = tau[i]
         limits.limit(joints, v, m, dt, tau)
         for i in range(n):              # what keeps the arm inside is not part of the law's effort
             v.extra[i] = tau[i] - v.supply[i]
         limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau)
         limits.limit_braking(joints, v, dt, tau)
+        motion_checks.note(joints, v, dt)
         if not (limits.clamp(joints, tau) and sound):
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE

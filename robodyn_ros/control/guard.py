@@ -69,7 +69,8 @@ def fault(m, v, s, reason, joint, now):
     m.faults += 1
     for i in range(v.q.shape[0]):       # what follows begins with what the arm was given last
         v.extra[i] = v.published[i]
-    m.blind = 1 if reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS else 0
+    m.blind = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
+                    or reason == STATE_INCONSISTENT) else 0
     enter(m, FAULT, now)
     if m.blind == 1 and not at_rest(v, s.rest_velocity):
         m.since = -inf

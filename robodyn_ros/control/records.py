@@ -42,6 +42,10 @@ JOINT = np.dtype([
     ('position_lower', float),          # rad | m
     ('position_upper', float),
     ('velocity_limit', float),          # rad/s | m/s
+    ('position_margin', float),         # rad | m, beyond the limits until it is a fault
+    ('consistency_tolerance', float),   # rad | m, see plausibility.py
+    ('following_error', float),         # rad | m, see motion_checks.py
+    ('continuous', np.int64),           # 1: positions that differ by full turns are the same
 ])
 
 # One a controller.
@@ -58,6 +62,9 @@ SETTINGS = np.dtype([
     ('damping_rate', float),            # 1/s, times M(q): rising, stopping, fault
     ('limit_rate', float),              # 1/s, see limits.keep_inside
     ('approach_rate', float),           # 1/s, likewise
+    ('loop_delay', float),              # s
+    ('blocked_effort', float),          # share of the effort limit, see motion_checks.py
+    ('power_limit', float),             # W
     ('strain_limit', float),            # s at the effort or the rate limit
     ('missed_limit', float),            # periods
     ('missing_velocity', np.int64),
@@ -90,6 +97,8 @@ MEMORY = np.dtype([
     ('missed', float),                  # periods, less those forgiven
     ('strain', float),                  # s at the effort or the rate limit, less those without
     ('strained', np.int64),             # joint
+    ('power_time', float),              # s above the power limit
+    ('implausible', np.int64),          # samples of a joint that were rejected
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
     ('kept_inside', np.int64),
 ])
@@ -114,6 +123,24 @@ class Vectors(NamedTuple):
     rise: ndarray           # gravity term while rising
     extra: ndarray          # effort of the law within its limits, less supply
     published: ndarray      # published effort less supply
+    position: ndarray       # newest position, whether it is used or not
+    judged: ndarray         # s, receipt of the newest sample that was judged
+    accepted: ndarray       # s, receipt of the sample in use
+    received: ndarray       # s, receipt of the sample before the newest one
+    stamp: ndarray          # s, its time stamp
+    offset: ndarray         # s, least difference between receipt and time stamp
+    late: ndarray           # s, filtered lateness of the time stamps
+    interval: ndarray       # s, filtered interval between samples
+    drift: ndarray          # leaky integral of Δq - q̇ Δt by times of receipt, and by time stamps
+    stamped_drift: ndarray
+    rejected: ndarray       # samples rejected in a row
+    requested: ndarray      # effort the law asked for, before the limits
+    gained: ndarray         # leaky sum of changes of velocity: measured, and as the model predicts
+    predicted: ndarray
+    blocked: ndarray        # s for which the joint was driven and did not move
+    limited: ndarray        # direction in which the law was last limited, 1 or -1
+    turned: ndarray         # effort of the law when that direction changed
+    swings: ndarray         # changes of that direction, less those long ago
     push: ndarray           # what the limits add to the effort of the law
     response: ndarray       # accelerations that a unit effort causes
     cut: ndarray            # effort that is taken from other joints, and what that changes

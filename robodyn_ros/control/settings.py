@@ -21,6 +21,11 @@ from .stability import check, highest
 # enough for the acceleration to follow. Chosen with test/control/test_limits.py.
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
 
+# Of the range of a joint: how far beyond its limits it may be before it is a fault
+POSITION_MARGIN = 0.03
+# Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
+CONSISTENT, FOLLOWED = (0.02, 0.005), (0.5, 0.1)
+
 JUDGED_POSES = 32
 # Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
 TWICE = 2.0
@@ -36,6 +41,8 @@ NEEDED = {'pd': ('stiffness', 'damping'), 'joint_impedance': ('stiffness', 'damp
 class Settings:
     """
     What a person decides. Lists hold one value a joint, or a single one for all of them.
+
+    Tolerances of 0 are none: the check is off.
 
     Gains have no default: a mode that needs them is refused without. Empty friction is the
     model's, empty ``friction_compensation`` and ``friction_offset`` are none. Empty
@@ -54,6 +61,12 @@ class Settings:
     velocity_limit: Sequence[float] = ()    # rad/s | m/s
     loop_delay: float = 0.002               # s, from a state's measurement to the effort's effect
     saturation_timeout: float = 2.0         # s
+    velocity_scale: float = 1.0             # of the velocity limits
+    position_margin: Sequence[float] = ()   # rad | m
+    consistency_tolerance: Sequence[float] = ()     # rad | m
+    following_error: Sequence[float] = ()   # rad | m
+    blocked_effort: float = 0.3             # of the effort limit
+    power_limit: float = 0.0                # W
     missed_limit: int = 100                 # periods
     armature: Sequence[float] = ()          # kg·m² | kg, rotors' inertia seen at the joints
     viscous_friction: Sequence[float] = ()  # N·m·s/rad | N·s/m
@@ -121,7 +134,7 @@ class Settings:
     @property
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
-        return (self.mode, self._lists(*GAINS, *FRICTION), self._payload)
+        return (self.mode, self._lists(*GAINS, *FRICTION), self._payload, self.velocity_scale)
 
     @property
     def stability(self) -> tuple:
@@ -167,6 +180,9 @@ class Settings:
         out['period'] = 1.0 / self.rate
         out['limit_rate'], out['approach_rate'] = LIMIT_RATE, APPROACH_RATE
         out['strain_limit'] = self.saturation_timeout
+        out['loop_delay'] = self.loop_delay
+        for name in ('blocked_effort', 'power_limit'):
+            out[name] = getattr(self, name) or np.inf
         out['missing_velocity'] = MISSING_VELOCITY.index(self.missing_velocity)
         out['velocity_bandwidth'] = 2.0 * np.pi * self.velocity_bandwidth
         out['compensates_friction'] = any(self.friction_compensation)
@@ -208,8 +224,23 @@ class Settings:
                 out[field] = self.per_joint(model, name)
         check_compensation(self._rubbed(model), out['friction_share'], out['friction_offset'],
                            limit, self.mode == 'gravity_compensation')
+        out['velocity_limit'] *= self.velocity_scale
         out['position_lower'], out['position_upper'] = model.position_lower, model.position_upper
+        rotates = np.array(model.joint_types) != 'prismatic'
+        followers = np.bincount(model.driver, minlength=model.nv) > 1
+        out['continuous'] = (np.array(model.joint_types) == 'continuous') & ~followers
+        out['position_margin'] = self._tolerance(
+            model, 'position_margin', POSITION_MARGIN * (model.position_upper
+                                                         - model.position_lower))
+        for name, rad, metres in (('consistency_tolerance', *CONSISTENT),
+                                  ('following_error', *FOLLOWED)):
+            out[name] = self._tolerance(model, name, np.where(rotates, rad, metres))
         return out
+
+    def _tolerance(self, model: RobotModel, name: str, default: ndarray) -> ndarray:
+        """What is given, infinite where that is 0, or the default (nv,) where nothing is."""
+        given = self.per_joint(model, name) if len(getattr(self, name)) else default
+        return np.where(given > 0.0, given, np.inf)
 
     def _limit(self, model: RobotModel, name: str, urdf: ndarray) -> ndarray:
         """Limits of the URDF, or stricter ones; where the URDF has 0, whatever is given."""

@@ -143,6 +143,24 @@ GUARD = (
               choices=MISSING_VELOCITY, live=True),
     Parameter('velocity_bandwidth', float, D.velocity_bandwidth, 'Of that estimate; well below '
               'the rate of the states.', 'Hz', 0.1, 1000.0, live=True),
+    Parameter('velocity_scale', float, D.velocity_scale, 'Reduced speed: share of the velocity '
+              'limits that the arm may reach, and that trajectories may ask for.', '', 0.01, 1.0,
+              live=True),
+    Parameter('position_margin', list[float], [], 'How far a joint may be beyond its position '
+              'limits before it is a fault; empty: 3 % of its range, 0: any distance.',
+              'rad or m', 0.0, 1e3, live=True),
+    Parameter('consistency_tolerance', list[float], [], 'How far positions may be from what the '
+              'velocities of the last 0.2 s make of them before the state is a fault, and how far '
+              'a position may jump; empty: 0.02 rad or 0.005 m, 0: any distance.', 'rad or m',
+              0.0, 1e3, live=True),
+    Parameter('following_error', list[float], [], 'How far a joint may be from the trajectory '
+              'that it follows, in joint_impedance and computed_torque, before it is a fault; '
+              'empty: 0.5 rad or 0.1 m, 0: any distance.', 'rad or m', 0.0, 1e3, live=True),
+    Parameter('blocked_effort', float, D.blocked_effort, 'Share of the effort limit, besides '
+              'gravity, with which a joint may be driven for half a second without moving; more '
+              'is a fault. 0: any effort.', '', 0.0, 1.0, live=True),
+    Parameter('power_limit', float, D.power_limit, 'Mechanical power that all joints together may '
+              'give; 0: any.', 'W', 0.0, 1e6, live=True),
     Parameter('missed_limit', int, D.missed_limit, 'Periods that may be missed at a time, or '
               'little by little beyond one in ten; more are a fault.', '', 1, 1000000, live=True),
     Parameter('saturation_timeout', float, D.saturation_timeout, 'Time at the effort limit or the '
