@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from ..dynamics import Dynamics
 from ..dynamics.bodies import Robot, parameters, workspace
 from ..dynamics.specialise import with_kernels
-from ..errors import TrajectoryError
+from ..errors import ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from ..wire.joint_state import STATE, no_state
 from . import flight, guard
@@ -32,6 +33,9 @@ from .reference import Points, sample
 from .settings import Settings
 from .trajectory import Waypoints, interpolate, splice
 
+# Share of the effort limit by which gravity may change while the arm is driven, if measured
+# efforts do not agree with it
+GRAVITY_CHANGE = 0.1
 LATEST = 0.05       # s after its start that a trajectory may still be taken over
 
 
@@ -119,11 +123,34 @@ class Controller:
             self._judged = stability
         record = settings.settings_record()
         record['law'] = self._law + (settings.law != self.settings.law)
+        if settings.loading != self.settings.loading:
+            self._check_gravity(loaded, settings, joints['effort_limit'])
         robot = parameters(loaded)
         # The compiled kernels know no friction, the last field but one
         if self._own and all((a == b).all() for a, b in zip(robot[:-2], self._own)):
             robot = robot._replace(addresses=self._own.addresses)
         return Version(robot, joints, record, settings)
+
+    def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
+        """
+        Refuse another gravity torque that an arm which is driven would not be armed with.
+
+        :raises ParameterError: it differs by more than ``arming_effort`` (at most GRAVITY_CHANGE)
+            of the effort limit from the measured efforts, or without these from what it was.
+        """
+        if self.phase not in (guard.RISING, guard.RUNNING, guard.STOPPING):
+            return
+        gravity, measured = Dynamics(loaded).gravity(self._v.q), self._v.measured.copy()
+        known = np.where(np.isfinite(measured), measured, self._v.gravity)
+        allowed = min(settings.arming_effort, GRAVITY_CHANGE) * limit
+        if (wrong := np.abs(gravity - known) > allowed).any():
+            i = int(wrong.argmax())
+            said = 'measured' if np.isfinite(measured[i]) else 'given before'
+            raise ParameterError(
+                f'the gravity torque of {self.model.joint_names[i]} would be {gravity[i]:.4g}, '
+                f'and {known[i]:.4g} N·m or N are {said}', name='payload_mass',
+                value=settings.payload_mass, remedy='change payload and model while the arm is at '
+                'rest and carries it, in steps that it would be armed with, or deactivate first')
 
     def step(self, now: float) -> bool:
         """Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,)."""

@@ -145,6 +145,11 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         publishing = guard.fault_efforts(s, v, m, trusted, now, dt, tau)
         if publishing:
             limits.limit(joints, v, m, dt, tau)
+        for i in range(n):
+            v.extra[i] = tau[i] - v.supply[i]
+        if publishing and guard.holds(s, m, now):
+            limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau)
+            limits.limit_braking(joints, v, dt, tau)
     elif last_message:
         guard.enter(m, guard.INACTIVE, now)
         publishing = False
@@ -157,8 +162,6 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         v.published[i] = tau[i] - v.supply[i]
         if unheard:                     # a new listener begins with gravity alone
             v.extra[i] = v.published[i] = 0.0
-        elif m.phase == guard.FAULT:
-            v.extra[i] = v.published[i]
     publish = publishing or m.publishing == 1       # after the end once more: the last message
     m.publishing = 1 if publishing else 0
     return publish

@@ -87,7 +87,8 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
     :param share: (nv,) of friction and of its ``offset`` (nv,) [N·m | N].
     :param limit: (nv,) [N·m | N] of efforts.
     :param felt: of a measured velocity, not of a reference's.
-    :raises ParameterError: a share is not in [0, 1], or above ``MOST_FELT`` where it is felt; or
+    :raises ParameterError: a share is not in [0, 1], or above ``MOST_FELT`` where it is felt; an
+        offset that is compensated is above Coulomb and static friction; or
         it would take the whole effort of a drive, which is what another unit looks like.
     """
     most = MOST_FELT if felt else 1.0
@@ -109,3 +110,10 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
             'N·m or N that its drive has', name='friction_compensation', value=float(share[i]),
             remedy='look for a wrong unit in coulomb_friction, static_friction and '
                    'friction_offset')
+    if (wrong := (share > 0.0) & (np.abs(offset) > most_friction)).any():
+        i = int(wrong.argmax())
+        raise ParameterError(
+            f'friction_offset of {model.joint_names[i]} is {offset[i]:g}, and its Coulomb or '
+            f'static friction {most_friction[i]:g} N·m or N', name='friction_offset',
+            value=float(offset[i]), remedy='give at most as much as the friction: what is larger '
+            'is a payload, a wrong model or a wrong sensor')

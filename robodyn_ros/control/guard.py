@@ -255,6 +255,11 @@ def fault_efforts(s, v, m, trusted, now, dt, tau):
     return keep > 0.0
 
 
+def holds(s, m, now):
+    """Whether the efforts of a fault are not on their way to zero yet, and the state is known."""
+    return m.blind == 0 and (s.fault_keeps_holding == 1 or now - m.since < s.fault_hold_time)
+
+
 def ramp(s, since):
     """Share of the efforts that is left so long after a fault [s]."""
     return min(1.0, max(0.0, 1.0 - (since - s.fault_hold_time) / s.fault_ramp_time))

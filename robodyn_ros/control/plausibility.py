@@ -52,10 +52,10 @@ def judge(joints, s, state, m, v, driving):
             continue
         if received == v.judged[i]:
             continue
+        lateness(s, v, state[i].stamp, received - v.judged[i], received, i)
         v.judged[i] = received
         v.position[i] = q = nearest(j, state[i].position, v.q[i])
-        lateness(j, s, v, state[i].stamp, received, i)
-        found = sample(j, s, m, v, q, state[i].velocity, received, state[i].stamp, driving, i)
+        found = sample(j, m, v, q, state[i].velocity, received, state[i].stamp, driving, i)
         if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > LATE * s.loop_delay + s.period:
             found = STATE_LATE
         if found != NO_REASON and (reason == NO_REASON or found == STATE_INCONSISTENT):
@@ -72,14 +72,14 @@ def begin(v, state, i):
 
 
 def nearest(j, q, before):
-    """Return the angle of a continuous joint that is nearest to the one before it [rad]."""
+    """Return the angle of a continuous joint, in the turn nearest to the one before it [rad]."""
     away = q - before
-    if j.continuous == 0 or abs(away) <= pi:
+    if j.periodic == 0 or abs(away) <= pi:
         return q
     return before + (away + pi) % (2.0 * pi) - pi
 
 
-def sample(j, s, m, v, q, qd, received, stamp, driving, i):
+def sample(j, m, v, q, qd, received, stamp, driving, i):
     """Accept or reject a sample; return the reason of a fault, or NO_REASON."""
     elapsed, step = received - v.accepted[i], q - v.q[i]
     measured = abs(qd) <= CREDIBLE * j.velocity_limit       # not so NaN
@@ -116,15 +116,14 @@ def consistent(j, v, q, qd, elapsed, stamped, measured, i):
     return min(abs(v.drift[i]), abs(v.stamped_drift[i])) <= j.consistency_tolerance
 
 
-def lateness(j, s, v, stamp, received, i):
+def lateness(s, v, stamp, elapsed, received, i):
     """
     Note how late a sample comes, and how long after the one before it.
 
     The least difference between receipt and stamp stands for no delay at all, whatever clock the
     stamps are of; clocks may drift apart by CLOCK_DRIFT.
     """
-    elapsed = max(0.0, received - v.received[i])
-    v.received[i] = received
+    elapsed = max(0.0, elapsed)
     most = 4.0 * (LATE * s.loop_delay + s.period)           # one long gap is no lasting delay
     share = 1.0 - exp(-elapsed / INTERVAL_TIME)
     v.interval[i] += share * (min(elapsed, 2.0 * most) - v.interval[i])

@@ -45,7 +45,7 @@ JOINT = np.dtype([
     ('position_margin', float),         # rad | m, beyond the limits until it is a fault
     ('consistency_tolerance', float),   # rad | m, see plausibility.py
     ('following_error', float),         # rad | m, see motion_checks.py
-    ('continuous', np.int64),           # 1: positions that differ by full turns are the same
+    ('periodic', np.int64),             # 1: positions that differ by full turns are the same
 ])
 
 # One a controller.
@@ -126,7 +126,6 @@ class Vectors(NamedTuple):
     position: ndarray       # newest position, whether it is used or not
     judged: ndarray         # s, receipt of the newest sample that was judged
     accepted: ndarray       # s, receipt of the sample in use
-    received: ndarray       # s, receipt of the sample before the newest one
     stamp: ndarray          # s, its time stamp
     offset: ndarray         # s, least difference between receipt and time stamp
     late: ndarray           # s, filtered lateness of the time stamps

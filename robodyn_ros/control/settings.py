@@ -227,8 +227,7 @@ class Settings:
         out['velocity_limit'] *= self.velocity_scale
         out['position_lower'], out['position_upper'] = model.position_lower, model.position_upper
         rotates = np.array(model.joint_types) != 'prismatic'
-        followers = np.bincount(model.driver, minlength=model.nv) > 1
-        out['continuous'] = (np.array(model.joint_types) == 'continuous') & ~followers
+        out['periodic'] = model.periodic
         out['position_margin'] = self._tolerance(
             model, 'position_margin', POSITION_MARGIN * (model.position_upper
                                                          - model.position_lower))

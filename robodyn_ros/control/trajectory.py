@@ -48,12 +48,15 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
     Polynomials through waypoints: quintic where accelerations are given, cubic otherwise.
 
     Positions alone give the C² cubic spline that begins with the present velocity and ends at
-    rest. A first waypoint later than 0 is reached from the present reference.
+    rest. A first waypoint later than 0 is reached from the present reference: of continuous joints
+    the shortest way, and the other waypoints are moved by as many turns.
 
     :param position, velocity: (nv,) the reference in force at ``start`` [s].
     :raises TrajectoryError: naming the joint or the waypoint, and what would be right.
     """
     times, x, xd, xdd = _ordered(model, asked)
+    turns = np.where(model.periodic, np.round((position - x[0]) / (2.0 * np.pi)), 0.0)
+    x = x + 2.0 * np.pi * turns
     if times[0] > 0.0:
         times = np.concatenate([[0.0], times])
         x = np.vstack([position, x])

@@ -154,6 +154,12 @@ class RobotModel:
         return tuple(self.body_joint_types[i] for i in self.leaders)
 
     @property
+    def periodic(self) -> ndarray:
+        """(nv,) bool: a full turn of the joint leads back to the same pose of the robot."""
+        alone = np.bincount(self.driver, minlength=self.nv) == 1     # no joint mimics it
+        return alone & (np.array(self.joint_types) == 'continuous')
+
+    @property
     def inertial_parameters(self) -> ndarray:
         """
         (10 nb,) what the dynamics is linear in, ten numbers a body.

@@ -184,7 +184,7 @@ def law(rig, q, qd) -> np.ndarray:
     return rig.controller.tau - rig.dynamics.gravity(np.array(q))
 
 
-FREE = {'effort_rate_limit': [1e7], 'friction_compensation': [0.8, 0.5], **IDENTIFIED,
+FREE = {'effort_rate_limit': [1e7], 'consistency_tolerance': [0.0], 'friction_compensation': [0.8, 0.5], **IDENTIFIED,
         'friction_offset': [0.3, -0.1], 'backward_coulomb_friction': [1.0, 0.4]}
 
 
@@ -254,9 +254,10 @@ def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, off
     arm = load_urdf(robot_path('two_link'))
     try:
         rig = Rig(arm, POSE, **curve, friction_velocity=velocity, stribeck_velocity=velocity[::-1],
-                  friction_compensation=[share], friction_offset=offset, effort_rate_limit=[1e7])
+                  friction_compensation=[share], friction_offset=offset, effort_rate_limit=[1e7],
+                  consistency_tolerance=[0.0])
     except ParameterError as error:
-        assert error.name == 'friction_compensation'
+        assert error.name in ('friction_compensation', 'friction_offset')
         return
     rig.rise()
     for speed in (qd, np.zeros(2), np.full(2, 5e-324), -np.array(qd)):
@@ -301,6 +302,8 @@ def test_what_is_not_given(two_link):
      'wrong unit'),
     ('friction_compensation', {'friction_compensation': [0.8], 'friction_offset': [-500.0]},
      'wrong unit'),
+    ('friction_offset', {'friction_compensation': [0.8], 'coulomb_friction': [1.0],
+                         'friction_offset': [1.1]}, 'as much as the friction'),
     ('viscous_friction', {'viscous_friction': [1.0, -1.0]}, 'at least 0'),
     ('backward_static_friction', {'backward_static_friction': [np.inf]}, 'finite'),
     ('stribeck_velocity', {'stribeck_velocity': [0.0]}, 'above 0'),
