@@ -28,7 +28,8 @@ from .records import JOINT, MEMORY, OUTSIDE, SETTINGS
 from .reference import Points
 
 MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
-    cycle, guard, laws, limits, motion_checks, plausibility, reference, velocity)), jitable(flight, inline=True))
+    cycle, guard, laws, limits, motion_checks, plausibility, reference, velocity)),
+           jitable(flight, inline=True))
 
 SIGNATURE = types.boolean(
     numba_types.ROBOT, numba_types.WORKSPACE, *map(numba.typeof, (

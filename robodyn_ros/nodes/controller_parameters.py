@@ -186,8 +186,8 @@ GUARD = (
               'gravity for a time and a ramp to zero, or holding as long as the state is fresh.',
               choices=('ramp', 'hold'), live=True),
     Parameter('stall_action', str, D.stall_action, 'After the loop stood still for longer than '
-              '`state_timeout`: send nothing, since a drive with a command timeout has engaged its '
-              'brakes and a command might release them; or send one zero, for a drive that keeps '
+              '`state_timeout`: send nothing, since a drive with a command timeout has engaged '
+              'its brakes and a command might release them; or send one zero, for a drive that keeps '
               'the last command for ever.', choices=('silence', 'zero'), live=True),
     Parameter('fault_hold_time', float, D.fault_hold_time, 'Time of damped gravity after a fault.',
               's', 0.0, 60.0, live=True),

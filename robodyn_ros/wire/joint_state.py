@@ -28,8 +28,8 @@ __all__ = ['ACCEPTED', 'DUPLICATE', 'FOREIGN', 'LENGTHS', 'MALFORMED', 'NON_FINI
 
 # One record a joint, all NaN before the first sample. Velocity and effort are NaN where the
 # message carries none. Times are of receipt; `sequence` is what its publisher counts messages by,
-# `other` the time of the last sample that must have come from another publisher. `stamp` is that of
-# the header, on the clock of the publisher; NaN where it is zero.
+# `other` the time of the last sample that must have come from another publisher. `stamp` is that
+# of the header, on the clock of the publisher; NaN where it is zero.
 STATE = np.dtype([('position', 'f8'), ('velocity', 'f8'), ('effort', 'f8'),     # rad | m, 1/s, N·m
                   ('received', 'f8'), ('sequence', 'f8'), ('other', 'f8'),      # s, number, s
                   ('stamp', 'f8')])                                             # s

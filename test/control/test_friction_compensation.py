@@ -184,8 +184,9 @@ def law(rig, q, qd) -> np.ndarray:
     return rig.controller.tau - rig.dynamics.gravity(np.array(q))
 
 
-FREE = {'effort_rate_limit': [1e7], 'consistency_tolerance': [0.0], 'friction_compensation': [0.8, 0.5], **IDENTIFIED,
-        'friction_offset': [0.3, -0.1], 'backward_coulomb_friction': [1.0, 0.4]}
+FREE = {'effort_rate_limit': [1e7], 'consistency_tolerance': [0.0],
+        'friction_compensation': [0.8, 0.5], **IDENTIFIED, 'friction_offset': [0.3, -0.1],
+        'backward_coulomb_friction': [1.0, 0.4]}
 
 
 def test_whose_velocity(two_link):
