@@ -28,8 +28,9 @@ MOST_REJECTED = 2           # samples in a row; the next one is a fault
 REJECTED_TIME = 0.02        # s; rejected for longer is a fault
 CONSISTENCY_TIME = 0.2      # s
 LARGEST_DRIFT = 3.0         # tolerances: what is beyond is soon forgotten
-LATE_TIME = 0.03            # s, time constant of the lateness of stamps
-INTERVAL_TIME = 0.2         # s, of the intervals between samples
+# Time constants of the lateness of stamps, and of the intervals between samples, in state_timeouts:
+# who bears a longer silence bears longer delays
+LATE_TIME, INTERVAL_TIME = 0.6, 4.0
 LATE = 2.0                  # loop delays, besides one period
 CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
 
@@ -125,7 +126,7 @@ def lateness(s, v, stamp, elapsed, received, i):
     """
     elapsed = max(0.0, elapsed)
     most = 4.0 * (LATE * s.loop_delay + s.period)           # one long gap is no lasting delay
-    share = 1.0 - exp(-elapsed / INTERVAL_TIME)
+    share = 1.0 - exp(-elapsed / (INTERVAL_TIME * s.state_timeout))
     v.interval[i] += share * (min(elapsed, 2.0 * most) - v.interval[i])
     offset = received - stamp
     if not abs(offset) < inf:                               # no stamp
@@ -135,5 +136,5 @@ def lateness(s, v, stamp, elapsed, received, i):
         v.offset[i] = offset
     else:
         v.offset[i] += CLOCK_DRIFT * elapsed
-    share = 1.0 - exp(-elapsed / LATE_TIME)
+    share = 1.0 - exp(-elapsed / (LATE_TIME * s.state_timeout))
     v.late[i] += share * (min(offset - v.offset[i], most) - v.late[i])
