@@ -31,7 +31,6 @@ LARGEST_DRIFT = 3.0         # tolerances: what is beyond is soon forgotten
 # Time constants of the lateness of stamps, and of the intervals between samples, in state_timeouts:
 # who bears a longer silence bears longer delays
 LATE_TIME, INTERVAL_TIME = 0.6, 4.0
-LATE = 2.0                  # loop delays, besides one period
 CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
 
 
@@ -57,7 +56,7 @@ def judge(joints, s, state, m, v, driving):
         v.judged[i] = received
         v.position[i] = q = nearest(j, state[i].position, v.q[i])
         found = sample(j, m, v, q, state[i].velocity, received, state[i].stamp, driving, i)
-        if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > LATE * s.loop_delay + s.period:
+        if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > s.late_limit:
             found = STATE_LATE
         if found != NO_REASON and (reason == NO_REASON or found == STATE_INCONSISTENT):
             reason, joint = found, i
@@ -125,7 +124,7 @@ def lateness(s, v, stamp, elapsed, received, i):
     stamps are of; clocks may drift apart by CLOCK_DRIFT.
     """
     elapsed = max(0.0, elapsed)
-    most = 4.0 * (LATE * s.loop_delay + s.period)           # one long gap is no lasting delay
+    most = 4.0 * s.late_limit           # one long gap is no lasting delay
     share = 1.0 - exp(-elapsed / (INTERVAL_TIME * s.state_timeout))
     v.interval[i] += share * (min(elapsed, 2.0 * most) - v.interval[i])
     offset = received - stamp

@@ -62,7 +62,7 @@ SETTINGS = np.dtype([
     ('damping_rate', float),            # 1/s, times M(q): rising, stopping, fault
     ('limit_rate', float),              # 1/s, see limits.keep_inside
     ('approach_rate', float),           # 1/s, likewise
-    ('loop_delay', float),              # s
+    ('late_limit', float),              # s, see plausibility.py
     ('blocked_effort', float),          # share of the effort limit, see motion_checks.py
     ('power_limit', float),             # W
     ('strain_limit', float),            # s at the effort or the rate limit

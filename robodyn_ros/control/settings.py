@@ -23,6 +23,8 @@ LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
 
 # Of the range of a joint: how far beyond its limits it may be before it is a fault
 POSITION_MARGIN = 0.03
+# Loop delays, besides one period, that states may be late and rare by
+LATE = 2.0
 # Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
 CONSISTENT, FOLLOWED = (0.02, 0.005), (0.5, 0.1)
 
@@ -87,6 +89,7 @@ class Settings:
     velocity_bandwidth: float = 30.0        # Hz, of the estimate
     damping_rate: float = 10.0              # 1/s: safe damping is this times M(q)
     state_timeout: float = 0.05             # s
+    late_limit: float = 0.0                 # s; 0: see LATE
     arming_samples: int = 20
     arming_velocity: float = 0.05           # rad/s | m/s
     arming_effort: float = 0.1              # of the effort limit
@@ -180,7 +183,7 @@ class Settings:
         out['period'] = 1.0 / self.rate
         out['limit_rate'], out['approach_rate'] = LIMIT_RATE, APPROACH_RATE
         out['strain_limit'] = self.saturation_timeout
-        out['loop_delay'] = self.loop_delay
+        out['late_limit'] = self.late_limit or LATE * self.loop_delay + 1.0 / self.rate
         for name in ('blocked_effort', 'power_limit'):
             out[name] = getattr(self, name) or np.inf
         out['missing_velocity'] = MISSING_VELOCITY.index(self.missing_velocity)

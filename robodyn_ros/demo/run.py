@@ -29,7 +29,7 @@ REFRESH = 0.1       # s between two pictures of the progress bar
 # after which controller and simulator usually give up. What is measured stays what it is: an arm
 # that waits for its effort is off its trajectory.
 PATIENCE: dict[str, dict[str, Any]] = {
-    'controller': {'state_timeout': 0.5, 'missed_limit': 500},
+    'controller': {'state_timeout': 0.5, 'missed_limit': 500, 'late_limit': 0.25},
     'simulator': {'command_timeout': 0.5}}
 
 

@@ -137,6 +137,9 @@ CONTROL = (
 GUARD = (
     Parameter('state_timeout', float, D.state_timeout, 'Older joint states are stale: a fault.',
               's', 0.001, 1.0, live=True),
+    Parameter('late_limit', float, D.late_limit, 'Lateness of the time stamps of the states, and '
+              'half the interval between them, that is a fault where it lasts: gains are not '
+              'judged with more. 0: twice `loop_delay` and a period.', 's', 0.0, 1e3, live=True),
     Parameter('missing_velocity', str, D.missing_velocity, 'Where a state carries no velocity, or '
               'one of more than ten times its limit: a fault, an estimate from positions, or '
               'gravity alone until it does again.',

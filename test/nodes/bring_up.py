@@ -7,6 +7,7 @@ POSE = [0.3, 0.5]
 SIMULATOR = ['--ros-args', '-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}',
              '-p', 'publish_description:=true', '-p', 'command_timeout:=1.0']
 CONTROLLER = ['--ros-args', '-p', 'state_timeout:=1.0', '-p', 'missed_limit:=5000',
+              '-p', 'late_limit:=1.0',
               '-p', 'stiffness:=[400.0, 100.0]',
               '-p', 'damping:=[40.0, 10.0]', '-p', 'acceleration_kp:=[400.0]',
               '-p', 'acceleration_kd:=[40.0]']
