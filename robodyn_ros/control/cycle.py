@@ -40,6 +40,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     m.time = now
     m.cycles += 1
     guard.count_missed(m, outside[0].missed)
+    limits.slow_down(joints, v, dt)
 
     # What is known of the arm; after a jump back, its state would stay fresh for ever
     newest = -inf

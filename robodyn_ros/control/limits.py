@@ -7,11 +7,12 @@ Gravity is kept and the rest is cut, joint by joint: one saturated wrist must no
 the other joints.
 """
 
-from math import isfinite
+from math import exp, isfinite
 
 # Of the velocity limit, where cutting begins: late efforts of other joints take some room beyond.
 SHARE = 0.97
 SWEEPS = 8
+SLOWING_TIME = 0.2  # s, time constant with which velocity limits fall
 # Times `effort_rate_limit`: how fast efforts may change to keep a joint inside its limits. The law
 # alone keeps to the limit itself.
 BRAKING_RATE = 10.0
@@ -79,6 +80,13 @@ def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau):
     for i in range(n):
         tau[i] = v.wanted[i] + v.push[i] - v.gravity[i] + v.supply[i]
     m.kept_inside += touched
+
+
+def slow_down(joints, v, dt):
+    """Let the velocity limits in force follow those that were set: a faster arm takes its time."""
+    for i in range(v.q.shape[0]):
+        v.speed_limit[i] = max(joints[i].velocity_limit,
+                               v.speed_limit[i] * exp(-dt / SLOWING_TIME))
 
 
 def limit_braking(joints, v, dt, tau):

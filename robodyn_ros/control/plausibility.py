@@ -83,8 +83,8 @@ def sample(j, m, v, q, qd, received, stamp, driving, i):
     """Accept or reject a sample; return the reason of a fault, or NO_REASON."""
     elapsed, step = received - v.accepted[i], q - v.q[i]
     measured = abs(qd) <= CREDIBLE * j.velocity_limit       # not so NaN
-    jumped = abs(step) > JUMP * j.velocity_limit * elapsed + j.consistency_tolerance
-    fast = measured and driving == 1 and abs(qd) > OVERSPEED * j.velocity_limit
+    jumped = abs(step) > JUMP * v.speed_limit[i] * elapsed + j.consistency_tolerance
+    fast = measured and driving == 1 and abs(qd) > OVERSPEED * v.speed_limit[i]
     found = NO_REASON
     if driving != 0 and (jumped or fast):
         v.rejected[i] += 1.0

@@ -123,6 +123,7 @@ class Vectors(NamedTuple):
     rise: ndarray           # gravity term while rising
     extra: ndarray          # effort of the law within its limits, less supply
     published: ndarray      # published effort less supply
+    speed_limit: ndarray    # velocity limit on its way to another one
     position: ndarray       # newest position, whether it is used or not
     judged: ndarray         # s, receipt of the newest sample that was judged
     accepted: ndarray       # s, receipt of the sample in use
