@@ -17,6 +17,7 @@ near = pytest.approx
 ZERO = [0.0, 0.0]
 STOPPED = 1.2           # s, wall time
 TIMEOUT = 0.3           # s, state_timeout: longer than a busy machine keeps a loop waiting
+BRAKES = 0.5            # s, command_timeout
 PATHS = 'native', 'python'
 TRIGGERS = {'state': [], 'inline': [], 'timer': ['-p', 'rate:=100.0']}
 SLOWLY = {'rate': 200.0, 'stiffness': [0.0], 'damping': [0.0], 'acceleration_kp': [0.0],
@@ -27,7 +28,7 @@ WAYS = [(path, trigger) for path in PATHS for trigger in TRIGGERS
 
 def driven(start, remote, *further):
     """Both nodes, the arm driven on the steady clock: simulator, controller."""
-    simulator = start(node('simulator'), *SIMULATOR, '-p', 'command_timeout:=0.2')
+    simulator = start(node('simulator'), *SIMULATOR, '-p', f'command_timeout:={BRAKES}')
     simulator.wait_for_line('simulator ready')
     controller = start(
         node('controller'), '--ros-args', '-p', f'state_timeout:={TIMEOUT}',
@@ -37,11 +38,11 @@ def driven(start, remote, *further):
     return simulator, controller
 
 
-def stalls(remote, simulator, controller, seconds=STOPPED):
-    """Suspend the controller until the brakes have long engaged; commands before it went on."""
+def stalls(remote, simulator, controller):
+    """Suspend the controller until the brakes have long engaged; how many commands came before."""
     controller.popen.send_signal(signal.SIGSTOP)
-    simulator.wait_for_line('brakes engaged: no command for 0.2 s')
-    remote.listen(seconds - 0.2)
+    simulator.wait_for_line(f'brakes engaged: no command for {BRAKES:g} s')
+    remote.listen(STOPPED - BRAKES)
     heard = len(remote.commands)
     controller.popen.send_signal(signal.SIGCONT)
     return heard
@@ -51,8 +52,7 @@ def stalls(remote, simulator, controller, seconds=STOPPED):
      line='    return gap > s.state_timeout\n', instead='    return False\n')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_loop_stands_still(start, remote, path, trigger):
-    """After a gap nothing is published; the brakes stay engaged, and the states that waited move
-    nothing."""
+    """Nothing is published after it; states that waited move nothing, brakes stay engaged."""
     simulator, controller = driven(start, remote, '-p', f'data_path:={path}',
                                    '-p', f'trigger:={trigger}', *TRIGGERS[trigger])
     arm = Arm(remote, controller)
@@ -78,7 +78,7 @@ def test_loop_stands_still(start, remote, path, trigger):
 
 @pytest.mark.parametrize('path', PATHS)
 def test_zero_after_a_stall_by_choice(start, remote, path):
-    """For a drive that keeps its last command for ever: one zero, which no brakes are opened by."""
+    """For a drive that keeps its last command for ever: one zero, which opens no brakes."""
     simulator, controller = driven(start, remote, '-p', f'data_path:={path}',
                                    '-p', 'stall_action:=zero')
     heard = stalls(remote, simulator, controller)
