@@ -112,9 +112,9 @@ class Drive:
         """Let state periods pass; each takes the newest command that has arrived by then."""
         for _ in range(periods):
             arrived = self._delay.arrived(self.plant.time)
-            if arrived is not None and not self._held:
-                self._tau = arrived
-                if self.plant.brakes:
+            if arrived is not None:
+                self._tau = arrived     # under brakes too, so that on release no period is without
+                if self.plant.brakes and not self._held:
                     self._brake(False, 'by a command')
             self.plant.step(self._tau)
 

@@ -61,8 +61,7 @@ def test_silence_engages_the_brakes_until_they_are_released_on_request(make):
     assert drive.told[2:] == [
         'a command came: the brakes stay engaged until they are released on request']
     drive.release(8.05)
-    drive.command(TAU, 8.1)
-    assert moved(drive) and drive.state().effort == pytest.approx(TAU)
+    assert moved(drive) and drive.state().effort == pytest.approx(TAU)      # of who commands now
     drive.watch(8.3)
     assert drive.held
     drive.reset()                   # which begins anew: the first command releases them
