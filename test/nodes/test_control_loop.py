@@ -63,3 +63,13 @@ def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger,
     rig.slow = 0.0
     rig.loop.stop()
     assert rig.published[-1] != [0.0, 0.0]      # it has fallen silent, with no last word
+
+
+def test_compiled_code_counts_slow_publishes(node):
+    """Where a period is a nanosecond, all are slow."""
+    rig = Rig(node, 'state', data_path.NATIVE)
+    rig.run()
+    rig.native._area.words['period'] = 1
+    slow = rig.loop.tally.slow_publishes
+    rig.until(lambda: rig.loop.tally.slow_publishes > slow + 5)
+    rig.loop.stop()
