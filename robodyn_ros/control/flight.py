@@ -77,6 +77,7 @@ def before(flight, settings, outside, state, points, now):
     cycle.command_publishers = outside[0].command_publishers
     cycle.stop_reason, cycle.stalled = outside[0].stop_reason, outside[0].stalled
     cycle.simulated_time = outside[0].simulated_time
+    cycle.clock_stopped = outside[0].clock_stopped
     cycle.version, cycle.serial = settings[0].version, points.header[0].serial
     for i in range(state.shape[0]):
         flight.state[slot, i] = state[i]

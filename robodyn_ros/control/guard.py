@@ -72,6 +72,8 @@ def fault(m, v, s, reason, joint, now):
     m.blind = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
                     or reason == STATE_INCONSISTENT) else 0
     enter(m, FAULT, now)
+    if reason == CLOCK_STOPPED:         # no fault efforts, which would need time that passes
+        m.blind, m.since = 1, -inf
     if m.blind == 1 and not at_rest(v, s.rest_velocity):
         m.since = -inf
 
@@ -125,6 +127,8 @@ def cause(outside, s, m, unmeasured):
         return NO_VELOCITY, unmeasured
     if m.missed > s.missed_limit:
         return PERIODS_MISSED, -1
+    if outside.clock_stopped > s.state_timeout:
+        return CLOCK_STOPPED, -1
     if outside.stop_reason != NO_REASON:
         return outside.stop_reason, -1
     if outside.command_publishers > 1:

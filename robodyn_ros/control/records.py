@@ -27,6 +27,7 @@ OUTSIDE = np.dtype([
     ('stop_reason', np.int64),          # reason code of an emergency stop or the like; 0: none
     ('stalled', float),                 # s for which the loop stood still before this cycle
     ('simulated_time', np.int64),       # 1: jumps of the time are resets of a simulation
+    ('clock_stopped', float),           # s for which the arm has moved while time stood still
 ])
 
 # One a joint: gains and limits, in the model's order.

@@ -51,6 +51,7 @@ class ControlLoop:
         self._states, self._publish, self._ros_time = path.states, publish, ros_time
         self._noticed = 0.0         # s, time when states were last missed
         self._published = 0         # ns, when the state that is not answered yet was published
+        self._moving = 0            # ns, see `rules.moving`
         self.on_ros_time = ros_time is not None
         self._encoder = EffortEncoder(controller.model.nv)
         self._stop = threading.Event()
@@ -63,6 +64,9 @@ class ControlLoop:
         self.decoder.forget()
         self.tally.clear()
         self.controller.begin()
+        outside = self.controller.outside
+        outside['simulated_time'], outside['stalled'] = self.on_ros_time, 0.0
+        outside['clock_stopped'] = self._moving = 0
         if self._native is not None:
             self.controller.changed = self._native.call
         self._stop.clear()
@@ -130,39 +134,51 @@ class ControlLoop:
         grid = self._grid
         grid.start()
         while not self._stop.is_set():
+            asked = grid.deadline + grid.period_ns      # whichever points are missed from there on
             self.controller.outside['missed'] = missed = grid.wait()
             self.tally.late(missed)
-            woke = time.monotonic()
+            woke = time.monotonic_ns()
+            self._stalled(asked, woke)
             self._take()
-            self._step(now := self._time())
-            self._note(woke, woke - grid.deadline * 1e-9, now)
+            self._step(woke, now := self._time())
+            self._note(woke, 1e-9 * (woke - grid.deadline), now)
 
     def _on_state(self) -> None:
-        stepped = time.monotonic()
+        stepped = asked = time.monotonic_ns()
         while not self._stop.is_set():
             # Without a good state there is nothing to answer but silence that lasts too long:
             # refused samples, or joints of others, must not keep it from being noticed
-            patient = self.controller.phase != guard.FAULT
-            silence = self.controller.settings.state_timeout if patient else 1.0 / self.rate
-            self._states.wait(round(1e9 * (stepped + silence - time.monotonic())))
-            woke = time.monotonic()
-            accepted, silent = self._take(), woke - stepped >= silence
+            overdue = stepped + round(1e9 * rules.silence(
+                self.controller.phase == guard.FAULT, self.on_ros_time, 1.0 / self.rate,
+                self.controller.settings.state_timeout))
+            self._states.wait(overdue - time.monotonic_ns())
+            woke = begun = time.monotonic_ns()
+            asked = max(asked, overdue)
+            self._stalled(asked, woke)
+            accepted, silent = self._take(), woke >= overdue
             now = self._time() if accepted or self._ros_time is None else self._ros_time()
             due = False
             if silent and not accepted:
                 due = rules.goes_on(now, self._noticed, float(self.controller.memory['time'][0]),
                                     self.controller.settings.state_timeout)
                 self._noticed = now
-            if due and self._ros_time is not None and self._states.wait(rules.GRACE):
-                continue                # in lockstep a state follows its clock at once
+            if due and self._ros_time is not None:
+                asked = begun = time.monotonic_ns() + rules.GRACE
+                if self._states.wait(rules.GRACE):
+                    continue            # in lockstep a state follows its clock at once
             if accepted or due:
-                self._step(now)
+                self._step(begun, now)
                 self._note(woke, nan, now)
             if accepted or silent:
-                stepped = time.monotonic()
+                stepped = time.monotonic_ns()
+
+    def _stalled(self, asked: int, woke: int) -> None:
+        """Note for the next cycle how much later [ns] than asked the loop came to something."""
+        outside = self.controller.outside
+        outside['stalled'] = rules.stall(outside['stalled'][0], asked, woke)
 
     def _take(self) -> bool:
-        """Decode every state that waits; whether one was accepted."""
+        """Decode every state that waits, as `rcl.drain` does; whether one was accepted."""
         accepted = False
         for message, number, published in self._states.drain_numbered():
             received = self._time() if self._ros_time is None or self.trigger == 'timer' \
@@ -173,16 +189,28 @@ class ControlLoop:
                 accepted, self._published = True, published
         return accepted
 
-    def _step(self, now: float) -> None:
+    def _step(self, begun: int, now: float) -> None:
+        """Run the cycle, which began at ``begun`` [ns], and publish what it says."""
+        controller, outside = self.controller, self.controller.outside
+        self._moving, outside['clock_stopped'] = rules.moving(
+            self.decoder.state['position'], self.tally.pose, now == controller.memory['time'][0],
+            self._moving, float(outside['clock_stopped'][0]), begun)
         if (steady := time.monotonic()) >= self._count_again:
             self._count_again = steady + rules.COUNT_INTERVAL
-            self.controller.outside['listeners'] = self._listeners()
-        if self.controller.step(now):
-            self._publish(self._encoder.encode(self.controller.tau))
+            outside['listeners'] = self._listeners()
+        publish = controller.step(now)
+        outside['stalled'] = 0.0
+        before = time.monotonic_ns()
+        if publish and not rules.outdated(controller.memory['publishing'][0], begun, before,
+                                          controller.settings.state_timeout):
+            self._publish(self._encoder.encode(controller.tau))
+            self.tally.counts['slow_publishes'] += (
+                time.monotonic_ns() - before > self._grid.period_ns)
+        self._stalled(begun, time.monotonic_ns())
 
-    def _note(self, woke: float, late: float, now: float) -> None:
-        took = time.monotonic() - woke
+    def _note(self, woke: int, late: float, now: float) -> None:
+        took = 1e-9 * (time.monotonic_ns() - woke)
         answer = 1e-9 * (time.time_ns() - self._published) if self._published else nan
         self._published = 0
         age = now - rules.oldest(self.decoder.state['received'])
-        self.tally.timing.add(woke, late, took, age, answer)
+        self.tally.timing.add(1e-9 * woke, late, took, age, answer)

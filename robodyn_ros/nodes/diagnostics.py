@@ -85,7 +85,8 @@ class Report:
         mean, deviation = rate(cycles)
         values = {'rate mean [Hz]': f'{mean:.1f}', 'rate deviation [Hz]': f'{deviation:.1f}',
                   'overruns': loop.tally.overruns, 'missed periods': loop.tally.missed,
-                  'lost samples': loop.tally.lost}
+                  'lost samples': loop.tally.lost,
+                  'slow publishes': loop.tally.slow_publishes}
         for name, column in (('wake-up error', 'wake_up'), ('cycle time', 'cycle'),
                              ('state age', 'age'),
                              ('state to effort', 'answer')):

@@ -30,7 +30,7 @@ TIME = (
 
 DRIVES = (
     Parameter('command_timeout', float, 0.1, 'Wall time without a command after which the brakes '
-              'engage.', 's', 0.001, 60.0),
+              'engage, until they are released on request.', 's', 0.001, 60.0),
     Parameter('brakes', bool, True, 'Whether the arm has brakes; false: commands are zero before '
               'the first one and after the timeout, and the arm falls, unless its drives '
               'compensate gravity.', live=True),

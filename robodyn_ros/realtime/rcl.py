@@ -71,6 +71,8 @@ WORDS = np.dtype([
     ('fault', np.int64),                        # number of the phase that waits no longer
     ('waited', np.int64), ('points_missed', np.int64),  # 1: woken, and the cycle is to come
     ('deadline', np.int64), ('stepped', np.int64),              # ns on the steady clock
+    ('asked', np.int64),                        # likewise, latest instant to be woken at
+    ('moving', np.int64),                       # likewise, see `rules.moving`
     ('published', np.int64),                    # ns, the state that is not answered yet; or 0
     ('clock_time', float), ('noticed', float),  # s on ROS time; on the clock of the cycle
     ('count_again', float),                     # s on the steady clock
@@ -82,7 +84,8 @@ INFO_WORDS, INFO_EXPECTED, PUBLISHED, SEQUENCE = 32, 9, 0, 2
 NO_SEQUENCE = np.uint64(2**64 - 1)
 SEMAPHORE_WORDS = 8                 # sem_t has 32 bytes
 FRAME_WORDS = 4096                  # where the arguments of the loop are laid for others
-RECEIVED, NUMBER = (list(STATE.names or ()).index(name) for name in ('received', 'sequence'))
+POSITION, RECEIVED, NUMBER = (list(STATE.names or ()).index(name)
+                              for name in ('position', 'received', 'sequence'))
 
 word, i32 = types.int64, types.int32
 
@@ -128,10 +131,10 @@ def decoded(b, received, sequence, arrays):
 
 
 @njit(SIGNATURE, cache=True, **OPTIONS)
-def {name}(words, counts, timing, count, seen, message, tick, info, timespec, listeners,
+def {name}(words, counts, timing, count, seen, pose, message, tick, info, timespec, listeners,
            numbers, {decoding},
            {arguments}, tau):
-{lay}    return rcl.{name}(advance, decoded, words[0], (counts[0], timing, count, seen),
+{lay}    return rcl.{name}(advance, decoded, words[0], (counts[0], timing, count, seen, pose),
                       (message, tick, info, timespec, listeners, numbers), ({decoding},),
                       ({arguments},), tau)
 '''
@@ -139,8 +142,8 @@ def {name}(words, counts, timing, count, seen, message, tick, info, timespec, li
 # Added for the loop `inline`: it lays down what it was given, and a thread of the middleware finds
 # it there.
 LAY = '''    rcl.lay(words[0].frame, (
-        words, counts, timing, count, seen, message, tick, info, timespec, listeners, numbers,
-        {decoding}, {arguments}, tau))
+        words, counts, timing, count, seen, pose, message, tick, info, timespec, listeners,
+        numbers, {decoding}, {arguments}, tau))
 '''
 INLINE = '''
 
@@ -152,9 +155,9 @@ def on_message(address, number):
     w = rcl.words_at(address)
     if not rcl.taken_turn(w):
         return
-    (words, counts, timing, count, seen, message, tick, info, timespec, listeners, numbers,
-     {decoding}, {arguments}, tau) = frame_of(w.frame)
-    rcl.inlined(advance, decoded, w, (counts[0], timing, count, seen),
+    (words, counts, timing, count, seen, pose, message, tick, info, timespec, listeners,
+     numbers, {decoding}, {arguments}, tau) = frame_of(w.frame)
+    rcl.inlined(advance, decoded, w, (counts[0], timing, count, seen, pose),
                 (message, tick, info, timespec, listeners, numbers), ({decoding},),
                 ({arguments},), tau)
 '''
@@ -172,7 +175,7 @@ def on_message(semaphore, number):
     rcl.sem_post(semaphore)
 
 
-@njit(types.int64(rcl.OWN[0], rcl.OWN[5], *rcl.OWN[7:9]), cache=True, **OPTIONS)
+@njit(types.int64(rcl.OWN[0], rcl.OWN[6], *rcl.OWN[8:10]), cache=True, **OPTIONS)
 def trial(words, message, info, timespec):
     return rcl.trial(words[0], message, info, timespec)
 '''
@@ -252,9 +255,14 @@ def number_of(info):
 
 
 def drain(decoded, w, books, io, arrays):
-    """Decode every state that waits; whether one was accepted."""
+    """
+    Decode every state that waits; whether one was accepted.
+
+    A state that has waited while the process stood still is old and counts as received now: who
+    stamps it cannot know. The stall itself is what the guard latches, in the cycle that follows.
+    """
     message, tick, info, timespec, _, _ = io
-    counts, _, _, seen = books
+    counts, _, _, seen, _ = books
     accepted = False
     for _ in range(w.most):
         if not taken(w, w.message, message, w.states, w.info):
@@ -273,9 +281,13 @@ def drain(decoded, w, books, io, arrays):
     return accepted
 
 
-def step(advance, w, io, arguments, now, tau):
-    """Run the cycle and publish what it says."""
+def step(advance, w, books, io, arrays, arguments, begun, now, tau):
+    """Run the cycle, which began at ``begun`` [ns], and publish what it says."""
+    counts, pose = books[0], books[4]
     _, _, _, timespec, listeners, numbers = io
+    settings, outside, memory = arguments[3][0], arguments[4][0], arguments[7][0]
+    w.moving, outside.clock_stopped = rules.moving(
+        arrays[8][:, POSITION], pose, now == memory.time, w.moving, outside.clock_stopped, begun)
     steady = seconds(w, timespec)
     if steady >= w.count_again:
         w.count_again = steady + rules.COUNT_INTERVAL
@@ -283,19 +295,26 @@ def step(advance, w, io, arguments, now, tau):
         if code != OK:
             rcl_forget_error()
             w.failed, w.error = COUNTING, code
-        arguments[4][0].listeners = listeners[0]
-    if advance(arguments, now, tau):
+        outside.listeners = listeners[0]
+    publish = advance(arguments, now, tau)
+    outside.stalled = 0.0
+    before = nanoseconds(w, timespec)
+    if publish and not rules.outdated(memory.publishing == 1, begun, before,
+                                      settings.state_timeout):
         for i in range(tau.shape[0]):
             numbers[i] = tau[i]
         code = rcl_publish(w.commands, w.effort, 0)
         if code != OK:
             rcl_forget_error()
             w.failed, w.error = PUBLISHING, code
+        if nanoseconds(w, timespec) - before > w.period:
+            counts.slow_publishes += 1
+    outside.stalled = rules.stall(outside.stalled, begun, nanoseconds(w, timespec))
 
 
 def note(w, books, timespec, arrays, woke, late, now):
     """Take down how the cycle that ends now has kept its time."""
-    _, timing, count, _ = books
+    _, timing, count, _, _ = books
     cycle = timing[count[0] % timing.shape[0]]
     cycle.woke, cycle.wake_up = woke * 1e-9, late
     cycle.cycle = (nanoseconds(w, timespec) - woke) * 1e-9
@@ -310,9 +329,10 @@ def note(w, books, timespec, arrays, woke, late, now):
 def on_grid(advance, decoded, w, books, io, arrays, arguments, tau):
     """Run a cycle at each point of the grid until something fails or the loop is called."""
     _, tick, _, timespec, _, _ = io
-    counts = books[0]
+    counts, outside = books[0], arguments[4][0]
     while True:
         if w.waited == 0:
+            w.asked = w.deadline + w.period         # whichever points are missed from there on
             w.deadline, w.points_missed = rules.next_point(
                 w.deadline, w.period, nanoseconds(w, timespec))
             code = sleep_until(w, timespec, w.deadline)
@@ -327,11 +347,12 @@ def on_grid(advance, decoded, w, books, io, arrays, arguments, tau):
         counts.missed += w.points_missed
         if w.points_missed != 0:
             counts.overruns += 1
-        arguments[4][0].missed = w.points_missed
+        outside.missed = w.points_missed
+        outside.stalled = rules.stall(outside.stalled, w.asked, woke)
         drain(decoded, w, books, io, arrays)
         now = clock(w, tick, timespec)
         if w.failed == 0:
-            step(advance, w, io, arguments, now, tau)
+            step(advance, w, books, io, arrays, arguments, woke, now, tau)
         if w.failed != 0:
             return w.failed
         note(w, books, timespec, arrays, woke, (woke - w.deadline) * 1e-9, now)
@@ -339,18 +360,20 @@ def on_grid(advance, decoded, w, books, io, arrays, arguments, tau):
 
 def silence(w, settings, memory):
     """How long without an accepted state it is that something has to be done [ns]."""
-    if memory.phase == w.fault:
-        return w.period
-    return np.int64(settings.state_timeout * 1e9)
+    return np.int64(1e9 * rules.silence(memory.phase == w.fault, w.clock != 0, 1e-9 * w.period,
+                                        settings.state_timeout))
 
 
 def answer(advance, decoded, w, books, io, arrays, arguments, tau, inlined):
     """Run a cycle for what has come in, or for what has stayed away too long."""
     _, tick, _, timespec, _, _ = io
-    settings, memory, stamp = arguments[3][0], arguments[7][0], arrays[9]
-    woke = nanoseconds(w, timespec)
+    settings, outside, memory = arguments[3][0], arguments[4][0], arguments[7][0]
+    stamp, woke = arrays[9], nanoseconds(w, timespec)
+    overdue, begun = w.stepped + silence(w, settings, memory), woke
+    w.asked = max(w.asked, overdue)
+    outside.stalled = rules.stall(outside.stalled, w.asked, woke)
     accepted = drain(decoded, w, books, io, arrays)
-    silent = woke >= w.stepped + silence(w, settings, memory)
+    silent = woke >= overdue
     if accepted and w.clock != 0:
         now = stamp[0]
     else:
@@ -363,12 +386,12 @@ def answer(advance, decoded, w, books, io, arrays, arguments, tau, inlined):
         due = rules.goes_on(now, w.noticed, memory.time, settings.state_timeout)
         w.noticed = now
     if due and w.clock != 0:
-        grace = nanoseconds(w, timespec) + rules.GRACE
-        if wait_until(w, timespec, grace):
+        w.asked = begun = nanoseconds(w, timespec) + rules.GRACE
+        if wait_until(w, timespec, w.asked):
             w.waited = 1                # in lockstep a state follows its clock at once
             return
     if w.failed == 0 and (accepted or due):
-        step(advance, w, io, arguments, now, tau)
+        step(advance, w, books, io, arrays, arguments, begun, now, tau)
         if w.failed == 0:
             note(w, books, timespec, arrays, woke, math.nan, now)
     if accepted or silent:
@@ -468,7 +491,7 @@ lay: Any = intrinsic(_lay)
 
 OWN = tuple(numba.typeof(array) for array in (
     np.zeros(1, WORDS), np.zeros(1, COUNTS), statistics.no_cycles(1), np.zeros(1, np.int64),
-    np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint64),
+    np.zeros(1), np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint64),
     np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(12, np.uint8)[4:].view('<f8')))
 
 
@@ -643,7 +666,7 @@ class NativeLoop:
             'inline': lambda: (module.on_message.address, area.words)}[trigger]()
         self._handles = [handle for handle in (states, commands, clock) if handle]
         self._fixed = (area.words, tally.counts, tally.timing.ring, tally.timing.count,
-                       tally.seen, area.message, area.tick, area.info, area.timespec,
+                       tally.seen, tally.pose, area.message, area.tick, area.info, area.timespec,
                        area.listeners, out, *arrays)
 
     def call(self) -> None:
@@ -661,8 +684,8 @@ class NativeLoop:
         with ExitStack() as held:
             for handle in self._handles:            # which nobody destroys while they are held
                 held.enter_context(handle)
-            w['waited'] = w['failed'] = w['count_again'] = w['published'] = 0
-            w['deadline'] = w['stepped'] = time.monotonic_ns()
+            w['waited'] = w['failed'] = w['count_again'] = w['published'] = w['moving'] = 0
+            w['deadline'] = w['stepped'] = w['asked'] = time.monotonic_ns()
             if self._callback is not None:
                 self._area.be_called(*self._callback)
                 held.callback(self._area.be_called, None, self._area.semaphore)

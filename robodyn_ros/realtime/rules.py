@@ -19,6 +19,71 @@ def next_point(deadline, period, now):
     return deadline + (missed + 1) * period, missed
 
 
+def stall(before, asked, woke):
+    """
+    Return for how long [s] the loop has stood still although it should have run.
+
+    :param before: what no cycle has been told yet [s]; the longest counts.
+    :param asked: latest instant at which the loop wanted to run, and ``woke``: when it did [ns].
+    """
+    return max(before, 1e-9 * (woke - asked))
+
+
+def outdated(goes_on, begun, now, timeout):
+    """
+    Whether an effort must not be published any more: the loop stood still while it was computed.
+
+    The last message of all is sent however late it is, for none follows that would be better.
+
+    :param goes_on: whether another one follows.
+    :param begun: when its cycle began [ns]; ``now`` [ns].
+    :param timeout: after which a state is too old [s].
+    """
+    return goes_on and 1e-9 * (now - begun) > timeout
+
+
+def silence(fault, simulated, period, timeout):
+    """
+    Return for how long [s] the loop waits for a state, until it runs a cycle without one.
+
+    On steady time a cycle halfway to the timeout tells states that stay away from a loop that
+    stands still. In a simulation a state has one answer, and time is what comes with it.
+
+    :param fault: whether a fault is latched, whose efforts go on without states.
+    :param simulated: whether the cycle is on ROS time.
+    :param period, timeout: of the loop and of the states [s].
+    """
+    if fault:
+        return period
+    return timeout if simulated else 0.5 * timeout
+
+
+def moving(position, seen, stands, since, before, now):
+    """
+    Return since when [ns], and for how long [s], the arm has moved while time stands still.
+
+    Only samples that differ from those before count: a paused simulation may repeat the same one.
+
+    :param position: (nv,) of the newest samples.
+    :param seen: (nv,) those of the last call; overwritten.
+    :param stands: whether time has not changed since the last call.
+    :param since, before: answer of the last call.
+    :param now: steady time [ns].
+    """
+    changed = False
+    for i in range(position.shape[0]):
+        if position[i] != seen[i]:
+            changed = True
+        seen[i] = position[i]
+    if not stands:
+        return 0, 0.0
+    if not changed:
+        return since, before
+    if since == 0:
+        since = now
+    return since, 1e-9 * (now - since)
+
+
 def goes_on(now, noticed, last, timeout):
     """
     Whether time has gone on without a state.

@@ -14,6 +14,7 @@ COUNTS = np.dtype([
     ('overruns', np.int64),                     # times the loop came too late for a point
     ('missed', np.int64),                       # points of the grid that went by in all
     ('lost', np.int64),                         # samples that were published and never came
+    ('slow_publishes', np.int64),               # that took the middleware longer than a period
 ])
 
 
@@ -27,12 +28,15 @@ class Tally:
 
     def __init__(self, numbers: ndarray, keep: int = 2048):
         self.numbers, self.seen = numbers, np.array(numbers)
+        #: (nv,) positions of the samples that the last cycle had, see `rules.moving`.
+        self.pose = np.full(len(numbers), np.nan)
         self.counts = np.zeros(1, COUNTS)
         self.timing = Timing(keep)
 
     def clear(self) -> None:
         """Begin anew."""
         self.seen[...] = self.numbers
+        self.pose[...] = np.nan
         self.counts[...] = np.zeros((), COUNTS)
         self.timing.clear()
 
@@ -61,6 +65,11 @@ class Tally:
     def lost(self) -> int:
         """Samples that were published and never came."""
         return int(self.counts['lost'][0])
+
+    @property
+    def slow_publishes(self) -> int:
+        """Efforts whose publishing took longer than a period."""
+        return int(self.counts['slow_publishes'][0])
 
     @property
     def accepted(self) -> int:

@@ -19,7 +19,8 @@ class Drive:
     Brakes hold from the start. The first command that arrives releases them, or :meth:`release`.
     When no command has come for ``timeout`` seconds of the caller's clock (counted from the
     release, if none came at all) they engage again and commands under way are forgotten. Brakes
-    engaged by :meth:`engage` stay, whatever is commanded, until :meth:`release` or :meth:`reset`.
+    engaged so, or by :meth:`engage`, stay, whatever is commanded, until :meth:`release` or
+    :meth:`reset`: a command that comes late was computed for an arm that is elsewhere by now.
     With ``braking`` False nothing ever brakes: the timeout makes the commands zero, and only a
     plant that compensates gravity holds its pose then.
 
@@ -40,7 +41,7 @@ class Drive:
 
     @property
     def held(self) -> bool:
-        """Whether brakes engaged by hand hold against commands."""
+        """Whether brakes engaged by hand, or after a timeout, hold against commands."""
         return self._held
 
     @property
@@ -61,7 +62,7 @@ class Drive:
 
     def reset(self) -> None:
         """Go back to the initial pose, at rest; braked if there are brakes, without commands."""
-        self._held = False
+        self._held = self._refused = False
         self._let_go()
         self.plant.brakes = self._braking
         self.plant.reset(self._initial)
@@ -70,6 +71,10 @@ class Drive:
         """Take a command (nv,) [N·m | N] at ``now`` [s] of the caller's clock."""
         self._delay.send(tau, self.plant.time)
         self._deadline = now + self.timeout
+        if self._held and not self._refused:
+            self._refused = True
+            self._tell('a command came: the brakes stay engaged until they are released on '
+                       'request')
 
     def watch(self, now: float) -> None:
         """Act if no command has come for too long."""
@@ -85,6 +90,7 @@ class Drive:
                     else 'efforts are zero')
             self._tell(f'{left}: {reason}')
         elif not self.plant.brakes:
+            self._held = True
             self._brake(True, reason)
 
     def engage(self) -> bool:
@@ -106,9 +112,9 @@ class Drive:
         """Let state periods pass; each takes the newest command that has arrived by then."""
         for _ in range(periods):
             arrived = self._delay.arrived(self.plant.time)
-            if arrived is not None and not self._held:
-                self._tau = arrived
-                if self.plant.brakes:
+            if arrived is not None:
+                self._tau = arrived     # under brakes too, so that on release no period is without
+                if self.plant.brakes and not self._held:
                     self._brake(False, 'by a command')
             self.plant.step(self._tau)
 
@@ -122,5 +128,5 @@ class Drive:
         self._delay.forget()
 
     def _brake(self, engaged: bool, reason: str) -> None:
-        self.plant.brakes = engaged
+        self.plant.brakes, self._refused = engaged, False
         self._tell(f'brakes {"engaged" if engaged else "released"}: {reason}')

@@ -187,3 +187,18 @@ class Arm:
         assert self.phase == 'FAULT'
         assert self.remote.diagnostics['reason code'] == code
         assert self.remote.diagnostics['level'] == '2'
+
+
+class Simulation(Arm):
+    """An arm in a simulation that publishes its clock, for a controller with `trigger: timer`."""
+
+    def send(self, seconds=PERIOD, **fields):
+        """The state, and the time it is of."""
+        super().send(seconds, **fields)
+        self.pass_time(0.0)
+
+    def hears(self, number):
+        """The next commands to come (number, 2)."""
+        begin = len(self.remote.commands)
+        self.remote.until(lambda: len(self.remote.commands) >= begin + number, 'commands')
+        return np.array(self.remote.commands[begin:begin + number])

@@ -6,7 +6,7 @@ import signal
 
 import numpy as np
 import pytest
-from faults.arm import PERIOD, Arm
+from faults.arm import PERIOD, Arm, Simulation
 from faults.efforts import goes_limp, moving
 from faults.rows import row
 from nodes.bring_up import SIMULATOR, bring_up
@@ -17,21 +17,6 @@ from processes import node
 near = pytest.approx
 TOO_FAR = 1e306                         # rad: a number, but the law's answer to it is none
 RATE = np.array([800.0, 300.0])         # N·m/s, of two_link: ten times its effort limits
-
-
-class Simulation(Arm):
-    """An arm in a simulation that publishes its clock, for a controller with `trigger: timer`."""
-
-    def send(self, seconds=PERIOD, **fields):
-        """The state, and the time it is of."""
-        super().send(seconds, **fields)
-        self.pass_time(0.0)
-
-    def hears(self, number):
-        """The next commands to come (number, 2)."""
-        begin = len(self.remote.commands)
-        self.remote.until(lambda: len(self.remote.commands) >= begin + number, 'commands')
-        return np.array(self.remote.commands[begin:begin + number])
 
 
 @row('computed effort not finite', 'EFFORT_NOT_FINITE', file='control/cycle.py',

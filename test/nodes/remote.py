@@ -56,6 +56,12 @@ class Recorder:
             self._messages.append(deserialize_message(sample.message, self._kind))
         return self._messages
 
+    def since(self, instant: int) -> list:
+        """Those that were published after a time [ns], by the clock of their publisher."""
+        samples = list(self._samples)
+        return [message for message, sample in zip(self.messages(), samples)
+                if sample.published > instant]
+
     def newest(self) -> object:
         """Return the last of them, None if there is none; quick, however many there are."""
         samples = self._samples[-1:]
@@ -184,6 +190,10 @@ class Remote:
     def commands(self) -> list[list[float]]:
         """Efforts heard since the last `forget`."""
         return [list(m.data) for m in self._commands.messages()]
+
+    def commands_since(self, instant: int) -> list[list[float]]:
+        """Efforts published after an instant of `time.time_ns`, however late others came."""
+        return [list(m.data) for m in self._commands.since(instant)]
 
     def command(self, number: int) -> list[float] | None:
         """One of them, counted from 0; None before it comes."""

@@ -54,6 +54,8 @@ class Rig:
         self._commands = node.create_publisher(Float64MultiArray, f'{where}commands', 1000)
         self._published: list[list[float]] = []
         self._broken = False
+        #: How long each publish takes longer, where Python does it [s].
+        self.slow = 0.0
         clock = SimulationClock(node) if lockstep else None
         tally = Tally(decoder.state['sequence'])
         way = data_path.reach(path, node, self.controller, decoder, self._commands, clock, tally,
@@ -73,6 +75,7 @@ class Rig:
         if self._broken:
             self._broken = False
             raise OSError('the middleware is out of order')
+        time.sleep(self.slow)
         self._commands.publish(message)
 
     def break_it(self):

@@ -3,9 +3,10 @@
 """The control thread, on real topics: what wakes it, what ends it, what it leaves behind."""
 
 import pytest
-from nodes.rig import Rig, each_way
+from nodes.rig import WAYS, Rig, each_way
 
 from robodyn_ros.control import guard
+from robodyn_ros.nodes import data_path
 
 
 @each_way
@@ -44,4 +45,31 @@ def test_each_start_begins_anew(node, trigger, path):
     rig.until(lambda: rig.controller.memory['cycles'][0] > 200)
     assert heard and rig.published == [] and rig.controller.phase == guard.INACTIVE
     rig.run()
+    rig.loop.stop()
+
+
+@pytest.mark.parametrize(('path', 'trigger'), [way for way in WAYS if way[0] != data_path.NATIVE])
+def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger, path):
+    """The middleware may wait for listeners that are suspended."""
+    rig = Rig(node, trigger, path)
+    rig.run()
+    slow = rig.loop.tally.slow_publishes
+    rig.slow = 0.01
+    rig.until(lambda: rig.loop.tally.slow_publishes > slow + 5)
+    assert rig.controller.phase == guard.RUNNING
+    rig.slow = 0.7
+    rig.until(lambda: rig.controller.phase == guard.FAULT)
+    assert rig.controller.reason_code == 'LOOP_STALLED'
+    rig.slow = 0.0
+    rig.loop.stop()
+    assert rig.published[-1] != [0.0, 0.0]      # it has fallen silent, with no last word
+
+
+def test_compiled_code_counts_slow_publishes(node):
+    """Where a period is a nanosecond, all are slow."""
+    rig = Rig(node, 'state', data_path.NATIVE)
+    rig.run()
+    rig.native._area.words['period'] = 1
+    slow = rig.loop.tally.slow_publishes
+    rig.until(lambda: rig.loop.tally.slow_publishes > slow + 5)
     rig.loop.stop()

@@ -252,7 +252,8 @@ def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
     bus.until_said(process, 'brakes engaged: no command for 3 s')
     bus.at_rest()
 
-    # It begins again, and a reset leaves no command behind either
+    # Once the brakes are released it begins again, and a reset leaves no command behind either
+    assert bus.call(Trigger, 'release_brakes').success
     trace.clear()
     bus.answer = answer
     bus.until(lambda: len(trace) > 100)

@@ -93,6 +93,7 @@ def judged(remote):
         p50, p99, p999, most = (float(remote.timing[f'{name} {figure} [us]'])
                                 for figure in ('p50', 'p99', 'p99.9', 'max'))
         assert 0.0 <= p50 <= p99 <= p999 <= most
+    assert int(remote.timing['slow publishes']) >= 0
     assert int(remote.timing['overruns']) <= int(remote.timing['missed periods'])
     # No machine is that good
     assert remote.set('controller', jitter_warn=0.0, jitter_error=0.0) == ''

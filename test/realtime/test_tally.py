@@ -94,3 +94,31 @@ def test_time_that_stands_still_or_runs_a_little_late_is_not_silence():
 def test_the_oldest_state_counts_and_one_that_is_missing_more():
     assert rules.oldest(np.array([3.0, 1.0, 2.0])) == 1.0
     assert isnan(rules.oldest(np.array([3.0, nan, 2.0])))
+
+
+def test_the_longest_stall_counts():
+    assert rules.stall(0.0, 2_000_000, 1_000_000) == 0.0                # in time
+    assert rules.stall(0.5, 10**9, 10**9 + 3 * 10**8) == 0.5
+    assert rules.stall(0.5, 10**9, 175 * 10**7) == 0.75
+
+
+def test_what_was_computed_before_a_stall_is_not_sent_unless_nothing_follows():
+    assert rules.outdated(True, 0, 10**8 + 1, 0.1) and not rules.outdated(True, 0, 10**8, 0.1)
+    assert not rules.outdated(False, 0, 10**10, 0.1)
+
+
+def test_silence_is_noticed_before_the_states_are_stale():
+    assert rules.silence(True, False, 0.001, 0.1) == rules.silence(True, True, 0.001, 0.1) == 0.001
+    assert rules.silence(False, False, 0.001, 0.1) == 0.05
+    assert rules.silence(False, True, 0.001, 0.1) == 0.1
+
+
+def test_an_arm_that_moves_while_time_stands_still():
+    pose, seen, answer = np.zeros(2), np.full(2, nan), (0, 0.0)
+    for now, step, stands, seconds in (
+            (1, 0.0, True, 0.0), (2, 0.1, True, 1.0), (3, 0.0, True, 1.0), (4, 0.0, True, 1.0),
+            (5, 0.1, True, 4.0), (6, 0.1, False, 0.0), (7, 0.0, True, 0.0), (8, 0.1, True, 0.0),
+            (10, -0.1, True, 2.0)):
+        pose[1] += step
+        answer = rules.moving(pose, seen, stands, *answer, now * 10**9)
+        assert answer[1] == seconds and (seen == pose).all()

@@ -43,7 +43,8 @@ def test_brakes_hold_until_the_first_command(make):
     assert drive.told == ['brakes released: by a command']
 
 
-def test_silence_engages_the_brakes_until_the_next_command(make):
+def test_silence_engages_the_brakes_until_they_are_released_on_request(make):
+    """Whoever comes late, with a zero even, does not let the arm go, and is told so once."""
     drive = make()
     drive.command(TAU, 7.0)
     drive.advance()
@@ -53,8 +54,18 @@ def test_silence_engages_the_brakes_until_the_next_command(make):
     drive.watch(7.3)
     assert not moved(drive)
     assert drive.told[1:] == ['brakes engaged: no command for 0.1 s']
-    drive.command(TAU, 8.0)
-    drive.watch(8.05)
+    for tau in (np.zeros(2), TAU, TAU):
+        drive.command(tau, 8.0)
+        drive.watch(8.05)
+        assert drive.held and not moved(drive)
+    assert drive.told[2:] == [
+        'a command came: the brakes stay engaged until they are released on request']
+    drive.release(8.05)
+    assert moved(drive) and drive.state().effort == pytest.approx(TAU)      # of who commands now
+    drive.watch(8.3)
+    assert drive.held
+    drive.reset()                   # which begins anew: the first command releases them
+    drive.command(TAU, 9.0)
     assert moved(drive)
 
 
@@ -65,7 +76,7 @@ def test_brakes_released_by_hand_engage_again_without_commands(make):
     assert moved(drive)
     assert drive.state().effort == pytest.approx([0, 0])
     drive.watch(3.11)
-    assert not moved(drive)
+    assert not moved(drive) and drive.held
 
 
 def test_brakes_engaged_by_hand_hold_against_commands(make):

@@ -1,0 +1,169 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of the control loop itself: it stands still, or its clock does, and the arm does not."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+from faults.arm import Arm, Simulation
+from faults.rows import row
+from nodes.bring_up import POSE, SIMULATOR, bring_up
+from std_msgs.msg import Float64MultiArray
+
+from processes import node
+
+near = pytest.approx
+ZERO = [0.0, 0.0]
+STOPPED = 1.2           # s, wall time
+TIMEOUT = 0.3           # s, state_timeout: longer than a busy machine keeps a loop waiting
+BRAKES = 0.5            # s, command_timeout
+PATHS = 'native', 'python'
+TRIGGERS = {'state': [], 'inline': [], 'timer': ['-p', 'rate:=100.0']}
+SLOWLY = {'rate': 200.0, 'stiffness': [0.0], 'damping': [0.0], 'acceleration_kp': [0.0],
+          'acceleration_kd': [0.0]}
+WAYS = [(path, trigger) for path in PATHS for trigger in TRIGGERS
+        if trigger != 'inline' or path == 'native']
+
+
+def driven(start, remote, *further):
+    """Both nodes, the arm driven on the steady clock: simulator, controller."""
+    simulator = start(node('simulator'), *SIMULATOR, '-p', f'command_timeout:={BRAKES}')
+    simulator.wait_for_line('simulator ready')
+    controller = start(
+        node('controller'), '--ros-args', '-p', f'state_timeout:={TIMEOUT}',
+        '-p', 'missed_limit:=5000', '-p', 'arming_timeout:=5.0', *further)
+    bring_up(remote)
+    remote.until(lambda: len(remote.commands) > 50, 'commands')
+    return simulator, controller
+
+
+def stalls(remote, simulator, controller):
+    """
+    Suspend the controller until the brakes have long engaged; the time when it goes on [ns].
+
+    An effort that it was about to hand over when it was suspended is delivered after that.
+    """
+    controller.popen.send_signal(signal.SIGSTOP)
+    simulator.wait_for_line(f'brakes engaged: no command for {BRAKES:g} s')
+    remote.listen(STOPPED - BRAKES)
+    instant = time.time_ns()
+    controller.popen.send_signal(signal.SIGCONT)
+    return instant
+
+
+@row('control loop stands still', 'LOOP_STALLED', file='control/guard.py',
+     line='    return gap > s.state_timeout\n', instead='    return False\n')
+@pytest.mark.parametrize(('path', 'trigger'), WAYS)
+def test_loop_stands_still(start, remote, path, trigger):
+    """Nothing is published after it; states that waited move nothing, brakes stay engaged."""
+    simulator, controller = driven(start, remote, '-p', f'data_path:={path}',
+                                   '-p', f'trigger:={trigger}', *TRIGGERS[trigger])
+    arm = Arm(remote, controller)
+    instant = stalls(remote, simulator, controller)
+    arm.faulted('LOOP_STALLED')
+    remote.listen(0.3)
+    assert remote.commands_since(instant) == []
+    assert remote.diagnostics['reason'] == 'the control loop stood still'
+    assert 'brakes released: ' not in simulator.text.split('brakes engaged: ')[1]
+    remote.forget()
+    remote.until(lambda: len(remote.states) > 100, 'states')
+    assert np.ptp(remote.positions(), axis=0).max() == 0.0
+    assert remote.positions()[0] == near(POSE, abs=0.01)
+
+    remote.until(lambda: remote.trigger('/controller/reset')[0], 'a reset')
+    remote.until(lambda: len(remote.commands) > 20 and arm.phase == 'RUNNING', 'RUNNING')
+    assert simulator.text.count('brakes released') == 1         # by the first command of all
+    assert remote.trigger('/simulator/release_brakes')[0]
+    remote.forget()
+    remote.until(lambda: len(remote.states) > 100, 'states')
+    assert remote.positions() == near(np.tile(POSE, (len(remote.positions()), 1)), abs=0.02)
+
+
+@pytest.mark.parametrize('path', PATHS)
+def test_zero_after_a_stall_by_choice(start, remote, path):
+    """For a drive that keeps its last command for ever: one zero, which opens no brakes."""
+    simulator, controller = driven(start, remote, '-p', f'data_path:={path}',
+                                   '-p', 'stall_action:=zero')
+    instant = stalls(remote, simulator, controller)
+    Arm(remote, controller).faulted('LOOP_STALLED')
+    remote.listen(0.3)
+    assert remote.commands_since(instant) == [ZERO]
+    simulator.wait_for_line('a command came: the brakes stay engaged')
+    assert np.ptp(remote.positions()[-200:], axis=0).max() == 0.0
+
+
+@row('control loop stands still', 'LOOP_STALLED', file='realtime/rules.py',
+     line='    return max(before, 1e-9 * (woke - asked))\n', instead='    return 0.0\n')
+@pytest.mark.parametrize(('path', 'trigger'), WAYS)
+def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):
+    """Its time tells nothing of a gap, the steady clock does; a paused simulation is none."""
+    arm = Simulation(remote, controller(data_path=path, trigger=trigger, **SLOWLY,
+                                        state_timeout=TIMEOUT))
+    arm.bring_up()
+    remote.listen(STOPPED)                      # paused
+    arm.asked('to go on', lambda: True)
+    assert arm.phase == 'RUNNING'
+
+    arm.controller.popen.send_signal(signal.SIGSTOP)
+    remote.listen(STOPPED)
+    instant = time.time_ns()
+    arm.controller.popen.send_signal(signal.SIGCONT)
+    with arm.streaming():
+        arm.faulted('LOOP_STALLED')
+        remote.listen(0.2)
+    assert remote.commands_since(instant) == []
+    arm.reset()
+    assert remote.commands_since(instant)
+
+
+@row('clock of the simulation stops, states go on', 'CLOCK_STOPPED', file='control/guard.py',
+     line='    if outside.clock_stopped > s.state_timeout:\n', instead='    if False:\n')
+@pytest.mark.parametrize(('path', 'trigger'), WAYS)
+def test_clock_stops_while_states_go_on(controller, remote, path, trigger):
+    """Zero at once, for fault efforts would need time; the same state again is a pause."""
+    arm = Simulation(remote, controller(data_path=path, trigger=trigger, **SLOWLY,
+                                        state_timeout=TIMEOUT))
+    arm.bring_up()
+    timer = remote.node.create_timer(0.005, lambda: arm.send(0.0))
+    remote.listen(2.0 * TIMEOUT)
+    assert remote.commands[-1] == near(arm.gravity)
+
+    def creep():
+        arm.position += 1e-4
+    remote.node.create_timer(0.005, creep)
+    remote.until(lambda: remote.commands[-1] == ZERO, 'zero')
+    arm.faulted('CLOCK_STOPPED')
+    remote.listen(0.2)
+    commands = np.array(remote.commands)
+    assert (commands[:-1] > 1.0).all() and commands[-1].tolist() == ZERO
+    remote.node.destroy_timer(timer)
+    arm.reset()
+
+
+@row('command after the command timeout', file='simulation/drive.py',
+     line='            self._held = True\n            self._brake(True, reason)\n',
+     instead='            self._brake(True, reason)\n')
+def test_command_after_the_command_timeout(start, remote):
+    """Brakes that a timeout has engaged are opened on request alone, whoever sends what."""
+    simulator = start(node('simulator'), *SIMULATOR)
+    simulator.wait_for_line('simulator ready')
+    commands = remote.node.create_publisher(Float64MultiArray, 'commands', 10)
+    remote.until(commands.get_subscription_count, 'the simulator')
+    efforts = [19.0, 3.0]
+    timer = remote.node.create_timer(
+        0.01, lambda: commands.publish(Float64MultiArray(data=efforts)))
+    remote.until_line(simulator, 'brakes released: by a command')
+    remote.node.destroy_timer(timer)
+    remote.until_line(simulator, 'brakes engaged: no command for 1 s')
+    remote.forget()
+    efforts = ZERO
+    late = remote.node.create_timer(
+        0.01, lambda: commands.publish(Float64MultiArray(data=efforts)))
+    remote.until_line(simulator, 'a command came: the brakes stay engaged')
+    remote.listen(0.3)
+    assert np.ptp(remote.positions(), axis=0).max() == 0.0
+    assert remote.trigger('/simulator/release_brakes')[0]
+    remote.until(lambda: np.ptp(remote.positions(), axis=0).max() > 0.01, 'a fall')
+    remote.node.destroy_timer(late)
