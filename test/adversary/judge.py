@@ -1,0 +1,125 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run is judged by: figures for the table, and invariants that nothing may break."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy import ndarray
+
+from . import features
+from .plant import WRECKED
+from .world import World
+
+MOST_VELOCITY = 1.1         # of the velocity limit
+GROWTH = 1.02               # of a velocity that the injection itself gave
+ROUNDING = 1e-6             # N·m | N
+
+
+@dataclass
+class Figures:
+    """Peaks and times after the injection; times in ms, NaN where it never came."""
+
+    step: float = 0.0               # largest effort change without a fault, of the effort limit
+    step_effort: float = 0.0        # the same [N·m | N]
+    velocity: float = 0.0           # largest, of the velocity limit
+    travel: float = 0.0             # farthest from where it was [rad | m]
+    fault: float = np.nan           # time to fault [ms]
+    zero: float = np.nan            # time to zero effort [ms]
+    reason: str = ''
+    phase: int = 0
+
+
+@dataclass
+class Judge:
+    """Sees every tick of a run from arming on; the figures begin with ``since`` [s]."""
+
+    world: World
+    since: float
+    figures: Figures = field(default_factory=Figures)
+    violations: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self):
+        w = self.world
+        joints = w.settings.joint_records(w.arm.model)
+        self._rate, self._period = joints['effort_rate'], 1.0 / w.settings.rate
+        self._last: ndarray | None = None
+        self._published_at, self._ended, self._excused = -np.inf, False, 0.0
+        self._faulted, self._start = False, None
+
+    def tick(self, published: list[ndarray]) -> None:
+        """Judge the tick that has just passed."""
+        w, phase = self.world, self.world.subject.phase
+        time = w.time - 1e-3
+        for tau in published:
+            self._effort(time, tau, phase)
+        self._latch(time, phase)
+        self._motion(time)
+        self.figures.phase = phase
+
+    def _violated(self, kind: str, time: float, what: str) -> None:
+        if kind not in self.violations:
+            self.violations[kind] = f'{what} at {1e3 * (time - self.since):.0f} ms'
+
+    def _effort(self, time: float, tau: ndarray, phase: int) -> None:
+        w, f, limit = self.world, self.figures, self.world.arm.model.effort_limit
+        if not np.isfinite(tau).all():
+            self._violated('not finite', time, f'effort {tau.tolist()}')
+            return
+        if (abs(tau) > limit + ROUNDING).any():
+            self._violated('effort', time, f'{(abs(tau) / limit).max():.3f} of the limit')
+        if self._ended:
+            self._violated('after zero', time, 'a message')
+        elif time - self._published_at > w.plant.silence and self._last is not None:
+            self._violated('brakes released', time,
+                           f'a message after {time - self._published_at:.2f} s')
+        stopped = phase in (features.FAULT, features.INACTIVE)
+        if self._last is not None and not stopped:
+            step, elapsed = abs(tau - self._last), time - self._published_at
+            periods = min(2.0, max(1.0, round(elapsed / self._period)))
+            factor = features.BRAKING_RATE if w.subject.braking() else 1.0
+            allowed = (self._rate * self._period * periods * factor
+                       + w.arm.gravity_rate * max(elapsed, 1e-3) * 2.0 + ROUNDING)
+            if (step > allowed).any():
+                i = int((step / allowed).argmax())
+                self._violated('step', time, f'{step[i]:.2f} N·m, {step[i] / allowed[i]:.1f} '
+                               f'times what is allowed{", braking" * w.subject.braking()}')
+            if time >= self.since and (share := (step / limit).max()) > f.step:
+                f.step, f.step_effort = float(share), float(step[(step / limit).argmax()])
+        self._last, self._published_at = tau, time
+        if stopped and not tau.any():
+            self._ended = True
+            if time >= self.since and np.isnan(f.zero):
+                f.zero = 1e3 * (time - self.since)
+
+    def _latch(self, time: float, phase: int) -> None:
+        f, reason = self.figures, self.world.subject.reason_code
+        if phase == features.FAULT:
+            if not self._faulted:
+                self._faulted, f.reason = True, reason
+                f.fault = 1e3 * (time - self.since)
+            if reason == 'NO_REASON':
+                self._violated('unnamed', time, 'a fault without a reason')
+        elif self._faulted and not self.asked_to_stop:
+            self._violated('not latched', time, f'phase {phase} after a fault')
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """Whether stopping was asked for, which a fault with fresh state allows."""
+        return any(a.what.name == 'stop in motion' for a in self.world.active)
+
+    def _motion(self, time: float) -> None:
+        w, f = self.world, self.figures
+        ratio = float((abs(w.plant.qd) / w.arm.model.velocity_limit).max())
+        ratio = ratio if ratio < WRECKED else WRECKED       # NaN is not
+        if w.throwing:
+            self._excused = max(self._excused, ratio)
+        if time < self.since:
+            self._start = w.plant.q.copy()
+            return
+        if self._start is None:
+            self._start = w.plant.q.copy()
+        f.travel = max(f.travel, float(abs(w.plant.q - self._start).max()))
+        f.velocity = max(f.velocity, ratio)
+        if not self._ended and ratio > max(MOST_VELOCITY, GROWTH * self._excused):
+            self._violated('velocity', time, f'{ratio:.2f} of the limit')
