@@ -120,6 +120,8 @@ class Judge:
         if self._start is None:
             self._start = w.plant.q.copy()
         f.travel = max(f.travel, float(abs(w.plant.q - self._start).max()))
+        if self._ended:                 # its brakes are all that holds it
+            return
         f.velocity = max(f.velocity, ratio)
-        if not self._ended and ratio > max(MOST_VELOCITY, GROWTH * self._excused):
+        if ratio > max(MOST_VELOCITY, GROWTH * self._excused):
             self._violated('velocity', time, f'{ratio:.2f} of the limit')

@@ -106,7 +106,7 @@ class Library:
             return world.ticks % self._every == 0
         s = world.settings
         silence = 1.0 / s.rate if self.phase == features.FAULT else s.state_timeout
-        return accepted or world.time - self._stepped >= silence - 1e-9
+        return accepted or world.time - self._stepped > silence + 1e-9
 
     def braking(self) -> bool:
         return self._cut != 0
@@ -136,11 +136,6 @@ class Library:
 
     def second_publisher(self, there: bool) -> None:
         self.tell(command_publishers=2 if there else 1)
-
-    def disturb(self, world: World) -> None:
-        """Somebody else commands nothing but gravity's half, at a tenth of the rate."""
-        if world.ticks % 10 == 0:
-            world.plant.command(world.time, 0.5 * world.plant.effort)
 
     def malformed_request(self) -> None:
         raise NotImplementedError

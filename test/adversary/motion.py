@@ -49,7 +49,8 @@ class Motion:
         rate = self._amplitude * self._pace * np.cos(wave) - plant.qd
         plant.dynamics.kernels.mass_matrix(plant.q, self._mass)
         limit = STRENGTH * plant.arm.model.effort_limit
-        return np.clip(self._mass @ (GRIP**2 * gap + 2.0 * GRIP * rate), -limit, limit)
+        effort = self._mass @ (GRIP**2 * gap + 2.0 * GRIP * rate)
+        return effort / max(1.0, (abs(effort) / limit).max())
 
     def ask(self, world: 'World', slowness: float, *, near: bool = False,
             everywhere: bool = False) -> bool:

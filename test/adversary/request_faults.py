@@ -116,7 +116,8 @@ def other_commands(a: Active, world: World) -> None:
     if a.first('begun', world.time) == world.time:
         world.subject.second_publisher(True)
         a.memory['restore'] = lambda: world.subject.second_publisher(False)
-    world.subject.disturb(world)
+    if world.ticks % 10 == 0:
+        world.intruded = [0.5 * world.plant.effort]
 
 
 @injection('periods are missed', ASKED, paths=LIBRARY, scenes=(

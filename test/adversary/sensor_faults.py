@@ -59,11 +59,11 @@ def turned(a: Active, s: Sample) -> None:
 
 
 @injection('encoder wraps at π', SEEN, robots=(CONTINUOUS,), scenes=(
-    Scene(CONTINUOUS, motion='hand'), Scene(CONTINUOUS, 'joint_impedance', 'hand')))
+    Scene(CONTINUOUS, motion='hand'), Scene(CONTINUOUS, 'joint_impedance', 'trajectory')))
 def wrapped(a: Active, s: Sample) -> None:
     # Wherever the joint is now shall be just before the end of the encoder's range
-    offset = a.first('offset', np.pi - 0.01 - float(s.position[a.joint]))
-    a.world.continuous_offset[a.joint] = offset
+    end = np.copysign(np.pi - 0.01, s.velocity[a.joint])
+    offset = a.first('offset', end - float(s.position[a.joint]))
     s.position[a.joint] = (s.position[a.joint] + offset + np.pi) % TURN - np.pi - offset
 
 
@@ -218,3 +218,10 @@ def wrong_lengths(a: Active, s: Sample) -> None:
 @injection('bytes cut short', SEEN, paths=NODES, scenes=NODE_SCENES)
 def cut_short(a: Active, s: Sample) -> None:
     s.malformed = 'cut'
+
+
+@injection('nothing', SEEN, random=False, scenes=(
+    FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene('ur5'),
+    Scene('ur5', 'joint_impedance', 'trajectory'), STIFF, STIFF_PANDA))
+def nothing(a: Active, s: Sample) -> None:
+    pass

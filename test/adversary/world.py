@@ -50,9 +50,6 @@ class Subject(Protocol):
     def second_publisher(self, there: bool) -> None:
         """Let somebody else publish commands too."""
 
-    def disturb(self, world: 'World') -> None:
-        """Let that publisher publish, and the plant hear it."""
-
     def malformed_request(self) -> None:
         """Ask for a parameter of a type that does not exist: nodes alone."""
 
@@ -73,9 +70,9 @@ class World:
         self.plant = Plant(arm, arm.pose(self.random), conditions.delay, silence)
         self.channel = Channel(conditions, self.random)
         self.motion = Motion(kind, self.plant, self.random)
-        self.continuous_offset = np.zeros(arm.model.nv)
         self.active: list[Active] = []
         self.subject: Subject
+        self.intruded: list[ndarray] = []       # commands of somebody else in this tick
         self.ticks, self._offset, self.moving = 0, 0.0, False
 
     @property
@@ -106,6 +103,7 @@ class World:
     def tick(self) -> list[ndarray]:
         """Let a tick pass; return what the controller published in it."""
         self.plant.external[:] = 0.0
+        self.intruded = []
         if self.moving:
             self.motion.act(self)
         for a in self.active:
@@ -118,7 +116,7 @@ class World:
                 a.apply(SEEN, sample)
             self.channel.send(sample)
         published = self.subject.tick(self, self.channel.arrivals(self.time))
-        for tau in published:
+        for tau in (*published, *self.intruded):
             self.plant.command(self.time, tau)
         self.plant.advance(self.time)
         self.ticks += 1
