@@ -3,6 +3,7 @@
 """`make adversary`: random compositions of faults; the table of all of them; false alarms."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -17,9 +18,35 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / 'build' / 'adversary'
 sys.path.insert(0, str(ROOT / 'test'))
 
+from adversary import campaign as campaigns  # noqa: E402
+from adversary import report as reports  # noqa: E402
 from adversary import table as tables  # noqa: E402
 
+JOBS = os.cpu_count() or 2
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def compositions(
+        context: typer.Context,
+        minutes: Annotated[float | None, typer.Option(
+            min=0.01, help='For so long; 10 if no number is given either.')] = None,
+        seed: Annotated[int, typer.Option(min=0, help='Seed of the first composition.')] = 0,
+        compositions: Annotated[int | None, typer.Option(
+            min=1, help='So many, with consecutive seeds.')] = None,
+        jobs: Annotated[int, typer.Option(min=2, help='Processes.')] = max(2, JOBS)) -> None:
+    """Play random compositions of faults; the exit code is 1 where an invariant is violated."""
+    if context.invoked_subcommand is not None:
+        return
+    if minutes is None and compositions is None:
+        minutes = 10.0
+    console = Console(highlight=False, markup=False, emoji=False)
+    results = list(reports.followed(
+        campaigns.campaign(seed, compositions, minutes, jobs), console, minutes, compositions))
+    for table_ in reports.summary(results):
+        console.print(table_)
+    reports.write(results, OUTPUT / 'compositions.json')
+    raise typer.Exit(any(r.violations for r in results))
 
 
 @app.command()
@@ -35,9 +62,12 @@ def table(words: Annotated[list[str] | None, typer.Argument(
     console = Console(highlight=False, width=100)
     wanted = tables.scenes(words or [], tuple(path))
     begin = time.monotonic()
-    subjects = tables.Libraries()
-    rows = list(track(tables.rows(wanted, subjects), f'{len(wanted)} rows', len(wanted),
-                      console=console, transient=True))
+    subjects = tables.Subjects()
+    try:
+        rows = list(track(tables.rows(wanted, subjects), f'{len(wanted)} rows', len(wanted),
+                          console=console, transient=True))
+    finally:
+        subjects.close()
     before = json.loads(compare.read_text()) if compare else None
     console.print(tables.shown(rows, before))
     tables.write(rows, output)

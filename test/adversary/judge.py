@@ -13,7 +13,7 @@ from .world import World
 
 MOST_VELOCITY = 1.1         # of the velocity limit
 GROWTH = 1.02               # of a velocity that the injection itself gave
-ROUNDING = 1e-6             # N·m | N
+ROUNDING, EPSILON = 1e-6, 1e-9      # N·m | N, s
 
 
 @dataclass
@@ -46,6 +46,7 @@ class Judge:
         self._last: ndarray | None = None
         self._published_at, self._ended, self._excused = -np.inf, False, 0.0
         self._faulted, self._start = False, None
+        self._suspect: tuple[float, str] | None = None      # a step to zero, perhaps of a fault
 
     def tick(self, published: list[ndarray]) -> None:
         """Judge the tick that has just passed."""
@@ -82,15 +83,29 @@ class Judge:
                        + w.arm.gravity_rate * max(elapsed, 1e-3) * 2.0 + ROUNDING)
             if (step > allowed).any():
                 i = int((step / allowed).argmax())
-                self._violated('step', time, f'{step[i]:.2f} N·m, {step[i] / allowed[i]:.1f} '
-                               f'times what is allowed{", braking" * w.subject.braking()}')
-            if time >= self.since and (share := (step / limit).max()) > f.step:
+                what = (f'{step[i]:.2f} N·m, {step[i] / allowed[i]:.1f} times what is allowed'
+                        f'{", braking" * w.subject.braking()}')
+                if tau.any():
+                    self._violated('step', time, what)
+                else:
+                    self._suspect = time, what
+            if time >= self.since - EPSILON and tau.any() and (share := (step / limit).max()) > f.step:
                 f.step, f.step_effort = float(share), float(step[(step / limit).argmax()])
         self._last, self._published_at = tau, time
-        if stopped and not tau.any():
+        if not tau.any():
             self._ended = True
-            if time >= self.since and np.isnan(f.zero):
+            if time >= self.since - EPSILON and np.isnan(f.zero):
                 f.zero = 1e3 * (time - self.since)
+
+    def settle(self) -> None:
+        """Judge what only the end of the run can tell: nodes tell late of their faults."""
+        self.world.subject.settle()
+        phase = self.figures.phase = self.world.subject.phase
+        self._latch(self.world.time, phase)
+        if self._suspect and phase not in (features.FAULT, features.INACTIVE):
+            self._violated('step', *self._suspect)
+        if self._ended and phase not in (features.FAULT, features.INACTIVE):
+            self._violated('not latched', self.world.time, f'phase {phase} after zero effort')
 
     def _latch(self, time: float, phase: int) -> None:
         f, reason = self.figures, self.world.subject.reason_code
@@ -114,7 +129,7 @@ class Judge:
         ratio = ratio if ratio < WRECKED else WRECKED       # NaN is not
         if w.throwing:
             self._excused = max(self._excused, ratio)
-        if time < self.since:
+        if time < self.since - EPSILON:
             self._start = w.plant.q.copy()
             return
         if self._start is None:

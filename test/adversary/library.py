@@ -108,6 +108,9 @@ class Library:
         silence = 1.0 / s.rate if self.phase == features.FAULT else s.state_timeout
         return accepted or world.time - self._stepped > silence + 1e-9
 
+    def settle(self) -> None:
+        pass
+
     def braking(self) -> bool:
         return self._cut != 0
 

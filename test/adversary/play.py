@@ -59,6 +59,7 @@ def play(subject: Playable, world: World, planned: list[Planned], seconds: float
         judge.tick(world.tick())
         if world.plant.wrecked:
             break
+    judge.settle()
     return Run(True, judge.figures, judge.violations)
 
 

@@ -70,6 +70,33 @@ class Libraries:
         return self._known[scene.robot]
 
 
+class Subjects(Libraries):
+    """Controllers of the library, and nodes that are started when they are first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fleet: Any = None
+        self._nodes: dict[int, Any] = {}
+
+    def __call__(self, scene: Any, settings: Any) -> Any:
+        if scene.path == 'library':
+            return super().__call__(scene, settings)
+        from .fleet import Fleet  # these need rclpy
+        from .nodes import Node
+
+        self._fleet = self._fleet or Fleet()
+        paced = scene.trigger == 'timer'
+        link = self._fleet.link(scene.robot, scene.path, scene.trigger, settings, not paced)
+        if id(link) not in self._nodes:
+            self._nodes[id(link)] = Node(link, paced)
+        return self._nodes[id(link)]
+
+    def close(self) -> None:
+        """End the nodes."""
+        if self._fleet is not None:
+            self._fleet.close()
+
+
 def _cells(row: Row | None) -> list[str]:
     if row is None:
         return [''] * 6

@@ -23,11 +23,19 @@ START = 100.0           # s, time when a world begins: zero would be no time on 
 class Subject(Protocol):
     """A controller under test: the library's, or a node."""
 
-    phase: int
-    reason_code: str
+    @property
+    def phase(self) -> int:
+        """Phase, as far as it is known."""
+
+    @property
+    def reason_code(self) -> str:
+        """Code of the reason of the latest fault."""
 
     def tick(self, world: 'World', arrivals: list[Sample]) -> list[ndarray]:
         """Take what arrives and return what is published in this tick."""
+
+    def settle(self) -> None:
+        """Wait until the phase and the reason are those of now."""
 
     def braking(self) -> bool:
         """Whether the efforts of the last tick may be those of braking at a limit."""
@@ -67,7 +75,8 @@ class World:
         self.arm, self.settings, self.trigger = arm, settings, trigger
         self.random = np.random.default_rng(seed)
         silence = max(SILENCE, 2.0 * settings.state_timeout)
-        self.plant = Plant(arm, arm.pose(self.random), conditions.delay, silence)
+        self.plant = Plant(arm, arm.pose(self.random), conditions.delay, silence,
+                           conditions.friction)
         self.channel = Channel(conditions, self.random)
         self.motion = Motion(kind, self.plant, self.random)
         self.active: list[Active] = []
