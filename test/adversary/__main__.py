@@ -19,6 +19,7 @@ OUTPUT = ROOT / 'build' / 'adversary'
 sys.path.insert(0, str(ROOT / 'test'))
 
 from adversary import campaign as campaigns  # noqa: E402
+from adversary import quiet as quiets  # noqa: E402
 from adversary import report as reports  # noqa: E402
 from adversary import table as tables  # noqa: E402
 
@@ -74,6 +75,24 @@ def table(words: Annotated[list[str] | None, typer.Argument(
     bad = sum(bool(r['violations']) for r in rows)
     console.print(f'{len(rows)} rows in {time.monotonic() - begin:.0f} s, {bad} with violations; '
                   f'written to {output}', soft_wrap=True)
+
+
+@app.command()
+def quiet(minutes: Annotated[float, typer.Option(
+              min=0.1, help='Simulated time of all robots together.')] = 60.0,
+          seed: Annotated[int, typer.Option(min=0, help='Another seed, other motions.')] = 0,
+          jobs: Annotated[int, typer.Option(min=1, help='Processes.')] = JOBS) -> None:
+    """Let healthy arms move for long; the exit code is 1 where a fault latches."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    stretches = []
+    for stretch in track(quiets.hours(minutes, seed, jobs), f'{minutes:g} minutes',
+                         quiets.number(minutes), console=console, transient=True):
+        stretches.append(stretch)
+        if stretch.reason:
+            console.print(f'seed {stretch.seed}: {stretch.robot}, {stretch.kind}: '
+                          f'{stretch.reason} after {stretch.seconds:.3f} s', soft_wrap=True)
+    console.print(quiets.shown(stretches))
+    raise typer.Exit(any(s.reason for s in stretches))
 
 
 if __name__ == '__main__':

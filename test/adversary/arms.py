@@ -90,7 +90,7 @@ def changed(name: str, kind: str) -> Dynamics:
 def highest_gains(name: str, loop_delay: float, rate: float) -> dict[str, ndarray]:
     """Return the highest gains that are accepted for an arm."""
     model = arm(name).model
-    asked = Settings(loop_delay=loop_delay, rate=rate, damping_rate=damping_rate(rate))
+    asked = Settings(loop_delay=loop_delay, rate=rate, damping_rate=damping_rate(loop_delay, rate))
     stiffness, damping = asked.stable(model, np.full(model.nv, 1e6), np.full(model.nv, 1e5))
     kp, kd = highest(np.eye(model.nv), np.full(model.nv, 1e5), np.full(model.nv, 1e4),
                      1.0 / rate, loop_delay, margin=TWICE)
@@ -98,9 +98,9 @@ def highest_gains(name: str, loop_delay: float, rate: float) -> dict[str, ndarra
             'acceleration_kd': kd}
 
 
-def damping_rate(rate: float) -> float:
-    """Safe damping that states of this rate [Hz] allow."""
-    return 10.0 if rate >= 200.0 else rate / 50.0
+def damping_rate(loop_delay: float, rate: float) -> float:
+    """Safe damping [1/s] that is stable with states so late and cycles so rare [s, Hz]."""
+    return min(10.0, 0.2 / (loop_delay + 1.0 / rate))
 
 
 def gains(name: str, share: float, loop_delay: float, rate: float) -> dict[str, list[float]]:
@@ -115,5 +115,5 @@ def settings(name: str, mode: str, *, share: float = 0.25, loop_delay: float = 0
              rate: float = 1000.0, **more: Any) -> Settings:
     """Settings under which an arm is healthy."""
     return Settings(**{'mode': mode, 'rate': rate, 'loop_delay': loop_delay,
-                       'damping_rate': damping_rate(rate), 'fault_hold_time': 0.1,
+                       'damping_rate': damping_rate(loop_delay, rate), 'fault_hold_time': 0.1,
                        'fault_ramp_time': 0.1, **gains(name, share, loop_delay, rate), **more})

@@ -54,6 +54,8 @@ class Judge:
         time = w.time - 1e-3
         for tau in published:
             self._effort(time, tau, phase)
+        if w.unheard:                   # who begins to listen begins without what was before
+            self._last = None
         self._latch(time, phase)
         self._motion(time)
         self.figures.phase = phase

@@ -106,8 +106,13 @@ for _seconds in (0.9, 2.0):
 
 @injection('nobody listens', ASKED, paths=LIBRARY, scenes=(FLOATING, IMPEDANCE))
 def unheard(a: Active, world: World) -> None:
-    world.subject.tell(listeners=0)
-    a.memory['restore'] = lambda: world.subject.tell(listeners=1)
+    _listeners(world, 0)
+    a.memory['restore'] = lambda: _listeners(world, 1)
+
+
+def _listeners(world: World, count: int) -> None:
+    world.unheard = count == 0
+    world.subject.tell(listeners=count)
 
 
 @injection('second publisher of commands', ASKED, scenes=(

@@ -82,6 +82,7 @@ class World:
         self.active: list[Active] = []
         self.subject: Subject
         self.intruded: list[ndarray] = []       # commands of somebody else in this tick
+        self.unheard = False                    # nobody hears the commands, the plant neither
         self.ticks, self._offset, self.moving = 0, 0.0, False
 
     @property
@@ -125,7 +126,7 @@ class World:
                 a.apply(SEEN, sample)
             self.channel.send(sample)
         published = self.subject.tick(self, self.channel.arrivals(self.time))
-        for tau in (*published, *self.intruded):
+        for tau in (*published, *self.intruded) if not self.unheard else ():
             self.plant.command(self.time, tau)
         self.plant.advance(self.time)
         self.ticks += 1
