@@ -29,6 +29,7 @@ class Motion:
         self._pace = random.uniform(1.5, 4.0, n)        # 1/s
         room = 0.5 * np.minimum(plant.arm.upper - plant.q, plant.q - plant.arm.lower)
         self._amplitude = np.minimum(np.minimum(0.4, room), 0.3 * model.velocity_limit / self._pace)
+        self.lasts = 0.0                                # s, of the latest trajectory
         self._mass, self._began, self._asked = np.zeros((n, n)), np.nan, -np.inf
 
     def act(self, world: 'World') -> None:
@@ -68,6 +69,6 @@ class Motion:
             goal = np.clip(world.plant.q + self._random.uniform(-0.1, 0.1, n), arm.lower,
                            arm.upper)
         way = abs(goal - world.plant.q) / arm.model.velocity_limit
+        self.lasts = max(0.05, slowness * way.max())
         return world.subject.follow(Waypoints(
-            arm.model.joint_names, np.array([max(0.05, slowness * way.max())]), goal[None],
-            np.zeros((1, n))))
+            arm.model.joint_names, np.array([self.lasts]), goal[None], np.zeros((1, n))))

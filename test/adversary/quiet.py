@@ -23,6 +23,8 @@ from .world import World
 STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
+SAG = 0.1                   # rad
+SHARE = -2.3, -1.2          # powers of ten: gains, of the highest accepted ones
 
 
 @dataclass(frozen=True)
@@ -70,32 +72,39 @@ class Healthy(Motion):
         if world.time >= self._until:
             self._change(world)
         if self.kind == 'trajectory':
-            if world.time >= self._asked + 1.0:
+            if world.time >= self._asked + self.lasts + 0.2:
                 self._asked = world.time
                 self.ask(world, world.random.uniform(*self._kind.slowness))
         elif self.kind == 'push':
-            if world.time >= self._pushed:
-                self._pushed = world.time + world.random.uniform(0.1, 0.4)
-                self._push = world.random.uniform(-PUSH, PUSH, len(self._push)) * (
-                    self._mass_share(world) * world.arm.model.effort_limit)
-            world.plant.external += self._push
+            world.plant.external += self._pushed_by_hand(world)
         else:
             super().act(world)
 
-    def _mass_share(self, world: World) -> np.ndarray:
-        """Share of the mass that each joint moves: a light wrist is not pushed as a shoulder."""
-        world.plant.dynamics.kernels.mass_matrix(world.plant.q, self._mass)
-        moved = np.diag(self._mass)
-        return moved / moved.max()
+    def _pushed_by_hand(self, world: World) -> np.ndarray:
+        """Pushes of a hand that brings the arm back in between (nv,) [N·m | N]."""
+        plant, limit = world.plant, world.arm.model.effort_limit
+        plant.dynamics.kernels.mass_matrix(plant.q, self._mass)
+        if world.time >= self._pushed:
+            self._pushed = world.time + world.random.uniform(0.1, 0.4)
+            # Light joints are not pushed as heavy ones are
+            moved = np.diag(self._mass)
+            self._push = world.random.uniform(-PUSH, PUSH, len(moved)) * limit * (
+                moved / moved.max())
+        back = self._mass @ (2.0 * (self._centre - plant.q) - 2.0 * plant.qd)
+        return self._push + back / max(1.0, (abs(back) / (2.0 * PUSH * limit)).max())
 
     def _change(self, world: World) -> None:
-        mode = str(world.random.choice(MODES))
+        # pd brings no gravity: it is for gains that hold the arm all the same
+        sag = abs(world.plant.dynamics.gravity(world.plant.q)) / world.settings.stiffness
+        modes = MODES if (sag < SAG).all() else tuple(m for m in MODES if m != 'pd')
+        mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)
         if world.subject.use(mode=mode):
             floats = mode == 'gravity_compensation'
             self.kind = str(world.random.choice(
                 ('still', 'hand', 'push') if floats else ('still', 'push', *3 * ['trajectory'])))
         self._centre, self._began = world.plant.q.copy(), np.nan
+        self._asked, self.lasts = -np.inf, 0.0
         room = 0.5 * np.minimum(world.arm.upper - self._centre, self._centre - world.arm.lower)
         self._amplitude = np.minimum(self._amplitude, np.maximum(room, 0.0))
 
@@ -111,7 +120,7 @@ class Hours:
         random = np.random.default_rng([seed, 3])
         robot, kind = arms.ROBOTS[seed % 3], KINDS[seed // 3 % len(KINDS)]
         settings = arms.settings(robot, 'gravity_compensation',
-                                 share=float(10.0**random.uniform(-1.5, -0.3)), **kind.settings)
+                                 share=float(10.0**random.uniform(*SHARE)), **kind.settings)
         world = World(arms.arm(robot), settings, kind.conditions, 'still', kind.trigger,
                       [seed, 4])
         if robot not in self._known:
