@@ -11,6 +11,8 @@ from .arms import Arm
 
 TICK = 1e-3             # s of one tick of the world
 SUBSTEPS = 4
+# Friction of a real arm's gears, of the effort limit: per rad/s, and at any speed above SLIP rad/s
+VISCOUS, COULOMB, SLIP = 0.01, 0.005, 0.05
 WRECKED = 100.0         # velocity limits at which the arm is broken, and the run over
 SILENCE = 0.1           # s without commands after which the plant's own brakes engage
 
@@ -22,6 +24,7 @@ class Plant:
     :param q: (nv,) initial pose.
     :param delay: [s] from a command to the effect of its efforts.
     :param silence: [s] of the command timeout.
+    :param rubbed: with the friction of gears, which the controller does not know of.
     """
 
     def __init__(self, arm: Arm, q: ndarray, delay: float = 0.0, silence: float = SILENCE,
@@ -35,7 +38,8 @@ class Plant:
         self.blocked = -1                                   # joint
         self.wrecked = False
         self.delay, self.silence = delay, silence
-        self._friction = arm.dynamics.friction if rubbed else None
+        limit = arm.model.effort_limit if rubbed else np.zeros(n)
+        self._viscous, self._coulomb, self._rubbed = VISCOUS * limit, COULOMB * limit, rubbed
         self._commands: deque[tuple[float, ndarray]] = deque()
         self._heard = -np.inf
         self._qdd, self._unit = np.zeros(n), np.zeros(n)
@@ -58,7 +62,9 @@ class Plant:
         h, forward = TICK / SUBSTEPS, self.dynamics.kernels.forward_dynamics
         tau = self.motor * self.effort + self.external
         for _ in range(SUBSTEPS):
-            applied = tau if self._friction is None else tau - self._friction(self.qd)
+            applied = tau
+            if self._rubbed:
+                applied = tau - self._viscous * self.qd - self._coulomb * np.tanh(self.qd / SLIP)
             forward(self.q, self.qd, applied, self._qdd)
             if self.blocked >= 0:
                 self._block(applied, h)

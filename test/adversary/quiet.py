@@ -24,7 +24,6 @@ STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
 SAG = 0.1                   # rad
-SHARE = -2.3, -1.2          # powers of ten: gains, of the highest accepted ones
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,7 @@ class Kind:
     settings: dict[str, Any]
     trigger: str = 'state'
     slowness: tuple[float, float] = (2.0, 5.0)
+    share: tuple[float, float] = (-2.3, -1.2)   # powers of ten: gains, of the highest accepted
 
 
 NOISE = {'position_noise': 1e-4, 'velocity_noise': 1e-2}
@@ -43,10 +43,11 @@ SLOW = {'loop_delay': 0.045, 'state_timeout': 0.2}
 KINDS = (
     Kind('1 kHz', Conditions(delay=0.001, latency=0.0005, loss=0.02, **NOISE), {}),
     Kind('1 kHz, timer', Conditions(delay=0.002, latency=0.001, loss=0.05, **NOISE), {}, 'timer'),
-    Kind('25 Hz', Conditions(rate=25.0, delay=0.001, **NOISE), {**SLOW, 'rate': 25.0},
-         slowness=(6.0, 12.0)),
-    Kind('25 Hz, timer', Conditions(rate=25.0, delay=0.001, **NOISE), SLOW, 'timer',
-         (6.0, 12.0)))
+    # g(q) that acts late drives an arm that nothing damps: at this rate it has its friction
+    Kind('25 Hz', Conditions(rate=25.0, delay=0.001, friction=True, **NOISE),
+         {**SLOW, 'rate': 25.0}, slowness=(6.0, 12.0), share=(-1.2, -0.4)),
+    Kind('25 Hz, timer', Conditions(rate=25.0, delay=0.001, friction=True, **NOISE), SLOW,
+         'timer', (6.0, 12.0), (-1.2, -0.4)))
 
 
 class Stretch(NamedTuple):
@@ -120,7 +121,7 @@ class Hours:
         random = np.random.default_rng([seed, 3])
         robot, kind = arms.ROBOTS[seed % 3], KINDS[seed // 3 % len(KINDS)]
         settings = arms.settings(robot, 'gravity_compensation',
-                                 share=float(10.0**random.uniform(*SHARE)), **kind.settings)
+                                 share=float(10.0**random.uniform(*kind.share)), **kind.settings)
         world = World(arms.arm(robot), settings, kind.conditions, 'still', kind.trigger,
                       [seed, 4])
         if robot not in self._known:

@@ -34,7 +34,7 @@ class Conditions:
     loss: float = 0.0               # share of the samples
     position_noise: float = 0.0     # rad | m, standard deviation
     velocity_noise: float = 0.0     # rad/s | m/s
-    friction: bool = False          # the model's
+    friction: bool = False          # of gears
 
 
 class Channel:
