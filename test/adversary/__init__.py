@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults injected from outside, singly and in random compositions: what the guard makes of them."""
+"""Faults injected from outside, singly and in random compositions, and what becomes of them."""

@@ -73,7 +73,7 @@ class Fleet:
     def link(self, robot: str, path: str, trigger: str, settings: Settings,
              simulated: bool = True) -> 'Link':
         """Return the controller of a robot, started and configured."""
-        key = robot, path, trigger, settings.loop_delay, simulated
+        key = robot, path, trigger, settings.loop_delay, settings.rate, simulated
         if key in self.links and not self.links[key].alive:
             self.links.pop(key).close()
         if key not in self.links:

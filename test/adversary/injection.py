@@ -23,6 +23,7 @@ class Scene:
     seconds: float = 4.0                # after the injection
     loop_delay: float = 0.008
     share: float = 0.25                 # of the highest accepted gains
+    rate: float = 1000.0                # Hz, of the cycle
     duration: float = FOR_EVER
     path: str = 'library'               # library | native | python
     trigger: str = 'state'

@@ -54,6 +54,9 @@ class Judge:
         time = w.time - 1e-3
         for tau in published:
             self._effort(time, tau, phase)
+        for tau in w.intruded:          # what the arm gets counts, whoever sends it
+            if self._last is not None and phase == features.RUNNING:
+                self._peak(abs(tau - self._last))
         if w.unheard:                   # who begins to listen begins without what was before
             self._last = None
         self._latch(time, phase)
@@ -91,17 +94,27 @@ class Judge:
                     self._violated('step', time, what)
                 else:
                     self._suspect = time, what
-            if time >= self.since - EPSILON and tau.any() and (share := (step / limit).max()) > f.step:
-                f.step, f.step_effort = float(share), float(step[(step / limit).argmax()])
+            if time >= self.since - EPSILON and tau.any():
+                self._peak(step)
         self._last, self._published_at = tau, time
         if not tau.any():
             self._ended = True
             if time >= self.since - EPSILON and np.isnan(f.zero):
                 f.zero = 1e3 * (time - self.since)
 
+    def _peak(self, step: ndarray) -> None:
+        """Note an effort change (nv,), if it is the largest so far."""
+        shares, f = step / self.world.arm.model.effort_limit, self.figures
+        if (largest := int(shares.argmax())) >= 0 and shares[largest] > f.step:
+            f.step, f.step_effort = float(shares[largest]), float(step[largest])
+
     def settle(self) -> None:
         """Judge what only the end of the run can tell: nodes tell late of their faults."""
         self.world.subject.settle()
+        if not self.world.subject.alive:
+            self.figures.reason = 'ENDED'
+            self._violated('ended', self.world.time, 'the process has ended')
+            return
         phase = self.figures.phase = self.world.subject.phase
         self._latch(self.world.time, phase)
         if self._suspect and phase not in (features.FAULT, features.INACTIVE):

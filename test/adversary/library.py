@@ -55,6 +55,10 @@ class Library:
         self.controller.arm()
 
     @property
+    def alive(self) -> bool:
+        return True
+
+    @property
     def phase(self) -> int:
         return self.controller.phase
 

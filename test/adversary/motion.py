@@ -28,7 +28,8 @@ class Motion:
         self._centre = plant.q.copy()
         self._pace = random.uniform(1.5, 4.0, n)        # 1/s
         room = 0.5 * np.minimum(plant.arm.upper - plant.q, plant.q - plant.arm.lower)
-        self._amplitude = np.minimum(np.minimum(0.4, room), 0.3 * model.velocity_limit / self._pace)
+        fast = 0.3 * model.velocity_limit / self._pace
+        self._amplitude = np.minimum(np.minimum(0.4, room), fast)
         self.lasts = 0.0                                # s, of the latest trajectory
         self._mass, self._began, self._asked = np.zeros((n, n)), np.nan, -np.inf
 
@@ -63,7 +64,7 @@ class Motion:
         """
         arm, n = world.arm, world.plant.q.shape[0]
         range_ = arm.upper - arm.lower
-        inside = self._random.uniform(0.0, 1.0, n) if everywhere else             self._random.uniform(0.15, 0.85, n)
+        inside = self._random.uniform(*((0.0, 1.0) if everywhere else (0.15, 0.85)), n)
         goal = arm.lower + range_ * inside
         if near:
             goal = np.clip(world.plant.q + self._random.uniform(-0.1, 0.1, n), arm.lower,

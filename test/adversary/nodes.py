@@ -54,7 +54,8 @@ class Node:
     def begin(self, world: World) -> None:
         """Come to rest in the world before, set the parameters, and go over to this one."""
         link, model = self.link, world.arm.model
-        self._encoder, self._decoder = JointStateEncoder(model.joint_names), EffortDecoder(model.nv)
+        self._encoder = JointStateEncoder(model.joint_names)
+        self._decoder = EffortDecoder(model.nv)
         self._lively, self._halted, self._wall = False, np.inf, time.monotonic()
         if self._world is not None:
             self._rest(self._world)
@@ -95,6 +96,10 @@ class Node:
         self._pending.append(self.link.change('activate'))
 
     @property
+    def alive(self) -> bool:
+        return self.link.alive
+
+    @property
     def phase(self) -> int:
         return self.link.phase
 
@@ -107,8 +112,6 @@ class Node:
 
     def settle(self) -> None:
         """Wait until the node has told of its phase."""
-        if not self.link.alive:
-            raise RuntimeError(f'the node has ended:\n{self.link.process.text[-2000:]}')
         end = time.monotonic() + SETTLED
         while time.monotonic() < end:
             self._spin(0.02)

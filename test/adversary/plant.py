@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact dynamics of an arm without joint stops, driven by late efforts and by whoever touches it."""
+"""Exact dynamics of an arm without joint stops, driven by late efforts and by hands."""
 
 from collections import deque
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Injections by those who ask: parameters, references, other publishers, and a loop that stalls."""
+"""Injections by those who ask: parameters, references, other publishers, a loop that stalls."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from .world import World
 
 LIBRARY, NODES = ('library',), ('native', 'python')
 STILL_PANDA = Scene('panda', motion='still')
-STOPPED = tuple(Scene(path=path, trigger=trigger, seconds=3.0)
-                for path, trigger in (('native', 'timer'), ('native', 'state'),
-                                      ('native', 'inline'), ('python', 'timer')))
+STOPPED = tuple(Scene(path=path, trigger=trigger, seconds=3.0, rate=rate)
+                for path, trigger, rate in (('native', 'timer', 100.0), ('native', 'state', 1e3),
+                                            ('native', 'inline', 1e3), ('python', 'timer', 100.0)))
 
 
 @injection('payload 0 to 3 kg', ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))

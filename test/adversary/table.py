@@ -34,7 +34,7 @@ def rows(wanted: list[tuple[Injection, Scene]], subjects: Any) -> Iterator[Row]:
     """Play rows; ``subjects(scene, settings)`` gives the controller of each."""
     for what, scene in wanted:
         settings = arms.settings(scene.robot, scene.mode, share=scene.share,
-                                 loop_delay=scene.loop_delay)
+                                 loop_delay=scene.loop_delay, rate=scene.rate)
         world = World(arms.arm(scene.robot), settings, FAST, scene.motion, scene.trigger, 1)
         run = play(subjects(scene, settings), world,
                    [Planned(what, 0.0, scene.duration, 0)], scene.seconds)
@@ -76,7 +76,7 @@ class Subjects(Libraries):
     def __init__(self) -> None:
         super().__init__()
         self._fleet: Any = None
-        self._nodes: dict[int, Any] = {}
+        self._nodes: dict[Any, Any] = {}
 
     def __call__(self, scene: Any, settings: Any) -> Any:
         if scene.path == 'library':
@@ -87,9 +87,9 @@ class Subjects(Libraries):
         self._fleet = self._fleet or Fleet()
         paced = scene.trigger == 'timer'
         link = self._fleet.link(scene.robot, scene.path, scene.trigger, settings, not paced)
-        if id(link) not in self._nodes:
-            self._nodes[id(link)] = Node(link, paced)
-        return self._nodes[id(link)]
+        if link not in self._nodes:
+            self._nodes[link] = Node(link, paced)
+        return self._nodes[link]
 
     def close(self) -> None:
         """End the nodes."""
@@ -103,6 +103,7 @@ def _cells(row: Row | None) -> list[str]:
     def number(name: str, form: str) -> str:
         return '-' if row[name] is None else format(row[name], form)
     end = row['reason'] if row['phase'] == 'FAULT' else row['phase']
+    end = 'ENDED' if row['reason'] == 'ENDED' else end
     return [number('step', '.2f'), number('velocity', '.2f'), number('travel', '.2f'),
             number('fault', '.0f'), number('zero', '.0f'), end]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The world of one run: an arm, the way to its controller, healthy motion, and what is injected."""
+"""The world of one run: an arm, the way to its controller, motion, and what is injected."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -22,6 +22,10 @@ START = 100.0           # s, time when a world begins: zero would be no time on 
 
 class Subject(Protocol):
     """A controller under test: the library's, or a node."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has not ended."""
 
     @property
     def phase(self) -> int:
