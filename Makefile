@@ -3,7 +3,8 @@
 #
 # A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF;
 # DISTRO=kilted|jazzy is the ROS 2 that is installed;
-# ARGS goes to pytest, fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire), bench and soak.
+# ARGS goes to pytest, fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire), adversary (ARGS='--minutes 10',
+# ARGS=table, ARGS=quiet), bench and soak.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c '' 2>/dev/null && echo $$p && break; done)
@@ -11,7 +12,7 @@ ROBOT ?= panda
 DISTRO ?= kilted
 export DISTRO
 
-.PHONY: help demo test lint fuzz bench soak clean
+.PHONY: help demo test lint fuzz adversary bench soak clean
 
 help lint clean: python
 	@$(PYTHON) make.py $@
@@ -24,6 +25,9 @@ test: python
 
 fuzz: python
 	@$(PYTHON) make.py fuzz $(ARGS)
+
+adversary: python
+	@$(PYTHON) make.py adversary $(ARGS)
 
 bench: python
 	@$(PYTHON) make.py bench $(ARGS)

@@ -11,6 +11,10 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs, 10000 if not said: each has to be a robot or refused
                   in plain words; `wire`: hostile messages for the decoders until coverage stops
                   growing, 10 minutes at most; both if not said; `wire --help` for more
+  adversary [ARG ...]
+                  random compositions of faults, injected into the controller over ten minutes: in
+                  the library and through real nodes; `table`: every fault alone; `quiet`: an hour
+                  of healthy motion, for false alarms; --help for more
   bench [ARG ...] the dynamics timed beside Pinocchio, MuJoCo and NumPy, then the loop beside rclpy
                   nodes, some minutes each; tables and pictures in build/bench/; --quick for a
                   first look; `bench dynamics` and `bench loop` are one of them, --help for more
@@ -290,6 +294,12 @@ def fuzz(arguments):
     become(env, python, os.path.join('test', 'fuzz'), *arguments)
 
 
+def adversary(arguments):
+    """Run what looks for a fault, or for several, that the guard does not withstand."""
+    env, python = prepare({ROS.get(DISTRO), 'sim', 'test'})
+    become(env, python, os.path.join('test', 'adversary'), *arguments)
+
+
 def bench(arguments):
     """Run what says how fast the dynamics and the loop are."""
     if arguments and arguments[0] in BENCHMARKS:
@@ -323,8 +333,8 @@ def clean(arguments):
 
 def main(arguments):
     """Run the target that the command line names."""
-    targets = {'demo': demo, 'test': test, 'lint': lint, 'fuzz': fuzz, 'bench': bench,
-               'soak': soak, 'clean': clean}
+    targets = {'demo': demo, 'test': test, 'lint': lint, 'fuzz': fuzz,
+               'adversary': adversary, 'bench': bench, 'soak': soak, 'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):
         print(__doc__.strip())

@@ -1,0 +1,157 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run is judged by: figures for the table, and invariants that nothing may break."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy import ndarray
+
+from . import features
+from .plant import WRECKED
+from .world import World
+
+MOST_VELOCITY = 1.1         # of the velocity limit
+GROWTH = 1.02               # of a velocity that the injection itself gave
+ROUNDING, EPSILON = 1e-6, 1e-9      # N·m | N, s
+
+
+@dataclass
+class Figures:
+    """Peaks and times after the injection; times in ms, NaN where it never came."""
+
+    step: float = 0.0               # largest effort change without a fault, of the effort limit
+    step_effort: float = 0.0        # the same [N·m | N]
+    velocity: float = 0.0           # largest, of the velocity limit
+    travel: float = 0.0             # farthest from where it was [rad | m]
+    fault: float = np.nan           # time to fault [ms]
+    zero: float = np.nan            # time to zero effort [ms]
+    reason: str = ''
+    phase: int = 0
+
+
+@dataclass
+class Judge:
+    """Sees every tick of a run from arming on; the figures begin with ``since`` [s]."""
+
+    world: World
+    since: float
+    figures: Figures = field(default_factory=Figures)
+    violations: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self):
+        w = self.world
+        joints = w.settings.joint_records(w.arm.model)
+        self._rate, self._period = joints['effort_rate'], 1.0 / w.settings.rate
+        self._last: ndarray | None = None
+        self._published_at, self._ended, self._excused = -np.inf, False, 0.0
+        self._faulted, self._start = False, None
+        self._suspect: tuple[float, str] | None = None      # a step to zero, perhaps of a fault
+
+    def tick(self, published: list[ndarray]) -> None:
+        """Judge the tick that has just passed."""
+        w, phase = self.world, self.world.subject.phase
+        time = w.time - 1e-3
+        for tau in published:
+            self._effort(time, tau, phase)
+        for tau in w.intruded:          # what the arm gets counts, whoever sends it
+            if self._last is not None and phase == features.RUNNING:
+                self._peak(abs(tau - self._last))
+        if w.unheard:                   # who begins to listen begins without what was before
+            self._last = None
+        self._latch(time, phase)
+        self._motion(time)
+        self.figures.phase = phase
+
+    def _violated(self, kind: str, time: float, what: str) -> None:
+        if kind not in self.violations:
+            self.violations[kind] = f'{what} at {1e3 * (time - self.since):.0f} ms'
+
+    def _effort(self, time: float, tau: ndarray, phase: int) -> None:
+        w, f, limit = self.world, self.figures, self.world.arm.model.effort_limit
+        if not np.isfinite(tau).all():
+            self._violated('not finite', time, f'effort {tau.tolist()}')
+            return
+        if (abs(tau) > limit + ROUNDING).any():
+            self._violated('effort', time, f'{(abs(tau) / limit).max():.3f} of the limit')
+        if self._ended:
+            self._violated('after zero', time, 'a message')
+        elif time - self._published_at > w.plant.silence and self._last is not None:
+            self._violated('brakes released', time,
+                           f'a message after {time - self._published_at:.2f} s')
+        stopped = phase in (features.FAULT, features.INACTIVE)
+        if self._last is not None and not stopped:
+            step, elapsed = abs(tau - self._last), time - self._published_at
+            periods = min(2.0, max(1.0, round(elapsed / self._period)))
+            factor = features.BRAKING_RATE if w.subject.braking() else 1.0
+            allowed = (self._rate * self._period * periods * factor
+                       + w.arm.gravity_rate * max(elapsed, 1e-3) * 2.0 + ROUNDING)
+            if (step > allowed).any():
+                i = int((step / allowed).argmax())
+                what = (f'{step[i]:.2f} N·m, {step[i] / allowed[i]:.1f} times what is allowed'
+                        f'{", braking" * w.subject.braking()}')
+                if tau.any():
+                    self._violated('step', time, what)
+                else:
+                    self._suspect = time, what
+            if time >= self.since - EPSILON and tau.any():
+                self._peak(step)
+        self._last, self._published_at = tau, time
+        if not tau.any():
+            self._ended = True
+            if time >= self.since - EPSILON and np.isnan(f.zero):
+                f.zero = 1e3 * (time - self.since)
+
+    def _peak(self, step: ndarray) -> None:
+        """Note an effort change (nv,), if it is the largest so far."""
+        shares, f = step / self.world.arm.model.effort_limit, self.figures
+        if (largest := int(shares.argmax())) >= 0 and shares[largest] > f.step:
+            f.step, f.step_effort = float(shares[largest]), float(step[largest])
+
+    def settle(self) -> None:
+        """Judge what only the end of the run can tell: nodes tell late of their faults."""
+        self.world.subject.settle()
+        if not self.world.subject.alive:
+            self.figures.reason = 'ENDED'
+            self._violated('ended', self.world.time, 'the process has ended')
+            return
+        phase = self.figures.phase = self.world.subject.phase
+        self._latch(self.world.time, phase)
+        if self._suspect and phase not in (features.FAULT, features.INACTIVE):
+            self._violated('step', *self._suspect)
+        if self._ended and phase not in (features.FAULT, features.INACTIVE):
+            self._violated('not latched', self.world.time, f'phase {phase} after zero effort')
+
+    def _latch(self, time: float, phase: int) -> None:
+        f, reason = self.figures, self.world.subject.reason_code
+        if phase == features.FAULT:
+            if not self._faulted:
+                self._faulted, f.reason = True, reason
+                f.fault = 1e3 * (time - self.since)
+            if reason == 'NO_REASON':
+                self._violated('unnamed', time, 'a fault without a reason')
+        elif self._faulted and not self.asked_to_stop:
+            self._violated('not latched', time, f'phase {phase} after a fault')
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """Whether stopping was asked for, which a fault with fresh state allows."""
+        return any(a.what.name == 'stop in motion' for a in self.world.active)
+
+    def _motion(self, time: float) -> None:
+        w, f = self.world, self.figures
+        ratio = float((abs(w.plant.qd) / w.arm.model.velocity_limit).max())
+        ratio = ratio if ratio < WRECKED else WRECKED       # NaN is not
+        if w.throwing:
+            self._excused = max(self._excused, ratio)
+        if time < self.since - EPSILON:
+            self._start = w.plant.q.copy()
+            return
+        if self._start is None:
+            self._start = w.plant.q.copy()
+        f.travel = max(f.travel, float(abs(w.plant.q - self._start).max()))
+        if self._ended:                 # its brakes are all that holds it
+            return
+        f.velocity = max(f.velocity, ratio)
+        if ratio > max(MOST_VELOCITY, GROWTH * self._excused):
+            self._violated('velocity', time, f'{ratio:.2f} of the limit')

@@ -1,0 +1,131 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Injections into the plant: hands, payloads, motors, brakes, and clocks."""
+
+import numpy as np
+
+from . import arms
+from .injection import (
+    FLOATING,
+    IMPEDANCE,
+    PANDA,
+    PANDA_IMPEDANCE,
+    PLANT,
+    Active,
+    Scene,
+    injection,
+)
+from .plant import Plant
+
+STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0)
+STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0)
+BLOCKED = (Scene(mode='joint_impedance', motion='trajectory', seconds=21.0, duration=20.0),
+           Scene('panda', 'joint_impedance', 'trajectory', seconds=21.0, duration=20.0))
+
+
+@injection('thrown at 1.5 x velocity limit', PLANT, once=True, throws=True,
+           scenes=(FLOATING, PANDA, PANDA_IMPEDANCE))
+def thrown(a: Active, plant: Plant) -> None:
+    plant.qd[a.joint] = 1.5 * a.world.arm.model.velocity_limit[a.joint]
+
+
+@injection('hand leans at a limit', PLANT, throws=True,
+           scenes=(Scene(motion='still', seconds=6.0, duration=5.0),
+                   Scene('panda', motion='still', seconds=6.0, duration=5.0)))
+def leaning(a: Active, plant: Plant) -> None:
+    model = a.world.arm.model
+    plant.external[a.joint] += 0.18 * model.effort_limit[a.joint]
+
+
+@injection('hand pushes', PLANT, throws=True, scenes=(FLOATING, IMPEDANCE, PANDA_IMPEDANCE))
+def pushing(a: Active, plant: Plant) -> None:
+    if round(1e3 * a.since) % 200 == 0:
+        a.memory['push'] = a.world.random.uniform(-0.2, 0.2, plant.q.shape[0])
+    plant.external += a.first('push', np.zeros(plant.q.shape[0])) * a.world.arm.model.effort_limit
+
+
+@injection('hand pulls at 0.9 x effort limit', PLANT, throws=True,
+           scenes=(Scene(mode='joint_impedance', motion='trajectory', duration=1.0),))
+def pulling(a: Active, plant: Plant) -> None:
+    plant.external[a.joint] += 0.9 * a.world.arm.model.effort_limit[a.joint]
+
+
+def _other(a: Active, plant: Plant, kind: str) -> None:
+    plant.dynamics = arms.changed(a.world.arm.name, kind)
+    a.memory['restore'] = lambda: setattr(plant, 'dynamics', plant.arm.dynamics)
+
+
+@injection('3 kg unknown', PLANT, scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene(
+    mode='computed_torque', motion='trajectory', share=1.0)),
+    robots=('two_link', 'panda', 'ur5'))
+def unknown_payload(a: Active, plant: Plant) -> None:
+    _other(a, plant, 'payload')
+
+
+@injection('masses 20 % higher', PLANT, scenes=(IMPEDANCE, PANDA),
+           robots=('two_link', 'panda', 'ur5'))
+def heavier(a: Active, plant: Plant) -> None:
+    _other(a, plant, 'heavier')
+
+
+@injection('masses 20 % lower', PLANT, scenes=(IMPEDANCE, PANDA),
+           robots=('two_link', 'panda', 'ur5'))
+def lighter(a: Active, plant: Plant) -> None:
+    _other(a, plant, 'lighter')
+
+
+def _late(a: Active, plant: Plant, delay: float) -> None:
+    before = a.first('delay', plant.delay)
+    plant.delay = max(delay, before)
+    a.memory['restore'] = lambda: setattr(plant, 'delay', before)
+
+
+@injection('8 ms of delay', PLANT, scenes=(STIFF, STIFF_PANDA))
+def delay(a: Active, plant: Plant) -> None:
+    _late(a, plant, 0.008)
+
+
+@injection('15 ms of delay', PLANT, scenes=(STIFF, STIFF_PANDA))
+def long_delay(a: Active, plant: Plant) -> None:
+    _late(a, plant, 0.015)
+
+
+@injection('joint blocked, then free', PLANT, scenes=BLOCKED)
+def blocked(a: Active, plant: Plant) -> None:
+    plant.blocked = a.joint
+    a.memory['restore'] = lambda: setattr(plant, 'blocked', -1)
+
+
+def _motor(a: Active, plant: Plant, factor: float) -> None:
+    plant.motor[a.joint] = factor
+    a.memory['restore'] = lambda: plant.motor.fill(1.0)
+
+
+@injection('motor reversed', PLANT, scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE))
+def reversed_motor(a: Active, plant: Plant) -> None:
+    _motor(a, plant, -1.0)
+
+
+@injection('motor without torque', PLANT, scenes=(FLOATING, IMPEDANCE))
+def dead_motor(a: Active, plant: Plant) -> None:
+    _motor(a, plant, 0.0)
+
+
+@injection('motor at half its torque', PLANT, scenes=(FLOATING, IMPEDANCE))
+def weak_motor(a: Active, plant: Plant) -> None:
+    _motor(a, plant, 0.5)
+
+
+@injection('time jumps back', PLANT, once=True, clock=True)
+def back(a: Active, plant: Plant) -> None:
+    a.world.jump(-1.0)
+
+
+@injection('time jumps forward', PLANT, once=True, clock=True)
+def forward(a: Active, plant: Plant) -> None:
+    a.world.jump(1.0)
+
+
+@injection('clock stops, states go on', PLANT, clock=True)
+def stopped_clock(a: Active, plant: Plant) -> None:
+    a.world.jump(-1e-3)

@@ -1,0 +1,143 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Injections by those who ask: parameters, references, other publishers, a loop that stalls."""
+
+import numpy as np
+
+from robodyn_ros.control.records import MODES
+from robodyn_ros.control.trajectory import Waypoints
+
+from . import arms
+from .injection import ASKED, FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Active, Scene, injection
+from .world import World
+
+LIBRARY, NODES = ('library',), ('native', 'python')
+STILL_PANDA = Scene('panda', motion='still')
+STOPPED = tuple(Scene(path=path, trigger=trigger, seconds=3.0, rate=rate)
+                for path, trigger, rate in (('native', 'timer', 100.0), ('native', 'state', 1e3),
+                                            ('native', 'inline', 1e3), ('python', 'timer', 100.0)))
+
+
+@injection('payload 0 to 3 kg', ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))
+def payload(a: Active, world: World) -> None:
+    world.subject.use(payload_mass=3.0, payload_frame=world.arm.model.link_names[-1])
+
+
+@injection('payload 0 to 20 kg', ASKED, once=True, scenes=(Scene(motion='still'), STILL_PANDA))
+def heavy_payload(a: Active, world: World) -> None:
+    world.subject.use(payload_mass=20.0, payload_frame=world.arm.model.link_names[-1])
+
+
+@injection('friction_offset 10 N·m', ASKED, once=True,
+           scenes=(Scene(motion='still'), STILL_PANDA))
+def friction_offset(a: Active, world: World) -> None:
+    world.subject.use(friction_offset=[10.0], friction_compensation=[0.8])
+
+
+@injection('friction of 20 N·m compensated', ASKED, once=True, scenes=(Scene(motion='still'),))
+def friction(a: Active, world: World) -> None:
+    world.subject.use(coulomb_friction=[20.0], friction_velocity=[0.01],
+                      friction_compensation=[0.8])
+
+
+@injection('highest accepted gains', ASKED, once=True, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
+def top_gains(a: Active, world: World) -> None:
+    world.subject.use(**arms.gains(world.arm.name, 1.0, world.settings.loop_delay,
+                                   world.settings.rate))
+
+
+@injection('mode switches at random', ASKED, scenes=(FLOATING, PANDA_IMPEDANCE))
+def modes(a: Active, world: World) -> None:
+    if round(1e3 * a.since) % 60 == 0:
+        world.subject.use(mode=str(world.random.choice(MODES)))
+
+
+@injection('gains change at random', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
+def gains(a: Active, world: World) -> None:
+    if round(1e3 * a.since) % 60 == 0:
+        world.subject.use(**arms.gains(world.arm.name, 10.0**world.random.uniform(-3.0, 0.0),
+                                       world.settings.loop_delay, world.settings.rate))
+
+
+@injection('effort_rate_limit 100 times higher', ASKED, once=True, scenes=(IMPEDANCE,),
+           random=False)
+def effort_rate(a: Active, world: World) -> None:
+    world.subject.use(effort_rate_limit=[float(x) for x in
+                                         1000.0 * world.arm.model.effort_limit])
+
+
+@injection('reference jumps', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))
+def jumping_reference(a: Active, world: World) -> None:
+    if round(1e3 * a.since) % 100 == 0:
+        world.motion.ask(world, world.random.uniform(1.6, 20.0), near=True)
+
+
+@injection('NaN reference', ASKED, once=True, scenes=(IMPEDANCE,))
+def nan_reference(a: Active, world: World) -> None:
+    n = world.arm.model.nv
+    world.subject.follow(Waypoints(world.arm.model.joint_names, np.array([0.1]),
+                                   np.full((1, n), np.nan), np.zeros((1, n))))
+
+
+@injection('trajectories at the limits', ASKED, scenes=(
+    IMPEDANCE, PANDA_IMPEDANCE, Scene(mode='computed_torque', motion='trajectory', share=1.0),
+    Scene('panda', 'computed_torque', 'trajectory', share=1.0)))
+def fastest(a: Active, world: World) -> None:
+    if round(1e3 * a.since) % 150 == 0:
+        for slowness in (1.55, 1.7, 2.0, 3.0):
+            if world.motion.ask(world, slowness, everywhere=True):
+                return
+
+
+def _stall(a: Active, world: World, seconds: float) -> None:
+    world.subject.stall(seconds)
+
+
+for _seconds in (0.06, 0.2, 1.0, 2.0):
+    injection(f'loop stalls {_seconds:g} s', ASKED, once=True, paths=LIBRARY,
+              scenes=(FLOATING, Scene(mode='joint_impedance', motion='trajectory',
+                                      trigger='timer')))(
+        lambda a, world, seconds=_seconds: _stall(a, world, seconds))
+
+for _seconds in (0.9, 2.0):
+    injection(f'SIGSTOP {_seconds:g} s', ASKED, once=True, paths=NODES, random=False,
+              scenes=STOPPED)(lambda a, world, seconds=_seconds: _stall(a, world, seconds))
+
+
+@injection('nobody listens', ASKED, paths=LIBRARY, scenes=(FLOATING, IMPEDANCE))
+def unheard(a: Active, world: World) -> None:
+    _listeners(world, 0)
+    a.memory['restore'] = lambda: _listeners(world, 1)
+
+
+def _listeners(world: World, count: int) -> None:
+    world.unheard = count == 0
+    world.subject.tell(listeners=count)
+
+
+@injection('second publisher of commands', ASKED, scenes=(
+    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))
+def other_commands(a: Active, world: World) -> None:
+    if a.first('begun', world.time) == world.time:
+        world.subject.second_publisher(True)
+        a.memory['restore'] = lambda: world.subject.second_publisher(False)
+    if world.ticks % 10 == 0:
+        world.intruded = [0.5 * world.plant.effort]
+
+
+@injection('periods are missed', ASKED, paths=LIBRARY, scenes=(
+    Scene(trigger='timer', motion='hand'),))
+def missed(a: Active, world: World) -> None:
+    world.subject.tell(missed=3)
+    a.memory['restore'] = lambda: world.subject.tell(missed=0)
+
+
+@injection('stop in motion', ASKED, once=True, paths=LIBRARY, scenes=(IMPEDANCE, PANDA))
+def stop(a: Active, world: World) -> None:
+    world.subject.stop()
+
+
+@injection('malformed set_parameters request', ASKED, once=True, paths=NODES, random=False,
+           scenes=(Scene(path='native', seconds=1.0),))
+def malformed_request(a: Active, world: World) -> None:
+    world.subject.malformed_request()

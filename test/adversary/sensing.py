@@ -1,0 +1,69 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The way of a joint state from the arm to the controller: noise, loss, latency, rate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray
+
+from .plant import TICK, Plant
+
+
+@dataclass
+class Sample:
+    """A joint state on its way."""
+
+    position: ndarray
+    velocity: ndarray
+    effort: ndarray
+    stamp: float                # s, header stamp
+    arrives: float              # s, time of the world
+    lost: bool = False
+    foreign: bool = False       # sent by a second publisher
+    malformed: str = ''         # kind of a message that no decoder may accept: nodes alone
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How good the connection between arm and controller is."""
+
+    rate: float = 1000.0            # Hz, of the states
+    latency: float = 0.0            # s, from measurement to receipt
+    delay: float = 0.0              # s, from publishing to effect
+    loss: float = 0.0               # share of the samples
+    position_noise: float = 0.0     # rad | m, standard deviation
+    velocity_noise: float = 0.0     # rad/s | m/s
+    friction: bool = False          # of gears
+
+
+class Channel:
+    """Samples on their way to the controller."""
+
+    def __init__(self, conditions: Conditions, random: np.random.Generator):
+        self.conditions, self._random = conditions, random
+        self._every = max(1, round(1.0 / conditions.rate / TICK))
+        self._under_way: list[Sample] = []
+
+    def measure(self, plant: Plant, tick: int, time: float, stamp: float) -> Sample | None:
+        """Return the sample of this tick, if one is due; what is lost is marked so."""
+        if tick % self._every:
+            return None
+        c, random, n = self.conditions, self._random, plant.q.shape[0]
+        return Sample(plant.q + c.position_noise * random.standard_normal(n),
+                      plant.qd + c.velocity_noise * random.standard_normal(n),
+                      plant.measured_effort(time).copy(), stamp, time + c.latency,
+                      lost=bool(random.uniform() < c.loss))
+
+    def send(self, sample: Sample) -> None:
+        """Take a sample over."""
+        if not sample.lost:
+            self._under_way.append(sample)
+
+    def arrivals(self, time: float) -> list[Sample]:
+        """Take what has arrived, oldest first."""
+        there = [s for s in self._under_way if s.arrives <= time + 1e-9]
+        if there:
+            self._under_way = [s for s in self._under_way if s.arrives > time + 1e-9]
+            there.sort(key=lambda s: s.arrives)
+        return there

@@ -1,0 +1,227 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Injections into what the controller sees: values, rate, latency and time stamps of samples."""
+
+import numpy as np
+
+from .arms import CONTINUOUS
+from .injection import (
+    FLOATING,
+    IMPEDANCE,
+    PANDA,
+    PANDA_IMPEDANCE,
+    SEEN,
+    Active,
+    Scene,
+    injection,
+)
+from .sensing import Sample
+
+TURN = 2.0 * np.pi
+NODES = ('native', 'python')
+BOTH_ARMS = (FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE)
+STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, share=1.0,
+              seconds=2.0)
+STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0,
+                    seconds=2.0)
+NODE_SCENES = (Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0))
+
+
+@injection('one sample q + 2π', SEEN, once=True, scenes=BOTH_ARMS)
+def one_turn(a: Active, s: Sample) -> None:
+    s.position[a.joint] += TURN
+
+
+@injection('one sample q + 0.3', SEEN, once=True, scenes=(FLOATING, PANDA_IMPEDANCE))
+def one_jump(a: Active, s: Sample) -> None:
+    s.position[a.joint] += 0.3
+
+
+@injection('one sample 5 x velocity limit', SEEN, once=True, scenes=BOTH_ARMS)
+def one_speed(a: Active, s: Sample) -> None:
+    s.velocity[a.joint] = 5.0 * a.world.arm.model.velocity_limit[a.joint]
+
+
+@injection('one sample velocity limit', SEEN, once=True)
+def one_top_speed(a: Active, s: Sample) -> None:
+    s.velocity[a.joint] = -a.world.arm.model.velocity_limit[a.joint]
+
+
+@injection('one sample in 20 wild', SEEN)
+def spikes(a: Active, s: Sample) -> None:
+    if a.world.random.uniform() < 0.05:
+        s.position[a.joint] += a.world.random.normal()
+
+
+@injection('q + 2π for good', SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))
+def turned(a: Active, s: Sample) -> None:
+    s.position[a.joint] += TURN
+
+
+@injection('encoder wraps at π', SEEN, robots=(CONTINUOUS,), scenes=(
+    Scene(CONTINUOUS, motion='hand'), Scene(CONTINUOUS, 'joint_impedance', 'trajectory')))
+def wrapped(a: Active, s: Sample) -> None:
+    # Wherever the joint is now shall be just before the end of the encoder's range
+    end = np.copysign(np.pi - 0.01, s.velocity[a.joint])
+    offset = a.first('offset', end - float(s.position[a.joint]))
+    s.position[a.joint] = (s.position[a.joint] + offset + np.pi) % TURN - np.pi - offset
+
+
+@injection('velocity sign flipped', SEEN, scenes=(FLOATING, IMPEDANCE, PANDA))
+def flipped(a: Active, s: Sample) -> None:
+    s.velocity[a.joint] *= -1.0
+
+
+@injection('velocity zero', SEEN, scenes=(FLOATING, IMPEDANCE, PANDA_IMPEDANCE))
+def no_velocity(a: Active, s: Sample) -> None:
+    s.velocity[:] = 0.0
+
+
+@injection('velocity in degrees', SEEN, scenes=(FLOATING, IMPEDANCE, PANDA))
+def velocity_in_degrees(a: Active, s: Sample) -> None:
+    s.velocity *= 57.3
+
+
+@injection('position frozen', SEEN, scenes=BOTH_ARMS)
+def frozen_position(a: Active, s: Sample) -> None:
+    s.position[:] = a.first('position', s.position.copy())
+
+
+@injection('position of a joint frozen', SEEN, scenes=(IMPEDANCE,))
+def frozen_joint(a: Active, s: Sample) -> None:
+    s.position[a.joint] = a.first('position', float(s.position[a.joint]))
+
+
+@injection('position and velocity frozen', SEEN, scenes=BOTH_ARMS)
+def frozen(a: Active, s: Sample) -> None:
+    s.position[:] = a.first('position', s.position.copy())
+    s.velocity[:] = a.first('velocity', s.velocity.copy())
+
+
+@injection('values of two joints swapped', SEEN, scenes=(FLOATING, PANDA, IMPEDANCE))
+def swapped(a: Active, s: Sample) -> None:
+    i, j = a.joint, (a.joint + 1) % s.position.shape[0]
+    for values in (s.position, s.velocity, s.effort):
+        values[[i, j]] = values[[j, i]]
+
+
+@injection('position in degrees', SEEN)
+def position_in_degrees(a: Active, s: Sample) -> None:
+    s.position *= 180.0 / np.pi
+
+
+@injection('position outside by a little', SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))
+def outside_a_little(a: Active, s: Sample) -> None:
+    s.position[a.joint] = a.world.arm.upper[a.joint] + 0.005
+
+
+@injection('position outside by much', SEEN, scenes=(FLOATING, PANDA_IMPEDANCE))
+def outside(a: Active, s: Sample) -> None:
+    s.position[a.joint] = a.world.arm.upper[a.joint] + 1.0
+
+
+@injection('position drifts 0.2 rad/s', SEEN)
+def drifting(a: Active, s: Sample) -> None:
+    s.position[a.joint] += 0.2 * a.since
+
+
+@injection('NaN position', SEEN)
+def nan_position(a: Active, s: Sample) -> None:
+    s.position[a.joint] = np.nan
+
+
+@injection('NaN velocity', SEEN)
+def nan_velocity(a: Active, s: Sample) -> None:
+    s.velocity[a.joint] = np.nan
+
+
+@injection('one sample NaN velocity', SEEN, once=True)
+def nan_velocity_once(a: Active, s: Sample) -> None:
+    s.velocity[a.joint] = np.nan
+
+
+@injection('NaN effort', SEEN)
+def nan_effort(a: Active, s: Sample) -> None:
+    s.effort[a.joint] = np.nan
+
+
+@injection('effort measured wrong', SEEN)
+def wrong_effort(a: Active, s: Sample) -> None:
+    s.effort[a.joint] += 0.5 * a.world.arm.model.effort_limit[a.joint]
+
+
+@injection('states stop', SEEN, scenes=(FLOATING, Scene(motion='still'), PANDA_IMPEDANCE))
+def stale(a: Active, s: Sample) -> None:
+    s.lost = True
+
+
+@injection('20 % of the states lost', SEEN, scenes=(IMPEDANCE,))
+def loss(a: Active, s: Sample) -> None:
+    s.lost |= a.world.random.uniform() < 0.2
+
+
+@injection('50 % of the states lost', SEEN, scenes=(IMPEDANCE,))
+def heavy_loss(a: Active, s: Sample) -> None:
+    s.lost |= a.world.random.uniform() < 0.5
+
+
+@injection('states at 50 Hz', SEEN, scenes=(STIFF, STIFF_PANDA))
+def at_50_hz(a: Active, s: Sample) -> None:
+    s.lost |= round(1e3 * a.since) % 20 != 0
+
+
+@injection('states at 25 Hz', SEEN, scenes=(STIFF, STIFF_PANDA))
+def at_25_hz(a: Active, s: Sample) -> None:
+    s.lost |= round(1e3 * a.since) % 40 != 0
+
+
+@injection('latency grows 50 ms/s', SEEN, scenes=(STIFF, STIFF_PANDA))
+def growing_latency(a: Active, s: Sample) -> None:
+    s.arrives += 0.05 * a.since
+
+
+@injection('latency 15 ms', SEEN, scenes=(STIFF, STIFF_PANDA))
+def latency(a: Active, s: Sample) -> None:
+    s.arrives += 0.015
+
+
+@injection('time stamps drift', SEEN)
+def drifting_stamps(a: Active, s: Sample) -> None:
+    s.stamp += 0.05 * a.since
+
+
+@injection('time stamps jump', SEEN)
+def jumping_stamps(a: Active, s: Sample) -> None:
+    s.stamp += 1.0
+
+
+@injection('time stamps are zero', SEEN)
+def no_stamps(a: Active, s: Sample) -> None:
+    s.stamp = 0.0
+
+
+@injection('states of a second publisher', SEEN, scenes=(FLOATING, *NODE_SCENES))
+def foreign(a: Active, s: Sample) -> None:
+    s.foreign = True
+
+
+@injection('names twice', SEEN, paths=NODES, scenes=NODE_SCENES)
+def names_twice(a: Active, s: Sample) -> None:
+    s.malformed = 'names'
+
+
+@injection('wrong lengths', SEEN, paths=NODES, scenes=NODE_SCENES)
+def wrong_lengths(a: Active, s: Sample) -> None:
+    s.malformed = 'lengths'
+
+
+@injection('bytes cut short', SEEN, paths=NODES, scenes=NODE_SCENES)
+def cut_short(a: Active, s: Sample) -> None:
+    s.malformed = 'cut'
+
+
+@injection('nothing', SEEN, random=False, scenes=(
+    FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Scene('ur5'),
+    Scene('ur5', 'joint_impedance', 'trajectory'), STIFF, STIFF_PANDA))
+def nothing(a: Active, s: Sample) -> None:
+    pass

@@ -1,0 +1,133 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every injection of the catalogue in the situations that show it, as a table and as JSON."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from robodyn_ros.control import guard
+
+from . import arms
+from .catalogue import CATALOGUE
+from .injection import Injection, Scene
+from .library import Library
+from .play import Planned, Run, play
+from .sensing import Conditions
+from .world import World
+
+Row = dict[str, Any]
+FAST = Conditions(delay=0.001)
+
+
+def scenes(words: list[str], paths: tuple[str, ...]) -> list[tuple[Injection, Scene]]:
+    """Return the rows of the table whose names contain one of the words; all if there is none."""
+    return [(what, scene) for what in CATALOGUE.values() for scene in what.scenes
+            if scene.path in paths and (not words or any(w in what.name for w in words))]
+
+
+def rows(wanted: list[tuple[Injection, Scene]], subjects: Any) -> Iterator[Row]:
+    """Play rows; ``subjects(scene, settings)`` gives the controller of each."""
+    for what, scene in wanted:
+        settings = arms.settings(scene.robot, scene.mode, share=scene.share,
+                                 loop_delay=scene.loop_delay, rate=scene.rate)
+        world = World(arms.arm(scene.robot), settings, FAST, scene.motion, scene.trigger, 1)
+        run = play(subjects(scene, settings), world,
+                   [Planned(what, 0.0, scene.duration, 0)], scene.seconds)
+        yield row(what, scene, run)
+
+
+def row(what: Injection, scene: Scene, run: Run) -> Row:
+    """Return one row as JSON knows it."""
+    figures = {k: None if v != v else v for k, v in asdict(run.figures).items()}
+    figures['phase'] = guard.PHASES[run.figures.phase] if run.armed else 'not armed'
+    return {'injection': what.name, 'scene': title(scene), **figures,
+            'violations': run.violations}
+
+
+def title(scene: Scene) -> str:
+    """Short name of a situation."""
+    mode = {'gravity_compensation': 'floats', 'joint_impedance': 'impedance',
+            'computed_torque': 'computed'}[scene.mode]
+    where = '' if scene.path == 'library' else f' {scene.path}'
+    trigger = '' if scene.trigger == 'state' else f' {scene.trigger}'
+    return f'{scene.robot} {mode}{where}{trigger}{" at rest" * (scene.motion == "still")}'
+
+
+class Libraries:
+    """Controllers of the library, one a robot."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Library] = {}
+
+    def __call__(self, scene: Any, settings: Any) -> Library:
+        if scene.robot not in self._known:
+            self._known[scene.robot] = Library(arms.arm(scene.robot).model, settings)
+        return self._known[scene.robot]
+
+
+class Subjects(Libraries):
+    """Controllers of the library, and nodes that are started when they are first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fleet: Any = None
+        self._nodes: dict[Any, Any] = {}
+
+    def __call__(self, scene: Any, settings: Any) -> Any:
+        if scene.path == 'library':
+            return super().__call__(scene, settings)
+        from .fleet import Fleet  # these need rclpy
+        from .nodes import Node
+
+        self._fleet = self._fleet or Fleet()
+        paced = scene.trigger == 'timer'
+        link = self._fleet.link(scene.robot, scene.path, scene.trigger, settings, not paced)
+        if link not in self._nodes:
+            self._nodes[link] = Node(link, paced)
+        return self._nodes[link]
+
+    def close(self) -> None:
+        """End the nodes."""
+        if self._fleet is not None:
+            self._fleet.close()
+
+
+def _cells(row: Row | None) -> list[str]:
+    if row is None:
+        return [''] * 6
+    def number(name: str, form: str) -> str:
+        return '-' if row[name] is None else format(row[name], form)
+    end = row['reason'] if row['phase'] == 'FAULT' else row['phase']
+    end = 'ENDED' if row['reason'] == 'ENDED' else end
+    return [number('step', '.2f'), number('velocity', '.2f'), number('travel', '.2f'),
+            number('fault', '.0f'), number('zero', '.0f'), end]
+
+
+def shown(now: list[Row], before: list[Row] | None) -> Table:
+    """Return the table; where there is a ``before``, its row stands above that of now."""
+    table = Table(title='step and v are shares of the limits', title_justify='left', box=None,
+                  pad_edge=False)
+    table.add_column('injection', overflow='fold')
+    for name in ('step', 'v', 'rad', 'fault ms', 'zero ms'):
+        table.add_column(name, justify='right', no_wrap=True)
+    table.add_column('end', overflow='fold')
+    old = {(r['injection'], r['scene']): r for r in before or []}
+    for r in now:
+        name = f'{r["injection"]}\n  [dim]{r["scene"]}[/dim]'
+        cells = [_cells(r)]
+        if before is not None:
+            cells = [_cells(old.get((r['injection'], r['scene']))), *cells]
+        style = 'red' if r['violations'] else None
+        table.add_row(name, *('\n'.join(pair) for pair in zip(*cells)), style=style)
+    return table
+
+
+def write(rows_: list[Row], path: Path) -> None:
+    """Write rows as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(rows_, indent=1, ensure_ascii=False) + '\n')

@@ -1,0 +1,130 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The adversary itself: it plays in-process, replays by seed, and sees what it has to see."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adversary import arms, quiet
+from adversary.campaign import Players
+from adversary.catalogue import CATALOGUE
+from adversary.composition import composition, path_of
+from adversary.injection import Scene
+from adversary.judge import Judge
+from adversary.library import Library
+from adversary.play import Planned, play
+from adversary.sensing import Conditions
+from adversary.table import row, scenes, shown
+from adversary.world import World
+from robodyn_ros.control import settings as control_settings
+
+FEWER = 20              # compositions
+
+
+@pytest.fixture(autouse=True)
+def few_poses(monkeypatch):
+    """Judge gains at two poses: test_stability.py is about that."""
+    monkeypatch.setattr(control_settings, 'JUDGED_POSES', 2)
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """The controller of the textbook arm, on dynamics that need no compiling."""
+    return Library(arms.arm('two_link').model, arms.settings('two_link', 'gravity_compensation'),
+                   specialize=False)
+
+
+def run(subject, name, scene, duration=None, seconds=0.5, seed=1):
+    """Inject one fault."""
+    settings = arms.settings('two_link', scene.mode, share=scene.share)
+    world = World(arms.arm('two_link'), settings, Conditions(delay=0.001), scene.motion,
+                  scene.trigger, seed)
+    return play(subject, world, [Planned(CATALOGUE[name], 0.0, duration or scene.duration, 0)],
+                seconds)
+
+
+def test_the_catalogue_is_complete():
+    assert len(CATALOGUE) >= 47
+    assert len(scenes([], ('library', 'native', 'python'))) > len(CATALOGUE)
+    assert all(what.scenes for what in CATALOGUE.values())
+
+
+def test_nothing_injected_violates_nothing(two_link):
+    result = run(two_link, 'nothing', Scene())
+    assert result.armed and not result.violations
+    assert result.figures.velocity < 0.5 and np.isnan(result.figures.fault)
+
+
+def test_states_that_stop_are_seen(two_link):
+    """Fault, zero and their times, as the guard has them."""
+    figures = run(two_link, 'states stop', Scene()).figures
+    assert figures.reason == 'STALE_STATE' and figures.fault == pytest.approx(50.0, abs=2.0)
+    assert figures.zero >= figures.fault
+
+
+def test_compositions_follow_from_their_seeds():
+    players = Players()
+    seeds = [seed for seed in range(200) if composition(seed).robot == 'two_link'
+             and path_of(seed) == 'library'][:FEWER]
+    for seed in seeds:
+        settings = composition(seed).settings()
+        players._known.setdefault('two_link', Library(arms.arm('two_link').model, settings,
+                                                      specialize=False))
+        result = players.play(composition(seed))
+        assert result.armed and 'exception' not in result.violations, result
+    assert players.play(composition(seeds[0])) == players.play(composition(seeds[0]))
+
+
+def test_a_controller_without_limits_is_caught():
+    """One that believes in infinite velocity and position limits lets arms leave them."""
+    model = arms.arm('two_link').model
+    unlimited = np.full(2, np.inf)
+    known = replace(model, position_lower=-unlimited, position_upper=unlimited,
+                    velocity_limit=unlimited)
+    scene = Scene(mode='computed_torque', motion='trajectory', share=1.0)
+    subject = Library(known, arms.settings('two_link', scene.mode), specialize=False)
+    caught = sum('velocity' in run(subject, name, scene, seconds=1.0, seed=seed).violations
+                 for name in ('3 kg unknown', 'motor reversed') for seed in range(3))
+    assert caught >= 3
+
+
+def test_the_judge_sees_steps_and_what_comes_after_zero(two_link):
+    settings = arms.settings('two_link', 'gravity_compensation')
+    world = World(arms.arm('two_link'), settings, Conditions(), 'still', 'state', 1)
+    world.subject = two_link
+    two_link.begin(world)
+    two_link.controller.memory['phase'] = 2
+    judge = Judge(world, 0.0)
+    world.ticks = 1
+    judge.tick([np.array([1.0, 1.0])])
+    assert not judge.violations
+    world.ticks = 2
+    judge.tick([np.array([9.0, 1.0])])
+    assert 'step' in judge.violations
+    two_link.controller.memory['phase'], two_link.controller.memory['reason'] = 4, 2
+    judge.tick([np.zeros(2)])
+    judge.tick([np.array([0.0, 0.1])])
+    assert 'after zero' in judge.violations
+    judge.tick([np.array([np.nan, 0.0])])
+    judge.tick([np.array([1e3, 0.0])])
+    assert {'not finite', 'effort'} <= set(judge.violations)
+
+
+def test_the_table_compares(two_link):
+    scene = Scene()
+    rows = [row(CATALOGUE[name], scene, run(two_link, name, scene))
+            for name in ('one sample q + 2π', 'NaN velocity')]
+    table = shown(rows, rows[:1])
+    assert table.row_count == 2
+
+
+def test_healthy_motion_is_quiet(monkeypatch):
+    monkeypatch.setattr(quiet, 'STRETCH', 2.0)
+    monkeypatch.setattr(quiet, 'Library', lambda model, settings: Library(
+        model, settings, specialize=False))
+    hours = quiet.Hours()
+    stretches = [hours(seed) for seed in (0, 3, 6)]         # two_link, each with other states
+    assert [s.reason for s in stretches] == [''] * 3
+    assert quiet.shown(stretches).row_count == 12
