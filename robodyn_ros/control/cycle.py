@@ -34,7 +34,6 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     elapsed = max(0.0, now - m.time)
     dt = min(elapsed, 2.0 * s.period)
     jumped = abs(now - m.time) > s.state_timeout
-    stalled = guard.stalled(outside[0], s, elapsed)
     if now < m.time:
         m.since = min(m.since, now)
     m.time = now
@@ -53,6 +52,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     fresh, m.newest = 1 if newest != m.newest else 0, newest
     reason, joint = guard.distrust(state, now, s.state_timeout)
     trusted, unmeasured, driving = reason == guard.NO_REASON, -1, 0
+    stalled = guard.stalled(outside[0], s, elapsed if trusted else 0.0)
     if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
         driving = 1
     elif m.phase == guard.FAULT and m.publishing == 1:

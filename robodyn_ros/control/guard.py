@@ -101,7 +101,7 @@ def stalled(outside, s, elapsed):
     Whether the loop stood still for longer than a state may be old.
 
     In a simulation, whose time stops and jumps, the loop itself says for how long; otherwise the
-    time ``elapsed`` [s] since the last cycle says so too.
+    time ``elapsed`` [s] since the last cycle says so too, unless no state came in it either.
     """
     gap = outside.stalled
     if outside.simulated_time == 0:

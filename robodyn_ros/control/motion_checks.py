@@ -18,7 +18,6 @@ from .guard import (
     POWER_ABOVE_LIMIT,
     WRONG_DIRECTION,
 )
-from .records import COMPUTED_TORQUE, JOINT_IMPEDANCE
 
 BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
@@ -27,7 +26,7 @@ WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its pre
 ROUNDING = 1e-9             # effort limits
 SWING = 0.05                # effort limits between two turns of an oscillating effort
 MOST_SWINGS = 4.0           # in a row; SWINGS_FORGIVEN of them are forgiven each second
-SWINGS_FORGIVEN = 5.0       # 1/s
+SWINGS_FORGIVEN = 10.0      # 1/s
 
 
 def check(joints, s, m, v, points, now, dt, tau):
@@ -42,9 +41,8 @@ def check(joints, s, m, v, points, now, dt, tau):
         power += tau[i] * v.qd[i]
         if outside(j, v.q[i]):
             return POSITION_OUTSIDE, i
-        if m.mode == JOINT_IMPEDANCE or m.mode == COMPUTED_TORQUE:
-            if under_way(points, m, now) and abs(v.target[i] - v.q[i]) > j.following_error:
-                return FOLLOWING_ERROR, i
+        if under_way(points, m, now) and abs(v.target[i] - v.q[i]) > j.following_error:
+            return FOLLOWING_ERROR, i
         if blocked(j, s, v, dt, i):
             return JOINT_BLOCKED, i
         if wrong_direction(j, v, i):

@@ -234,8 +234,9 @@ class Settings:
         out['position_margin'] = self._tolerance(
             model, 'position_margin', POSITION_MARGIN * (model.position_upper
                                                          - model.position_lower))
+        followed = FOLLOWED if self.mode == 'computed_torque' else (0.0, 0.0)
         for name, rad, metres in (('consistency_tolerance', *CONSISTENT),
-                                  ('following_error', *FOLLOWED)):
+                                  ('following_error', *followed)):
             out[name] = self._tolerance(model, name, np.where(rotates, rad, metres))
         return out
 

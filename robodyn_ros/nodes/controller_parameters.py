@@ -157,8 +157,9 @@ GUARD = (
               'a position may jump; empty: 0.02 rad or 0.005 m, 0: any distance.', 'rad or m',
               0.0, 1e3, live=True),
     Parameter('following_error', list[float], [], 'How far a joint may be from the trajectory '
-              'that it follows, in joint_impedance and computed_torque, before it is a fault; '
-              'empty: 0.5 rad or 0.1 m, 0: any distance.', 'rad or m', 0.0, 1e3, live=True),
+              'that it follows before it is a fault; empty: 0.5 rad or 0.1 m in computed_torque, '
+              'and any distance in modes with a stiffness; 0: any distance.', 'rad or m', 0.0,
+              1e3, live=True),
     Parameter('blocked_effort', float, D.blocked_effort, 'Share of the effort limit, besides '
               'gravity, with which a joint may be driven for half a second without moving; more '
               'is a fault. 0: any effort.', '', 0.0, 1.0, live=True),
