@@ -200,10 +200,11 @@ class ControlLoop:
             outside['listeners'] = self._listeners()
         publish = controller.step(now)
         outside['stalled'] = 0.0
+        message = self._encoder.encode(controller.tau)
         before = time.monotonic_ns()
         if publish and not rules.outdated(controller.memory['publishing'][0], begun, before,
                                           controller.settings.state_timeout):
-            self._publish(self._encoder.encode(controller.tau))
+            self._publish(message)
             self.tally.counts['slow_publishes'] += (
                 time.monotonic_ns() - before > self._grid.period_ns)
         self._stalled(begun, time.monotonic_ns())

@@ -19,6 +19,8 @@ ZERO = [0.0, 0.0]
 STOPPED = 1.2           # s, wall time
 TIMEOUT = 0.3           # s, state_timeout: longer than a busy machine keeps a loop waiting
 BRAKES = 0.5            # s, command_timeout
+# An effort on its way into the middleware when the process was suspended, which nobody recalls
+HANDED_OVER = 1
 PATHS = 'native', 'python'
 TRIGGERS = {'state': [], 'inline': [], 'timer': ['-p', 'rate:=100.0']}
 SLOWLY = {'rate': 200.0, 'stiffness': [0.0], 'damping': [0.0], 'acceleration_kp': [0.0],
@@ -40,11 +42,7 @@ def driven(start, remote, *further):
 
 
 def stalls(remote, simulator, controller):
-    """
-    Suspend the controller until the brakes have long engaged; the time when it goes on [ns].
-
-    An effort that it was about to hand over when it was suspended is delivered after that.
-    """
+    """Suspend the controller until the brakes have long engaged; the time it goes on [ns]."""
     controller.popen.send_signal(signal.SIGSTOP)
     simulator.wait_for_line(f'brakes engaged: no command for {BRAKES:g} s')
     remote.listen(STOPPED - BRAKES)
@@ -64,7 +62,7 @@ def test_loop_stands_still(start, remote, path, trigger):
     instant = stalls(remote, simulator, controller)
     arm.faulted('LOOP_STALLED')
     remote.listen(0.3)
-    assert remote.commands_since(instant) == []
+    assert len(remote.commands_since(instant)) <= HANDED_OVER
     assert remote.diagnostics['reason'] == 'the control loop stood still'
     assert 'brakes released: ' not in simulator.text.split('brakes engaged: ')[1]
     remote.forget()
@@ -89,7 +87,8 @@ def test_zero_after_a_stall_by_choice(start, remote, path):
     instant = stalls(remote, simulator, controller)
     Arm(remote, controller).faulted('LOOP_STALLED')
     remote.listen(0.3)
-    assert remote.commands_since(instant) == [ZERO]
+    *others, last = remote.commands_since(instant)
+    assert last == ZERO and len(others) <= HANDED_OVER and ZERO not in others
     simulator.wait_for_line('a command came: the brakes stay engaged')
     assert np.ptp(remote.positions()[-200:], axis=0).max() == 0.0
 
@@ -113,9 +112,9 @@ def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):
     with arm.streaming():
         arm.faulted('LOOP_STALLED')
         remote.listen(0.2)
-    assert remote.commands_since(instant) == []
+    assert len(remote.commands_since(instant)) <= HANDED_OVER
     arm.reset()
-    assert remote.commands_since(instant)
+    assert len(remote.commands_since(instant)) > HANDED_OVER
 
 
 @row('clock of the simulation stops, states go on', 'CLOCK_STOPPED', file='control/guard.py',
