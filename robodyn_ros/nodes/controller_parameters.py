@@ -135,6 +135,11 @@ CONTROL = (
 )
 
 GUARD = (
+    Parameter('heartbeat_timeout', float, 0.0, 'Longest silence on `~/heartbeat` '
+              '(std_msgs/Bool): no message, or false, is a stop; so are two publishers. 0: no '
+              'heartbeat is asked for.', 's', 0.0, 60.0),
+    Parameter('emergency_stop', bool, False, 'Hear `~/emergency_stop` (std_msgs/Bool): true is a '
+              'stop; so are no word yet, no publisher any more, or two of them.'),
     Parameter('state_timeout', float, D.state_timeout, 'Older joint states are stale: a fault.',
               's', 0.001, 1.0, live=True),
     Parameter('missing_velocity', str, D.missing_velocity, 'Where a state carries no velocity, or '

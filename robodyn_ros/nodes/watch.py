@@ -21,7 +21,8 @@ class Watch:
     a hundred cycles: with them the p99 of the loop's round trip was twice as high.
 
     :param period: s between two looks.
-    :param look: whether there is something to do; called by the thread.
+    :param look: whether there is something to do; called by the thread, however long the executor
+        is busy.
     :param act: does it; called by the executor, whose node has one by then.
     """
 
@@ -36,7 +37,7 @@ class Watch:
         task = None
         while not self._over.wait(self._period):
             executor = self._node.executor
-            if executor and (task is None or task.done()) and self._look():
+            if executor and self._look() and (task is None or task.done()):
                 task = executor.create_task(self._act)
 
     def close(self) -> None:

@@ -40,7 +40,8 @@ class Arm:
         self.position, self.velocity = np.array([0.3, 0.5]), np.zeros(2)
         self.effort = self.gravity
         self.time = START
-        self._clock = remote.node.create_publisher(Clock, '/clock', 1)
+        #: Publisher of the time.
+        self.clock = remote.node.create_publisher(Clock, '/clock', 1)
         self.states = remote.node.create_publisher(JointState, 'joint_states', 10)
         self._answered = 0
 
@@ -86,7 +87,7 @@ class Arm:
     def pass_time(self, seconds: float = PERIOD) -> None:
         """Let time pass without any state."""
         self.time += seconds
-        self._clock.publish(Clock(clock=self.stamp()))
+        self.clock.publish(Clock(clock=self.stamp()))
 
     def silence(self, seconds: float = PERIOD) -> np.ndarray:
         """Let time pass without any state and return the efforts of the cycle that notices."""
@@ -127,7 +128,7 @@ class Arm:
         """Configure, until the controller would hear a state."""
         assert self.remote.change('configure')
         self.remote.until(lambda: self.states.get_subscription_count()
-                          and self._clock.get_subscription_count(), 'the controller')
+                          and self.clock.get_subscription_count(), 'the controller')
 
     def activate(self) -> None:
         """Activate and rise."""
