@@ -111,7 +111,7 @@ class ControllerNode(LifecycleNode):
             scheduling=wanted, spin=spin)
         self._command_publishers = CommandPublishers(self, self._commands, controller.outside)
         self._stops = StopTopics(
-            self, controller.outside, lambda: controller.arming or controller.phase in DRIVEN,
+            self, controller.outside, lambda: controller.phase in DRIVEN,
             heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
         self._trouble = ''
         process.freeze_garbage()

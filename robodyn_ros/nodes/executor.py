@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 BURST, RATE = 10.0, 1.0     # tracebacks at once, and per second for ever
@@ -33,16 +33,14 @@ class TolerantExecutor(SingleThreadedExecutor):
         """
         Wait for a callback and run it.
 
-        :raises ExternalShutdownException: the context has ended.
+        :raises Exception: the context has ended.
         """
         try:
             super().spin_once(timeout_sec)
-        except ExternalShutdownException:
-            raise
         except Exception:
-            self._log()
             if not self.context.ok():
                 raise
+            self._log()
             time.sleep(BREATH)      # what is raised by waiting is raised again at once
 
     def _make_handler(self, entity: Any, node: Node, take_from_wait_list: Callable) -> Any:

@@ -33,6 +33,7 @@ from .command_publishers import named, publisher_names
 from .serialized import SerializedSubscription
 
 LOOK = 0.02             # s between two looks, at most
+HELD = 0.1              # s for which a stop stands, however short it was
 HEADER = 4              # bytes of a serialized message before its data
 ENABLED = {guard.HEARTBEAT_LOST: True, guard.EMERGENCY_STOP: False}     # the word that allows
 
@@ -59,7 +60,7 @@ class StopTopic:
         #: What stands against driving now, '' for nothing.
         self.trouble = f'no word yet on {topic}'
         #: The newest of it that nobody has acted on yet, however short it was.
-        self.told = ''
+        self.told, self._told_at = '', 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name=topic.strip('~/'), daemon=True)
         self._thread.start()
@@ -101,11 +102,14 @@ class StopTopic:
             trouble = f'silence on {self._name} for more than {self._timeout:g} s'
         else:
             trouble = ''
-        self.trouble, self.told = trouble, trouble or self.told
+        self.trouble = trouble
+        if trouble:
+            self.told, self._told_at = trouble, now
 
-    def acted_on(self) -> None:
-        """Forget a stop that is over: the arm is not driven any more."""
-        self.told = self.trouble
+    def forget(self) -> None:
+        """Forget a stop that is over, as the arm is not driven, once many cycles have seen it."""
+        if time.monotonic() - self._told_at > HELD:
+            self.told = self.trouble
 
     def close(self) -> None:
         """End the thread and give up the topic."""
@@ -122,7 +126,7 @@ class StopTopics:
     Both topics, those that are asked for; tells the guard which of them stands against driving.
 
     :param outside: (1,) ``OUTSIDE``.
-    :param driving: whether the arm is driven or about to be: a stop stands until it is not.
+    :param driving: whether the arm is driven: a stop stands until it is not.
     """
 
     def __init__(self, node: Node, outside: ndarray, driving: Callable[[], bool], *,
@@ -149,7 +153,7 @@ class StopTopics:
         idle = not self._driving()
         for topic in self._topics:
             if idle:
-                topic.acted_on()
+                topic.forget()
         reason = guard.NO_REASON
         for topic in reversed(self._topics):
             if topic.trouble or topic.told:

@@ -40,8 +40,7 @@ class Arm:
         self.position, self.velocity = np.array([0.3, 0.5]), np.zeros(2)
         self.effort = self.gravity
         self.time = START
-        #: Publisher of the time.
-        self.clock = remote.node.create_publisher(Clock, '/clock', 1)
+        self._clock = remote.node.create_publisher(Clock, '/clock', 1)
         self.states = remote.node.create_publisher(JointState, 'joint_states', 10)
         self._answered = 0
 
@@ -87,7 +86,7 @@ class Arm:
     def pass_time(self, seconds: float = PERIOD) -> None:
         """Let time pass without any state."""
         self.time += seconds
-        self.clock.publish(Clock(clock=self.stamp()))
+        self._clock.publish(Clock(clock=self.stamp()))
 
     def silence(self, seconds: float = PERIOD) -> np.ndarray:
         """Let time pass without any state and return the efforts of the cycle that notices."""
@@ -128,7 +127,7 @@ class Arm:
         """Configure, until the controller would hear a state."""
         assert self.remote.change('configure')
         self.remote.until(lambda: self.states.get_subscription_count()
-                          and self.clock.get_subscription_count(), 'the controller')
+                          and self._clock.get_subscription_count(), 'the controller')
 
     def activate(self) -> None:
         """Activate and rise."""
