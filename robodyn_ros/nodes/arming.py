@@ -62,12 +62,12 @@ class Arming:
             self._asked = True
         if not controller.arming:
             return ARMED
-        if not controller.asked:
-            objection = int(controller.memory['objection'][0])
-            if objection != guard.NO_REASON and objection != self._objection:
-                self._objection, self._since = objection, now
-            elif objection in (guard.NO_REASON, guard.NO_STATE):
-                self._since = now
+        objection = guard.NO_REASON if controller.asked else int(
+            controller.memory['objection'][0])
+        if objection in (guard.NO_REASON, guard.NO_STATE):      # too few states so far
+            self._since = now
+        elif objection != self._objection:
+            self._objection, self._since = objection, now
         if not late and now - self._since < self._standing:
             return None
         return self.give_up()
