@@ -5,11 +5,14 @@
 import signal
 import socket
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rclpy.executors import Executor
 from rclpy.node import Node
+
+AFTER_ERROR = 1.0       # s without a look after one that has failed
 
 
 class Watch:
@@ -37,8 +40,12 @@ class Watch:
         task = None
         while not self._over.wait(self._period):
             executor = self._node.executor
-            if executor and self._look() and (task is None or task.done()):
-                task = executor.create_task(self._act)
+            try:
+                if executor and self._look() and (task is None or task.done()):
+                    task = executor.create_task(self._act)
+            except Exception:           # nobody would look any more
+                self._node.get_logger().error(traceback.format_exc())
+                self._over.wait(AFTER_ERROR)
 
     def close(self) -> None:
         """End the thread; before the executor ends."""
