@@ -12,7 +12,7 @@ from .flight import SPARE, Flight
 from .reference import Points
 from .settings import Settings
 
-LARGEST = 1 << 26           # bytes of settings, and of references, that are kept for the ring
+LARGEST = 1 << 24           # bytes of settings, and of references, that are kept for the ring
 
 
 class Version(NamedTuple):

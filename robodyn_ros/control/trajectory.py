@@ -16,6 +16,8 @@ from ..model.robot import RobotModel
 from .reference import HEADER, Points, sample
 
 MOST_WAYPOINTS = 20_000
+# Segments of trajectories that wait for one another: a queue of them must not fill the memory
+MOST_SEGMENTS = 2 * MOST_WAYPOINTS
 # A first waypoint at time 0 must be where the reference is, up to this many radians or metres
 START_TOLERANCE = 1e-3
 # Beyond this, position, velocity or acceleration [1, 1/s, 1/s²] is a mistake, limit or no limit
@@ -87,6 +89,8 @@ def splice(old: Points, new: Points, now: float) -> Points:
 
     Whenever the cycle takes it over before that, nothing happens to the motion under way. What of
     ``old`` is over ``now`` [s] is left out.
+
+    :raises TrajectoryError: too many segments would wait in all.
     """
     begin = old.header['start'][0]
     start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
@@ -99,6 +103,9 @@ def splice(old: Points, new: Points, now: float) -> Points:
         times, coefficients = np.append(times, start), np.concatenate([coefficients, hold])
     first = max(int(np.searchsorted(times, present, side='right')) - 1, 0)
     kept = int(np.searchsorted(times, start))               # segments that begin before the start
+    if (waiting := kept - first + len(new.coefficients)) > MOST_SEGMENTS:
+        _refuse(f'{waiting} segments would wait to be followed', 'points',
+                f'at most {MOST_SEGMENTS} may: send it later, or with fewer waypoints')
     header = new.header.copy()
     header['start'] = begin
     return Points(header, np.concatenate([times[first:kept], start + new.times]),

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -13,16 +14,17 @@ from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from std_msgs.msg import Float64MultiArray
-from std_srvs.srv import Trigger
 
 from ..control import guard
 from ..control.controller import Controller
-from ..errors import ParameterError, RobodynError
+from ..errors import RobodynError
 from ..model.robot import RobotModel
 from ..realtime.recording import LONGEST
 from ..realtime.tally import Tally
 from ..wire.joint_state import JointStateDecoder
 from . import data_path, diagnostics, process, qos, robot, timing_file
+from .arming import ARMED, STANDING, Answer, Arming, Autostart, ResetService
+from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
 from .controller_parameters import TABLE, scheduling, settings, thresholds
 from .description import RobotDescription
@@ -31,10 +33,12 @@ from .parameters import Parameters
 from .references import References
 from .serialized import RCLError
 from .simulation_clock import SimulationClock
+from .stop_topics import StopTopics
 from .watch import Watch
 
 LOOK = 0.05             # s between two looks at whether there is something to log
 LAST_WORD = Duration(seconds=2.0)        # until everybody has heard it, at most
+DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -64,11 +68,13 @@ class ControllerNode(LifecycleNode):
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)    # a paused simulation is told of too
         self.create_timer(1.0, self._each_second, clock=steady)
-        self._watch = Watch(self, LOOK, self._is_news, self._log_changes)
-        self.create_service(Trigger, '~/reset', self._on_reset)
+        self._reset = ResetService(self, self._begin_reset)
+        self._watch = Watch(self, LOOK, self._look, self._log_changes)
         self.references = References(self, lambda: self.loop if self._active else None)
-        self._starter = self.create_timer(0.5, self._autostart, clock=steady) if self.parameters[
-            'autostart'] else None
+        self._answer = ARMED
+        self._autostart = Autostart(
+            self, lambda: self.loop is not None, lambda: self._waits_for_robot,
+            lambda: self._answer) if self.parameters['autostart'] else None
 
     # Lifecycle
 
@@ -103,6 +109,10 @@ class ControllerNode(LifecycleNode):
             self._commands.get_subscription_count, tally,
             ros_time=self._simulation_clock.now if self._simulation_clock else None,
             scheduling=wanted, spin=spin)
+        self._command_publishers = CommandPublishers(self, self._commands, controller.outside)
+        self._stops = StopTopics(
+            self, controller.outside, lambda: controller.phase in DRIVEN,
+            heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
         self._trouble = ''
         process.freeze_garbage()
         self.get_logger().info(
@@ -120,29 +130,34 @@ class ControllerNode(LifecycleNode):
         for refusal in self.loop.scheduling.refused:
             self.get_logger().warning(refusal)
         self.get_logger().info(f'control thread: {self.loop.scheduling}')
-        if (objection := self._arm()) is None:
+        self._answer = self._arm()
+        if not self._answer.refusal:
             self._active, self._trouble = True, ''
+            self._end_autostart()
             return SUCCESS
         self._halt()
-        self._trouble = objection
-        self.get_logger().error(f'not activated: {objection}')
+        self._trouble = self._answer.refusal
+        self.get_logger().error(f'not activated: {self._trouble}')
         return FAILURE
 
     @process.told
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest, say the last word, end the control thread."""
+        self._end_autostart()
         self._halt()
         return SUCCESS
 
     @process.told
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the robot."""
+        self._end_autostart()
         self._close()
         return SUCCESS
 
     @process.told
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest and forget the robot."""
+        self._end_autostart()
         self._halt()
         self._close()
         return SUCCESS
@@ -170,46 +185,35 @@ class ControllerNode(LifecycleNode):
     def _load_model(self, p: dict[str, Any]) -> RobotModel:
         text = robot.description(p) or self._description.wait(p['description_timeout'], self._over)
         self._described = self._description.newest()
-        if not text:
-            raise ParameterError('no robot: nothing came on topic robot_description',
-                                 name='robot_description',
-                                 remedy='publish it (robot_state_publisher does), or set the '
-                                        'parameter robot_description or urdf')
-        model = robot.model(p, text, p['root'], p['tip'])
-        for link in model.implausible_links:
-            if link not in p['accepted_links']:
-                raise ParameterError(
-                    f'no rigid body has the inertia of link {link} (triangle inequality)',
-                    name=link, remedy='correct the URDF, or list the link in accepted_links')
-        return model
+        return robot.controlled(p, text)
 
-    def _arm(self) -> str | None:
-        """Arm and wait until the arm rises; otherwise what stands against it."""
+    def _arming(self, standing: float) -> Arming:
+        """Begin to arm."""
         assert self.loop is not None
-        loop, controller = self.loop, self.loop.controller
-        deadline = time.monotonic() + self.parameters['arming_timeout']
         self.get_logger().info('arming')
+        self._command_publishers.look()
+        return Arming(self.loop, self.parameters['arming_timeout'], standing, self._sentence)
 
-        def patient():
-            return time.monotonic() < deadline and loop.running and not self._over()
-        while loop.decoder.missing and patient():
-            time.sleep(0.01)
-        if loop.decoder.missing:
-            return f'no joint state yet of {", ".join(loop.decoder.missing)} on joint_states'
-        controller.arm()
-        while controller.arming and patient():
-            time.sleep(0.002)
-        if controller.arming:
-            objection = controller.objection
-            controller.disarm()
-            return objection
-        return None
+    def _arm(self) -> Answer:
+        """Arm and wait until the arm rises, or for what stands against it."""
+        return self._arming(inf).wait(self._over)
+
+    def _sentence(self, text: str, code: int) -> str:
+        """Return the sentence of a reason, with what this node knows beyond the guard."""
+        more = self._command_publishers.others if code == guard.OTHER_COMMANDS else (
+            self._stops.detail(code))
+        return f'{text} ({more})' if more else text
+
+    def _end_autostart(self) -> None:
+        if self._autostart is not None:
+            self._autostart.end()
 
     def _halt(self) -> None:
         """Stopping phase, bounded; then the control thread ends."""
         if self.loop is None or not self.loop.running and not self._active:
             return
         loop, controller, begin = self.loop, self.loop.controller, time.monotonic()
+        self._reset.cancel('the controller is being deactivated')
         controller.stop()
         self._record_fault(at_once=True)        # stopping may take longer than the ring lasts
         longest = controller.settings.stop_timeout + 1.0
@@ -229,6 +233,7 @@ class ControllerNode(LifecycleNode):
         self._recorder.join()
         if self.loop is not None:
             self.loop = None
+            self._stops.close()
             self._states.destroy()
             if self._simulation_clock is not None:
                 self._simulation_clock.destroy()
@@ -247,15 +252,11 @@ class ControllerNode(LifecycleNode):
 
     # What others ask and are told
 
-    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _begin_reset(self) -> Arming | str:
         if not self._active or self.loop is None or self.loop.controller.phase != guard.FAULT:
-            response.success, response.message = False, 'there is no fault to reset'
-            return response
+            return 'there is no fault to reset'
         self._record_fault(at_once=True)        # arming may take longer than the ring lasts
-        objection = self._arm()
-        response.success = objection is None
-        response.message = objection or 'armed'
-        return response
+        return self._arming(STANDING)
 
     def _each_second(self) -> None:
         self._log_changes()
@@ -265,14 +266,24 @@ class ControllerNode(LifecycleNode):
         if self.loop is None or not self._active:
             told = [self._report.idle(self._trouble)]
         else:
-            told = [self._report.status(self.loop, self.references, time.monotonic()),
+            told = [self._report.status(self.loop, self.references, self._why(),
+                                        time.monotonic()),
                     self._report.timing(self.loop, thresholds(self.parameters.values()))]
         self._diagnostics.publish(diagnostics.array(self.get_clock().now().to_msg(), told))
 
-    def _is_news(self) -> bool:
-        """Tell whether the next method has something to do at once; any thread may ask."""
+    def _why(self) -> str:
+        """Return the reason of the fault, in words."""
+        assert self.loop is not None
+        controller = self.loop.controller
+        return self._sentence(controller.reason, int(controller.memory['reason'][0]))
+
+    def _look(self) -> bool:
+        """Do what must not wait for the executor; tell whether that has something to log."""
         if (loop := self.loop) is None:
             return False
+        self._command_publishers.look()
+        if (executor := self.executor) is not None:
+            self._reset.look(executor)
         unheard = bool(loop.controller.outside['listeners'][0] == 0)
         return bool((loop.controller.phase, frozenset(loop.tally.refused)) != self._seen
                     or self._recorder.waits(loop)
@@ -285,7 +296,7 @@ class ControllerNode(LifecycleNode):
         phase, refused = controller.phase, frozenset(self.loop.tally.refused)
         if phase != self._seen[0]:
             if phase == guard.FAULT:
-                self.get_logger().error(f'FAULT: {controller.reason}; ~/reset arms again')
+                self.get_logger().error(f'FAULT: {self._why()}; ~/reset arms again')
             else:
                 self.get_logger().info(guard.PHASES[phase])
             self._publish_diagnostics()
@@ -310,18 +321,9 @@ class ControllerNode(LifecycleNode):
         if self.loop is not None:
             self._recorder.look(self.loop, self.parameters['flight_folder'], at_once=at_once)
 
-    def _autostart(self) -> None:
-        """Configure and activate once; what needs a person is not tried again."""
-        assert self._starter is not None
-        if self.loop is None:
-            if self.trigger_configure() != SUCCESS and not self._waits_for_robot:
-                self._starter.cancel()
-        elif self._active or self.trigger_activate() == SUCCESS:
-            self._starter.cancel()
-
 
 def main(args: list[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; the arm comes to rest before it ends."""
+    """Run the node until a signal ends it; the arm comes to rest before it ends."""
     return process.main(ControllerNode, args)
 
 

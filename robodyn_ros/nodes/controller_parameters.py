@@ -135,6 +135,11 @@ CONTROL = (
 )
 
 GUARD = (
+    Parameter('heartbeat_timeout', float, 0.0, 'Longest silence on `~/heartbeat` '
+              '(std_msgs/Bool): no message, or false, is a stop; so are two publishers. 0: no '
+              'heartbeat is asked for.', 's', 0.0, 60.0),
+    Parameter('emergency_stop', bool, False, 'Hear `~/emergency_stop` (std_msgs/Bool): true is a '
+              'stop; so are no word yet, no publisher any more, or two of them.'),
     Parameter('state_timeout', float, D.state_timeout, 'Older joint states are stale: a fault.',
               's', 0.001, 1.0, live=True),
     Parameter('late_limit', float, D.late_limit, 'Lateness of the time stamps of the states, and '
@@ -157,8 +162,8 @@ GUARD = (
               'a position may jump; empty: 0.02 rad or 0.005 m, 0: any distance.', 'rad or m',
               0.0, 1e3, live=True),
     Parameter('following_error', list[float], [], 'How far a joint may be from the trajectory '
-              'that it follows before it is a fault; empty: 0.5 rad or 0.1 m in computed_torque, '
-              'and any distance in modes with a stiffness; 0: any distance.', 'rad or m', 0.0,
+              'that it follows before it is a fault; empty: 0.5 rad or 0.1 m in '
+              'computed_torque, and any distance in modes with a stiffness; 0: any distance.', 'rad or m', 0.0,
               1e3, live=True),
     Parameter('blocked_effort', float, D.blocked_effort, 'Share of the effort limit, besides '
               'gravity, with which a joint may be driven for half a second without moving; more '

@@ -33,8 +33,13 @@ class Report:
                                     message=f'not active: {trouble}')
         return DiagnosticStatus(level=DiagnosticStatus.OK, name=self.name, message='not active')
 
-    def status(self, loop: ControlLoop, references: References, now: float) -> DiagnosticStatus:
-        """Status of a running loop and its references at steady time ``now`` [s]."""
+    def status(self, loop: ControlLoop, references: References, reason: str,
+               now: float) -> DiagnosticStatus:
+        """
+        Status of a running loop and its references at steady time ``now`` [s].
+
+        :param reason: of the fault, in words.
+        """
         m = loop.controller.memory[0]
         present = (now, int(m['cycles']), loop.tally.missed)
         since, cycles, missed = self._last or present
@@ -53,9 +58,9 @@ class Report:
         if listeners == 0:
             level, message = DiagnosticStatus.WARN, f'{message}: nobody listens to the commands'
         if m['phase'] == guard.FAULT:
-            level, message = DiagnosticStatus.ERROR, f'FAULT: {loop.controller.reason}'
+            level, message = DiagnosticStatus.ERROR, f'FAULT: {reason}'
         values = {
-            'phase': phase, 'mode': MODES[m['mode']], 'reason': loop.controller.reason,
+            'phase': phase, 'mode': MODES[m['mode']], 'reason': reason,
             'reason code': loop.controller.reason_code, 'listeners': listeners,
             'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
             'data path': loop.data_path, 'scheduling': loop.scheduling,

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of a node, declared once: descriptors, checks and docs come from one table."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -13,10 +14,13 @@ from rcl_interfaces.msg import (
     ParameterDescriptor,
     SetParametersResult,
 )
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.exceptions import ParameterException
+from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from ..errors import ParameterError, RobodynError
+from ..text import printable
 
 TYPES = {bool: RosParameter.Type.BOOL, int: RosParameter.Type.INTEGER,
          float: RosParameter.Type.DOUBLE, str: RosParameter.Type.STRING,
@@ -119,6 +123,7 @@ class Parameters:
                                      remedy=f'write {WRITTEN[p.type]}{within}') from error
         for p in self.table.values():
             p.check(self[p.name])
+        _answer_malformed(node)
         node.add_on_set_parameters_callback(self._on_set)
         node.add_post_set_parameters_callback(lambda changes: self.changed())
 
@@ -148,6 +153,32 @@ class Parameters:
         except RobodynError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
+
+
+def _answer_malformed(node: Node) -> None:
+    """Let the services that set parameters refuse values which rclpy raises an exception for."""
+    for service in node.services:
+        if service.srv_type in (SetParameters, SetParametersAtomically):
+            service.callback = partial(_set, service.callback)
+
+
+def _set(usual: Callable, request: Any, response: Any) -> Any:
+    """Answer a request of either service; one malformed value refuses all of it."""
+    problem = ''
+    for message in request.parameters:
+        try:
+            RosParameter.from_parameter_msg(message)
+        except ValueError:
+            problem = (f'parameter {printable(message.name)} has a value of type '
+                       f'{message.value.type}, which there is not')
+    if not problem:
+        return usual(request, response)
+    refusal = SetParametersResult(successful=False, reason=problem)
+    if isinstance(response, SetParameters.Response):
+        response.results = [refusal] * len(request.parameters)
+    else:
+        response.result = refusal
+    return response
 
 
 def markdown(table: Iterable[Parameter]) -> str:

@@ -12,13 +12,17 @@ from functools import wraps
 from typing import Any
 
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 
 from ..errors import RobodynError
+from .executor import TolerantExecutor
+from .log_relay import unblocked_output
 from .serialized import RCLError
 from .watch import woken_by_signals
+
+# An arm comes to rest on each; a closed session (SIGHUP) would leave its last effort in force
+ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
 
 
 def freeze_garbage() -> None:
@@ -49,17 +53,25 @@ def told(transition: Transition) -> Transition:
 
 def main(make: Callable[[], Any], args: list[str] | None) -> int:
     """
-    Run a node until SIGINT or SIGTERM and return the exit code.
+    Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
 
     Signals only set a flag: the node comes to its end in order, an arm at rest before the loop
-    ends, the loop before the topics, and those before ROS. A :class:`RobodynError` is one line.
+    ends, the loop before the topics, and those before ROS. A :class:`RobodynError` is one line;
+    no exception of a callback ends it. Nobody has to read what is logged, see :mod:`.log_relay`.
 
     :param make: gives the node, whose ``run(spin, over)`` calls ``spin`` until ``over`` says so
         and leaves nothing of its own running.
     """
+    with unblocked_output():
+        return _main(make, args)
+
+
+def _main(make: Callable[[], Any], args: list[str] | None) -> int:
     over = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
+    for number in ENDING:
+        # nohup has a session closed without an end: what it told us to ignore is ignored
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: over.set())
     # Otherwise the executor may keep the interpreter for 5 ms while the node's thread waits
     sys.setswitchinterval(1e-4)
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
@@ -69,8 +81,7 @@ def main(make: Callable[[], Any], args: list[str] | None) -> int:
         except RCLError as error:
             print(f'error: ROS gives no node: {error}', file=sys.stderr)
             return 1
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
+        executor = TolerantExecutor(node)
         with woken_by_signals(executor):
             node.run(lambda: executor.spin_once(timeout_sec=1.0), over.is_set)
         executor.shutdown()

@@ -16,3 +16,10 @@ DESCRIPTION = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
 # /clock as rclpy itself hears it; only the newest counts.
 CLOCK_OUT = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 CLOCK_IN = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+# However it is published, a heartbeat is heard; one that is late is worth nothing.
+HEARTBEAT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+# A stop must come through: a publisher that may lose it is not heard, and not hearing is a stop.
+# A volatile reader hears publishers of both durabilities, a latched one what was said before it.
+STOP = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+LATCHED_STOP = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
+                          durability=DurabilityPolicy.TRANSIENT_LOCAL)

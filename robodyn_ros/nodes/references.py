@@ -15,6 +15,7 @@ from ..control.controller import Controller
 from ..control.trajectory import MOST_WAYPOINTS, Waypoints, joint_order
 from ..errors import TrajectoryError
 from ..wire.joint_trajectory import JointTrajectoryMessage
+from .command_publishers import named, publisher_names
 from .large_messages import LargeMessages
 
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
@@ -23,7 +24,6 @@ FURTHEST = 600.0            # s from its arrival; a later start is a stamp of so
 MOST_BYTES = 1 << 24        # as many waypoints as may be, with all fields, of 34 joints
 LOOK = 0.5                  # s between looks at who publishes
 BURST, RATE = 50.0, 2.0     # warnings at once, and per second for ever
-MOST_NAMED = 5              # publishers
 
 
 class Follower(Protocol):
@@ -50,7 +50,8 @@ class References:
 
     def __init__(self, node: Node, follower: Callable[[], Follower | None],
                  topic: str = '~/joint_trajectory'):
-        self._node, self._follower, self._topic = node, follower, topic
+        self._node, self._follower = node, follower
+        self._topic = node.resolve_topic_name(topic)        # queries of the graph do not remap
         #: What stands against every trajectory: more publishers than one; '' for nothing.
         self.trouble = ''
         self.accepted, self.refused = 0, 0
@@ -115,11 +116,9 @@ class References:
         """See who publishes, and say so when that begins or ceases to be in the way."""
         before, self.trouble = self.trouble, ''
         if self._node.count_publishers(self._topic) > 1:
-            names = sorted(repr(f'{p.node_namespace.rstrip("/")}/{p.node_name}')
-                           for p in self._node.get_publishers_info_by_topic(self._topic))
-            named = ', '.join(names[:MOST_NAMED]) + (', …' if len(names) > MOST_NAMED else '')
+            names = sorted(publisher_names(self._node, self._topic))
             if len(names) > 1:
-                self.trouble = f'{len(names)} publishers of joint_trajectory ({named})'
+                self.trouble = f'{len(names)} publishers of joint_trajectory ({named(names)})'
         if self.trouble and not before:
             self._warn(f'{self.trouble}: trajectories are refused')
         elif before and not self.trouble:

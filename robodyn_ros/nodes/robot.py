@@ -45,3 +45,19 @@ def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotM
                         remedy='publish the text of a URDF; a path goes into parameter urdf')
     return load_urdf(urdf, root=root or None, tip=tip or None, locked=locked(p),
                      gravity=tuple(p['gravity']) or None)
+
+
+def controlled(p: dict[str, Any], urdf: str) -> RobotModel:
+    """Read the robot that shall be controlled; :class:`RobodynError` where it must not be."""
+    if not urdf:
+        raise ParameterError('no robot: nothing came on topic robot_description',
+                             name='robot_description',
+                             remedy='publish it (robot_state_publisher does), or set the '
+                                    'parameter robot_description or urdf')
+    robot = model(p, urdf, p['root'], p['tip'])
+    for link in robot.implausible_links:
+        if link not in p['accepted_links']:
+            raise ParameterError(
+                f'no rigid body has the inertia of link {link} (triangle inequality)',
+                name=link, remedy='correct the URDF, or list the link in accepted_links')
+    return robot

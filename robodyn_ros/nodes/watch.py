@@ -5,11 +5,14 @@
 import signal
 import socket
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rclpy.executors import Executor
 from rclpy.node import Node
+
+AFTER_ERROR = 1.0       # s without a look after one that has failed
 
 
 class Watch:
@@ -21,7 +24,8 @@ class Watch:
     a hundred cycles: with them the p99 of the loop's round trip was twice as high.
 
     :param period: s between two looks.
-    :param look: whether there is something to do; called by the thread.
+    :param look: whether there is something to do; called by the thread, however long the executor
+        is busy.
     :param act: does it; called by the executor, whose node has one by then.
     """
 
@@ -36,8 +40,12 @@ class Watch:
         task = None
         while not self._over.wait(self._period):
             executor = self._node.executor
-            if executor and (task is None or task.done()) and self._look():
-                task = executor.create_task(self._act)
+            try:
+                if executor and self._look() and (task is None or task.done()):
+                    task = executor.create_task(self._act)
+            except Exception:           # nobody would look any more
+                self._node.get_logger().error(traceback.format_exc())
+                self._over.wait(AFTER_ERROR)
 
     def close(self) -> None:
         """End the thread; before the executor ends."""

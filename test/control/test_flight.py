@@ -12,6 +12,7 @@ from control.flights import MODEL, eventful, go, recording_rig
 
 from robodyn_ros.control import flight, guard, history
 from robodyn_ros.control.records import MODES
+from robodyn_ros.control.reference import HEADER, Points
 from robodyn_ros.control.replay import Replay, latched
 
 
@@ -129,6 +130,19 @@ def test_what_is_too_much_is_forgotten_with_its_cycles(monkeypatch):
     s = rig.controller.history.take()
     assert 1 < len(s.points) < 10 and 0 < len(s.cycles) < 200
     assert Replay(MODEL, s).compare().same == len(s.cycles)
+
+
+def test_large_references_are_bounded_in_all():
+    """16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once."""
+    rig = recording_rig(60_000, mode='pd')
+    rig.rise()
+    one, known = 20_000 * 7 * 6 * 8, rig.controller.history
+    for serial in range(1, 9):
+        known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
+                            np.zeros((20_000, 6, 7))))
+    assert 8 in known._points and 1 not in known._points
+    kept = sum(a.nbytes for points in known._points.values() for a in points)
+    assert one < kept <= 1 << 24
 
 
 def test_it_begins_anew_with_the_loop_and_can_be_off():

@@ -11,7 +11,13 @@ from scipy.interpolate import BPoly, PPoly
 from robodyn_ros import load_urdf
 from robodyn_ros.control.records import MEMORY, Vectors
 from robodyn_ros.control.reference import follow, hold_here, sample
-from robodyn_ros.control.trajectory import Waypoints, interpolate, joint_order, splice
+from robodyn_ros.control.trajectory import (
+    MOST_SEGMENTS,
+    Waypoints,
+    interpolate,
+    joint_order,
+    splice,
+)
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.library import robot_path
 
@@ -102,6 +108,24 @@ def test_a_new_trajectory_takes_over_without_a_step(two_link, start):
     assert samples(both, after) == pytest.approx(samples(new, after), abs=1e-9)
     assert both.header['serial'][0] == 2
     assert splice(old, new, 11.5) is new
+
+
+def test_a_queue_of_trajectories_is_bounded(two_link):
+    """Each waits for the one before it; no more segments wait than the limit, and it says so."""
+    most = MOST_SEGMENTS // 4
+    times = np.linspace(1.0 / most, 1.0, most)
+    waiting, positions = plan(two_link, times, np.tile(HERE, (most, 1))), np.tile(HERE, (most, 1))
+    for k in range(1, 4):
+        new = interpolate(two_link, Waypoints(two_link.joint_names, times, positions), HERE,
+                          np.zeros(2), 10.0 + k, k + 1)
+        waiting = splice(waiting, new, 10.0)
+    assert len(waiting.coefficients) == MOST_SEGMENTS
+    later = interpolate(two_link, Waypoints(two_link.joint_names, times[-2:], positions[-2:]),
+                        HERE, np.zeros(2), 14.0, 5)
+    with pytest.raises(TrajectoryError, match=f'at most {MOST_SEGMENTS} may'):
+        splice(waiting, later, 10.0)
+    # What is over does not count any more
+    assert len(splice(waiting, later, 11.0).coefficients) <= MOST_SEGMENTS
 
 
 def test_the_quintic_is_that_of_scipy(two_link):

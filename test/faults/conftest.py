@@ -16,10 +16,11 @@ EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_li
 
 @pytest.fixture
 def controller(start):
-    """Start the controller for an :class:`Arm`, with further parameters name=value."""
-    def controller(**parameters):
+    """Start the controller for an :class:`Arm`, with parameters name=value and remappings."""
+    def controller(*, remap=(), **parameters):
         further = [x for k, v in parameters.items() for x in ('-p', f'{k}:={v}')]
-        return start(node('controller'), *CONTROLLER, *EXACT, *further)
+        return start(node('controller'), *CONTROLLER, *EXACT, *further,
+                     *(x for name in remap for x in ('-r', name)))
     return controller
 
 

@@ -22,8 +22,9 @@ BAD = [({'position': [nan, 9.0]}, NON_FINITE), ({'position': [9.0, -inf]}, NON_F
        ({'name': ['elbow', 'wrist'], 'position': [9.0, 9.0]}, FOREIGN)]
 
 
-@row('no joint state yet', 'NO_STATE', file='nodes/controller.py',
-     line='        if loop.decoder.missing:\n', instead='        if False:\n')
+@row('no joint state yet', 'NO_STATE', file='nodes/arming.py',
+     line='            if missing := loop.decoder.missing:\n',
+     instead='            if missing := []:\n')
 def test_no_joint_state_yet(controller, remote):
     """Nothing is published; activating is refused, with the names of the joints waited for."""
     arm = Arm(remote, controller(arming_timeout=0.5))

@@ -104,9 +104,9 @@ class Remote:
         """Be no listener of the commands any more."""
         self._commands.close()
 
-    def hear_commands(self) -> None:
+    def hear_commands(self, topic: str = 'commands') -> None:
         """Be one again; the list of commands starts anew."""
-        self._commands = Recorder(self.node, Float64MultiArray, 'commands')
+        self._commands = Recorder(self.node, Float64MultiArray, topic)
 
     def close(self) -> None:
         """Release everything."""

@@ -1,0 +1,58 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Who else publishes the commands: a drive obeys whatever came last, from anybody."""
+
+from numpy import ndarray
+from rclpy.exceptions import InvalidHandle
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+
+from .serialized import RCLError
+
+MOST_NAMED = 5              # nodes
+
+
+class CommandPublishers:
+    """
+    Tells the guard how many publishers the topic of the commands has, this node's own included.
+
+    One that was killed is counted until its liveliness lease ends, 20 s with Fast DDS.
+
+    :param outside: (1,) ``OUTSIDE``.
+    """
+
+    def __init__(self, node: Node, commands: Publisher, outside: ndarray):
+        self._node, self._outside = node, outside
+        self._topic = commands.topic_name       # remapped, as graph queries do not do it
+        #: Names of the other nodes when there last were any, '' before.
+        self.others = ''
+
+    def look(self) -> None:
+        """Count them; any thread may."""
+        try:
+            count = self._node.count_publishers(self._topic)
+            if count > 1:
+                self.others = self._names() or self.others
+        except (InvalidHandle, RCLError):
+            if self._node.context.ok():
+                raise
+            return                              # the node ends
+        self._outside['command_publishers'] = count
+
+    def _names(self) -> str:
+        names = sorted(publisher_names(self._node, self._topic))
+        own = self._node.get_fully_qualified_name()
+        if own in names:
+            names.remove(own)                   # once: a second node may have the same name
+        return named(names)
+
+
+def publisher_names(node: Node, topic: str) -> list[str]:
+    """Return the full names of the nodes of all publishers of a resolved topic."""
+    return [f'{p.node_namespace.rstrip("/")}/{p.node_name}'
+            for p in node.get_publishers_info_by_topic(topic)]
+
+
+def named(names: list[str]) -> str:
+    """Return the first few names, quoted, for a sentence."""
+    return ', '.join(map(repr, names[:MOST_NAMED])) + (', …' if len(names) > MOST_NAMED else '')

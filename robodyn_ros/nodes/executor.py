@@ -1,0 +1,74 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""An executor that no callback can end: what one raises is logged, and the next one runs."""
+
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+BURST, RATE = 10.0, 1.0     # tracebacks at once, and per second for ever
+BREATH = 0.1                # s without work after an exception of the executor itself
+
+
+class TolerantExecutor(SingleThreadedExecutor):
+    """
+    Log what the callbacks of a node raise, and go on.
+
+    rclpy raises it out of ``spin_once``, and anybody who can call a service could end the node of
+    a moving arm. What is raised before a callback, by a message that cannot be taken, would leave
+    its callback group locked for ever.
+    """
+
+    def __init__(self, node: Node):
+        super().__init__(context=node.context)
+        self._node = node
+        self._allowed, self._when, self._unsaid = BURST, time.monotonic(), 0
+        self.add_node(node)
+
+    def spin_once(self, timeout_sec: Any = None) -> None:
+        """
+        Wait for a callback and run it.
+
+        :raises Exception: the context has ended.
+        """
+        try:
+            super().spin_once(timeout_sec)
+        except Exception:
+            if not self.context.ok():
+                raise
+            self._log()
+            time.sleep(BREATH)      # what is raised by waiting is raised again at once
+
+    def _make_handler(self, entity: Any, node: Node, take_from_wait_list: Callable) -> Any:
+        """Run a callback so that rclpy sees no exception, and always releases its group."""
+        def take(entity: Any) -> Callable | None:
+            try:
+                execute = take_from_wait_list(entity)
+            except Exception:
+                self._log()
+                return None
+            return execute and (lambda: self._guarded(execute))
+        return super()._make_handler(entity, node, take)
+
+    async def _guarded(self, execute: Callable) -> None:
+        try:
+            await execute()
+        except Exception:
+            self._log()
+
+    def _log(self) -> None:
+        """Log the exception under way; of a stream only some, or it would fill the disk."""
+        now = time.monotonic()
+        self._allowed = min(BURST, self._allowed + RATE * (now - self._when))
+        self._when = now
+        if self._allowed < 1.0:
+            self._unsaid += 1
+            return
+        before = f' ({self._unsaid} more before it)' if self._unsaid else ''
+        self._node.get_logger().error(
+            f'exception in a callback; the node goes on{before}\n{traceback.format_exc()}')
+        self._allowed, self._unsaid = self._allowed - 1.0, 0

@@ -1,0 +1,134 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+A relay between a process and those who read its output, who may cease to read at any time.
+
+A full pipe, socket or terminal blocks whoever writes to it: a log whose reader is suspended would
+keep a node from coming to rest. rclpy logs from C to file descriptor 2, so the relay stands at the
+level of descriptors: the process writes to a pipe of its own, which never blocks and is emptied by
+one thread; another one, which may block, writes to the reader. The reader's descriptor itself is
+left as it is: it is shared with other processes, who do not expect O_NONBLOCK.
+"""
+
+import fcntl
+import os
+import stat
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+CAPACITY = 1 << 20      # bytes of our pipe, more than is written before its thread comes to run
+BACKLOG = 1 << 18       # bytes kept for a reader who does not read; older lines are dropped
+LAST_WORDS = 1.0        # s for which the end of the process waits for the reader
+CHUNK = 4096            # bytes written at a time
+
+
+class Relay:
+    """
+    Passes on what is written to descriptors; what nobody reads is dropped, counted and told of.
+
+    :param descriptors: of one open file, e.g. (1, 2); they lead to the relay until it is closed.
+    """
+
+    def __init__(self, descriptors: tuple[int, ...]):
+        self._descriptors = descriptors
+        self._reader = os.dup(descriptors[0])
+        self._ours, theirs = os.pipe()
+        with suppress(OSError):                 # pipes of a user may be limited in all
+            fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, CAPACITY)
+        os.set_blocking(theirs, False)          # whatever our threads are kept from doing
+        for descriptor in descriptors:
+            os.dup2(theirs, descriptor)
+        os.close(theirs)
+        self._backlog, self._changed = bytearray(), threading.Condition()
+        self._dropped, self._over, self._broken = 0, False, False
+        self._threads = [threading.Thread(target=run, name=name, daemon=True) for run, name in (
+            (self._take, 'log_relay_in'), (self._give, 'log_relay_out'))]
+        for thread in self._threads:
+            thread.start()
+
+    def _take(self) -> None:
+        """Empty our pipe until all its writers are gone."""
+        while data := os.read(self._ours, 1 << 16):
+            with self._changed:
+                self._backlog += data
+                if (excess := len(self._backlog) - BACKLOG) > 0:
+                    cut = self._backlog.find(b'\n', excess) + 1 or len(self._backlog)
+                    del self._backlog[:cut]
+                    self._dropped += cut
+                self._changed.notify()
+        with self._changed:
+            self._over = True
+            self._changed.notify()
+
+    def _give(self) -> None:
+        """Write to the reader, however long that takes."""
+        new_line = True
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._backlog or self._over)
+                chunk = bytes(self._backlog[:CHUNK])
+                del self._backlog[:CHUNK]
+                dropped, self._dropped = self._dropped, 0
+            if not chunk:
+                return
+            if dropped:
+                chunk = (b'' if new_line else b'\n') + (
+                    f'[log] {dropped} bytes dropped: nobody read them\n').encode() + chunk
+            new_line = chunk.endswith(b'\n')
+            try:
+                while chunk:
+                    chunk = chunk[os.write(self._reader, chunk):]
+            except OSError:             # the reader is gone: the process goes on without
+                self._broken = True
+                with self._changed:
+                    self._backlog.clear()
+
+    def close(self) -> None:
+        """Let the descriptors lead to the reader again, or nowhere if it does not read."""
+        null = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in self._descriptors:
+            os.dup2(null, descriptor)           # ends the pipe, unless a child has it
+        deadline = time.monotonic() + LAST_WORDS
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        if not self._broken and not any(thread.is_alive() for thread in self._threads):
+            for descriptor in self._descriptors:
+                os.dup2(self._reader, descriptor)
+        os.close(null)
+
+
+@contextmanager
+def unblocked_output() -> Iterator[None]:
+    """Keep output and errors of the process from blocking it, if they could."""
+    if able_to_block(2) and os.isatty(2):       # rcutils will see a pipe
+        os.environ.setdefault('RCUTILS_COLORIZED_OUTPUT', '1')
+    with ExitStack() as stack:
+        if able_to_block(1) and able_to_block(2) and _file(1) == _file(2):
+            stack.callback(Relay((1, 2)).close)             # in one order
+        else:
+            for descriptor in (1, 2):
+                if able_to_block(descriptor):
+                    stack.callback(Relay((descriptor,)).close)
+        try:
+            yield
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    stream.flush()
+
+
+def able_to_block(descriptor: int) -> bool:
+    """Tell whether writing to a descriptor may wait for somebody who reads: not a plain file."""
+    try:
+        mode = os.fstat(descriptor).st_mode
+    except OSError:                             # closed
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+def _file(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino

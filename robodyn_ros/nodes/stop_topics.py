@@ -1,0 +1,177 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The topics ``~/heartbeat`` and ``~/emergency_stop``, on which others let the arm move, or not.
+
+Both are std_msgs/Bool, and for both silence is a stop:
+
+- a heartbeat says *true* again and again, as long as somebody, or some program, is alive and
+  wants the arm enabled; *false*, or ``heartbeat_timeout`` without a word, is a stop;
+- an emergency stop says *true* to stop and *false* to allow; a stop until its first word, and when
+  its publisher is gone.
+
+Two publishers of one topic are a stop as well: the second would hide that the first has died, or
+overwrite its word. Each topic has a thread, which waits for its messages without the executor and
+without ROS time, and writes what it finds where every control cycle reads it.
+
+None of this is a certified safety function: a message has to come through, and Python has to run.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from math import inf
+
+from numpy import ndarray
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from std_msgs.msg import Bool
+
+from ..control import guard
+from . import qos
+from .command_publishers import named, publisher_names
+from .serialized import SerializedSubscription
+
+LOOK = 0.02             # s between two looks, at most
+HELD = 0.1              # s for which a stop stands, however short it was
+HEADER = 4              # bytes of a serialized message before its data
+ENABLED = {guard.HEARTBEAT_LOST: True, guard.EMERGENCY_STOP: False}     # the word that allows
+
+
+class StopTopic:
+    """
+    One of the two topics: its newest word, and since when.
+
+    :param reason: EMERGENCY_STOP or HEARTBEAT_LOST.
+    :param timeout: longest silence [s].
+    :param changed: called by the thread after each look.
+    """
+
+    def __init__(self, node: Node, topic: str, reason: int, timeout: float,
+                 profiles: tuple[QoSProfile, ...], changed: Callable[[], None]):
+        self.reason, self._node, self._timeout, self._changed = reason, node, timeout, changed
+        self._name = topic
+        # The first is waited for; a second hears what a latched publisher said before we came
+        self._subscriptions = [SerializedSubscription(node, Bool, topic, q) for q in profiles]
+        self._topic = node.resolve_topic_name(topic)
+        self._stop_word, self._heard, self._late = False, -inf, False
+        self._publishers: list[str] = []
+        self._count_again = 0.0                 # s, when to look again who publishes
+        #: What stands against driving now, '' for nothing.
+        self.trouble = f'no word yet on {topic}'
+        #: The newest of it that nobody has acted on yet, however short it was.
+        self.told, self._told_at = '', 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=topic.strip('~/'), daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        period = min(LOOK, 0.25 * self._timeout)
+        try:
+            while not self._over.is_set():
+                self._subscriptions[0].wait(round(1e9 * period))
+                self._look()
+                self._changed()
+        except Exception as error:      # whatever it is, nobody listens any more
+            self.trouble = self.told = f'{self._name} cannot be heard: {error}'
+            self._changed()
+
+    def _look(self) -> None:
+        words = self._subscriptions[0].drain()
+        for latched in self._subscriptions[1:]:
+            earlier = latched.drain()
+            if self._heard == -inf and not words:       # later every word comes on both
+                words = earlier[-1:]
+        allows = [_word(m) is ENABLED[self.reason] for m in words]
+        if words:
+            self._heard, self._stop_word = time.monotonic(), not allows[-1]
+        if (now := time.monotonic()) >= self._count_again:
+            self._count_again = now + LOOK
+            self._publishers = publisher_names(self._node, self._topic)
+        if len(self._publishers) > 1:
+            trouble = (f'{len(self._publishers)} publishers of {self._name}: '
+                       f'{named(sorted(self._publishers))}')
+        elif self.reason == guard.EMERGENCY_STOP and not self._publishers:
+            self._heard = -inf                  # what the next one says counts
+            trouble = f'nobody publishes {self._name}'
+        elif self._heard == -inf:
+            trouble = f'no word yet on {self._name}'
+        elif not all(allows) or self._stop_word:
+            trouble = f'{self._name} says {str(not ENABLED[self.reason]).lower()}'
+        elif now - self._heard > self._timeout:
+            trouble = f'silence on {self._name} for more than {self._timeout:g} s'
+        else:
+            trouble = ''
+        self.trouble = trouble
+        if trouble:
+            self.told, self._told_at = trouble, now
+
+    def forget(self) -> None:
+        """Forget a stop that is over, as the arm is not driven, once many cycles have seen it."""
+        if time.monotonic() - self._told_at > HELD:
+            self.told = self.trouble
+
+    def close(self) -> None:
+        """End the thread and give up the topic."""
+        self._over.set()
+        for subscription in self._subscriptions:
+            subscription.wake()
+        self._thread.join()
+        for subscription in self._subscriptions:
+            subscription.destroy()
+
+
+class StopTopics:
+    """
+    Both topics, those that are asked for; tells the guard which of them stands against driving.
+
+    :param outside: (1,) ``OUTSIDE``.
+    :param driving: whether the arm is driven: a stop stands until it is not.
+    """
+
+    def __init__(self, node: Node, outside: ndarray, driving: Callable[[], bool], *,
+                 heartbeat_timeout: float, emergency_stop: bool):
+        self._outside, self._driving, self._lock = outside, driving, threading.Lock()
+        self._topics: list[StopTopic] = []
+        self._detail: dict[int, str] = {}
+        with self._lock:                        # the threads wait until all of them are there
+            if emergency_stop:
+                self._topics.append(StopTopic(
+                    node, '~/emergency_stop', guard.EMERGENCY_STOP, inf,
+                    (qos.STOP, qos.LATCHED_STOP), self._tell))
+            if heartbeat_timeout > 0.0:
+                self._topics.append(StopTopic(
+                    node, '~/heartbeat', guard.HEARTBEAT_LOST, heartbeat_timeout,
+                    (qos.HEARTBEAT,), self._tell))
+            self._write()
+
+    def _tell(self) -> None:
+        with self._lock:
+            self._write()
+
+    def _write(self) -> None:
+        idle = not self._driving()
+        for topic in self._topics:
+            if idle:
+                topic.forget()
+        reason = guard.NO_REASON
+        for topic in reversed(self._topics):
+            if topic.trouble or topic.told:
+                reason = topic.reason
+                self._detail[topic.reason] = topic.trouble or topic.told
+        self._outside['stop_reason'] = reason
+
+    def detail(self, code: int) -> str:
+        """Return more on a reason of ours, '' for others."""
+        return self._detail.get(code, '')
+
+    def close(self) -> None:
+        """End the threads; what they said last stands."""
+        for topic in self._topics:
+            topic.close()
+
+
+def _word(message: bytes) -> bool | None:
+    """Return what a serialized Bool says; None for what is neither true nor false."""
+    value = message[HEADER:HEADER + 1]
+    return {b'\x00': False, b'\x01': True}.get(bytes(value))

@@ -1,0 +1,85 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions in callbacks: whoever can send a message or call a service must not end a node."""
+
+import signal
+import sys
+
+import numpy as np
+import pytest
+from faults.arm import Arm
+from faults.conftest import EXACT
+from faults.rows import row
+from nodes.bring_up import CONTROLLER, SIMULATOR
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from std_srvs.srv import Trigger
+
+from processes import node
+
+near = pytest.approx
+# The controller, with two services more
+RAISING = '''
+import sys
+from std_srvs.srv import Trigger
+from robodyn_ros.nodes import controller, process
+
+class Raising(controller.ControllerNode):
+    def __init__(self):
+        super().__init__()
+        self.create_service(Trigger, '~/in_it', self.in_it)
+        self.create_service(Trigger, '~/in_a_coroutine', self.in_a_coroutine)
+
+    def in_it(self, request, response):
+        raise OSError('out of order')
+
+    async def in_a_coroutine(self, request, response):
+        raise OSError('out of order')
+
+sys.exit(process.main(Raising, None))
+'''
+MALFORMED = Parameter(name='mode', value=ParameterValue(type=99))
+
+
+def rejected(remote, name):
+    """Both services refuse a parameter of a type that there is not."""
+    answer = remote.call(SetParameters, f'/{name}/set_parameters', SetParameters.Request(
+        parameters=[MALFORMED, MALFORMED]))
+    assert [result.successful for result in answer.results] == [False, False]
+    assert 'type 99' in answer.results[0].reason
+    answer = remote.call(SetParametersAtomically, f'/{name}/set_parameters_atomically',
+                         SetParametersAtomically.Request(parameters=[MALFORMED]))
+    assert not answer.result.successful and 'type 99' in answer.result.reason
+
+
+def test_a_malformed_parameter_is_refused(running, remote, start):
+    """With a reason, by both nodes, which go on."""
+    arm = running()
+    rejected(remote, 'controller')
+    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
+    simulator = start(node('simulator'), *SIMULATOR, '-r', 'joint_states:=/elsewhere')
+    simulator.wait_for_line('simulator ready')
+    rejected(remote, 'simulator')
+    assert simulator.interrupt() == 0
+
+
+@row('an exception in any callback', file='nodes/process.py',
+     line='        executor = TolerantExecutor(node)\n',
+     instead='        from rclpy.executors import SingleThreadedExecutor as Plain\n'
+             '        executor = Plain()\n'
+             '        executor.add_node(node)\n')
+@pytest.mark.parametrize('where', ['in_it', 'in_a_coroutine'])
+def test_an_exception_in_any_callback(start, remote, where):
+    """It is logged as an error; the efforts go on, and so do other callbacks and the next call."""
+    arm = Arm(remote, start([sys.executable, '-c', RAISING], *CONTROLLER, *EXACT))
+    arm.bring_up()
+    for number in (1, 2):
+        remote.ask(Trigger, f'/controller/{where}', Trigger.Request())
+        remote.until(lambda n=number: arm.controller.text.count('node goes on') == n, 'the log')
+        assert 'Traceback' in arm.controller.text
+        assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
+        assert remote.state() == 'active' and rejected(remote, 'controller') is None
+    assert arm.phase == 'RUNNING'
+    arm.controller.popen.send_signal(signal.SIGINT)
+    arm.until([0.0, 0.0])
+    assert arm.controller.wait() == 0

@@ -1,0 +1,57 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Another publisher on the topic of the commands: the drives obey whoever came last."""
+
+import pytest
+from faults.arm import RAMP, Arm
+from faults.rows import row
+from std_msgs.msg import Float64MultiArray
+
+near = pytest.approx
+SAID = "another publisher sends commands ('/test')"
+
+
+@row('a second publisher on commands', 'OTHER_COMMANDS', file='nodes/command_publishers.py',
+     line="        self._outside['command_publishers'] = count\n",
+     instead='        pass\n')
+@pytest.mark.parametrize('topic', ['commands', 'elsewhere/commands'])
+def test_second_publisher_on_commands(controller, remote, topic):
+    """A fault, and no arming, that name it, though it never sends; a name remapped or not."""
+    remote.ignore_commands()
+    remote.hear_commands(topic)
+    arm = Arm(remote, controller(remap=[f'commands:=/{topic}']))
+    arm.bring_up()
+    intruder = remote.node.create_publisher(Float64MultiArray, topic, 10)
+    arm.until([0.0, 0.0])
+    arm.faulted('OTHER_COMMANDS')
+    assert remote.diagnostics['message'] == f'FAULT: {SAID}'
+    arm.controller.wait_for_line('FAULT: another publisher')
+    assert SAID in arm.controller.text
+    arm.refuses_reset(SAID)
+    assert remote.change('deactivate')
+    arm.refuses_activation(SAID)
+    remote.node.destroy_publisher(intruder)
+    arm.activate()
+    assert arm.tick() == near(arm.gravity)
+
+
+def test_the_arm_is_let_down_as_after_any_fault(running, remote):
+    """Damped gravity, then the ramp: the other's commands are not fought with."""
+    arm = running()
+    remote.node.create_publisher(Float64MultiArray, 'commands', 10)
+    efforts = arm.until([0.0, 0.0])
+    assert efforts[-len(RAMP):] == near(RAMP[:, None] * arm.gravity)
+    assert efforts[:-len(RAMP)] == near(arm.gravity + 0.0 * efforts[:-len(RAMP)])
+    arm.nothing()
+
+
+def test_two_controllers(controller, remote):
+    """The one that drives faults as soon as a second one is configured, which cannot be armed."""
+    arm = Arm(remote, controller())
+    arm.bring_up()
+    second = controller(remap=['__node:=second'], autostart='true')
+    with arm.streaming():
+        remote.until_line(second, 'autostart ends: another publisher sends commands')
+        remote.until_line(arm.controller, 'FAULT: another publisher sends commands')
+    assert "'/second'" in arm.controller.text and "'/controller'" in second.text
+    assert 'RISING' not in second.text

@@ -1,0 +1,110 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A log that nobody reads, or whose reader is gone."""
+
+import os
+import signal
+import sys
+
+import numpy as np
+import pytest
+from faults.arm import Arm
+from faults.conftest import EXACT
+from faults.rows import row
+from nodes.bring_up import CONTROLLER
+
+from processes import node
+
+near = pytest.approx
+ZERO = [0.0, 0.0]
+# Logs to a named pipe
+INTO_PIPE = ('import os, sys\n'
+             'os.dup2(os.open(sys.argv[1], os.O_WRONLY), 2)\n'
+             'os.execv(sys.argv[2], sys.argv[2:])\n')
+
+
+@pytest.fixture
+def piped(start, remote, tmp_path):
+    """Start an :class:`Arm` whose controller logs to a pipe, and return both: (arm, reader)."""
+    path = tmp_path / 'log.pipe'
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    command = [*node('controller'), *CONTROLLER, *EXACT, '-p', 'stop_timeout:=0.0195']
+    arm = Arm(remote, start([sys.executable, '-c', INTO_PIPE, str(path), *command]))
+    yield arm, reader
+    try:
+        os.close(reader)
+    except OSError:
+        pass
+
+
+def stuff(reader):
+    """Fill the pipe, so that whoever writes to it blocks."""
+    writer = os.open(f'/proc/self/fd/{reader}', os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        while os.write(writer, b'.'):
+            pass
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(writer)
+
+
+@row('a log that nobody reads', file='nodes/log_relay.py',
+     line='    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)\n',
+     instead='    return False\n')
+def test_a_log_that_nobody_reads(piped, remote):
+    """The arm is stopped, faults and is reset as ever; the end of the process is bounded."""
+    arm, reader = piped
+    arm.bring_up()
+    stuff(reader)
+    arm.tick(velocity=[])
+    arm.until(ZERO)
+    arm.faulted('NO_VELOCITY')
+    arm.reset()
+    answer = remote.begin('deactivate')
+    arm.until(ZERO)
+    remote.until(answer.done, 'deactivate')
+    assert answer.result().success
+    assert arm.controller.interrupt() == 0
+
+
+def test_what_was_logged_meanwhile_comes_when_it_is_read_again(piped, remote):
+    """In order, with nothing lost that there is room for."""
+    arm, reader = piped
+    arm.bring_up()
+    os.read(reader, 1 << 16)
+    stuff(reader)
+    with arm.streaming():
+        assert remote.change('deactivate') and remote.change('activate')
+    said = b''
+
+    def read():
+        nonlocal said
+        try:
+            said += os.read(reader, 1 << 16)
+        except BlockingIOError:
+            pass
+        return b'RUNNING' in said
+    remote.until(read, 'the log')
+    assert said.index(b'INACTIVE') < said.index(b'arming') and b'dropped' not in said
+    arm.controller.popen.send_signal(signal.SIGINT)
+    with arm.streaming():
+        remote.until(lambda: arm.controller.popen.poll() is not None, 'the end')
+    assert arm.controller.wait() == 0
+
+
+def test_a_reader_that_is_gone_ends_nothing(piped, remote):
+    """Neither its pipe, which is broken, nor the arm."""
+    arm, reader = piped
+    arm.bring_up()
+    os.close(reader)
+    arm.tick(velocity=[])
+    arm.until(ZERO)
+    arm.faulted('NO_VELOCITY')
+    arm.reset()
+    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))
+    answer = remote.begin('deactivate')
+    arm.until(ZERO)
+    remote.until(answer.done, 'deactivate')
+    assert arm.controller.interrupt() == 0

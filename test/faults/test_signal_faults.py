@@ -1,0 +1,77 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Signals that a person or a closed session sends, besides SIGINT and SIGTERM."""
+
+import os
+import signal
+import sys
+
+import numpy as np
+import pytest
+from faults.arm import Arm
+from faults.conftest import EXACT
+from faults.rows import row
+from nodes.bring_up import CONTROLLER
+
+from processes import node
+
+near = pytest.approx
+MOVING = np.array([0.5, -0.4])      # rad/s
+ZERO = [0.0, 0.0]
+# Opens a terminal, which becomes that of its session, and logs to it
+AT_TERMINAL = ('import os, sys\n'
+               'terminal = os.open(sys.argv[1], os.O_RDWR)\n'
+               'os.dup2(terminal, 0), os.dup2(terminal, 2)\n'
+               'os.execv(sys.argv[2], sys.argv[2:])\n')
+# What nohup does
+IGNORANT = ('import os, signal, sys\n'
+            'signal.signal(signal.SIGHUP, signal.SIG_IGN)\n'
+            'os.execv(sys.argv[1], sys.argv[1:])\n')
+
+
+def stopped(arm):
+    """The stopping phase: damped gravity, zero as the last message, exit code 0, then nothing."""
+    efforts = arm.until(ZERO)
+    assert arm.controller.wait() == 0
+    arm.nothing()
+    assert len(efforts) >= 21
+    expected = np.clip(arm.damping, -np.array([16.0, 6.0]), [16.0, 6.0])    # 20 cycles at its rate
+    assert efforts[-2] == near(arm.gravity + expected)
+
+
+@row('SIGHUP, SIGQUIT', file='nodes/process.py',
+     line='ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP\n',
+     instead='ENDING = signal.SIGINT, signal.SIGTERM\n')
+@pytest.mark.parametrize('how', ['SIGHUP', 'SIGQUIT', 'closed session'])
+def test_sighup_sigquit(start, remote, how):
+    """As SIGTERM, while the arm moves; the end of a session takes the log with it."""
+    command = [*node('controller'), *CONTROLLER, *EXACT, '-p', 'stop_timeout:=0.0195']
+    session = None
+    if how == 'closed session':
+        session, terminal = os.openpty()
+        command = [sys.executable, '-c', AT_TERMINAL, os.ttyname(terminal), *command]
+    arm = Arm(remote, start(command))
+    if session is not None:
+        os.set_blocking(session, False)
+    arm.bring_up()
+    arm.velocity = MOVING
+    assert arm.tick() == near(arm.gravity)
+    if session is None:
+        arm.controller.popen.send_signal(signal.Signals[how])
+    else:
+        os.close(terminal)
+        os.close(session)
+    stopped(arm)
+
+
+def test_a_node_told_to_ignore_the_end_of_its_session_does(start, remote):
+    """Under nohup SIGHUP is no reason to stop."""
+    command = [*node('controller'), *CONTROLLER, *EXACT]
+    arm = Arm(remote, start([sys.executable, '-c', IGNORANT, *command]))
+    arm.bring_up()
+    arm.controller.popen.send_signal(signal.SIGHUP)
+    assert arm.ticks(50) == near(np.tile(arm.gravity, (50, 1)))
+    arm.controller.popen.send_signal(signal.SIGINT)
+    with arm.streaming():
+        remote.until(lambda: arm.controller.popen.poll() is not None, 'the end')
+    assert arm.controller.wait() == 0

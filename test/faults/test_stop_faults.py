@@ -1,0 +1,201 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The topics on which others let the arm move or not: ~/heartbeat and ~/emergency_stop."""
+
+import time
+from contextlib import contextmanager
+
+import pytest
+from faults.arm import RAMP, Arm
+from faults.rows import row
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Bool
+
+near = pytest.approx
+ZERO = [0.0, 0.0]
+TIMEOUT = 0.5       # s of silence
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+UNRELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+STOP, BEAT = '/controller/emergency_stop', '/controller/heartbeat'
+
+
+class Button:
+    """Somebody who says a word on a topic, again and again while it is pressed."""
+
+    def __init__(self, remote, topic, qos=10):
+        self._node = remote.node
+        self.publisher = remote.node.create_publisher(Bool, topic, qos)
+        remote.until(self.publisher.get_subscription_count, 'the controller')
+        self._timer = None
+
+    def say(self, word):
+        """Say it once."""
+        self.publisher.publish(Bool(data=word))
+
+    def press(self, word=True):
+        """Say it ten times in the timeout, from now on."""
+        self._timer = self._node.create_timer(0.1 * TIMEOUT, lambda: self.say(word))
+
+    @contextmanager
+    def pressed(self, word):
+        """Say it again and again: that one has met the other does not say that he has met one."""
+        self.press(word)
+        yield
+        self.release()
+
+    def release(self):
+        """Be silent."""
+        self._node.destroy_timer(self._timer)
+
+    def leave(self):
+        """Be no publisher any more."""
+        self._node.destroy_publisher(self.publisher)
+
+
+def let_down(arm, code, why):
+    """A fault, with its reason; the arm is let down as after any other."""
+    efforts = arm.until(ZERO)
+    assert efforts[-len(RAMP):] == near(RAMP[:, None] * arm.gravity)
+    arm.faulted(code)
+    assert why in arm.remote.diagnostics['message'] and why in arm.controller.text
+
+
+def ready(remote, controller, topic, qos=10, **parameters):
+    """Configure a controller, and have a button on one of its topics."""
+    arm = Arm(remote, controller(**parameters))
+    arm.configure()
+    return arm, Button(remote, topic, qos)
+
+
+@row('the heartbeat is silent or false', 'HEARTBEAT_LOST', file='nodes/stop_topics.py',
+     line='        elif now - self._heard > self._timeout:\n', instead='        elif False:\n')
+@pytest.mark.parametrize('how', ['silent', 'gone'])
+def test_heartbeat_is_silent(controller, remote, how):
+    """A fault after the timeout, latched; no arming before the first beat, nor without it."""
+    arm, button = ready(remote, controller, BEAT, UNRELIABLE, heartbeat_timeout=TIMEOUT)
+    arm.refuses_activation('the heartbeat is missing (no word yet on ~/heartbeat)')
+    button.press()
+    arm.activate()
+    assert arm.tick() == near(arm.gravity)
+    remote.listen(2 * TIMEOUT)
+    assert arm.tick() == near(arm.gravity)      # time passed for the button alone, which beats
+    button.release()
+    if how == 'gone':
+        button.leave()
+    let_down(arm, 'HEARTBEAT_LOST', 'silence on ~/heartbeat for more than 0.5 s')
+    arm.refuses_reset('the heartbeat is missing (silence')
+    if how == 'silent':
+        with button.pressed(True):
+            remote.listen(0.5)
+            arm.reset()
+
+
+@row('the heartbeat is silent or false', 'HEARTBEAT_LOST', file='nodes/stop_topics.py',
+     line="    return {b'\\x00': False, b'\\x01': True}.get(bytes(value))\n",
+     instead='    return True\n')
+@pytest.mark.parametrize('word', ['false', 'neither'])
+def test_heartbeat_is_false(controller, remote, word):
+    """A stop at once, however short it was and however lively the beat is after it."""
+    arm, button = ready(remote, controller, BEAT, heartbeat_timeout=60.0)
+    with button.pressed(True):
+        arm.activate()
+    button.publisher.publish(b'\0\1\0\0\0' if word == 'false' else b'\0\1\0\0\7')
+    button.say(True)
+    let_down(arm, 'HEARTBEAT_LOST', '~/heartbeat says false')
+    arm.nothing()                               # it is latched
+    arm.reset()
+
+
+def test_two_heartbeats(controller, remote):
+    """The second would hide that the first has died: no arming, and a stop."""
+    arm, button = ready(remote, controller, BEAT, heartbeat_timeout=60.0)
+    with button.pressed(True):
+        arm.activate()
+    second = Button(remote, BEAT)
+    let_down(arm, 'HEARTBEAT_LOST', '2 publishers of ~/heartbeat')
+    arm.refuses_reset('2 publishers of ~/heartbeat')
+    second.leave()
+    arm.reset()
+
+
+@row('emergency stop', 'EMERGENCY_STOP', file='nodes/stop_topics.py',
+     line="        self._outside['stop_reason'] = reason\n", instead='        pass\n')
+@pytest.mark.parametrize('qos', ['latched', 'plain'])
+def test_emergency_stop(controller, remote, qos):
+    """True is a fault, latched when it is false again; while it is true nothing is armed."""
+    arm, button = ready(remote, controller, STOP, {'latched': LATCHED, 'plain': 10}[qos],
+                        emergency_stop='true')
+    arm.refuses_activation('emergency stop (no word yet on ~/emergency_stop)')
+    with button.pressed(False):
+        arm.activate()
+    assert arm.tick() == near(arm.gravity)
+    button.say(True)
+    let_down(arm, 'EMERGENCY_STOP', 'emergency stop (~/emergency_stop says true)')
+    arm.refuses_reset('~/emergency_stop says true')
+    button.say(False)
+    arm.nothing(1.0)                            # it is latched
+    arm.reset()
+    button.say(True)
+    button.say(False)
+    arm.until(ZERO)                             # however short it was
+    arm.faulted('EMERGENCY_STOP')
+    arm.reset()
+
+
+def test_emergency_stop_without_a_publisher(controller, remote):
+    """No arming with nobody there, as with a mistyped topic; a stop when the last one is gone."""
+    arm = Arm(remote, controller(emergency_stop='true'))
+    arm.configure()
+    arm.refuses_activation('emergency stop (nobody publishes ~/emergency_stop)')
+    button = Button(remote, STOP)
+    with button.pressed(False):
+        arm.activate()
+    button.leave()
+    let_down(arm, 'EMERGENCY_STOP', 'nobody publishes ~/emergency_stop')
+    arm.refuses_reset('nobody publishes')
+    with Button(remote, STOP).pressed(False):
+        remote.listen(0.5)
+        arm.reset()
+
+
+def test_latched_emergency_stop_from_before_the_controller(controller, remote):
+    """What was said once, before the controller came, is heard, and only what was said last."""
+    publisher = remote.node.create_publisher(Bool, STOP, LATCHED)
+    publisher.publish(Bool(data=False))
+    publisher.publish(Bool(data=True))
+    arm = Arm(remote, controller(emergency_stop='true'))
+    arm.configure()
+    remote.until(publisher.get_subscription_count, 'the controller')
+    arm.refuses_activation('~/emergency_stop says true')
+    publisher.publish(Bool(data=False))
+    arm.activate()
+
+
+def test_stop_while_the_executor_is_busy(controller, remote):
+    """The stop does not wait for the executor, here deactivating an arm that never rests."""
+    arm, button = ready(remote, controller, STOP, emergency_stop='true', stop_timeout=20.0)
+    with button.pressed(False):
+        arm.activate()
+    arm.velocity[:] = 0.3, -0.3
+    answer = remote.begin('deactivate')
+    end = time.monotonic() + 10.0
+    while arm.tick() == near(arm.gravity):
+        assert time.monotonic() < end, 'never stopping'
+    button.say(True)
+    arm.until(ZERO)
+    arm.velocity[:] = 0.0
+    remote.until(lambda: arm.send() or answer.done(), 'deactivated')
+    assert 'emergency stop' in arm.controller.text
+
+
+def test_topic_remapped_and_the_other_data_path(controller, remote):
+    """Wherever the button is, and whichever way states and efforts go."""
+    for path in ('python', 'native'):
+        arm, button = ready(remote, controller, '/button', emergency_stop='true', data_path=path,
+                            remap=[f'{STOP}:=/button'])
+        with button.pressed(False):
+            arm.activate()
+        button.say(True)
+        let_down(arm, 'EMERGENCY_STOP', 'says true')
+        assert arm.controller.interrupt() == 0
+        button.leave()
