@@ -28,8 +28,8 @@ MOST_REJECTED = 2           # samples in a row; the next one is a fault
 REJECTED_TIME = 0.02        # s; rejected for longer is a fault
 CONSISTENCY_TIME = 0.2      # s
 LARGEST_DRIFT = 3.0         # tolerances: what is beyond is soon forgotten
-# Time constants of the lateness of stamps, and of the intervals between samples, in state_timeouts:
-# who bears a longer silence bears longer delays
+# Time constants of the lateness of stamps and of the intervals between samples, in state_timeouts:
+# a controller that tolerates longer silence tolerates longer delays
 LATE_TIME, INTERVAL_TIME = 0.6, 4.0
 CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
 

@@ -163,8 +163,8 @@ GUARD = (
               0.0, 1e3, live=True),
     Parameter('following_error', list[float], [], 'How far a joint may be from the trajectory '
               'that it follows before it is a fault; empty: 0.5 rad or 0.1 m in '
-              'computed_torque, and any distance in modes with a stiffness; 0: any distance.', 'rad or m', 0.0,
-              1e3, live=True),
+              'computed_torque, and any distance in modes with a stiffness; 0: any distance.',
+              'rad or m', 0.0, 1e3, live=True),
     Parameter('blocked_effort', float, D.blocked_effort, 'Share of the effort limit, besides '
               'gravity, with which a joint may be driven for half a second without moving; more '
               'is a fault. 0: any effort.', '', 0.0, 1.0, live=True),
@@ -196,8 +196,8 @@ GUARD = (
               choices=('ramp', 'hold'), live=True),
     Parameter('stall_action', str, D.stall_action, 'After the loop stood still for longer than '
               '`state_timeout`: send nothing, since a drive with a command timeout has engaged '
-              'its brakes and a command might release them; or send one zero, for a drive that keeps '
-              'the last command for ever.', choices=('silence', 'zero'), live=True),
+              'its brakes and a command might release them; or send one zero, for a drive that '
+              'keeps the last command for ever.', choices=('silence', 'zero'), live=True),
     Parameter('fault_hold_time', float, D.fault_hold_time, 'Time of damped gravity after a fault.',
               's', 0.0, 60.0, live=True),
     Parameter('fault_ramp_time', float, D.fault_ramp_time, 'Time of the ramp to zero after it.',
