@@ -126,6 +126,7 @@ def forward(a: Active, plant: Plant) -> None:
     a.world.jump(1.0)
 
 
-@injection('clock stops, states go on', PLANT, clock=True)
+@injection('clock stops, states go on', PLANT, clock=True, scenes=(
+    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))
 def stopped_clock(a: Active, plant: Plant) -> None:
     a.world.jump(-1e-3)
