@@ -23,6 +23,11 @@ def tell(controller: Controller, **fields: Any) -> None:
             controller.outside[name] = value
 
 
+def reason_number(code: str) -> int:
+    """Return the number of a reason code; 0, which is none, where there is no such reason."""
+    return guard.CODES.index(code) if code in guard.CODES else 0
+
+
 def write_stamp(state: np.ndarray, stamp: float) -> None:
     """Write the header stamp of a sample, where states carry one."""
     if HAS_STAMP:

@@ -29,7 +29,7 @@ from robodyn_ros.nodes.services import Services
 
 from . import arms
 
-WITHIN = 60.0       # s for a node to start and be met
+WITHIN = 240.0      # s for a node to start, compile and be met, on a busy machine
 # Settings that a node takes while it is configured: the others are given at its start
 LIVE = ('mode', *('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd'),
         'effort_rate_limit', 'payload_mass', 'payload_frame', 'friction_offset',

@@ -46,8 +46,7 @@ class Library:
         self._world, self._every = world, max(1, round(1.0 / world.settings.rate / TICK))
         self._waiting: list[Sample] = []
         self._stepped = self._until = -np.inf
-        self._number, self._braking, self._commands = 0, 0, 1
-        self._cut = features.braking_cycles(controller)
+        self._number = self._cut = 0
         self.tell(simulated_time=int(world.simulated))
 
     def arm(self) -> None:
@@ -142,7 +141,10 @@ class Library:
         features.tell(self.controller, **fields)
 
     def second_publisher(self, there: bool) -> None:
-        self.tell(command_publishers=2 if there else 1)
+        names = self._outside.dtype.names or ()
+        if 'command_publishers' in names:
+            alone = self._outside['command_publishers'][0]
+            self.tell(command_publishers=2 if there else alone)
 
     def malformed_request(self) -> None:
         raise NotImplementedError

@@ -89,6 +89,8 @@ class Node:
             self._spin()
         link.fleet.until(asked.done, 'deactivating')
         self._base = world.now - world.time + world.ticks * TICK + 1.0
+        for _ in range(SPIN):           # what it has told before is over
+            self._spin()
         link.phase = guard.INACTIVE
 
     def arm(self) -> None:

@@ -40,8 +40,10 @@ def leaning(a: Active, plant: Plant) -> None:
 @injection('hand pushes', PLANT, throws=True, scenes=(FLOATING, IMPEDANCE, PANDA_IMPEDANCE))
 def pushing(a: Active, plant: Plant) -> None:
     if round(1e3 * a.since) % 200 == 0:
-        a.memory['push'] = a.world.random.uniform(-0.2, 0.2, plant.q.shape[0])
-    plant.external += a.first('push', np.zeros(plant.q.shape[0])) * a.world.arm.model.effort_limit
+        moved = np.diag(plant.arm.dynamics.mass_matrix(plant.q))
+        a.memory['push'] = (a.world.random.uniform(-0.2, 0.2, len(moved)) * moved / moved.max()
+                            * a.world.arm.model.effort_limit)    # a light wrist gets less
+    plant.external += a.first('push', np.zeros(plant.q.shape[0]))
 
 
 @injection('hand pulls at 0.9 x effort limit', PLANT, throws=True,
@@ -126,6 +128,7 @@ def forward(a: Active, plant: Plant) -> None:
     a.world.jump(1.0)
 
 
-@injection('clock stops, states go on', PLANT, clock=True)
+@injection('clock stops, states go on', PLANT, clock=True, scenes=(
+    FLOATING, Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0)))
 def stopped_clock(a: Active, plant: Plant) -> None:
     a.world.jump(-1e-3)

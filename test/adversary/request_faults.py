@@ -7,7 +7,7 @@ import numpy as np
 from robodyn_ros.control.records import MODES
 from robodyn_ros.control.trajectory import Waypoints
 
-from . import arms
+from . import arms, features
 from .injection import ASKED, FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Active, Scene, injection
 from .world import World
 
@@ -123,6 +123,21 @@ def other_commands(a: Active, world: World) -> None:
         a.memory['restore'] = lambda: world.subject.second_publisher(False)
     if world.ticks % 10 == 0:
         world.intruded = [0.5 * world.plant.effort]
+
+
+def _told_to_stop(a: Active, world: World, code: str) -> None:
+    world.subject.tell(stop_reason=features.reason_number(code))
+    a.memory['restore'] = lambda: world.subject.tell(stop_reason=0)
+
+
+@injection('emergency stop', ASKED, paths=LIBRARY, scenes=(IMPEDANCE, FLOATING))
+def emergency_stop(a: Active, world: World) -> None:
+    _told_to_stop(a, world, 'EMERGENCY_STOP')
+
+
+@injection('heartbeat is lost', ASKED, paths=LIBRARY, scenes=(FLOATING,))
+def heartbeat(a: Active, world: World) -> None:
+    _told_to_stop(a, world, 'HEARTBEAT_LOST')
 
 
 @injection('periods are missed', ASKED, paths=LIBRARY, scenes=(

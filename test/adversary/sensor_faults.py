@@ -24,10 +24,12 @@ STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, sha
               seconds=2.0)
 STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0,
                     seconds=2.0)
+MOVED = tuple(Scene(mode='joint_impedance', motion='trajectory', path=path, seconds=2.0)
+              for path in NODES)
 NODE_SCENES = (Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0))
 
 
-@injection('one sample q + 2π', SEEN, once=True, scenes=BOTH_ARMS)
+@injection('one sample q + 2π', SEEN, once=True, scenes=(*BOTH_ARMS, *NODE_SCENES))
 def one_turn(a: Active, s: Sample) -> None:
     s.position[a.joint] += TURN
 
@@ -67,7 +69,7 @@ def wrapped(a: Active, s: Sample) -> None:
     s.position[a.joint] = (s.position[a.joint] + offset + np.pi) % TURN - np.pi - offset
 
 
-@injection('velocity sign flipped', SEEN, scenes=(FLOATING, IMPEDANCE, PANDA))
+@injection('velocity sign flipped', SEEN, scenes=(FLOATING, IMPEDANCE, PANDA, *MOVED))
 def flipped(a: Active, s: Sample) -> None:
     s.velocity[a.joint] *= -1.0
 
@@ -92,7 +94,7 @@ def frozen_joint(a: Active, s: Sample) -> None:
     s.position[a.joint] = a.first('position', float(s.position[a.joint]))
 
 
-@injection('position and velocity frozen', SEEN, scenes=BOTH_ARMS)
+@injection('position and velocity frozen', SEEN, scenes=(*BOTH_ARMS, *MOVED))
 def frozen(a: Active, s: Sample) -> None:
     s.position[:] = a.first('position', s.position.copy())
     s.velocity[:] = a.first('velocity', s.velocity.copy())
@@ -150,7 +152,8 @@ def wrong_effort(a: Active, s: Sample) -> None:
     s.effort[a.joint] += 0.5 * a.world.arm.model.effort_limit[a.joint]
 
 
-@injection('states stop', SEEN, scenes=(FLOATING, Scene(motion='still'), PANDA_IMPEDANCE))
+@injection('states stop', SEEN, scenes=(FLOATING, Scene(motion='still'), PANDA_IMPEDANCE,
+                                         *NODE_SCENES))
 def stale(a: Active, s: Sample) -> None:
     s.lost = True
 

@@ -15,6 +15,7 @@ from robodyn_ros.control import guard
 from . import arms
 from .catalogue import CATALOGUE
 from .injection import Injection, Scene
+from .judge import Figures
 from .library import Library
 from .play import Planned, Run, play
 from .sensing import Conditions
@@ -36,8 +37,11 @@ def rows(wanted: list[tuple[Injection, Scene]], subjects: Any) -> Iterator[Row]:
         settings = arms.settings(scene.robot, scene.mode, share=scene.share,
                                  loop_delay=scene.loop_delay, rate=scene.rate)
         world = World(arms.arm(scene.robot), settings, FAST, scene.motion, scene.trigger, 1)
-        run = play(subjects(scene, settings), world,
-                   [Planned(what, 0.0, scene.duration, 0)], scene.seconds)
+        try:
+            run = play(subjects(scene, settings), world,
+                       [Planned(what, 0.0, scene.duration, 0)], scene.seconds)
+        except Exception as error:      # a row that cannot be played must not cost the others
+            run = Run(False, Figures(reason='not played'), {'exception': repr(error)})
         yield row(what, scene, run)
 
 
