@@ -56,6 +56,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         m.observing = 0
     if trusted:
         unmeasured = velocity.observe(joints, s, state, m, v, elapsed)
+    limits.predict(joints, s, state, m, v)
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
     for i in range(n):
@@ -124,8 +125,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         limits.limit(joints, v, m, dt, tau)
         for i in range(n):              # what keeps the arm inside is not part of the law's effort
             v.extra[i] = tau[i] - v.supply[i]
-        limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau)
-        limits.limit_braking(joints, v, dt, tau)
+        limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, 1.0)
         if not (limits.clamp(joints, tau) and sound):
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
@@ -133,6 +133,11 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         publishing = guard.fault_efforts(s, v, m, trusted, now, dt, tau)
         if publishing:
             limits.limit(joints, v, m, dt, tau)
+        for i in range(n):
+            v.extra[i] = tau[i] - v.supply[i]
+        if publishing and m.blind == 0:
+            limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau,
+                               guard.held(s, m, now))
     elif last_message:
         guard.enter(m, guard.INACTIVE, now)
         publishing = False
@@ -145,8 +150,6 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         v.published[i] = tau[i] - v.supply[i]
         if unheard:                     # a new listener begins with gravity alone
             v.extra[i] = v.published[i] = 0.0
-        elif m.phase == guard.FAULT:
-            v.extra[i] = v.published[i]
     publish = publishing or m.publishing == 1       # after the end once more: the last message
     m.publishing = 1 if publishing else 0
     return publish

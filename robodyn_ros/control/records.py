@@ -58,6 +58,7 @@ SETTINGS = np.dtype([
     ('damping_rate', float),            # 1/s, times M(q): rising, stopping, fault
     ('limit_rate', float),              # 1/s, see limits.keep_inside
     ('approach_rate', float),           # 1/s, likewise
+    ('loop_delay', float),              # s, from a state's measurement to the effort's effect
     ('strain_limit', float),            # s at the effort or the rate limit
     ('missed_limit', float),            # periods
     ('missing_velocity', np.int64),
@@ -117,6 +118,12 @@ class Vectors(NamedTuple):
     push: ndarray           # what the limits add to the effort of the law
     response: ndarray       # accelerations that a unit effort causes
     cut: ndarray            # effort that is taken from other joints, and what that changes
+    sample_time: ndarray    # s, receipt of the last state, and the velocity it brought
+    sample_qd: ndarray
+    pending_qd: ndarray     # change of the velocity that efforts under way will bring
+    disturbance: ndarray    # acceleration that the model does not explain, see limits.predict
+    predicted: ndarray      # position and velocity when the efforts of now will act
+    predicted_qd: ndarray
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

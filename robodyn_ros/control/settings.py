@@ -20,6 +20,10 @@ from .stability import check, highest
 # Of limits.keep_inside [1/s]: as fast as is calm with efforts that act up to 5 ms late, and slow
 # enough for the acceleration to follow. Chosen with test/control/test_limits.py.
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
+# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate` and
+# of 1 / `loop_delay`, APPROACH_RATE at most this share of LIMIT_RATE. With more, what corrects an
+# error overshoots before it is seen to act.
+RATE_SHARE, DELAY_SHARE, APPROACH_SHARE = 0.2, 0.8, 0.2
 
 JUDGED_POSES = 32
 # Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
@@ -119,6 +123,11 @@ class Settings:
                        viscous(model))
 
     @property
+    def limit_rate(self) -> float:
+        """LIMIT_RATE [1/s], or what a slow loop leaves of it."""
+        return min(LIMIT_RATE, RATE_SHARE * self.rate, DELAY_SHARE / max(self.loop_delay, 1e-9))
+
+    @property
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
         return (self.mode, self._lists(*GAINS, *FRICTION), self._payload)
@@ -161,11 +170,13 @@ class Settings:
         out = np.zeros(1, SETTINGS)
         for name in ('state_timeout', 'arming_samples', 'arming_velocity', 'arming_effort',
                      'rest_velocity', 'damping_rate', 'stop_timeout', 'fault_hold_time',
-                     'fault_ramp_time', 'missed_limit', 'robot_compensates_gravity'):
+                     'fault_ramp_time', 'missed_limit', 'robot_compensates_gravity',
+                     'loop_delay'):
             out[name] = getattr(self, name)
         out['mode'] = MODES.index(self.mode)
         out['period'] = 1.0 / self.rate
-        out['limit_rate'], out['approach_rate'] = LIMIT_RATE, APPROACH_RATE
+        out['limit_rate'] = rate = self.limit_rate
+        out['approach_rate'] = min(APPROACH_RATE, APPROACH_SHARE * rate)
         out['strain_limit'] = self.saturation_timeout
         out['missing_velocity'] = MISSING_VELOCITY.index(self.missing_velocity)
         out['velocity_bandwidth'] = 2.0 * np.pi * self.velocity_bandwidth

@@ -10,7 +10,7 @@ from control.disturbed import run
 
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
-from robodyn_ros.control.limits import SHARE, room
+from robodyn_ros.control.limits import RETURN_VELOCITY, SHARE, room
 from robodyn_ros.control.records import JOINT, SETTINGS
 from robodyn_ros.model.library import robot_path
 
@@ -59,12 +59,12 @@ def test_room():
     j, s = np.zeros(1, JOINT).view(np.recarray)[0], np.zeros(1, SETTINGS).view(np.recarray)[0]
     j.position_lower, j.position_upper, j.velocity_limit = -1.0, 2.0, 3.0
     s.limit_rate, s.approach_rate = 80.0, 7.0
-    top = SHARE * 3.0
+    top, slow = SHARE * 3.0, RETURN_VELOCITY * 3.0
     for q, qd, least, most in ((0.5, 0.0, -top, top), (0.5, top, -2 * top, 0.0),
                                (1.9, 0.0, -top, 0.7), (1.9, 0.7, -top - 0.7, 0.0),
-                               (2.0, 0.0, -top, 0.0), (2.1, 0.1, -top - 0.1, -0.8),
-                               (-1.1, 0.0, 0.7, top), (9.0, 0.0, -top, -top),
-                               (-9.0, 0.0, top, top)):
+                               (2.0, 0.0, -top, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),
+                               (2.1, -1.0, 1.0 - slow, 1.0 - slow), (-1.02, 0.0, 0.14, slow),
+                               (9.0, 0.0, -slow, -slow), (-9.0, 0.0, slow, slow)):
         assert room(j, s, q, qd) == pytest.approx((80.0 * least, 80.0 * most))
     j.position_lower, j.position_upper, j.velocity_limit = -np.inf, np.inf, np.inf
     assert room(j, s, 5.0, 1e3) == (-np.inf, np.inf)
