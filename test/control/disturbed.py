@@ -39,9 +39,12 @@ class World(NamedTuple):
     unknown: float = 0.0        # kg at the last link, gripped as the brakes open
     seconds: float = 0.6
     period: float = PERIOD
+    stopped: float = np.inf     # s, emergency stop: a fault that holds until the end
 
 
 BAD = World()
+# Late for certain, and with a load that nobody told of
+HARD = World(delay=OLDEST, unknown=3.0)
 
 
 class Worst(NamedTuple):
@@ -51,6 +54,7 @@ class Worst(NamedTuple):
     velocity: float         # in limits
     effort: float           # in limits
     step: float             # of efforts on top of gravity, in a cycle, in effort limits
+    law_step: float         # of what the law brings to it
     phase: str              # at the end
     cut: int                # cycles in which the limits had to act
 
@@ -80,16 +84,21 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     delay = int(random.integers(LATEST + 1))
     late = deque([tau] * (delay if world.delay is None else world.delay))
     substeps, asking = round(world.period / STEP), round(ASKING / world.period)
-    braked, worst, given = True, np.zeros(4), controller._v.published
+    given = np.array([controller._v.published, controller._v.extra])
+    braked, worst = True, np.zeros(5)
     controller.arm()
     for k in range(round(world.seconds / world.period)):
-        now, before = k * world.period, given.copy()
+        now = k * world.period
+        if now >= world.stopped:
+            controller.outside['stop_reason'] = guard.EMERGENCY_STOP
         if k == 0 or random.uniform() >= world.lost:
             state['position'], state['velocity'], state['received'] = q, qd, now
             state['effort'] = tau if braked else np.nan
         if controller.step(now):
+            before, given = given, np.array([controller._v.published, controller._v.extra])
             if not braked:
-                worst[3] = max(worst[3], abs((given - before) / model.effort_limit).max())
+                steps = abs((given - before) / model.effort_limit).max(1)
+                worst[3:] = np.maximum(worst[3:], steps)
             braked = False
         late.append(controller.tau.copy() if not braked else tau)
         tau = late.popleft()
