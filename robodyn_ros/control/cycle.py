@@ -63,6 +63,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         reason, joint = plausibility.judge(joints, s, state, m, v, driving)
         unmeasured = velocity.observe(joints, s, state, m, v, elapsed)
         trusted = reason != guard.STATE_INCONSISTENT
+    limits.predict(s, joints, m, v)
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
     for i in range(n):
@@ -136,8 +137,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         limits.limit(joints, v, m, dt, tau)
         for i in range(n):              # what keeps the arm inside is not part of the law's effort
             v.extra[i] = tau[i] - v.supply[i]
-        limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau)
-        limits.limit_braking(joints, v, dt, tau)
+        limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, 1.0)
         motion_checks.note(joints, v, dt)
         if not (limits.clamp(joints, tau) and sound):
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
@@ -148,9 +148,9 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             limits.limit(joints, v, m, dt, tau)
         for i in range(n):
             v.extra[i] = tau[i] - v.supply[i]
-        if publishing and guard.holds(s, m, now):
-            limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau)
-            limits.limit_braking(joints, v, dt, tau)
+        if publishing and m.blind == 0:
+            limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau,
+                               guard.held(s, m, now))
     elif last_message:
         guard.enter(m, guard.INACTIVE, now)
         publishing = False

@@ -256,12 +256,13 @@ def fault_efforts(s, v, m, trusted, now, dt, tau):
         tau[i] = keep * effort if keep > 0.0 else 0.0
         if 0.0 < keep < kept:           # the ramp itself is not slowed by the effort rate
             v.extra[i] = keep / kept * (v.supply[i] + v.extra[i]) - v.supply[i]
+            v.published[i] = keep / kept * (v.supply[i] + v.published[i]) - v.supply[i]
     return keep > 0.0
 
 
-def holds(s, m, now):
-    """Whether the efforts of a fault are not on their way to zero yet, and the state is known."""
-    return m.blind == 0 and (s.fault_keeps_holding == 1 or now - m.since < s.fault_hold_time)
+def held(s, m, now):
+    """Share of the efforts of a latched fault that is left, while the state is fresh."""
+    return 1.0 if s.fault_keeps_holding == 1 else ramp(s, now - m.since)
 
 
 def ramp(s, since):

@@ -11,11 +11,16 @@ from math import exp, isfinite
 
 # Of the velocity limit, where cutting begins: late efforts of other joints take some room beyond.
 SHARE = 0.97
+# Of the velocity limit, at most, outside the position limits: back in, but slowly.
+RETURN_VELOCITY = 0.1
 SWEEPS = 8
 SLOWING_TIME = 0.2  # s, time constant with which velocity limits fall
 # Times `effort_rate_limit`: how fast efforts may change to keep a joint inside its limits. The law
-# alone keeps to the limit itself.
-BRAKING_RATE = 10.0
+# alone keeps to the limit itself. Below 4, joints pass their velocity limits in the study.
+BRAKING_RATE = 5.0
+# How fast the estimate of the disturbance follows [1/s], and how much of it counts: more than all,
+# for what grows is more by the time at which the efforts act.
+OBSERVER_RATE, CAUTION = 100.0, 1.5
 NEGLIGIBLE = 1e-6   # rad/s² | m/s²
 
 
@@ -41,7 +46,38 @@ def limit(joints, v, m, dt, tau):
         m.strain = max(0.0, m.strain - dt)
 
 
-def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau):
+def predict(s, joints, m, v):
+    """
+    Predict where the joints are when the efforts of now act, and how far the model is wrong.
+
+    Efforts act ``loop_delay`` after the state they were computed from. What those under way will
+    change of the velocity is kept as a first-order lag of that time, which needs no queue: a
+    Smith predictor (Åström, Wittenmark, Computer-Controlled Systems (1997), section 8.4). What
+    else changes from sample to sample is a disturbance, an acceleration [rad/s² | m/s²]: a
+    payload that nobody told of, friction, a hand. It is low-pass filtered as the residual of De
+    Luca and Mattone (ICRA 2003), and no larger than what :func:`room` deals with.
+    """
+    for i in range(v.q.shape[0]):
+        elapsed = v.accepted[i] - v.sample_time[i]
+        known = 0.0 <= elapsed <= s.state_timeout and isfinite(v.pending_qd[i])
+        if m.publishing == 0 or not known:          # begins anew
+            v.pending_qd[i] = v.disturbance[i] = 0.0
+        elif elapsed > 0.0:
+            acted = v.pending_qd[i]
+            if s.loop_delay > 0.0:
+                acted *= 1.0 - exp(-elapsed / s.loop_delay)
+            v.pending_qd[i] -= acted
+            most = s.limit_rate * joints[i].velocity_limit
+            unexplained = (v.qd[i] - v.sample_qd[i] - acted) / elapsed
+            unexplained = min(max(unexplained, -most), most)        # one false sample is little
+            share = 1.0 - exp(-OBSERVER_RATE * elapsed)
+            v.disturbance[i] += share * (unexplained - v.disturbance[i])
+        v.sample_time[i], v.sample_qd[i] = v.accepted[i], v.qd[i]
+        v.predicted_qd[i] = v.qd[i] + v.pending_qd[i] + s.loop_delay * v.disturbance[i]
+        v.predicted_q[i] = v.q[i] + 0.5 * s.loop_delay * (v.qd[i] + v.predicted_qd[i])
+
+
+def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, share):
     """
     Cut what would carry a joint over its velocity limit, or over its position limit.
 
@@ -49,16 +85,21 @@ def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau):
     the joint's own is changed by as much as it takes, then, if its limit leaves too little, those
     of the joints that drag it along are lowered toward gravity. All joints move each other, so
     this goes round: projected Gauss-Seidel on the accelerations, as physics engines do it for
-    contacts (Featherstone 2008, section 11.7). What is cut is not slowed by the effort rate.
+    contacts (Featherstone 2008, section 11.7). Only this ``share`` of what it comes to is done,
+    within BRAKING_RATE.
     """
     n, touched = tau.shape[0], 0
     for i in range(n):
         v.push[i] = 0.0
         v.wanted[i] = tau[i] + v.gravity[i] - v.supply[i]
-    forward_dynamics(robot, v.q, v.qd, v.wanted, work, v.acceleration)
+    forward_dynamics(robot, v.predicted_q, v.predicted_qd, v.wanted, work, v.acceleration)
     for _ in range(SWEEPS):
         for i in range(n):
-            least, most = room(joints[i], s, v.q[i], v.qd[i])
+            least, most = room(joints[i], s, v.speed_limit[i], v.predicted_q[i],
+                               v.predicted_qd[i])
+            outward = CAUTION * v.disturbance[i]
+            least, most = (min(most, least - min(outward, 0.0)),
+                           max(least, most - max(outward, 0.0)))
             if least <= v.acceleration[i] <= most and v.push[i] == 0.0:
                 continue
             touched = 1
@@ -77,9 +118,20 @@ def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, tau):
             excess = v.acceleration[i] - min(max(v.acceleration[i], least), most)
             if abs(excess) > NEGLIGIBLE:
                 lower_others(solve, robot, work, v, i, excess)
-    for i in range(n):
-        tau[i] = v.wanted[i] + v.push[i] - v.gravity[i] + v.supply[i]
     m.kept_inside += touched
+    cut = 0
+    for i in range(n):
+        step, law = BRAKING_RATE * joints[i].effort_rate * dt, tau[i] - v.supply[i]
+        kept = v.wanted[i] + v.push[i] - v.gravity[i]
+        extra = law + share * (kept - law)
+        extra = min(max(extra, v.published[i] - step), v.published[i] + step)
+        tau[i] = v.supply[i] + extra
+        v.cut[i] = extra - kept
+        cut |= v.cut[i] != 0.0
+    if cut:
+        solve(robot, work, v.cut)
+    for i in range(n):
+        v.pending_qd[i] += dt * (v.acceleration[i] + v.cut[i])
 
 
 def slow_down(joints, v, dt):
@@ -89,25 +141,23 @@ def slow_down(joints, v, dt):
                                v.speed_limit[i] * exp(-dt / SLOWING_TIME))
 
 
-def limit_braking(joints, v, dt, tau):
-    """Limit what :func:`keep_inside` changes to BRAKING_RATE times the effort rate limit."""
-    for i in range(tau.shape[0]):
-        step = BRAKING_RATE * joints[i].effort_rate * dt
-        extra = tau[i] - v.supply[i]
-        tau[i] = v.supply[i] + min(max(extra, v.published[i] - step), v.published[i] + step)
-
-
-def room(j, s, q, qd):
+def room(j, s, speed_limit, q, qd):
     """
     Accelerations that keep a joint inside: (least, most), ``limit_rate`` times what is left to v.
 
     v = min(0.97 q̇_max, ``approach_rate`` (q_max - q)) is the greatest velocity: far from limits
     there is room for any sensible acceleration, a joint that is too fast is damped, and the
-    position limit is a spring-damper toward the inside that begins before it.
+    position limit is a spring-damper toward the inside that begins before it. From outside a joint
+    comes back no faster than RETURN_VELOCITY q̇_max, whoever drives it.
     """
-    most = SHARE * j.velocity_limit             # also of a joint that comes back from far outside
-    upper = max(-most, min(most, s.approach_rate * (j.position_upper - q)))
-    lower = min(most, max(-most, s.approach_rate * (j.position_lower - q)))
+    most = SHARE * speed_limit
+    slow = RETURN_VELOCITY * speed_limit
+    upper = max(-slow, min(most, s.approach_rate * (j.position_upper - q)))
+    lower = min(slow, max(-most, s.approach_rate * (j.position_lower - q)))
+    if q > j.position_upper:
+        lower = -slow
+    elif q < j.position_lower:
+        upper = slow
     return s.limit_rate * (lower - qd), s.limit_rate * (upper - qd)
 
 

@@ -59,7 +59,7 @@ def begin(m, v):
     """Know of no motion yet."""
     m.power_time = 0.0
     for i in range(v.q.shape[0]):
-        v.blocked[i] = v.gained[i] = v.predicted[i] = v.swings[i] = v.limited[i] = 0.0
+        v.blocked[i] = v.gained[i] = v.predicted_gain[i] = v.swings[i] = v.limited[i] = 0.0
 
 
 def outside(j, q):
@@ -83,8 +83,8 @@ def blocked(j, s, v, dt, i):
 def wrong_direction(j, v, i):
     """Whether a joint has lately gained speed opposite to what the model predicts."""
     least = WRONG_CHANGE * j.velocity_limit
-    return (abs(v.gained[i]) > least and abs(v.predicted[i]) > least
-            and v.gained[i] * v.predicted[i] < 0.0)
+    return (abs(v.gained[i]) > least and abs(v.predicted_gain[i]) > least
+            and v.gained[i] * v.predicted_gain[i] < 0.0)
 
 
 def note(joints, v, dt):
@@ -97,7 +97,9 @@ def note(joints, v, dt):
     kept = exp(-dt / DIRECTION_TIME)
     for i in range(v.q.shape[0]):
         v.gained[i] *= kept
-        v.predicted[i] = kept * v.predicted[i] + v.acceleration[i] * dt
+        v.predicted_gain[i] = kept * v.predicted_gain[i] + v.acceleration[i] * dt
+        if v.push[i] != 0.0:            # braked at its limits: a hand may well be stronger
+            v.gained[i] = v.predicted_gain[i] = 0.0
         v.swings[i] = max(0.0, v.swings[i] - SWINGS_FORGIVEN * dt)
         given, limit = v.supply[i] + v.extra[i], joints[i].effort_limit
         cut = v.requested[i] - given

@@ -63,6 +63,7 @@ SETTINGS = np.dtype([
     ('damping_rate', float),            # 1/s, times M(q): rising, stopping, fault
     ('limit_rate', float),              # 1/s, see limits.keep_inside
     ('approach_rate', float),           # 1/s, likewise
+    ('loop_delay', float),              # s, from a state's measurement to the effort's effect
     ('late_limit', float),              # s, see plausibility.py
     ('blocked_effort', float),          # share of the effort limit, see motion_checks.py
     ('power_limit', float),             # W
@@ -137,7 +138,7 @@ class Vectors(NamedTuple):
     rejected: ndarray       # samples rejected in a row
     requested: ndarray      # effort the law asked for, before the limits
     gained: ndarray         # leaky sum of changes of velocity: measured, and as the model predicts
-    predicted: ndarray
+    predicted_gain: ndarray
     blocked: ndarray        # s for which the joint was driven and did not move
     limited: ndarray        # direction in which the law was last limited, 1 or -1
     turned: ndarray         # effort of the law when that direction changed
@@ -145,6 +146,12 @@ class Vectors(NamedTuple):
     push: ndarray           # what the limits add to the effort of the law
     response: ndarray       # accelerations that a unit effort causes
     cut: ndarray            # effort that is taken from other joints, and what that changes
+    sample_time: ndarray    # s, receipt of the last state, and the velocity it brought
+    sample_qd: ndarray
+    pending_qd: ndarray     # change of the velocity that efforts under way will bring
+    disturbance: ndarray    # acceleration that the model does not explain, see limits.predict
+    predicted_q: ndarray    # position and velocity when the efforts of now will act
+    predicted_qd: ndarray
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

@@ -20,6 +20,10 @@ from .stability import check, highest
 # Of limits.keep_inside [1/s]: as fast as is calm with efforts that act up to 5 ms late, and slow
 # enough for the acceleration to follow. Chosen with test/control/test_limits.py.
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
+# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate` and
+# of 1 / `loop_delay`, APPROACH_RATE at most this share of LIMIT_RATE. With more, what corrects an
+# error overshoots before it is seen to act.
+RATE_SHARE, DELAY_SHARE, APPROACH_SHARE = 0.2, 0.8, 0.2
 
 # Of the range of a joint: how far beyond its limits it may be before it is a fault
 POSITION_MARGIN = 0.03
@@ -135,6 +139,11 @@ class Settings:
                        viscous(model))
 
     @property
+    def limit_rate(self) -> float:
+        """LIMIT_RATE [1/s], or what a slow loop leaves of it."""
+        return min(LIMIT_RATE, RATE_SHARE * self.rate, DELAY_SHARE / max(self.loop_delay, 1e-9))
+
+    @property
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
         return (self.mode, self._lists(*GAINS, *FRICTION), self._payload, self.velocity_scale)
@@ -177,11 +186,13 @@ class Settings:
         out = np.zeros(1, SETTINGS)
         for name in ('state_timeout', 'arming_samples', 'arming_velocity', 'arming_effort',
                      'rest_velocity', 'damping_rate', 'stop_timeout', 'fault_hold_time',
-                     'fault_ramp_time', 'missed_limit', 'robot_compensates_gravity'):
+                     'fault_ramp_time', 'missed_limit', 'robot_compensates_gravity',
+                     'loop_delay'):
             out[name] = getattr(self, name)
         out['mode'] = MODES.index(self.mode)
         out['period'] = 1.0 / self.rate
-        out['limit_rate'], out['approach_rate'] = LIMIT_RATE, APPROACH_RATE
+        out['limit_rate'] = rate = self.limit_rate
+        out['approach_rate'] = min(APPROACH_RATE, APPROACH_SHARE * rate)
         out['strain_limit'] = self.saturation_timeout
         out['late_limit'] = self.late_limit or LATE * self.loop_delay + 1.0 / self.rate
         for name in ('blocked_effort', 'power_limit'):

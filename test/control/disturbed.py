@@ -17,15 +17,34 @@ from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.control.stability import highest
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
+from robodyn_ros.model.payload import with_payload
 
-PERIOD, SUBSTEPS = 1e-3, 4
+PERIOD, STEP = 1e-3, 0.25e-3    # s, of the controller and the plant
+ASKING = 0.12               # s from one reference to the next
 LOST = 0.2                  # share of the samples
 LATEST = 5                  # periods from a state to the effect of its efforts
 OLDEST = LATEST + 3         # periods, with as many samples lost in a row
 
 
-# The highest stable gains of a model, with a payload or without: dear to find
-TOP: dict[tuple[str, bool], tuple] = {}
+# The highest stable gains of a model, with a payload or without, rate and delay: dear to find
+TOP: dict[tuple[str, bool, float, float], tuple] = {}
+
+
+class World(NamedTuple):
+    """What befalls the arm, and what the controller is told of it."""
+
+    delay: int | None = None    # periods from a state to the effect of its efforts; None: random
+    declared: int = OLDEST      # periods, as ``loop_delay``
+    lost: float = LOST
+    unknown: float = 0.0        # kg at the last link, gripped as the brakes open
+    seconds: float = 0.6
+    period: float = PERIOD
+    stopped: float = np.inf     # s, emergency stop: a fault that holds until the end
+
+
+BAD = World()
+# Late for certain, and with a load that nobody told of
+HARD = World(delay=OLDEST, unknown=3.0)
 
 
 class Worst(NamedTuple):
@@ -34,12 +53,14 @@ class Worst(NamedTuple):
     position: float         # beyond the limits, in ranges
     velocity: float         # in limits
     effort: float           # in limits
+    step: float             # of efforts on top of gravity, in a cycle, in effort limits
+    law_step: float         # of what the law brings to it
     phase: str              # at the end
     cut: int                # cycles in which the limits had to act
 
 
 def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | None = None,
-        seconds: float = 0.6, **more: Any) -> Worst:
+        world: World = BAD, **more: Any) -> Worst:
     """
     Move an arm at random, from a random pose, under random settings.
 
@@ -49,34 +70,46 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     random, n = np.random.default_rng(seed), model.nv
     lower = np.maximum(model.position_lower, -np.pi)
     range_ = np.minimum(model.position_upper, np.pi) - lower
-    settings = replace(_settings(model, random), **more)
+    settings = replace(_settings(model, random, world), **more)
     dynamics = Dynamics(settings.loaded(model)) if settings.payload_mass else dynamics
     q = lower + range_ * random.uniform(0.02, 0.98, n)
     while (abs(dynamics.gravity(q)) > 0.9 * model.effort_limit).any():
         q = lower + range_ * random.uniform(0.02, 0.98, n)
     qd, qdd, tau = np.zeros(n), np.zeros(n), dynamics.gravity(q)
     controller = Controller(known or model, settings, specialize=False)
+    if world.unknown:
+        dynamics = Dynamics(with_payload(settings.loaded(model), model.link_names[-1],
+                                         world.unknown, np.zeros(3)))
     state, forward = controller.state, dynamics.kernels.forward_dynamics
-    late = deque([tau] * int(random.integers(LATEST + 1)))
-    braked, worst = True, np.zeros(3)
+    delay = int(random.integers(LATEST + 1))
+    late = deque([tau] * (delay if world.delay is None else world.delay))
+    substeps, asking = round(world.period / STEP), round(ASKING / world.period)
+    given = np.array([controller._v.published, controller._v.extra])
+    braked, worst = True, np.zeros(5)
     controller.arm()
-    for k in range(round(seconds / PERIOD)):
-        now = k * PERIOD
-        if k == 0 or random.uniform() >= LOST:
+    for k in range(round(world.seconds / world.period)):
+        now = k * world.period
+        if now >= world.stopped:
+            controller.outside['stop_reason'] = guard.EMERGENCY_STOP
+        if k == 0 or random.uniform() >= world.lost:
             state['position'], state['velocity'], state['received'] = q, qd, now
             state['effort'] = tau if braked else np.nan
         if controller.step(now):
+            before, given = given, np.array([controller._v.published, controller._v.extra])
+            if not braked:
+                steps = abs((given - before) / model.effort_limit).max(1)
+                worst[3:] = np.maximum(worst[3:], steps)
             braked = False
         late.append(controller.tau.copy() if not braked else tau)
         tau = late.popleft()
         worst[2] = max(worst[2], abs(controller.tau / model.effort_limit).max())
-        if k % 120 == 60:
+        if k % asking == asking // 2:
             _ask(controller, random, lower, range_, now)
         if not braked:
-            for _ in range(SUBSTEPS):
+            for _ in range(substeps):
                 forward(q, qd, tau, qdd)
-                qd += PERIOD / SUBSTEPS * qdd
-                q += PERIOD / SUBSTEPS * qd
+                qd += STEP * qdd
+                q += STEP * qd
         outside = np.maximum(q - model.position_upper, model.position_lower - q) / range_
         worst[:2] = np.maximum(worst[:2], [outside.max(), abs(qd / model.velocity_limit).max()])
     return Worst(*worst.tolist(), guard.PHASES[controller.phase],
@@ -92,21 +125,23 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
     asked = Waypoints(model.joint_names, [max(0.05, way.max() * random.uniform(1.5, 3.0))],
                       [goal], [np.zeros(model.nv)])
     try:
-        controller.follow(asked, now + 2 * PERIOD)
+        controller.follow(asked, now + 2 / controller.settings.rate)
     except TrajectoryError:         # not RUNNING, no reference in this mode, or too fast
         pass
 
 
-def _settings(model: RobotModel, random: np.random.Generator) -> Settings:
+def _settings(model: RobotModel, random: np.random.Generator, world: World) -> Settings:
     """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
     n = model.nv
-    asked = Settings(mode=str(random.choice(MODES)), loop_delay=OLDEST * PERIOD)
+    asked = Settings(mode=str(random.choice(MODES)), loop_delay=world.declared * world.period,
+                     rate=1.0 / world.period)
     if random.uniform() < 0.2:
         asked = replace(asked, payload_frame=model.link_names[-1], payload_com=random.uniform(
             -0.1, 0.1, 3), payload_mass=random.uniform(0.0, 1.0))
-    if (key := (model.name, asked.payload_mass > 0.0)) not in TOP:
+    key = model.name, asked.payload_mass > 0.0, asked.rate, asked.loop_delay
+    if key not in TOP:
         TOP[key] = (asked.stable(asked.loaded(model), np.full(n, 1e6), np.full(n, 1e5)),
-                    highest(np.eye(n), np.full(n, 1e5), np.full(n, 1e4), PERIOD,
+                    highest(np.eye(n), np.full(n, 1e5), np.full(n, 1e4), world.period,
                             asked.loop_delay, margin=TWICE))
     top = TOP[key]
     stiffness, acceleration_kp = (10.0**random.uniform(-1, 6, n), 10.0**random.uniform(0, 5, n))

@@ -192,7 +192,7 @@ FREE = {'effort_rate_limit': [1e7], 'consistency_tolerance': [0.0],
 def test_whose_velocity(two_link):
     """Floating the measured one, while it is measured; else the reference's; stopping none."""
     share, offset = np.array([0.8, 0.5]), np.array([0.3, -0.1])
-    rig = Rig(two_link, POSE, missing_velocity='gravity_only', **FREE)
+    rig = Rig(two_link, POSE, missing_velocity='gravity_only', velocity_bandwidth=1.0, **FREE)
     rig.rise()
     backward = -0.6 * VISCOUS - [1.0, 0.4]
     for qd, friction in ((0.6, 0.6 * VISCOUS + COULOMB), (-0.6, backward), (0.0, 0.0)):

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from control.disturbed import run
+from control.disturbed import HARD, PERIOD, run
+from control.rig import Rig
 
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
-from robodyn_ros.control.limits import SHARE, room
+from robodyn_ros.control.limits import BRAKING_RATE, RETURN_VELOCITY, SHARE, room
 from robodyn_ros.control.records import JOINT, SETTINGS
 from robodyn_ros.model.library import robot_path
 
@@ -40,8 +41,58 @@ def test_no_joint_leaves_its_limits(name):
         assert worst.position <= 0.02, f'{name}, seed {seed}: {worst}'
         assert worst.velocity <= 1.10, f'{name}, seed {seed}: {worst}'
         assert worst.effort <= 1.0, f'{name}, seed {seed}: {worst}'
+        assert_bounded_steps(worst, seed)
         acted += worst.cut > 0
     assert acted > 0.1 * SEEDS
+
+
+def assert_bounded_steps(worst, seed):
+    """`effort_rate_limit`, ten effort limits per second, bounds the law; braking, BRAKING_RATE."""
+    assert worst.law_step <= 10.0 * PERIOD + 1e-9, f'seed {seed}: {worst}'
+    assert worst.step <= BRAKING_RATE * 10.0 * PERIOD + 1e-9, f'seed {seed}: {worst}'
+
+
+@pytest.mark.parametrize('world', [HARD, HARD._replace(stopped=0.3)], ids=['runs', 'in fault'])
+def test_unknown_load(world):
+    """3 kg that the model does not know, 8 ms of delay, lost samples: no joint is too fast."""
+    model, dynamics = arm('panda')
+    for seed in range(30) if world is HARD else range(20, 35):
+        worst = run(model, dynamics, seed, world=world)
+        assert worst.velocity <= 1.10 and worst.effort <= 1.0, f'seed {seed}: {worst}'
+        if world is HARD:
+            assert_bounded_steps(worst, seed)
+        else:                               # the law of a fault begins with what was published
+            assert_bounded_steps(worst._replace(law_step=0.0), seed)
+        assert worst.phase == ('RUNNING' if world is HARD else 'FAULT')
+
+
+@pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
+@pytest.mark.parametrize('field, wrong', [('position', 2.0 * np.pi), ('position', -2.0 * np.pi),
+                                          ('velocity', 5.0)])
+def test_one_false_sample_does_not_throw_the_arm(mode, field, wrong):
+    """A turn off, or five times the velocity limit, for one period."""
+    for name, q in (('two_link', [0.3, 0.5]), ('panda', [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])):
+        model, _ = arm(name)
+        rig = Rig(model, q, mode=mode, stiffness=[10.0], damping=[1.0])
+        rig.rise()
+        rig.sense()
+        rig.state[field] += wrong * (1.0 if field == 'position' else model.velocity_limit)
+        rig.tick(sense=False)
+        fastest = np.zeros(model.nv)
+        for _ in range(300):
+            rig.tick()
+            fastest = np.maximum(fastest, abs(rig.qd))
+        assert (fastest < 0.07 * model.velocity_limit).all(), (name, fastest)
+        assert rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize('rate, delay, limit_rate, approach_rate', [
+    (1000.0, 0.002, 80.0, 7.0), (100.0, 0.002, 20.0, 4.0), (1000.0, 0.02, 40.0, 7.0),
+    (500.0, 0.0, 80.0, 7.0)])
+def test_slow_loops_correct_slowly(rate, delay, limit_rate, approach_rate):
+    record = settings.Settings(rate=rate, loop_delay=delay).settings_record()
+    assert record['limit_rate'] == pytest.approx(limit_rate)
+    assert record['approach_rate'] == pytest.approx(approach_rate)
 
 
 def test_without_them_arms_leave():
@@ -59,12 +110,12 @@ def test_room():
     j, s = np.zeros(1, JOINT).view(np.recarray)[0], np.zeros(1, SETTINGS).view(np.recarray)[0]
     j.position_lower, j.position_upper, j.velocity_limit = -1.0, 2.0, 3.0
     s.limit_rate, s.approach_rate = 80.0, 7.0
-    top = SHARE * 3.0
+    top, slow = SHARE * 3.0, RETURN_VELOCITY * 3.0
     for q, qd, least, most in ((0.5, 0.0, -top, top), (0.5, top, -2 * top, 0.0),
                                (1.9, 0.0, -top, 0.7), (1.9, 0.7, -top - 0.7, 0.0),
-                               (2.0, 0.0, -top, 0.0), (2.1, 0.1, -top - 0.1, -0.8),
-                               (-1.1, 0.0, 0.7, top), (9.0, 0.0, -top, -top),
-                               (-9.0, 0.0, top, top)):
-        assert room(j, s, q, qd) == pytest.approx((80.0 * least, 80.0 * most))
+                               (2.0, 0.0, -top, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),
+                               (2.1, -1.0, 1.0 - slow, 1.0 - slow), (-1.02, 0.0, 0.14, slow),
+                               (9.0, 0.0, -slow, -slow), (-9.0, 0.0, slow, slow)):
+        assert room(j, s, j.velocity_limit, q, qd) == pytest.approx((80.0 * least, 80.0 * most))
     j.position_lower, j.position_upper, j.velocity_limit = -np.inf, np.inf, np.inf
-    assert room(j, s, 5.0, 1e3) == (-np.inf, np.inf)
+    assert room(j, s, np.inf, 5.0, 1e3) == (-np.inf, np.inf)
