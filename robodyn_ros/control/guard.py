@@ -12,7 +12,7 @@ How much of an effort the arm is given is decided in :mod:`.limits`. Everything 
 arithmetic on the records of :mod:`.records`; time comes in as a number.
 """
 
-from math import inf, isnan
+from math import inf, isfinite, isnan
 
 from .records import ARM, DISARM, NO_REQUEST, STOP, VELOCITY_OR_FAULT
 
@@ -67,8 +67,9 @@ def fault(m, v, s, reason, joint, now):
     """Latch a fault; the first reason stays. Without a state to trust, only rest is held."""
     m.reason, m.joint, m.following = reason, joint, 0
     m.faults += 1
-    for i in range(v.q.shape[0]):       # what follows begins with what the arm was given last
-        v.extra[i] = v.published[i]
+    for i in range(v.q.shape[0]):
+        if not isfinite(v.extra[i]):    # what follows begins with what the arm was given last
+            v.extra[i] = v.published[i]
     m.blind = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
                     or reason == STATE_INCONSISTENT) else 0
     enter(m, FAULT, now)

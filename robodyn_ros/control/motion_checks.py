@@ -22,6 +22,7 @@ from .guard import (
 BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
 DIRECTION_TIME = 0.1        # s, memory of the changes of velocity
+WRONG_EFFORT = 0.1          # effort limits, besides gravity
 WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
 ROUNDING = 1e-9             # effort limits
 SWING = 0.05                # effort limits between two turns of an oscillating effort
@@ -81,10 +82,12 @@ def blocked(j, s, v, dt, i):
 
 
 def wrong_direction(j, v, i):
-    """Whether a joint has lately gained speed opposite to what the model predicts."""
+    """Whether a joint has lately gained speed opposite to its effort and to the prediction."""
     least = WRONG_CHANGE * j.velocity_limit
     return (abs(v.gained[i]) > least and abs(v.predicted_gain[i]) > least
-            and v.gained[i] * v.predicted_gain[i] < 0.0)
+            and v.gained[i] * v.predicted_gain[i] < 0.0
+            and abs(v.extra[i]) > WRONG_EFFORT * j.effort_limit
+            and v.extra[i] * v.predicted_gain[i] > 0.0)
 
 
 def note(joints, v, dt):

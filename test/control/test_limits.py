@@ -63,7 +63,8 @@ def test_unknown_load(world):
             assert_bounded_steps(worst, seed)
         else:                               # the law of a fault begins with what was published
             assert_bounded_steps(worst._replace(law_step=0.0), seed)
-        assert worst.phase == ('RUNNING' if world is HARD else 'FAULT')
+        # Unknown loads may be a fault, too: joints that move against their efforts
+        assert world is HARD or worst.phase == 'FAULT'
 
 
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
