@@ -64,14 +64,18 @@ def enter(m, phase, now):
 
 
 def fault(m, v, s, reason, joint, now):
-    """Latch a fault; the first reason stays. Without a state to trust, only rest is held."""
+    """
+    Latch a fault; the first reason stays.
+
+    Without a state to trust, or efforts that act as they should, only an arm at rest is held.
+    """
     m.reason, m.joint, m.following = reason, joint, 0
     m.faults += 1
     for i in range(v.q.shape[0]):
         if not isfinite(v.extra[i]):    # what follows begins with what the arm was given last
             v.extra[i] = v.published[i]
     m.blind = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
-                    or reason == STATE_INCONSISTENT) else 0
+                    or reason == STATE_INCONSISTENT or reason == WRONG_DIRECTION) else 0
     enter(m, FAULT, now)
     if reason == CLOCK_STOPPED:         # no fault efforts, which would need time that passes
         m.blind, m.since = 1, -inf

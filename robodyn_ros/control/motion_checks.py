@@ -22,7 +22,7 @@ from .guard import (
 BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
 DIRECTION_TIME = 0.1        # s, memory of the changes of velocity
-WRONG_EFFORT = 0.1          # effort limits, besides gravity
+WRONG_EFFORT = 0.25         # effort limits, besides gravity
 WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
 ROUNDING = 1e-9             # effort limits
 SWING = 0.05                # effort limits between two turns of an oscillating effort

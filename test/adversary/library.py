@@ -23,6 +23,8 @@ QUEUE = 10              # samples that the middleware keeps
 LEAD = 0.002            # s from now that a trajectory starts
 
 
+RELEASE = 50        # ticks in which what has braked a joint is let go again
+
 class Library:
     """
     One controller, for many runs.
@@ -83,7 +85,9 @@ class Library:
         self._stepped = world.time
         before = features.braking_cycles(self.controller)
         published = self.controller.step(now)
-        self._cut = features.braking_cycles(self.controller) - before
+        if features.braking_cycles(self.controller) != before:
+            self._cut = RELEASE
+        self._cut = max(0, self._cut - 1)
         if gap:
             self.tell(stalled=0.0, missed=0)
         return [self.controller.tau.copy()] if published else []
