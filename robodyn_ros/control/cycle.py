@@ -130,6 +130,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         guard.damped_gravity(s, v, tau)
 
     # How much of it the arm is given
+    sound = True
     if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
         sound = limits.finite(tau)
         for i in range(n):
@@ -139,7 +140,8 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             v.extra[i] = tau[i] - v.supply[i]
         limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, 1.0)
         motion_checks.note(joints, v, dt)
-        if not (limits.clamp(joints, tau) and sound):
+        sound = limits.clamp(joints, tau) and sound
+        if not sound:
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
@@ -148,7 +150,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             limits.limit(joints, v, m, dt, tau)
         for i in range(n):
             v.extra[i] = tau[i] - v.supply[i]
-        if publishing and m.blind == 0:
+        if publishing and m.blind == 0 and sound:   # else the state may be what is wrong
             limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau,
                                guard.held(s, m, now))
     elif last_message:

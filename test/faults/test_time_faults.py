@@ -20,8 +20,8 @@ RATE = np.array([800.0, 300.0])         # N·m/s, of two_link: ten times its eff
 
 
 @row('computed effort not finite', 'EFFORT_NOT_FINITE', file='control/cycle.py',
-     line='        if not (limits.clamp(joints, tau) and sound):\n',
-     instead='        limits.clamp(joints, tau)\n        if False:\n')
+     line='        sound = limits.clamp(joints, tau) and sound\n',
+     instead='        limits.clamp(joints, tau)\n        sound = True\n')
 def test_effort_not_finite(running, remote):
     """It is never published: gravity for a bounded time, a ramp to zero, nothing; latched."""
     arm = running(mode='computed_torque')
