@@ -55,6 +55,8 @@ CODES = tuple(REASONS)
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST) = range(len(CODES))
 
+# Velocity limits, and growth since the fault: a faster arm is not slowed by the efforts of a fault
+RUNAWAY, RUNAWAY_GROWTH = 1.3, 1.2
 FORGIVEN = 0.1      # periods that each cycle in time makes up for: more than 10 % missed add up
 
 
@@ -67,7 +69,7 @@ def fault(m, v, s, reason, joint, now):
     """
     Latch a fault; the first reason stays.
 
-    Without a state to trust, or efforts that act as they should, only an arm at rest is held.
+    Without a state to trust only an arm at rest is held.
     """
     m.reason, m.joint, m.following = reason, joint, 0
     m.faults += 1
@@ -75,7 +77,10 @@ def fault(m, v, s, reason, joint, now):
         if not isfinite(v.extra[i]):    # what follows begins with what the arm was given last
             v.extra[i] = v.published[i]
     m.blind = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
-                    or reason == STATE_INCONSISTENT or reason == WRONG_DIRECTION) else 0
+                    or reason == STATE_INCONSISTENT) else 0
+    m.fault_speed = 0.0
+    for i in range(v.q.shape[0]):
+        m.fault_speed = max(m.fault_speed, abs(v.qd[i]) / v.speed_limit[i])
     enter(m, FAULT, now)
     if reason == CLOCK_STOPPED:         # no fault efforts, which would need time that passes
         m.blind, m.since = 1, -inf
@@ -252,6 +257,8 @@ def fault_efforts(s, v, m, trusted, now, dt, tau):
             m.since = now
         if not at_rest(v, s.rest_velocity):
             m.since = -inf
+    if m.blind == 0 and grows_worse(v, m):
+        m.blind, m.since = 1, -inf
     damped_gravity(s, v, tau)
     if m.publishing == 1 and m.blind == 0 and s.fault_keeps_holding == 1:
         return True
@@ -263,6 +270,15 @@ def fault_efforts(s, v, m, trusted, now, dt, tau):
             v.extra[i] = keep / kept * (v.supply[i] + v.extra[i]) - v.supply[i]
             v.published[i] = keep / kept * (v.supply[i] + v.published[i]) - v.supply[i]
     return keep > 0.0
+
+
+def grows_worse(v, m):
+    """Whether the efforts of a fault make the arm faster: they act as no model says."""
+    for i in range(v.q.shape[0]):
+        speed = abs(v.qd[i]) / v.speed_limit[i]
+        if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
+            return True
+    return False
 
 
 def held(s, m, now):

@@ -99,6 +99,7 @@ MEMORY = np.dtype([
     ('missed', float),                  # periods, less those forgiven
     ('strain', float),                  # s at the effort or the rate limit, less those without
     ('strained', np.int64),             # joint
+    ('fault_speed', float),             # velocity limits, of the fastest joint at the fault
     ('power_time', float),              # s above the power limit
     ('implausible', np.int64),          # samples of a joint that were rejected
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),

@@ -264,7 +264,8 @@ def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, off
     for speed in (qd, np.zeros(2), np.full(2, 5e-324), -np.array(qd)):
         law(rig, POSE, speed)
         assert (abs(rig.controller.tau) <= arm.effort_limit).all()      # NaN is not
-    assert rig.phase == 'RUNNING'
+    # No effort makes an arm change its velocity from cycle to cycle as it does here
+    assert rig.controller.reason_code in ('NO_REASON', 'WRONG_DIRECTION')
 
 
 def test_limits_hold_without_the_friction(two_link, monkeypatch):
