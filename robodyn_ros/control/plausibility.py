@@ -58,8 +58,8 @@ def judge(joints, s, state, m, v, driving):
         found = sample(j, m, v, q, state[i].velocity, received, state[i].stamp, driving, i)
         if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > s.late_limit:
             found = STATE_LATE
-        if found != NO_REASON and (reason == NO_REASON or found == STATE_INCONSISTENT):
-            reason, joint = found, i
+        if reason == NO_REASON or (found == STATE_INCONSISTENT and reason != found):
+            reason, joint = found, i if found != NO_REASON else -1
     return reason, joint
 
 
