@@ -76,7 +76,7 @@ def test_position_and_velocity_contradict_each_other(running):
         assert effort.tolist() == [0.0, 0.0]
         arm.faulted('STATE_INCONSISTENT')
         arm.refuses_reset('positions and velocities of the state contradict each other')
-        arm.velocity = np.zeros(2)
+        arm.position, arm.velocity = np.array([0.3, 0.5]), np.zeros(2)
         arm.nothing()
         arm.faulted('STATE_INCONSISTENT')
         arm.reset()
