@@ -38,12 +38,17 @@ def judge(joints, s, state, m, v, driving):
     """
     Decide for each joint whether its newest sample is used; return (reason, joint) of a fault.
 
-    Writes ``v.position`` (nv,), the newest positions with turns of continuous joints counted, and
-    ``v.rejected`` (nv,), the samples rejected in a row: where it is not 0 the sample is not used.
+    Writes ``v.position`` and ``v.velocity`` (nv,), those of the newest samples with turns of
+    continuous joints counted, and ``v.rejected`` (nv,), the samples rejected in a row: where it is
+    not 0 the sample is not used. What comes at the time of the sample before it is no new sample.
 
     :param driving: 0: efforts are zero, any sample is taken; 1: the arm is driven; 2: a fault is
         in force, in which an arm may be too fast.
     """
+    if driving == 2 and m.reason == STATE_INCONSISTENT:     # the pose of its efforts stays
+        for i in range(v.q.shape[0]):
+            v.judged[i], v.rejected[i] = state[i].received, 1.0
+        return m.reason, m.joint
     reason, joint = NO_REASON, -1
     for i in range(v.q.shape[0]):
         j, received = joints[i], state[i].received
@@ -55,11 +60,12 @@ def judge(joints, s, state, m, v, driving):
         lateness(s, v, state[i].stamp, received - v.judged[i], received, i)
         v.judged[i] = received
         v.position[i] = q = nearest(j, state[i].position, v.q[i])
+        v.velocity[i] = state[i].velocity
         found = sample(j, m, v, q, state[i].velocity, received, state[i].stamp, driving, i)
         if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > s.late_limit:
             found = STATE_LATE
-        if found != NO_REASON and (reason == NO_REASON or found == STATE_INCONSISTENT):
-            reason, joint = found, i
+        if reason == NO_REASON or (found == STATE_INCONSISTENT and reason != found):
+            reason, joint = found, i if found != NO_REASON else -1
     return reason, joint
 
 
@@ -67,6 +73,7 @@ def begin(v, state, i):
     """Take the first sample of a joint, or the first one after time jumped."""
     v.judged[i] = v.accepted[i] = state[i].received
     v.stamp[i], v.position[i] = state[i].stamp, state[i].position
+    v.velocity[i] = state[i].velocity
     v.offset[i] = state[i].received - state[i].stamp
     v.drift[i] = v.stamped_drift[i] = v.rejected[i] = v.late[i] = v.interval[i] = 0.0
 
@@ -81,6 +88,7 @@ def nearest(j, q, before):
 
 def sample(j, m, v, q, qd, received, stamp, driving, i):
     """Accept or reject a sample; return the reason of a fault, or NO_REASON."""
+    v.accepted[i] = min(v.accepted[i], received)            # a clock may go back by a little
     elapsed, step = received - v.accepted[i], q - v.q[i]
     measured = abs(qd) <= CREDIBLE * j.velocity_limit       # not so NaN
     jumped = abs(step) > JUMP * v.speed_limit[i] * elapsed + j.consistency_tolerance

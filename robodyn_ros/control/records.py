@@ -127,7 +127,8 @@ class Vectors(NamedTuple):
     extra: ndarray          # effort of the law within its limits, less supply
     published: ndarray      # published effort less supply
     speed_limit: ndarray    # velocity limit on its way to another one
-    position: ndarray       # newest position, whether it is used or not
+    position: ndarray       # newest position and velocity, whether they are used or not
+    velocity: ndarray
     judged: ndarray         # s, receipt of the newest sample that was judged
     accepted: ndarray       # s, receipt of the sample in use
     stamp: ndarray          # s, its time stamp

@@ -22,7 +22,7 @@ def observe(joints, s, state, m, v, elapsed):
     for i in range(v.q.shape[0]):
         if v.rejected[i] > 0.0:
             continue
-        q, qd = v.position[i], state[i].velocity
+        q, qd = v.position[i], v.velocity[i]
         if m.observing == 0:
             v.filtered[i], v.qd[i] = q, 0.0
         before = v.qd[i]

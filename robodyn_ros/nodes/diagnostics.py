@@ -7,6 +7,7 @@ from math import inf
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.logging import get_logger
 
 from ..control import guard
 from ..control.records import MODES
@@ -24,6 +25,7 @@ class Report:
     def __init__(self, node_name: str):
         self.name, self.timing_name = f'{node_name}: control loop', f'{node_name}: timing'
         self._last: tuple[float, int, int] | None = None       # time, cycles, missed
+        self._logger, self._warned = get_logger(node_name), False
 
     def idle(self, trouble: str) -> DiagnosticStatus:
         """Status of a node whose loop does not run; ``trouble``: why not, '' if nobody asked."""
@@ -50,6 +52,10 @@ class Report:
         newly_missed = loop.tally.missed - missed
         phase, refused = guard.PHASES[m['phase']], loop.tally.refused
         level, message = DiagnosticStatus.OK, f'{phase}, {MODES[m["mode"]]}'
+        if m['implausible'] and not self._warned:
+            self._warned = True         # once: how many there are is in the diagnostics
+            self._logger.warning('a joint state was implausible, and the one before it stays in '
+                                 'use: /diagnostics counts such samples')
         listeners = int(loop.controller.outside['listeners'][0])
         if newly_missed:
             level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
@@ -71,6 +77,7 @@ class Report:
             'accepted trajectories': references.accepted,
             'refused trajectories': references.refused,
             'refused samples': sum(refused.values()), **_counts(refused),
+            'implausible samples': m['implausible'],
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
             'cycles at position or velocity limits': m['kept_inside'],
         }

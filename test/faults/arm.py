@@ -21,6 +21,8 @@ from robodyn_ros.model.library import robot_path
 
 START, PERIOD = 100.0, 0.001        # s
 PATIENCE = 10.0     # s, wall time for one answer
+# For tests of other rows that put the arm elsewhere without the velocity which would bring it there
+TELEPORTED = {'consistency_tolerance': [0.0]}
 # Share of the efforts in each tick of the ramp of conftest.EXACT; the last message is zero
 RAMP = np.maximum(0.0, 1.0 - np.arange(51) / 49.5)
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from faults.arm import PERIOD, RAMP, Arm
+from faults.arm import PERIOD, RAMP, TELEPORTED, Arm
 from faults.rows import row
 
 from robodyn_ros import Dynamics
@@ -30,7 +30,7 @@ def test_effort_above_the_limit_step_above_the_rate_limit(running, remote):
     """Gravity is kept at once, the rest comes at its rate up to the limit; too long is a fault."""
     limit, step = np.array([18.5, 5.0]), np.array([0.1, 0.2])
     arm = running(mode='joint_impedance', effort_limit=limit.tolist(), saturation_timeout=0.0495,
-                  effort_rate_limit=(step / PERIOD).tolist(), arming_timeout=1.0)
+                  effort_rate_limit=(step / PERIOD).tolist(), arming_timeout=1.0, **TELEPORTED)
     assert arm.tick() == near(arm.gravity)
     arm.position = arm.position - [0.05, 0.08]
     arm.effort = g = arm.gravity
@@ -87,7 +87,8 @@ class Inside:
      instead='            push = 0.0\n')
 def test_position_or_velocity_limit_breached(controller, remote):
     """Only what is outward of the effort is cut, and motion damped; gravity and joint2 stay."""
-    arm = Arm(remote, controller(effort_rate_limit=[1e7], loop_delay=0.0, arming_timeout=1.0))
+    arm = Arm(remote, controller(effort_rate_limit=[1e7], loop_delay=0.0, arming_timeout=1.0,
+                                 **TELEPORTED))
     arm.configure()
     arm.refuses_activation('position is outside its limits (joint1)', position=[3.2, 0.5],
                            effort=[])
@@ -129,7 +130,8 @@ def test_position_or_velocity_limit_breached(controller, remote):
 def test_mode_gain_or_payload_change(running, remote):
     """The present pose becomes the reference, and what differs blends at the effort rate."""
     step, away = np.array([0.4, 0.1]), np.array([0.01, -0.02])
-    arm = running(mode='joint_impedance', effort_rate_limit=(step / PERIOD).tolist())
+    arm = running(mode='joint_impedance', effort_rate_limit=(step / PERIOD).tolist(),
+                  **TELEPORTED)
     payload = {'payload_frame': 'tool0', 'payload_mass': 0.5, 'payload_com': [0.02, 0.0, 0.0]}
     empty = arm.dynamics.gravity
     loaded = Dynamics(with_payload(arm.model, *payload.values())).gravity
@@ -139,9 +141,9 @@ def test_mode_gain_or_payload_change(running, remote):
             ({'mode': 'joint_impedance'}, empty, True, [300.0, 80.0]),
             (payload, loaded, True, [300.0, 80.0]),
             ({'mode': 'gravity_compensation'}, loaded, True, [0.0, 0.0])):
+        g = arm.effort = gravity(arm.position)      # what it carries by then, as its sensors say
         before = arm.tick()
         assert remote.set('controller', **change) == ''
-        g = gravity(arm.position)
         held = compensated * g
         assert arm.ticks(60) == near(blend(before, held, step, 60), abs=1e-9)
 

@@ -178,7 +178,7 @@ def test_simulated_robot_that_compensates_gravity_itself(start, remote):
 
 
 @row('nobody listens on commands', 'NOBODY_LISTENS', file='control/guard.py',
-     line='    if listeners == 0:\n', instead='    if False:\n')
+     line='    if outside.listeners == 0:\n', instead='    if False:\n')
 def test_nobody_listens_on_commands(controller, remote):
     """No arming; while RUNNING a warning, and nothing adds up that a new listener would get."""
     arm = Arm(remote, controller(mode='joint_impedance', arming_timeout=1.0,

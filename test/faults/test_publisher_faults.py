@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from faults.arm import PERIOD, START, Arm
+from faults.arm import PERIOD, START, TELEPORTED, Arm
 from faults.efforts import SHARES, goes_limp
 from faults.rows import row
 from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
@@ -136,7 +136,7 @@ def test_the_state_publisher_restarts(running, remote):
 
 def test_publishers_of_a_joint_each(controller, remote):
     """Disjoint sets are merged, in any order, and each must be fresh."""
-    arm = Sources(remote, controller())
+    arm = Sources(remote, controller(**TELEPORTED))
     arm.bring_up()
     for order in ((0, 1), (1, 0), (0, 1)):
         arm.order = order

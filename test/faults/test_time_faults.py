@@ -6,13 +6,14 @@ import signal
 
 import numpy as np
 import pytest
-from faults.arm import PERIOD, Arm, Simulation
+from faults.arm import PERIOD, TELEPORTED, Arm, Simulation
 from faults.efforts import goes_limp, moving
 from faults.rows import row
 from nodes.bring_up import SIMULATOR, bring_up
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from processes import node
+from robodyn_ros.control.limits import BRAKING_RATE
 
 near = pytest.approx
 TOO_FAR = 1e306                         # rad: a number, but the law's answer to it is none
@@ -24,13 +25,14 @@ RATE = np.array([800.0, 300.0])         # N·m/s, of two_link: ten times its eff
      instead='        limits.clamp(joints, tau)\n        sound = True\n')
 def test_effort_not_finite(running, remote):
     """It is never published: gravity for a bounded time, a ramp to zero, nothing; latched."""
-    arm = running(mode='computed_torque')
+    arm = running(mode='computed_torque', position_margin=[0.0], **TELEPORTED)
     for mode in ('joint_impedance', 'computed_torque'):     # an infinite one, and none at all
         assert remote.set('controller', mode=mode) == ''
         assert arm.tick() == near(arm.gravity)
         g, here = arm.gravity, arm.position.copy()
         arm.position[0] = TOO_FAR
-        assert arm.tick() == near(arm.gravity)              # of the angle that it stands for
+        # Gravity of the angle that it stands for, and what brings joint1 back inside, at its rate
+        assert arm.tick() == near(arm.gravity - BRAKING_RATE * PERIOD * RATE * [1.0, 0.0])
         arm.position = here
         goes_limp(arm, arm.tick, g, first=1)
         arm.faulted('EFFORT_NOT_FINITE')
@@ -48,7 +50,8 @@ def test_missed_periods(start, remote):
     simulator.wait_for_line('simulator ready')
     arm = Arm(remote, start(
         node('controller'), '--ros-args', '-p', 'state_timeout:=1.0', '-p', 'rate:=100.0',
-        '-p', 'missed_limit:=25', '-p', 'fault_hold_time:=0.2', '-p', 'fault_ramp_time:=0.2'))
+        '-p', 'missed_limit:=25', '-p', 'late_limit:=1.0', '-p', 'fault_hold_time:=0.2',
+        '-p', 'fault_ramp_time:=0.2'))
     bring_up(remote)
     remote.until(lambda: len(remote.commands) > 10, 'commands')
 
@@ -114,7 +117,7 @@ def test_states_do_not_stay_fresh_when_time_jumps_back(running, remote):
 
 def test_velocities_are_estimated_anew_when_time_jumps(running):
     """A simulation that begins again puts the arm elsewhere: that is no motion to be damped."""
-    arm = running(missing_velocity='estimate', mode='joint_impedance')
+    arm = running(missing_velocity='estimate', mode='joint_impedance', **TELEPORTED)
     arm.velocity[:] = 0.02, -0.02
     moving(arm, 50, velocity=[])
     for jump in (-95.0, 1000.0):
@@ -130,11 +133,14 @@ def test_time_that_stands_still_on_the_grid(controller, remote):
     """At a fixed rate a paused simulation holds the output, however long, and then goes on."""
     arm = Simulation(remote, controller(
         trigger='timer', rate=200.0, mode='computed_torque', acceleration_kp=[100.0],
-        acceleration_kd=[20.0], stiffness=[0.0], damping=[0.0]))
+        acceleration_kd=[20.0], stiffness=[0.0], damping=[0.0], **TELEPORTED))
     arm.bring_up()
     assert arm.hears(20) == near(np.tile(arm.gravity, (20, 1)))
     arm.position -= 0.3
-    arm.send(0.0)
+    arm.pass_time(1e-9)             # two samples of the same time are one
+    for _ in range(3):
+        arm.send(0.0)
+        arm.hears(5)
     held = arm.gravity
     for elapsed in (0.0, 0.005, 0.005):         # step by step toward what pulls the arm back
         arm.pass_time(elapsed)

@@ -1,0 +1,148 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that show in the motion, in closed loop with exact dynamics."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from control.rig import Rig
+
+from robodyn_ros import load_urdf
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.model.library import robot_path
+
+POSE = np.array([0.3, 0.5])
+
+
+class Mirrored(Rig):
+    """An arm of which some encoders count backward, and some joints are blocked."""
+
+    mirror, blocked = np.ones(2), ()
+
+    def sense(self):
+        """Positions as seen by encoders that agree at POSE."""
+        super().sense()
+        self.state['position'] = POSE + self.mirror * (self.q - POSE)
+        self.state['velocity'] = self.mirror * self.qd
+
+    def tick(self, *, sense=True):
+        """One period, in which blocked joints stay."""
+        out = super().tick(sense=sense)
+        for i in self.blocked:
+            self.q[i], self.qd[i] = POSE[i], 0.0
+        return out
+
+
+class Late(Rig):
+    """An arm whose efforts take effect some periods later."""
+
+    periods = 0
+
+    def rise(self):
+        """Rise without delay, which begins then."""
+        super().rise()
+        self.waiting = deque([self.tau] * self.periods)
+
+    def tick(self, *, sense=True):
+        """One period of the controller, and one of the arm under older efforts."""
+        if not hasattr(self, 'waiting'):
+            return super().tick(sense=sense)
+        if sense:
+            self.sense()
+        published = self.controller.step(self.time)
+        self.waiting.append(self.controller.tau.copy())
+        tau = self.waiting.popleft()
+        for _ in range(self.substeps):
+            h = self.period / self.substeps
+            self.qd += h * self.dynamics.forward_dynamics(self.q, self.qd, tau)
+            self.q += h * self.qd
+        self.time += self.period
+        return self.controller.tau if published else None
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """The textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+def follow(rig, goal, seconds):
+    """Follow a trajectory from now on."""
+    rig.controller.follow(Waypoints(rig.model.joint_names, [seconds], [goal], [[0.0, 0.0]]),
+                          rig.time + 0.01)
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_healthy_motion_is_no_fault(two_link, seed):
+    """Trajectories at random, up to the velocity limits, in each mode that follows them."""
+    random = np.random.default_rng(seed)
+    rig = Rig(two_link, POSE, mode=['joint_impedance', 'computed_torque'][seed % 2])
+    rig.rise()
+    for _ in range(6):
+        try:
+            follow(rig, random.uniform(-2.0, 2.0, 2), random.uniform(0.3, 1.0))
+        except TrajectoryError:                     # too fast
+            continue
+        rig.run(0.6)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+@pytest.mark.parametrize('joint', [0, 1])
+@pytest.mark.parametrize('mode', ['joint_impedance', 'computed_torque'])
+def test_an_encoder_that_counts_backward_is_found(two_link, mode, joint):
+    """Before the joint is fast; with the joint named."""
+    rig = Mirrored(two_link, POSE, mode=mode)
+    rig.rise()
+    rig.mirror = np.where(np.arange(2) == joint, -1.0, 1.0)
+    rig.qd[joint] = 0.1
+    for _ in range(500):
+        rig.tick()
+        if rig.phase == 'FAULT':
+            break
+    assert rig.controller.reason_code == 'WRONG_DIRECTION'
+    assert rig.controller.reason.endswith(f'(joint{joint + 1})')
+    assert (abs(rig.qd) < 0.5 * two_link.velocity_limit).all()
+
+
+@pytest.mark.parametrize('joint', [0, 1])
+def test_a_blocked_joint_is_found(two_link, joint):
+    """It stands for half a second under effort; or the reference is too far ahead before that."""
+    for way, code in ((0.4, 'JOINT_BLOCKED'), (1.5, 'FOLLOWING_ERROR')):
+        rig = Mirrored(two_link, POSE, mode='joint_impedance', following_error=[0.5])
+        rig.rise()
+        rig.blocked = (joint,)
+        goal = POSE.copy()
+        goal[joint] += way
+        follow(rig, goal, 0.6)
+        rig.run(1.2)
+        assert rig.controller.reason_code == code
+        assert rig.controller.reason.endswith(f'(joint{joint + 1})')
+
+
+def test_an_unstable_loop_is_found(two_link):
+    """Delay that gains were not made for: a fault in 0.3 s, and velocities within their limits."""
+    rig = Late(two_link, POSE, mode='joint_impedance', stiffness=[4000.0, 1000.0],
+               damping=[200.0, 30.0], arming_effort=10.0)
+    rig.periods = 15
+    rig.rise()
+    rig.qd[:] = 0.02, -0.02
+    begin, fastest = rig.time, 0.0
+    while rig.phase == 'RUNNING':
+        rig.tick()
+        fastest = max(fastest, (abs(rig.qd) / two_link.velocity_limit).max())
+        assert rig.time - begin < 1.0
+    assert rig.controller.reason_code == 'EFFORT_OSCILLATES'
+    assert fastest < 1.1
+
+
+def test_power(two_link):
+    """The same motion with a limit of the power that it takes, and with a lower one."""
+    for limit, phase in ((40.0, 'RUNNING'), (15.0, 'FAULT')):
+        rig = Rig(two_link, POSE, mode='computed_torque', power_limit=limit)
+        rig.rise()
+        follow(rig, [1.5, 0.5], 1.0)
+        rig.run(1.0)
+        assert rig.phase == phase
+    assert rig.controller.reason_code == 'POWER_ABOVE_LIMIT'

@@ -1,0 +1,141 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which joint states are believed: healthy ones always, contradictions not for long."""
+
+import numpy as np
+import pytest
+from control.rig import Rig
+
+from robodyn_ros import load_urdf
+from robodyn_ros.model.library import robot_path
+
+POSE = np.array([0.3, 0.5])
+FOUND = 50                  # periods of 1 ms
+SLOW = {'stiffness': [20.0, 5.0], 'damping': [4.0, 1.0], 'loop_delay': 0.025,
+        'acceleration_kp': [25.0], 'acceleration_kd': [10.0], 'state_timeout': 0.3}
+
+
+class Told(Rig):
+    """An arm whose state is told with changes: ``lie(q, qd)`` returns both."""
+
+    lie = staticmethod(lambda q, qd: (q, qd))
+
+    def sense(self):
+        """A sample, with a stamp, and with what is told instead of the truth."""
+        super().sense()
+        self.state['stamp'] = self.time
+        self.state['position'], self.state['velocity'] = self.lie(self.q.copy(), self.qd.copy())
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """The textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize(('every', 'settings'), [(1, {}), (40, SLOW)], ids=['1 kHz', '25 Hz'])
+def test_healthy_motion_is_believed(two_link, every, settings, seed):
+    """With noise, a fifth of the samples lost, and at any rate that the gains are made for."""
+    random = np.random.default_rng(seed)
+    rig = Told(two_link, POSE, mode=['gravity_compensation', 'joint_impedance'][seed % 2],
+               **settings)
+    rig.lie = lambda q, qd: (q + 1e-4 * random.standard_normal(2),
+                             qd + 1e-2 * random.standard_normal(2))
+    rig.controller.arm()
+    for k in range(3000):
+        rig.tick(sense=k % every == 0 and random.uniform() > 0.2)
+        if rig.phase == 'RUNNING' and k % 700 == 600:       # somebody pushes
+            rig.qd += random.uniform(-0.8, 0.8, 2)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.controller.memory['implausible'][0] == 0
+
+
+LIES = {
+    'a turn more': lambda q, qd: (q + 2.0 * np.pi, qd),
+    'a wrong sign': lambda q, qd: (q, -qd),
+    'degrees': lambda q, qd: (q, np.degrees(qd)),
+    'exchanged joints': lambda q, qd: (q[::-1], qd[::-1]),
+    'one joint frozen': lambda q, qd: (np.where([True, False], POSE, q), qd),
+    'a velocity that stays': lambda q, qd: (q, 0.0 * qd),
+}
+
+
+@pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance', 'computed_torque'])
+@pytest.mark.parametrize('lie', LIES)
+def test_contradictions_are_found(two_link, lie, mode):
+    """In motion, in 50 ms, before the arm is faster than it was; or it has come to rest."""
+    rig = Told(two_link, POSE, mode=mode)
+    rig.rise()
+    rig.qd[:] = before = np.array([1.0, -0.8])
+    rig.lie = LIES[lie]
+    for _ in range(FOUND):
+        rig.tick()
+        if rig.phase == 'FAULT':
+            break
+    if mode != 'gravity_compensation' and rig.phase == 'RUNNING':
+        assert abs(rig.q - POSE).max() < 0.06       # the law has stopped it within the tolerance
+    else:
+        assert rig.controller.reason_code == 'STATE_INCONSISTENT'
+    assert (abs(rig.qd) < 2.0 * abs(before)).all()
+
+
+@pytest.mark.parametrize('seed', range(8))
+def test_one_bad_sample_moves_nothing(two_link, seed):
+    """Whatever it says, and in whichever mode: counted, and no joint moves."""
+    random = np.random.default_rng(seed)
+    mode = ['gravity_compensation', 'joint_impedance', 'computed_torque'][seed % 3]
+    rig = Told(two_link, POSE, mode=mode)
+    rig.rise()
+    for k in range(4):
+        away = random.choice([-1.0, 1.0], 2) * random.uniform(0.1, 7.0, 2)
+        fast = random.choice([-1.0, 1.0], 2) * random.uniform(1.2, 9.9, 2)
+        rig.lie = lambda q, qd, k=k, away=away, fast=fast: (
+            (q + away, qd) if k % 2 else (q, fast * two_link.velocity_limit))
+        rig.run(0.001 * (1 + k // 2))               # one of them, then two in a row
+        rig.lie = Told.lie
+        rig.run(0.05)
+        assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.controller.memory['implausible'][0] == 12
+    assert abs(rig.qd).max() < 1e-3 and abs(rig.q - POSE).max() < 1e-4
+
+
+def test_a_clock_that_goes_back_a_little_is_no_jump(two_link):
+    """Samples of the past are judged by their values."""
+    rig = Told(two_link, POSE)
+    rig.rise()
+    for _ in range(5):
+        rig.time -= 0.02
+        rig.run(0.1)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.controller.memory['implausible'][0] == 0
+
+
+def test_a_sample_of_the_same_time_is_none(two_link):
+    """Neither its position nor its velocity is used: two states can have the same stamp."""
+    rig = Told(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    before, stamp = rig.published[-1].copy(), rig.state['received'].copy()
+    rig.state['position'], rig.state['velocity'] = POSE + 0.4, 8.0
+    rig.state['received'] = stamp
+    assert rig.tick(sense=False) == pytest.approx(before)
+
+
+def test_latency_is_found(two_link):
+    """Time stamps that fall behind, on whichever clock; a constant difference is none."""
+    rig = Told(two_link, POSE)
+    rig.rise()
+
+    def tick(stamp):
+        rig.sense()
+        rig.state['stamp'] = stamp
+        rig.tick(sense=False)
+    for _ in range(200):
+        tick(rig.time - 1e6)
+    rig.controller.memory['observing'] = 0
+    begin = rig.time
+    while rig.phase == 'RUNNING':
+        late = 0.05 * (rig.time - begin)
+        tick(rig.time - 1e6 - late)
+        assert late < 0.01
+    assert rig.controller.reason_code == 'STATE_LATE'

@@ -1,0 +1,141 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that show in the motion: one test a row of the table in docs/safety.md."""
+
+import numpy as np
+import pytest
+from faults.arm import PERIOD
+from faults.efforts import moving
+from faults.rows import row
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+near = pytest.approx
+ZERO = [0.0, 0.0]
+
+
+def motion(arm, position, seconds):
+    """A trajectory to a position."""
+    point = JointTrajectoryPoint(positions=list(map(float, position)), velocities=ZERO)
+    point.time_from_start.sec = int(seconds)
+    point.time_from_start.nanosec = round(1e9 * (seconds % 1.0))
+    return JointTrajectory(joint_names=arm.names, points=[point])
+
+
+def follow(arm, position, seconds):
+    """Make the controller follow a trajectory."""
+    arm.remote.trajectories().publish(motion(arm, position, seconds))
+    arm.controller.wait_for_line('following a trajectory')
+
+
+@row('position outside its limits by more than a margin', 'POSITION_OUTSIDE',
+     file='control/motion_checks.py', line='        if outside(j, v.q[i]):\n',
+     instead='        if False:\n')
+def test_position_outside_by_more_than_a_margin(running, remote):
+    """Pushed out of its limits: latched, also when it has come back; no arming outside."""
+    arm = running(position_margin=[0.01], arming_timeout=1.0)
+    arm.velocity[0] = 7.0
+    while arm.position[0] < 3.1:
+        moving(arm, 1)
+    arm.velocity[0] = 0.5
+    while arm.position[0] < 3.1516:
+        assert moving(arm, 1)[0].any()
+    moving(arm, 1)
+    arm.faulted('POSITION_OUTSIDE')
+    assert remote.diagnostics['reason'] == 'position is outside its limits (joint1)'
+    arm.velocity[0] = -0.2
+    for _ in range(60):
+        moving(arm, 1)
+    arm.velocity[0] = 0.0
+    arm.until(ZERO)
+    arm.nothing()
+    arm.faulted('POSITION_OUTSIDE')
+    arm.refuses_reset('position is outside its limits (joint1)', position=[3.2, 0.5], effort=[])
+
+
+@row('the arm does not follow its reference', 'FOLLOWING_ERROR', file='control/motion_checks.py',
+     line='                return FOLLOWING_ERROR, i\n', instead='                pass\n')
+def test_the_arm_does_not_follow_its_reference(running):
+    """Gravity as soon as the reference is too far ahead, then zero; latched."""
+    arm = running(mode='joint_impedance', following_error=[0.1, 0.05], stiffness=[40.0, 10.0],
+                  damping=[4.0, 1.0], blocked_effort=0.0)
+    follow(arm, arm.position + [0.05, 0.1], 0.5)
+    efforts = arm.until(ZERO)
+    driven = abs(efforts - arm.gravity)[:, 1] > 0.1
+    assert 220 < driven[:300].sum() < 265           # half of the way, in half of the time
+    arm.faulted('FOLLOWING_ERROR')
+    arm.nothing()
+    arm.reset()
+    assert arm.tick() == near(arm.gravity)
+
+
+@row('a joint is driven and does not move', 'JOINT_BLOCKED', file='control/motion_checks.py',
+     line='            return JOINT_BLOCKED, i\n', instead='            pass\n')
+def test_a_joint_is_driven_and_does_not_move(running, remote):
+    """After half a second of 30 % of its effort limit besides gravity; latched."""
+    arm = running(mode='joint_impedance')
+    follow(arm, arm.position + [0.1, 0.0], 0.2)
+    efforts = arm.until(ZERO)
+    driven = (efforts - arm.gravity)[:, 0] > 24.0
+    assert 490 < driven.sum() < 550
+    arm.faulted('JOINT_BLOCKED')
+    assert remote.diagnostics['reason'] == 'the joint is driven and does not move (joint1)'
+
+
+@row('a joint accelerates against its effort', 'WRONG_DIRECTION', file='control/motion_checks.py',
+     line='            return WRONG_DIRECTION, i\n', instead='            pass\n')
+def test_a_joint_accelerates_against_its_effort(running, remote):
+    """An encoder that counts backward: found at a third of the velocity limit; latched."""
+    arm = running(mode='joint_impedance')
+    q, qd, mirror = arm.position.copy(), np.array([0.0, 0.1]), np.array([1.0, -1.0])
+    centre, fastest, effort = q.copy(), 0.0, arm.gravity
+    for _ in range(300):
+        qd = qd + PERIOD * arm.dynamics.forward_dynamics(q, qd, effort)
+        q = q + PERIOD * qd
+        arm.position, arm.velocity = centre + mirror * (q - centre), mirror * qd
+        effort = arm.tick()
+        if arm.remote.diagnostics['phase'] == 'FAULT':
+            break
+        fastest = max(fastest, abs(qd[1]))
+        arm.remote.executor.spin_once(0.0)
+    arm.faulted('WRONG_DIRECTION')
+    assert remote.diagnostics['reason'] == 'the joint accelerates against its effort (joint2)'
+    assert fastest < 4.0
+
+
+@row('the effort oscillates at its limits', 'EFFORT_OSCILLATES', file='control/motion_checks.py',
+     line='            return EFFORT_OSCILLATES, i\n', instead='            pass\n')
+def test_the_effort_oscillates_at_its_limits(running):
+    """What an unstable loop does, at 25 Hz: found in 0.3 s, long before `saturation_timeout`."""
+    arm = running(mode='joint_impedance')
+    efforts = []
+    for k in range(300):
+        arm.velocity[0] = 0.8 * np.sin(2.0 * np.pi * 25.0 * k * PERIOD)
+        efforts.append(moving(arm, 1)[0])
+        if not efforts[-1].any():
+            break
+    assert np.ptp(np.array(efforts)[:100, 0]) > 5.0
+    arm.faulted('EFFORT_OSCILLATES')
+
+
+@row('mechanical power above its limit', 'POWER_ABOVE_LIMIT', file='control/motion_checks.py',
+     line='        return POWER_ABOVE_LIMIT, -1\n', instead='        pass\n')
+def test_mechanical_power_above_its_limit(running):
+    """More power than allowed for some milliseconds; less is no fault, however long."""
+    arm = running(power_limit=20.0)
+    arm.velocity[0] = 1.0
+    assert moving(arm, 60)[-1] == near(arm.gravity) and arm.gravity[0] < 18.0
+    arm.velocity[0] = 1.6
+    for _ in range(2):
+        assert moving(arm, 1)[0] == near(arm.gravity)
+    assert moving(arm, 10)[-1, 0] < arm.gravity[0] - 5.0
+    arm.faulted('POWER_ABOVE_LIMIT')
+
+
+@row('trajectory above the reduced speed', file='control/settings.py',
+     line="        out['velocity_limit'] *= self.velocity_scale\n", instead='        pass\n')
+def test_trajectory_above_the_reduced_speed(running, remote):
+    """Refused with the limit in force, and the pose is held; a slower one is followed."""
+    arm = running(mode='computed_torque', velocity_scale=0.1)
+    remote.trajectories().publish(motion(arm, arm.position + 0.4, 0.5))
+    arm.controller.wait_for_line(r'trajectory refused: velocity of joint\d .* outside 0\.')
+    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)))

@@ -1,0 +1,224 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states that the arm cannot have sent: one test a row of the table in docs/safety.md."""
+
+import numpy as np
+import pytest
+from faults.arm import PERIOD, Arm, Simulation
+from faults.efforts import goes_limp, moving
+from faults.rows import row
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.payload import with_payload
+
+near = pytest.approx
+TURN = 2.0 * np.pi
+FASTEST = np.array([8.0, 10.0])             # rad/s, of two_link
+STIFFNESS, DAMPING = np.array([400.0, 100.0]), np.array([40.0, 10.0])   # nodes.bring_up
+FOUND = 50                                  # ticks of 1 ms that a contradiction may last
+
+
+@row('one sample that cannot be', file='control/plausibility.py',
+     line='    if driving != 0 and (jumped or fast):\n', instead='    if False:\n')
+@pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
+def test_one_sample_that_cannot_be(running, remote, mode):
+    """The sample before it stays in use: the efforts are those of it; counted, and warned of."""
+    arm = running(mode=mode)
+    begin = arm.position.copy()
+    arm.velocity = np.array([0.05, -0.04])
+    for change in ({'position': TURN * np.ones(2)}, {'velocity': 5.0 * FASTEST},
+                   {'position': -TURN * np.ones(2)}):
+        before = moving(arm, 40)[-1]
+        law = arm.gravity
+        if mode == 'joint_impedance':
+            law += STIFFNESS * (begin - arm.position) - DAMPING * arm.velocity
+        assert before == near(law)
+        arm.position = arm.position + PERIOD * arm.velocity
+        spoilt = {name: list(getattr(arm, name) + by) for name, by in change.items()}
+        assert arm.tick(**spoilt) == near(law)
+        assert abs(np.diff(moving(arm, 5), axis=0)).max() < 0.05
+    remote.until(lambda: remote.diagnostics['implausible samples'] == '6', 'the count')
+    assert arm.phase == 'RUNNING'
+    arm.controller.wait_for_line(r'WARN.*implausible')
+    remote.until(lambda: remote.reports > 3, 'diagnostics')
+    assert arm.controller.text.count('implausible') == 1
+
+
+# What the state says of an arm that was at ``here`` when the lie began
+LIES = {
+    'a turn more': lambda arm, here: {'position': list(arm.position + TURN)},
+    'a wrong sign': lambda arm, here: {'velocity': list(-arm.velocity)},
+    'frozen': lambda arm, here: {'position': list(here)},
+    'exchanged joints': lambda arm, here: {'position': list(arm.position[::-1]),
+                                           'velocity': list(arm.velocity[::-1])},
+    'degrees': lambda arm, here: {'velocity': list(np.degrees(arm.velocity))},
+}
+
+
+@row('position and velocity contradict each other', 'STATE_INCONSISTENT',
+     file='control/plausibility.py',
+     line='    return min(abs(v.drift[i]), abs(v.stamped_drift[i])) <= j.consistency_tolerance\n',
+     instead='    return True\n')
+def test_position_and_velocity_contradict_each_other(running):
+    """Zero within 50 ms, for the arm moves; latched, and not armed while it lasts."""
+    arm = running(arming_timeout=0.5)
+    for lie in LIES.values():
+        arm.velocity = np.array([1.0, -0.8])
+        assert moving(arm, 20)[-1] == near(arm.gravity)
+        here = arm.position.copy()
+        for _ in range(FOUND):
+            arm.position = arm.position + PERIOD * arm.velocity
+            if not (effort := arm.tick(**lie(arm, here))).any():
+                break
+            assert abs(effort - arm.gravity).max() < 1.0
+        assert effort.tolist() == [0.0, 0.0]
+        arm.faulted('STATE_INCONSISTENT')
+        arm.refuses_reset('positions and velocities of the state contradict each other')
+        arm.position, arm.velocity = np.array([0.3, 0.5]), np.zeros(2)
+        arm.nothing()
+        arm.faulted('STATE_INCONSISTENT')
+        arm.reset()
+        assert arm.tick() == near(arm.gravity)
+
+
+@row('position jumps', 'STATE_INCONSISTENT', file='control/plausibility.py',
+     line='    if driving == 2 and m.reason == STATE_INCONSISTENT:     # the pose of its efforts stays\n',
+     instead='    if False:\n')
+def test_position_that_jumps_at_rest(running):
+    """Gravity of the last pose that was believed, however long; then a ramp to zero; latched."""
+    arm = running(fault_hold_time=0.2)
+    g = arm.gravity
+    arm.position = arm.position + 0.4
+    assert arm.ticks(200) == near(np.tile(g, (200, 1)))
+    goes_limp(arm, arm.tick, g, first=18)       # of 202 ticks: two samples were only rejected
+    arm.faulted('STATE_INCONSISTENT')
+    arm.reset()
+    assert arm.tick() == near(arm.gravity)
+
+
+@row('velocity above its limit', 'VELOCITY_ABOVE_LIMIT', file='control/plausibility.py',
+     line='        found = VELOCITY_ABOVE_LIMIT\n', instead='        pass\n')
+def test_velocity_above_its_limit(running, remote):
+    """Thrown at 1.5 times its velocity limit, positions agreeing: braked, and latched."""
+    arm = running()
+    for velocity in np.linspace(0.0, 12.0, 60):
+        arm.velocity[0] = velocity
+        effort = moving(arm, 1)[0]
+    assert effort[0] < arm.gravity[0] - 20.0
+    arm.faulted('VELOCITY_ABOVE_LIMIT')
+    assert remote.diagnostics['reason'] == 'velocity is above its limit (joint1)'
+    arm.velocity[:] = 0.0
+    arm.until([0.0, 0.0])
+    arm.nothing()
+    arm.faulted('VELOCITY_ABOVE_LIMIT')
+
+
+class Late(Simulation):
+    """An arm whose states are under way for a while."""
+
+    def step(self, late: float | None) -> np.ndarray:
+        """Let 5 ms pass, send the state of so long ago [s] or of no time; efforts then (2,)."""
+        self.pass_time(0.005)
+        state, now = self.message(), self.time
+        self.time = 0.0 if late is None else now - late
+        state.header.stamp = self.stamp()
+        self.time = now
+        self.states.publish(state)
+        return self.hears(3)[-1]
+
+
+@row('states come late', 'STATE_LATE', file='control/plausibility.py',
+     line='    v.late[i] += share * (min(offset - v.offset[i], most) - v.late[i])\n',
+     instead='    pass\n')
+def test_states_come_late(controller, remote):
+    """Latency that grows by 50 ms/s is found before it is 25 ms; a stamp of zero says nothing."""
+    arm = Late(remote, controller(trigger='timer', rate=200.0, late_limit=0.0, stiffness=[0.0],
+                                  damping=[0.0], acceleration_kp=[0.0], acceleration_kd=[0.0]))
+    arm.bring_up()
+    g = arm.gravity
+    for _ in range(10):
+        assert arm.step(late=None) == near(g)
+    late = 0.0
+    while (effort := arm.step(late)) == near(g):
+        late += 0.05 * 0.005
+        assert late < 0.025
+    assert (abs(effort) < abs(g)).all()
+    arm.faulted('STATE_LATE')
+
+
+@row('states come rarely', 'STATE_LATE', file='control/plausibility.py',
+     line='    v.interval[i] += share * (min(elapsed, 2.0 * most) - v.interval[i])\n',
+     instead='    pass\n')
+def test_states_come_rarely(running, remote):
+    """At 50 Hz, with gains made for 1 kHz: found in a quarter of a second; gravity, then zero."""
+    arm = running(late_limit=0.0)
+    g = arm.gravity
+    efforts = []
+    while not efforts or efforts[-1].any():
+        efforts.append(arm.tick(0.02))
+        assert len(efforts) < 18
+    assert efforts[4] == near(g) and (np.diff(efforts, axis=0) < 1e-9).all()
+    arm.faulted('STATE_LATE')
+    arm.reset()
+    assert remote.set('controller', late_limit=0.05) == ''
+    assert [list(arm.tick(0.02)) for _ in range(30)] == [near(g)] * 30
+
+
+@row('payload or friction changed against the measurement', file='control/controller.py',
+     line="            self._check_gravity(loaded, settings, joints['effort_limit'])\n",
+     instead='            pass\n')
+def test_payload_changed_against_the_measurement(running, remote):
+    """Refused with the reason, and nothing moves; what the sensors feel is taken, at its rate."""
+    arm = running()
+    g = arm.gravity
+    payload = {'payload_frame': 'tool0', 'payload_mass': 3.0}
+    for mass in (3.0, 20.0):
+        said = remote.set('controller', **{**payload, 'payload_mass': mass})
+        assert 'the gravity torque of joint1 would be' in said and 'are measured' in said
+        assert arm.ticks(5) == near(np.tile(g, (5, 1)))
+    said = remote.set('controller', friction_offset=[10.0], friction_compensation=[0.5])
+    assert 'friction_offset of joint1 is 10' in said
+    loaded = Dynamics(with_payload(arm.model, 'tool0', 3.0, np.zeros(3))).gravity(arm.position)
+    arm.effort = loaded
+    assert arm.tick() == near(g)
+    assert remote.set('controller', **payload) == ''
+    efforts = np.array([g, *arm.ticks(80)])
+    assert efforts[-1] == near(loaded) and (loaded - g > 5.0).all()
+    assert (np.diff(efforts, axis=0) <= np.array([0.8, 0.3]) + 1e-9).all()
+    assert 'joint1 would be' in remote.set('controller', payload_mass=0.0)
+
+
+@row("a continuous joint's encoder wraps", file='control/plausibility.py',
+     line='    return before + (away + pi) % (2.0 * pi) - pi\n', instead='    return q\n')
+def test_continuous_joint_that_wraps(controller, remote):
+    """No step where its angle begins anew, and the shortest way to what lies beyond."""
+    text = robot_path('two_link').read_text()
+    text = text.replace('name="joint1" type="revolute"', 'name="joint1" type="continuous"')
+    arm = Arm(remote, controller(urdf="''", mode='joint_impedance'))
+    assert remote.set('controller', robot_description=text) == ''
+    arm.model = load_urdf(text)
+    arm.dynamics = Dynamics(arm.model)
+    arm.position = begin = np.array([3.13, 0.5])
+    arm.effort = arm.gravity
+    arm.bring_up()
+
+    def wrapped():
+        return [float((arm.position[0] + np.pi) % TURN - np.pi), arm.position[1]]
+    arm.velocity[0] = 0.2
+    for k in range(120):
+        arm.position = arm.position + PERIOD * arm.velocity
+        effort = arm.tick(position=wrapped())
+        law = arm.gravity + STIFFNESS * (begin - arm.position) - DAMPING * arm.velocity
+        assert k < 20 or effort == near(law)
+    assert arm.position[0] > np.pi
+    arm.velocity[0] = 0.0
+    arm.ticks(20, position=wrapped())
+    point = JointTrajectoryPoint(positions=[-3.0, 0.5])
+    point.time_from_start.nanosec = 200_000_000
+    remote.trajectories().publish(JointTrajectory(joint_names=arm.names, points=[point]))
+    arm.controller.wait_for_line('following a trajectory')
+    efforts = arm.ticks(300, position=wrapped())
+    assert efforts[-1] == near(arm.gravity + STIFFNESS * ([TURN - 3.0, 0.5] - arm.position))
+    assert efforts[:, 0].max() < 80.0 and arm.phase == 'RUNNING'
