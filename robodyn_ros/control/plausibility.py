@@ -45,7 +45,7 @@ def judge(joints, s, state, m, v, driving):
     :param driving: 0: efforts are zero, any sample is taken; 1: the arm is driven; 2: a fault is
         in force, in which an arm may be too fast.
     """
-    if driving == 2 and m.reason == STATE_INCONSISTENT:     # the pose of its efforts stays
+    if driving == 2 and m.reason == STATE_INCONSISTENT:     # its pose stays
         for i in range(v.q.shape[0]):
             v.judged[i], v.rejected[i] = state[i].received, 1.0
         return m.reason, m.joint

@@ -122,18 +122,18 @@ def test_a_blocked_joint_is_found(two_link, joint):
 
 
 def test_an_unstable_loop_is_found(two_link):
-    """Delay that gains were not made for: a fault in 0.3 s, and velocities within their limits."""
-    rig = Late(two_link, POSE, mode='joint_impedance', stiffness=[4000.0, 1000.0],
-               damping=[200.0, 30.0], arming_effort=10.0)
-    rig.periods = 15
+    """Delay that gains were not made for: a fault soon, and velocities within their limits."""
+    rig = Late(two_link, POSE, mode='joint_impedance')
+    rig.periods = 20
     rig.rise()
     rig.qd[:] = 0.02, -0.02
     begin, fastest = rig.time, 0.0
     while rig.phase == 'RUNNING':
         rig.tick()
         fastest = max(fastest, (abs(rig.qd) / two_link.velocity_limit).max())
-        assert rig.time - begin < 1.0
-    assert rig.controller.reason_code == 'EFFORT_OSCILLATES'
+        assert rig.time - begin < 0.5
+    # Efforts that come half a swing late are of the wrong direction, too
+    assert rig.controller.reason_code in ('EFFORT_OSCILLATES', 'WRONG_DIRECTION')
     assert fastest < 1.1
 
 

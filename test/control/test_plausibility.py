@@ -45,8 +45,10 @@ def test_healthy_motion_is_believed(two_link, every, settings, seed):
     rig.controller.arm()
     for k in range(3000):
         rig.tick(sense=k % every == 0 and random.uniform() > 0.2)
-        if rig.phase == 'RUNNING' and k % 700 == 600:       # somebody pushes
-            rig.qd += random.uniform(-0.8, 0.8, 2)
+        if k % 700 == 600:
+            push = random.uniform(-0.8, 0.8, 2)
+        if rig.phase == 'RUNNING' and k > 600 and k % 700 >= 600:   # for 0.1 s
+            rig.qd += push / 100.0
     assert rig.phase == 'RUNNING', rig.controller.reason
     assert rig.controller.memory['implausible'][0] == 0
 

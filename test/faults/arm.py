@@ -21,7 +21,8 @@ from robodyn_ros.model.library import robot_path
 
 START, PERIOD = 100.0, 0.001        # s
 PATIENCE = 10.0     # s, wall time for one answer
-# For tests of other rows that put the arm elsewhere without the velocity which would bring it there
+# For tests of other rows: an arm that is put elsewhere without the velocity that brings it there,
+# or that stays although its velocity is not zero
 TELEPORTED = {'consistency_tolerance': [0.0]}
 # Share of the efforts in each tick of the ramp of conftest.EXACT; the last message is zero
 RAMP = np.maximum(0.0, 1.0 - np.arange(51) / 49.5)
@@ -110,6 +111,13 @@ class Arm:
         while time.monotonic() < end:
             self.send(**fields)
             time.sleep(0.005)
+        assert self.remote.commands[self._answered:] == []
+
+    def forget(self) -> None:
+        """States go on for 0.4 s of their time, so that what they contradicted is forgotten."""
+        for _ in range(40):
+            self.send(0.01)
+            time.sleep(0.001)
         assert self.remote.commands[self._answered:] == []
 
     def until(self, last: list[float], **fields) -> np.ndarray:

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from faults.arm import Arm
+from faults.arm import TELEPORTED, Arm
 from faults.rows import row
 from std_msgs.msg import String
 
@@ -104,7 +104,8 @@ def test_new_robot_description_while_active(controller, remote):
      instead='            pass\n')
 def test_invalid_parameter_set_at_run_time(running, remote):
     """The whole set is refused with a reason; an unstable gain with the highest that is not."""
-    arm, away = running(mode='joint_impedance'), np.array([0.01, 0.02])
+    arm = running(mode='joint_impedance', **TELEPORTED)
+    away = np.array([0.01, 0.02])
     arm.position = arm.position - away
     arm.velocity = np.array([0.1, -0.1])
     before = arm.ticks(20)[-1]

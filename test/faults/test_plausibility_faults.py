@@ -79,12 +79,13 @@ def test_position_and_velocity_contradict_each_other(running):
         arm.position, arm.velocity = np.array([0.3, 0.5]), np.zeros(2)
         arm.nothing()
         arm.faulted('STATE_INCONSISTENT')
+        arm.forget()
         arm.reset()
         assert arm.tick() == near(arm.gravity)
 
 
 @row('position jumps', 'STATE_INCONSISTENT', file='control/plausibility.py',
-     line='    if driving == 2 and m.reason == STATE_INCONSISTENT:     # the pose of its efforts stays\n',
+     line='    if driving == 2 and m.reason == STATE_INCONSISTENT:     # its pose stays\n',
      instead='    if False:\n')
 def test_position_that_jumps_at_rest(running):
     """Gravity of the last pose that was believed, however long; then a ramp to zero; latched."""
@@ -94,6 +95,7 @@ def test_position_that_jumps_at_rest(running):
     assert arm.ticks(200) == near(np.tile(g, (200, 1)))
     goes_limp(arm, arm.tick, g, first=18)       # of 202 ticks: two samples were only rejected
     arm.faulted('STATE_INCONSISTENT')
+    arm.forget()
     arm.reset()
     assert arm.tick() == near(arm.gravity)
 

@@ -6,7 +6,7 @@ import signal
 
 import numpy as np
 import pytest
-from faults.arm import RAMP, Arm
+from faults.arm import RAMP, TELEPORTED, Arm
 from faults.rows import row
 from geometry_msgs.msg import WrenchStamped
 from nodes.bring_up import CONTROLLER, POSE, SIMULATOR, bring_up
@@ -17,7 +17,7 @@ near = pytest.approx
 ZERO = [0.0, 0.0]
 STEP = np.array([0.8, 0.3])         # N·m a period: the effort rate, ten times two_link's limits
 MOVING = np.array([0.5, -0.4])      # rad/s
-STOPPING = {'stop_timeout': 0.0195}     # s, 20 ticks
+STOPPING = {'stop_timeout': 0.0195, **TELEPORTED}       # s, 20 ticks; it stays where it is
 
 
 def damped(arm: Arm, count: int) -> np.ndarray:
@@ -51,7 +51,7 @@ def test_deactivate_sigint_sigterm(running, remote, how):
 
 def test_stops_at_rest_with_gravity_by_choice(running, remote):
     """A slow arm ends the stopping phase; g(q) may be left to a plant that keeps it."""
-    arm = running(stop_with='gravity')
+    arm = running(stop_with='gravity', **TELEPORTED)
     arm.velocity = MOVING
     g = arm.gravity
     answer = remote.begin('deactivate')
@@ -137,7 +137,8 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
      instead='        v.supply[i] = v.gravity[i]\n')
 def test_robot_that_compensates_gravity_itself(running, remote):
     """What is published is without g(q), always: no fault, no rising, no end ever brings -g(q)."""
-    arm = running(mode='joint_impedance', robot_compensates_gravity='true', arming_effort=10.0)
+    arm = running(mode='joint_impedance', robot_compensates_gravity='true', arming_effort=10.0,
+                  **TELEPORTED)
     assert arm.ticks(5) == near(np.zeros((5, 2)), abs=1e-12)
     arm.position = arm.position - [0.01, 0.0]
     assert arm.ticks(20)[-1] == near([4.0, 0.0], abs=1e-9)
@@ -182,7 +183,7 @@ def test_simulated_robot_that_compensates_gravity_itself(start, remote):
 def test_nobody_listens_on_commands(controller, remote):
     """No arming; while RUNNING a warning, and nothing adds up that a new listener would get."""
     arm = Arm(remote, controller(mode='joint_impedance', arming_timeout=1.0,
-                                 saturation_timeout=3600.0))
+                                 saturation_timeout=3600.0, **TELEPORTED))
     remote.ignore_commands()
     arm.configure()
     arm.refuses_activation('nobody listens to the commands')
