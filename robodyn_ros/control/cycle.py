@@ -76,6 +76,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         m.law = s.law
         for i in range(n):
             v.extra[i] = v.published[i] = tau[i] - v.supply[i]
+            v.limited[i] = 0.0          # another law is no swing of the effort
 
     # What may be done
     guard.take_request(outside[0], m, now)

@@ -104,8 +104,8 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
             while not over.is_set():
                 mode = list(MODES)[len(used) % 3]       # those that follow references
                 rig.controller.use(Settings(
-                    mode=mode, state_timeout=0.5, missed_limit=5000, payload_frame='link2',
-                    payload_mass=0.1 * (len(used) % 4), **MODES[mode]))
+                    mode=mode, state_timeout=0.5, late_limit=1.0, missed_limit=5000,
+                    payload_frame='link2', payload_mass=0.1 * (len(used) % 4), **MODES[mode]))
                 if rig.controller.memory['mode'][0] != 0:
                     rig.controller.follow(
                         Waypoints(rig.model.joint_names, 0.1 * np.arange(1, 3 + len(used) % 7),
@@ -126,7 +126,7 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     over.set()
     for thread in threads:
         thread.join()
-    assert not trouble
+    assert not trouble, rig.controller.reason
     laws = int(rig.controller.arguments[3]['law'][0])
     assert laws == len(used)
     rig.until(lambda: rig.controller.memory['law'][0] == laws)
