@@ -52,8 +52,8 @@ RANGE = '3.10-3.13'
 BENCHMARKS = ['dynamics', 'loop']
 # Rooms of test/ that are the same however slow the machine is: they compute, install, or play an
 # arm on simulation time
-TIMELESS = ['control', 'dynamics', 'faults', 'identification', 'lagrange', 'model', 'packaging',
-            'simulation', 'wire']
+TIMELESS = ['adversary', 'control', 'dynamics', 'faults', 'identification', 'lagrange', 'model',
+            'packaging', 'simulation', 'wire']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who else publishes the commands: a drive obeys whatever came last, from anybody."""
 
+import time
+
 from numpy import ndarray
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
@@ -10,13 +12,15 @@ from rclpy.publisher import Publisher
 from .serialized import RCLError
 
 MOST_NAMED = 5              # nodes
+DISCOVERY = 0.5             # s; on one machine a node is discovered within some 0.2 s
 
 
 class CommandPublishers:
     """
     Tells the guard how many publishers the topic of the commands has, this node's own included.
 
-    One that was killed is counted until its liveliness lease ends, 20 s with Fast DDS.
+    Until DISCOVERY seconds after its own came up the topic may have publishers that it does not
+    know of. One that was killed is counted until its liveliness lease ends, 20 s with Fast DDS.
 
     :param outside: (1,) ``OUTSIDE``.
     """
@@ -24,8 +28,14 @@ class CommandPublishers:
     def __init__(self, node: Node, commands: Publisher, outside: ndarray):
         self._node, self._outside = node, outside
         self._topic = commands.topic_name       # remapped, as graph queries do not do it
+        self._known = time.monotonic() + DISCOVERY
         #: Names of the other nodes when there last were any, '' before.
         self.others = ''
+
+    def wait(self) -> None:
+        """Wait until the other publishers must have been discovered, and count them."""
+        time.sleep(max(0.0, self._known - time.monotonic()))
+        self.look()
 
     def look(self) -> None:
         """Count them; any thread may."""

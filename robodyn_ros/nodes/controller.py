@@ -191,7 +191,7 @@ class ControllerNode(LifecycleNode):
         """Begin to arm."""
         assert self.loop is not None
         self.get_logger().info('arming')
-        self._command_publishers.look()
+        self._command_publishers.wait()
         return Arming(self.loop, self.parameters['arming_timeout'], standing, self._sentence)
 
     def _arm(self) -> Answer:

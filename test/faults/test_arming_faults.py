@@ -5,7 +5,7 @@
 import time
 
 import pytest
-from faults.arm import TELEPORTED, Arm
+from faults.arm import Arm
 from faults.rows import row
 from nodes.bring_up import SIMULATOR
 from std_srvs.srv import Trigger
@@ -14,6 +14,7 @@ from processes import node
 
 near = pytest.approx
 MOVING = {'velocity': [0.5, 0.0]}       # rad/s
+ANY_VELOCITY = {'consistency_tolerance': [0.0]}     # the position does not move with it
 LONG = 60.0         # s of arming_timeout that nobody waits for here
 
 
@@ -22,7 +23,7 @@ LONG = 60.0         # s of arming_timeout that nobody waits for here
      instead='        while (answer := arming.poll()) is None:\n            time.sleep(0.01)\n')
 def test_reset_waits_without_the_executor(running, remote):
     """Diagnostics, parameters and transitions go on meanwhile; deactivating ends the wait."""
-    arm = running(arming_timeout=LONG, **TELEPORTED)
+    arm = running(arming_timeout=LONG)
     arm.tick(velocity=[])
     arm.until([0.0, 0.0])
     arm.faulted('NO_VELOCITY')
@@ -43,7 +44,7 @@ def test_reset_waits_without_the_executor(running, remote):
 
 def test_reset_is_refused_at_once(running, remote):
     """What stands against it is the answer long before the arming timeout; then it is granted."""
-    arm = running(arming_timeout=LONG, **TELEPORTED)
+    arm = running(arming_timeout=LONG, **ANY_VELOCITY)
     arm.tick(velocity=[])
     arm.until([0.0, 0.0])
     begin = time.monotonic()
@@ -56,7 +57,7 @@ def test_reset_is_refused_at_once(running, remote):
      line='self._refusal().code not in WAITED_FOR:\n', instead='False:\n')
 def test_autostart_is_refused(controller, remote):
     """What is no part of starting a system ends it: nothing moves later with nobody asking."""
-    arm = Arm(remote, controller(autostart='true', arming_timeout=0.5, **TELEPORTED))
+    arm = Arm(remote, controller(autostart='true', arming_timeout=0.5, **ANY_VELOCITY))
     remote.until(lambda: remote.state() == 'inactive', 'configured')
     arm.controller.wait_for_line('not activated: no joint state yet')
     with arm.streaming(**MOVING):

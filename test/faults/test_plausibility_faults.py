@@ -103,9 +103,9 @@ def test_position_that_jumps_at_rest(running):
 @row('velocity above its limit', 'VELOCITY_ABOVE_LIMIT', file='control/plausibility.py',
      line='        found = VELOCITY_ABOVE_LIMIT\n', instead='        pass\n')
 def test_velocity_above_its_limit(running, remote):
-    """Thrown at 1.5 times its velocity limit, positions agreeing: braked, and latched."""
+    """Thrown at 1.25 times its velocity limit, positions agreeing: braked, and latched."""
     arm = running()
-    for velocity in np.linspace(0.0, 12.0, 60):
+    for velocity in np.linspace(0.0, 10.0, 50):
         arm.velocity[0] = velocity
         effort = moving(arm, 1)[0]
     assert effort[0] < arm.gravity[0] - 20.0
@@ -113,6 +113,22 @@ def test_velocity_above_its_limit(running, remote):
     assert remote.diagnostics['reason'] == 'velocity is above its limit (joint1)'
     arm.velocity[:] = 0.0
     arm.until([0.0, 0.0])
+    arm.nothing()
+    arm.faulted('VELOCITY_ABOVE_LIMIT')
+
+
+@row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT', file='control/guard.py',
+     line='    if m.blind == 0 and grows_worse(v, m):\n', instead='    if False:\n')
+def test_efforts_of_a_fault_make_the_arm_faster(running):
+    """Braking that accelerates, a drive of the wrong sign, is ended: zero at once."""
+    arm = running()
+    efforts = []
+    for velocity in np.linspace(0.0, 12.0, 60):
+        arm.velocity[0] = velocity
+        efforts.append(moving(arm, 1)[0])
+        if velocity > 1.42 * 8.0:               # 1.18 at the fault, and a fifth more
+            break
+    assert efforts[-2][0] < arm.gravity[0] - 20.0 and efforts[-1].tolist() == [0.0, 0.0]
     arm.nothing()
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
