@@ -56,7 +56,7 @@ def test_position_outside_by_more_than_a_margin(running, remote):
 
 
 @row('the arm does not follow its reference', 'FOLLOWING_ERROR', file='control/motion_checks.py',
-     line='                return FOLLOWING_ERROR, i\n', instead='                pass\n')
+     line='            return FOLLOWING_ERROR, i\n', instead='            pass\n')
 def test_the_arm_does_not_follow_its_reference(running):
     """Gravity as soon as the reference is too far ahead, then zero; latched."""
     arm = running(mode='joint_impedance', following_error=[0.1, 0.05], stiffness=[40.0, 10.0],

@@ -43,7 +43,7 @@ def message(names=NAMES, position=None, velocity=None, effort=None, frame_id='ba
 
 
 def numbers(decoder):
-    return decoder.state.view(float).reshape(-1, 6)[:, :4].copy()
+    return decoder.state.view(float).reshape(-1, 7)[:, :4].copy()
 
 
 def rows(serialized, names, received):

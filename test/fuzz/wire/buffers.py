@@ -11,6 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from robodyn_ros.wire import decode
+from robodyn_ros.wire.joint_state import STATE
 
 PAGE = mmap.PAGESIZE
 LONGEST = 1 << 16           # bytes of a message that can be delivered
@@ -108,7 +109,7 @@ def joint_state_arrays(names: Iterable[str], known: int,
     return (hold(np.frombuffer(b''.join(encoded), np.uint8)),
             hold(np.cumsum([0, *map(len, encoded)])), hold(np.zeros(decode.LAYOUT_SIZE, np.int64)),
             hold(np.full(n, -1)), hold(np.zeros(known, np.uint8)), hold(np.zeros(known, np.uint8)),
-            scratch, scratch.reshape(-1).view(np.uint8), hold(np.full((n, 6), np.nan)),
+            scratch, scratch.reshape(-1).view(np.uint8), hold(np.full((n, len(STATE.names or ())), np.nan)),
             hold(np.full(1, np.nan)))
 
 

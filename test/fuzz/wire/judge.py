@@ -38,6 +38,7 @@ from robodyn_ros.wire.codes import (
     NON_FINITE,
 )
 from robodyn_ros.wire.compile import decoders
+from robodyn_ros.wire.joint_state import STATE
 from robodyn_ros.wire.joint_trajectory import FIELDS, NS_PER_S, JointTrajectoryMessage
 
 TYPES = {JOINT_STATES: JointState, EFFORTS: Float64MultiArray, TRAJECTORIES: JointTrajectory}
@@ -129,7 +130,8 @@ class _JointStates:
         for arrays in self._arrays:
             for array, new in zip(arrays, self._new):
                 array[...] = new
-        self._state, self._stamp = np.full((len(OURS), 6), np.nan), np.full(1, np.nan)
+        self._state = np.full((len(OURS), len(STATE.names or ())), np.nan)
+        self._stamp = np.full(1, np.nan)
 
     def take(self, wire: bytes, delivered: ndarray, k: int) -> int:
         received, sequence = float(k), (math.nan, 0.0, 1.0)[k % 3]
@@ -165,14 +167,15 @@ class _JointStates:
                 for j, k in present}
         if any(math.isnan(row[0]) or np.isinf(row).any() for row in rows.values()):
             return NON_FINITE
+        stamp = read.header.stamp
+        self._stamp[0] = (stamp.sec * NS_PER_S + stamp.nanosec) * 1e-9
         for j, row in rows.items():
             kept = self._state[j]
             kept[:3] = row
             if kept[4] >= sequence:
                 kept[5] = kept[3]
             kept[3:5] = received, sequence
-        stamp = read.header.stamp
-        self._stamp[0] = (stamp.sec * NS_PER_S + stamp.nanosec) * 1e-9
+            kept[6] = self._stamp[0] or math.nan
         return ACCEPTED
 
 
