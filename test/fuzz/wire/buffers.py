@@ -109,7 +109,8 @@ def joint_state_arrays(names: Iterable[str], known: int,
     return (hold(np.frombuffer(b''.join(encoded), np.uint8)),
             hold(np.cumsum([0, *map(len, encoded)])), hold(np.zeros(decode.LAYOUT_SIZE, np.int64)),
             hold(np.full(n, -1)), hold(np.zeros(known, np.uint8)), hold(np.zeros(known, np.uint8)),
-            scratch, scratch.reshape(-1).view(np.uint8), hold(np.full((n, len(STATE.names or ())), np.nan)),
+            scratch, scratch.reshape(-1).view(np.uint8),
+            hold(np.full((n, len(STATE.names or ())), np.nan)),
             hold(np.full(1, np.nan)))
 
 
