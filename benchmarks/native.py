@@ -46,7 +46,7 @@ def on_message(address, number):
     native.hear(address)
 
 
-@njit(types.int64(rcl.OWN[0], rcl.OWN[8], types.uint8[::1], types.float64[::1],
+@njit(types.int64(rcl.OWN[0], rcl.OWN[9], types.uint8[::1], types.float64[::1],
                   types.float64[::1], types.int64[::1], types.int64, types.int64, types.int64),
       cache=True, **OPTIONS)
 def speak(words, timespec, message, number, values, times, first, count, period):
