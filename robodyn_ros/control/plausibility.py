@@ -17,7 +17,7 @@ Each new sample of a joint is compared with the last one that was accepted:
   judged with.
 """
 
-from math import exp, inf, pi
+from math import exp, inf, nan, pi
 
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
 from .velocity import CREDIBLE
@@ -31,6 +31,7 @@ LARGEST_DRIFT = 3.0         # tolerances: what is beyond is soon forgotten
 # Time constants of the lateness of stamps and of the intervals between samples, in state_timeouts:
 # a controller that tolerates longer silence tolerates longer delays
 LATE_TIME, INTERVAL_TIME = 0.6, 4.0
+ONE_SAMPLE = 0.8            # late_limits: one sample alone never reaches it
 CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
 
 
@@ -74,7 +75,7 @@ def begin(v, state, i):
     v.judged[i] = v.accepted[i] = state[i].received
     v.stamp[i], v.position[i] = state[i].stamp, state[i].position
     v.velocity[i] = state[i].velocity
-    v.offset[i] = state[i].received - state[i].stamp
+    v.offset[i] = nan           # this sample may have overtaken the clock's jump
     v.drift[i] = v.stamped_drift[i] = v.rejected[i] = v.late[i] = v.interval[i] = 0.0
 
 
@@ -144,4 +145,5 @@ def lateness(s, v, stamp, elapsed, received, i):
     else:
         v.offset[i] += CLOCK_DRIFT * elapsed
     share = 1.0 - exp(-elapsed / (LATE_TIME * s.state_timeout))
-    v.late[i] += share * (min(offset - v.offset[i], most) - v.late[i])
+    change = share * (min(offset - v.offset[i], most) - v.late[i])
+    v.late[i] += min(change, ONE_SAMPLE * s.late_limit)
