@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import RosError
 from ..model.library import package_version
 from . import lab  # noqa: F401  (its commands)
 from .arguments import locked_joints, numbers
@@ -38,6 +39,40 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
     chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                     tip=tip or None)
     console().print(report(chosen.model, chosen.pose, chosen.source))
+
+
+@app.command()
+def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
+         root: Root = '',
+         tip: Tip = '',
+         output: Annotated[Path | None, typer.Option(
+             metavar='FILE', help='Where the parameters go; otherwise ROBOT.yaml here.')] = None,
+         force: Annotated[bool, typer.Option('--force', help='Replace FILE.')] = False,
+         robot_compensates: Annotated[bool | None, typer.Option(
+             '--robot-compensates-gravity/--controller-compensates-gravity', help='Whether the '
+             'arm stays up under zero effort (Franka, UR) or sinks; otherwise left for you to '
+             'fill in.')] = None,
+         rate: Annotated[float, typer.Option(
+             min=1.0, max=1e4, help='Rate of the controller (Hz).')] = 1000.0,
+         delay: Annotated[float, typer.Option(
+             '--loop-delay', min=0.0, max=0.1, help='Longest time from the measurement of a '
+             'state to the effect of its efforts (s); gains are stable up to it.')] = 0.002
+         ) -> None:
+    """Write a commented parameter file: limits, stable gains, and what the URDF lacks."""
+    from ..demo.requirements import check
+    from ..demo.robot import choose, description
+
+    check('init', ['rclpy'], RosError)
+    from ..control.settings import Settings
+    from .init import run
+    chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+                    tip=tip or None)
+    given = description(chosen) | {name: link for name, link in (('root', root), ('tip', tip))
+                                   if link}
+    if robot_compensates is not None:
+        given['robot_compensates_gravity'] = robot_compensates
+    run(chosen, given, console(), output=output or Path(f'{chosen.name}.yaml'), force=force,
+        settings=Settings(rate=rate, loop_delay=delay))
 
 
 @app.command()
