@@ -14,6 +14,7 @@ SHARE = 0.97
 # Of the velocity limit, at most, outside the position limits: back in, but slowly.
 RETURN_VELOCITY = 0.1
 SWEEPS = 8
+EXCESSIVE = 5.0     # effort limits; stiff laws that catch up with a fast reference ask for 4
 SLOWING_TIME = 0.2  # s, time constant with which velocity limits fall
 # Times `effort_rate_limit`: how fast efforts may change to keep a joint inside its limits. The law
 # alone keeps to the limit itself. In test/control/test_limits.py joints come to 1.28 times their
@@ -32,8 +33,8 @@ def limit(joints, v, m, dt, tau):
     """
     Limit the rate of change of what comes on top of gravity, then the whole to its limit.
 
-    ``m.strain`` counts the time in which something is cut [s], faster where it is much: an effort
-    that is cut by n effort limits counts 1 + n times, for an unstable law asks for ever more.
+    ``m.strain`` counts the time in which something is cut [s], and faster where the effort is cut
+    by more than EXCESSIVE effort limits: an unstable law asks for ever more.
     """
     saturated, rate_limited, excess = -1, -1, 0.0
     for i in range(tau.shape[0]):
@@ -50,7 +51,7 @@ def limit(joints, v, m, dt, tau):
     m.saturated += saturated >= 0
     m.rate_limited += rate_limited >= 0
     if saturated >= 0 or rate_limited >= 0:
-        m.strain += dt * (1.0 + excess)
+        m.strain += dt * max(1.0, (excess / EXCESSIVE)**2)
         m.strained = max(saturated, rate_limited)
     else:
         m.strain = max(0.0, m.strain - dt)

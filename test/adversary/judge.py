@@ -44,8 +44,7 @@ class Judge:
 
     def __post_init__(self):
         w = self.world
-        joints = w.settings.joint_records(w.arm.model)
-        self._rate, self._period = joints['effort_rate'], 1.0 / w.settings.rate
+        self._period = 1.0 / w.settings.rate
         self._last: ndarray | None = None
         self._published_at, self._ended, self._excused = -np.inf, False, 0.0
         self._faulted, self._start, self._too_fast_since = False, None, np.inf
@@ -88,7 +87,7 @@ class Judge:
             periods = min(2.0, max(1.0, round(elapsed / self._period)))
             factor = features.BRAKING_RATE if w.subject.braking() else 1.0
             gap = max(w.gap, UNUSED * w.lied_to)        # gravity waits for a sample to be used
-            allowed = (self._rate * self._period * periods * factor
+            allowed = (w.effort_rate * self._period * periods * factor
                        + w.arm.gravity_rate * max(elapsed, gap, 1e-3) * 2.0 + ROUNDING)
             if (step > allowed).any():
                 i = int((step / allowed).argmax())
