@@ -142,14 +142,17 @@ class Controller:
         """
         Refuse another gravity torque that an arm which is driven would not be armed with.
 
+        While the efforts of a fault are in force any other is refused.
+
         :raises ParameterError: it differs by more than ``arming_effort`` (at most GRAVITY_CHANGE)
             of the effort limit from the measured efforts, or without these from what it was.
         """
-        if self.phase not in (guard.RISING, guard.RUNNING, guard.STOPPING):
+        if not self.memory['publishing'][0]:
             return
         gravity, measured = Dynamics(loaded).gravity(self._v.q), self._v.measured.copy()
         known = np.where(np.isfinite(measured), measured, self._v.gravity)
-        allowed = min(settings.arming_effort, GRAVITY_CHANGE) * limit
+        held = self.phase == guard.FAULT        # perhaps in a pose that nobody knows
+        allowed = 0.0 if held else min(settings.arming_effort, GRAVITY_CHANGE) * limit
         if (wrong := np.abs(gravity - known) > allowed).any():
             i = int(wrong.argmax())
             said = 'measured' if np.isfinite(measured[i]) else 'given before'

@@ -14,6 +14,7 @@ from ..model.payload import with_payload
 from ..model.pose import spread
 from ..model.robot import RobotModel
 from .friction import CURVE, check_compensation, viscous, with_friction
+from .limits import APPROACH_SHARE, DELAY_SHARE
 from .records import JOINT, MISSING_VELOCITY, MODES, SETTINGS
 from .setting_fields import checked, choice, number, numbers
 from .stability import check, highest
@@ -21,10 +22,8 @@ from .stability import check, highest
 # Of limits.keep_inside [1/s]: as fast as is calm with efforts that act up to 5 ms late, and slow
 # enough for the acceleration to follow. Chosen with test/control/test_limits.py.
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
-# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate` and
-# of 1 / `loop_delay`, APPROACH_RATE at most this share of LIMIT_RATE. With more, what corrects an
-# error overshoots before it is seen to act.
-RATE_SHARE, DELAY_SHARE, APPROACH_SHARE = 0.2, 0.8, 0.2
+# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate`
+RATE_SHARE = 0.2
 
 # Of the range of a joint: how far beyond its limits it may be before it is a fault
 POSITION_MARGIN = 0.03

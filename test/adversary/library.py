@@ -21,9 +21,8 @@ from .world import World
 
 QUEUE = 10              # samples that the middleware keeps
 LEAD = 0.002            # s from now that a trajectory starts
+RELEASE = 50            # ticks in which what has braked a joint is let go again
 
-
-RELEASE = 50        # ticks in which what has braked a joint is let go again
 
 class Library:
     """
@@ -58,6 +57,10 @@ class Library:
     @property
     def alive(self) -> bool:
         return True
+
+    @property
+    def stalled(self) -> bool:
+        return self._world.time < self._until
 
     @property
     def phase(self) -> int:
