@@ -8,6 +8,7 @@ from sysconfig import get_path, get_preferred_scheme
 from xml.etree import ElementTree
 
 from ..errors import UnknownNameError, UrdfError
+from ..extras import pip_install
 
 PACKAGE = 'robodyn_ros'
 OWN_ROBOTS = ('two_link', 'rp', 'arm6')
@@ -71,8 +72,8 @@ def _example_path(name: str) -> Path:
         if file.match(f'example-robot-data/robots/{EXAMPLE_ROBOTS[name]}'):
             return Path(str(file.locate())).resolve()
     raise UrdfError(f'robot {name!r} comes with example-robot-data, which is not installed',
-                    name=name, remedy='run `pip install example-robot-data`, or give the path of '
-                                      'a URDF file')
+                    name=name, remedy=f'run `{pip_install("example-robot-data")}`, or give the '
+                                      'path of a URDF file')
 
 
 def robot_path(name_or_path: str | Path) -> Path:
