@@ -55,8 +55,9 @@ CODES = tuple(REASONS)
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST) = range(len(CODES))
 
-# Velocity limits, and growth since the fault: a faster arm is not slowed by the efforts of a fault
-RUNAWAY, RUNAWAY_GROWTH = 1.3, 1.2
+# Velocity limits, and growth since the fault: efforts of a fault that make an arm faster than this
+# do not slow it. Where a joint was seen to move against its effort, less is enough.
+RUNAWAY, WRONG_RUNAWAY, RUNAWAY_GROWTH = 1.05, 0.4, 1.1
 FORGIVEN = 0.1      # periods that each cycle in time makes up for: more than 10 % missed add up
 
 
@@ -89,9 +90,9 @@ def fault(m, v, s, reason, joint, now):
 
 
 def at_rest(v, threshold):
-    """Whether every joint was slower than the threshold in the last valid state."""
+    """Whether every joint was slower than the threshold, and its position does not contradict."""
     for i in range(v.q.shape[0]):
-        if not abs(v.qd[i]) < threshold:
+        if not (abs(v.qd[i]) < threshold and v.contradiction[i] <= 1.0):
             return False
     return True
 
@@ -274,9 +275,10 @@ def fault_efforts(s, v, m, trusted, now, dt, tau):
 
 def grows_worse(v, m):
     """Whether the efforts of a fault make the arm faster: they act as no model says."""
+    least = WRONG_RUNAWAY if m.reason == WRONG_DIRECTION else RUNAWAY
     for i in range(v.q.shape[0]):
         speed = abs(v.qd[i]) / v.speed_limit[i]
-        if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
+        if speed > least and speed > RUNAWAY_GROWTH * m.fault_speed:
             return True
     return False
 

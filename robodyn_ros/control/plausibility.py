@@ -76,7 +76,8 @@ def begin(v, state, i):
     v.stamp[i], v.position[i] = state[i].stamp, state[i].position
     v.velocity[i] = state[i].velocity
     v.offset[i] = nan           # this sample may have overtaken the clock's jump
-    v.drift[i] = v.stamped_drift[i] = v.rejected[i] = v.late[i] = v.interval[i] = 0.0
+    v.drift[i] = v.stamped_drift[i] = v.contradiction[i] = 0.0
+    v.rejected[i] = v.late[i] = v.interval[i] = 0.0
 
 
 def nearest(j, q, before):
@@ -114,7 +115,7 @@ def sample(j, m, v, q, qd, received, stamp, driving, i):
 def consistent(j, v, q, qd, elapsed, stamped, measured, i):
     """Add Δq - q̇ Δt to its leaky integrals; whether one of them is within its tolerance."""
     if not measured:
-        v.drift[i] = v.stamped_drift[i] = 0.0
+        v.drift[i] = v.stamped_drift[i] = v.contradiction[i] = 0.0
         return True
     if not 0.0 < stamped < inf:                             # not so NaN
         stamped = elapsed
@@ -122,7 +123,8 @@ def consistent(j, v, q, qd, elapsed, stamped, measured, i):
     step, kept = q - v.q[i], exp(-max(0.0, elapsed) / CONSISTENCY_TIME)
     v.drift[i] = min(max(kept * v.drift[i] + step - mean * elapsed, -most), most)
     v.stamped_drift[i] = min(max(kept * v.stamped_drift[i] + step - mean * stamped, -most), most)
-    return min(abs(v.drift[i]), abs(v.stamped_drift[i])) <= j.consistency_tolerance
+    v.contradiction[i] = min(abs(v.drift[i]), abs(v.stamped_drift[i])) / j.consistency_tolerance
+    return v.contradiction[i] <= 1.0
 
 
 def lateness(s, v, stamp, elapsed, received, i):

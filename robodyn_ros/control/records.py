@@ -137,6 +137,7 @@ class Vectors(NamedTuple):
     interval: ndarray       # s, filtered interval between samples
     drift: ndarray          # leaky integral of Δq - q̇ Δt by times of receipt, and by time stamps
     stamped_drift: ndarray
+    contradiction: ndarray  # the smaller of them, in tolerances
     rejected: ndarray       # samples rejected in a row
     requested: ndarray      # effort the law asked for, before the limits
     gained: ndarray         # leaky sum of changes of velocity: measured, and as the model predicts

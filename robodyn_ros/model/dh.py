@@ -10,6 +10,8 @@ section 2.8.2). modified: by Rx(α) Tx(a) Rz(θ) Tz(d), joint i about or along z
 them α_(i-1) and a_(i-1)).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite

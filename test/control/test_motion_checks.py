@@ -3,14 +3,18 @@
 """Faults that show in the motion, in closed loop with exact dynamics."""
 
 from collections import deque
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from control.rig import Rig
 
 from robodyn_ros import load_urdf
+from robodyn_ros.control import limits
+from robodyn_ros.control.records import JOINT, MEMORY
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.model.library import robot_path
 
 POSE = np.array([0.3, 0.5])
@@ -146,3 +150,75 @@ def test_power(two_link):
         rig.run(1.0)
         assert rig.phase == phase
     assert rig.controller.reason_code == 'POWER_ABOVE_LIMIT'
+
+
+@pytest.mark.parametrize('joint', [0, 1])
+def test_efforts_that_act_in_reverse_are_given_up(two_link, joint):
+    """The efforts of the fault only make the arm faster: zero, and no brake will be fought."""
+    rig = Mirrored(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    rig.mirror = np.where(np.arange(2) == joint, -1.0, 1.0)
+    rig.qd[joint] = 0.1
+    while rig.phase == 'RUNNING':
+        rig.tick()
+    rig.run(0.1)
+    assert rig.tick() is None and not rig.tau.any()
+
+
+def test_what_asks_for_far_too_much_is_sooner_too_long():
+    """Beyond 5 effort limits the time in which an effort is cut counts more than once."""
+    joints = np.zeros(1, JOINT).view(np.recarray)
+    joints.effort_limit, joints.effort_rate = 10.0, np.inf
+    memory = np.zeros(1, MEMORY).view(np.recarray)
+    v = SimpleNamespace(gravity=np.zeros(1), supply=np.zeros(1), extra=np.zeros(1))
+    for effort, strain in ((10.0, 0.0), (11.0, 1.0), (60.0, 1.0), (110.0, 4.0), (-110.0, 4.0)):
+        memory.strain, tau = 0.0, np.array([effort])
+        limits.limit(joints, v, memory[0], 1.0, tau)
+        assert memory[0].strain == pytest.approx(strain) and abs(tau[0]) == 10.0
+
+
+def test_an_arm_whose_position_moves_is_not_at_rest(two_link):
+    """Velocities that stay zero while the arm moves do not make a fault hold it blindly."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation')
+    rig.rise()
+    rig.qd[:] = 0.6, -0.4
+    for _ in range(200):
+        rig.sense()
+        rig.state['velocity'] = 0.0
+        rig.tick(sense=False)
+        if rig.phase == 'FAULT':
+            break
+    assert rig.controller.reason_code == 'STATE_INCONSISTENT'
+    rig.state['velocity'] = 0.0
+    rig.tick(sense=False)
+    assert not rig.tau.any()
+
+
+def test_no_payload_changes_in_a_fault(two_link):
+    """What holds an arm in a fault is what held it before."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation')
+    rig.rise()
+    held = rig.tau.copy()
+    for _ in range(5):
+        rig.sense()
+        rig.state['position'] += 2.0 * np.pi
+        rig.tick(sense=False)
+    assert rig.phase == 'FAULT'
+    with pytest.raises(ParameterError, match='gravity torque of joint1 would be'):
+        rig.controller.use(replace(rig.controller.settings, payload_frame='tool0',
+                                   payload_mass=0.1))
+    rig.tick(sense=False)
+    assert rig.tau == pytest.approx(held)
+
+
+def test_a_jump_of_the_clock_earns_no_larger_step(two_link):
+    """Efforts change by what one period allows, however far the clock jumped."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    step = rig.controller.settings.joint_records(two_link)['effort_rate'] * rig.period
+    follow(rig, [1.5, 0.5], 0.5)
+    rig.run(0.25)
+    before = rig.tau.copy()
+    rig.time += 10.0
+    rig.tick()
+    assert (abs(rig.tau - before) <= 1.01 * step + 0.05).all()
