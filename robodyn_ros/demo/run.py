@@ -80,7 +80,7 @@ def environment(output: Path) -> dict[str, str]:
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'ROBODYN_CACHE_DIR': str(cache_directory()),
             'ROS_LOG_DIR': os.environ.get('ROS_LOG_DIR', str(output / 'log')),
-            'PYTHONUNBUFFERED': '1'}
+            'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
 def parameters(robot: Robot) -> dict[str, dict[str, Any]]:

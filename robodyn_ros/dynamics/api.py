@@ -142,7 +142,7 @@ class Batch(Methods):
         if threads is not None and threads < 1:
             raise ArgumentError(f'threads is {threads!r}', name='threads', value=threads,
                                 remedy='give at least 1, or None for all that may run')
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or _cpus()
         self._states = cache(self._make_states)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -187,6 +187,13 @@ class Batch(Methods):
     def _make_states(self, name: str, options: tuple) -> Callable[..., None]:
         return (together(name, self._robot, self._built_in(name, options))
                 or states(name, self.kernels.make(name, options)))
+
+
+def _cpus() -> int:
+    """Return how many threads of this process may run at once."""
+    if hasattr(os, 'sched_getaffinity'):        # Linux alone: others let any CPU be used
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _PerThread(threading.local):
