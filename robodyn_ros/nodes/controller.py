@@ -285,6 +285,7 @@ class ControllerNode(LifecycleNode):
         if (loop := self.loop) is None:
             return False
         self._command_publishers.look()
+        loop.look_for_state_publishers()
         if (executor := self.executor) is not None:
             self._reset.look(executor)
         unheard = bool(loop.controller.outside['listeners'][0] == 0)
