@@ -10,8 +10,8 @@ ros2 launch robodyn_ros controller.launch.py urdf:=panda config:=panda.yaml \
 this one, and has an argument `mode` or `config` of another meaning, sets it here, empty for the
 default, and keeps it here by a GroupAction:
 
-    GroupAction([IncludeLaunchDescription(
-        ..., launch_arguments={'urdf': 'my_arm.urdf', 'config': 'my_arm.yaml', 'mode': ''}.items())])
+    GroupAction([IncludeLaunchDescription(..., launch_arguments={
+        'urdf': 'my_arm.urdf', 'config': 'my_arm.yaml', 'mode': ''}.items())])
 """
 
 from typing import Any
