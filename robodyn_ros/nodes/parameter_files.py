@@ -30,15 +30,14 @@ def config_path(name_or_path: str) -> Path:
         return path.absolute()
     folder = share_path('config')
     try:
-        ours = share_path('config', name_or_path)
+        if not path.is_absolute() and (ours := share_path('config', name_or_path)).is_file():
+            return ours
     except UnknownNameError:
-        ours = folder
-    if ours.is_file():
-        return ours
+        pass
     known = ', '.join(sorted(file.name for file in folder.glob('*.yaml')))
     raise ParameterError(
-        f'no parameter file {name_or_path!r}: neither {path.absolute()} nor '
-        f'{folder / name_or_path} is a file', name='config', value=name_or_path,
+        f'no parameter file {name_or_path!r}: {path.absolute()} is no file, and {folder} has none '
+        'of that name', name='config', value=name_or_path,
         remedy=f'give the path of a file, or one of {known}')
 
 

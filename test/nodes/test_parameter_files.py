@@ -81,5 +81,5 @@ def test_a_configuration_is_a_path_or_one_of_ours(tmp_path, monkeypatch):
         with pytest.raises(ParameterError) as refused:
             config_path(wrong)
         said = str(refused.value)
-        assert f'neither {tmp_path / wrong} nor {share_path("config") / wrong} ' in said
+        assert f'{tmp_path / wrong} is no file, and {share_path("config")} has none' in said
         assert 'franka.yaml' in said
