@@ -204,6 +204,7 @@ class ControllerNode(LifecycleNode):
     def _sentence(self, text: str, code: int) -> str:
         """Return the sentence of a reason, with what this node knows beyond the guard."""
         more = self._command_publishers.others if code == guard.OTHER_COMMANDS else (
+            gravity_choice.REMEDY if code == guard.GRAVITY_CONTRADICTED else
             self._stops.detail(code))
         return f'{text} ({more})' if more else text
 

@@ -8,6 +8,8 @@ from ..errors import ParameterError
 from ..model.library import OWN_ROBOTS
 
 PARAMETER = 'robot_compensates_gravity'
+# Of what the measured efforts contradict
+REMEDY = f'{PARAMETER} must be the contrary: deactivate, clean up and correct it'
 
 
 def check_given(given: Collection[str], robot: str) -> None:

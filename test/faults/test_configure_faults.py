@@ -10,8 +10,9 @@ from faults.arm import TELEPORTED, Arm
 from faults.rows import row
 from std_msgs.msg import String
 
+from processes import node
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.library import robot_path, share_path
 from robodyn_ros.nodes import qos
 from robots import ARM
 
@@ -68,6 +69,17 @@ def test_no_robot_that_can_be_used(controller, remote):
     assert remote.set('controller', locked_joints=['slide'], stiffness=[9.0], damping=[1.0],
                       robot_compensates_gravity=False, **USABLE) == ''
     assert remote.change('configure') and remote.commands == []
+
+
+@row('parameter file without a section for the node', file='nodes/parameter_files.py',
+     line='        if not any(_matches(name, node) for name in names):\n',
+     instead='        if False:\n')
+def test_parameter_file_without_a_section_for_the_node(start, remote):
+    """With defaults it would run as if the robot did not compensate gravity."""
+    process = start(node('controller'), '--ros-args', '-r', '__node:=pilot', '--params-file',
+                    share_path('config', 'ur.yaml'), '-p', 'urdf:=two_link')
+    assert process.wait(20.0) == 1
+    assert 'ur.yaml has no section for node /pilot, only for /**/controller' in process.text
 
 
 @row('who compensates gravity is not said', file='nodes/gravity_choice.py',
