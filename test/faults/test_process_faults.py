@@ -133,7 +133,7 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
 
 
 @row('robot that compensates gravity itself', file='control/cycle.py',
-     line='        v.supply[i] = 0.0 if s.robot_compensates_gravity == 1 else v.gravity[i]\n',
+     line='        v.supply[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]\n',
      instead='        v.supply[i] = v.gravity[i]\n')
 def test_robot_that_compensates_gravity_itself(running, remote):
     """What is published is without g(q), always: no fault, no rising, no end ever brings -g(q)."""
@@ -161,6 +161,37 @@ def test_robot_that_compensates_gravity_itself(running, remote):
         remote.until(lambda: arm.controller.popen.poll() is not None, 'the end')
     assert arm.controller.wait() == 0 and remote.commands[-1] == ZERO
     assert abs(np.array(remote.commands[heard:])).max() < 1e-12
+
+
+@row('measured efforts contradict who compensates gravity', 'GRAVITY_CONTRADICTED',
+     file='control/gravity_check.py', line='    if m.contradictions < CONTRADICTIONS:\n',
+     instead='    if True:\n')
+def test_measured_efforts_contradict_who_compensates_gravity(running, remote):
+    """The robot adds gravity, which is g(q) twice: the third sample that shows it ends it."""
+    arm = running()
+    g = arm.gravity
+    assert arm.tick() == near(g)
+    efforts = arm.ticks(10, effort=list(2.0 * g))
+    assert efforts[:2] == near(np.tile(g, (2, 1))) and efforts[2:] == near(np.zeros((8, 2)))
+    assert arm.ticks(63).tolist() == 63 * [ZERO]        # to the end of the ramp
+    arm.nothing()
+    arm.faulted('GRAVITY_CONTRADICTED')
+    arm.refuses_reset('contradict robot_compensates_gravity')
+
+
+@pytest.mark.parametrize('by_robot', [True, False])
+def test_a_simulated_robot_of_which_the_contrary_is_said(start, remote, by_robot):
+    """Neither thrown nor dropped: it stays where it is."""
+    simulator = start(node('simulator'), *SIMULATOR, '-p',
+                      f'compensates_gravity:={str(by_robot).lower()}')
+    controller = start(node('controller'), *CONTROLLER, '-p',
+                       f'robot_compensates_gravity:={str(not by_robot).lower()}')
+    simulator.wait_for_line('simulator ready')
+    assert remote.change('configure')
+    remote.change('activate')
+    remote.until_line(controller, 'FAULT: the measured efforts contradict robot_compensates_grav')
+    assert abs(remote.positions() - POSE).max() < 0.05
+    assert controller.interrupt() == 0
 
 
 def test_simulated_robot_that_compensates_gravity_itself(start, remote):
