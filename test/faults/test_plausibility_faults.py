@@ -118,7 +118,8 @@ def test_velocity_above_its_limit(running, remote):
 
 
 @row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT', file='control/guard.py',
-     line='    if m.blind == 0 and held(s, m, now) == 1.0 and grows_worse(v, m):\n', instead='    if False:\n')
+     line='    if m.blind == 0 and held(s, m, now) == 1.0 and grows_worse(v, m):\n',
+     instead='    if False:\n')
 def test_efforts_of_a_fault_make_the_arm_faster(running):
     """Braking that accelerates, a drive of the wrong sign, is ended: zero at once."""
     arm = running()
