@@ -297,12 +297,12 @@ def grows_worse(v, m):
 
     While they ramp down, gravity may do so.
     """
-    least, growth = RUNAWAY, RUNAWAY_GROWTH
-    if m.reason == WRONG_DIRECTION:
-        least, growth = WRONG_RUNAWAY, WRONG_GROWTH
     for i in range(v.q.shape[0]):
         speed = abs(v.qd[i]) / v.speed_limit[i]
-        if speed > least and speed > growth * m.fault_speed:
+        if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
+            return True
+        if (m.reason == WRONG_DIRECTION and speed > WRONG_RUNAWAY
+                and speed > WRONG_GROWTH * m.fault_speed):
             return True
     return False
 
