@@ -60,7 +60,7 @@ def checked(declared: 'Field[Any]', value: Any) -> Any:
         return found
     kind = Integral if isinstance(default, int) else Real
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind) or not (
-            lower <= value <= upper):       # type: ignore[operator]  (nor is NaN)
+            lower <= value <= upper):       # type: ignore[operator]
         refuse(f'it must be {"an integer" if kind is Integral else "a finite number"} '
                + wanted.removeprefix('number '))
     return int(value) if kind is Integral else float(value)
