@@ -133,6 +133,7 @@ class Vectors(NamedTuple):
     accepted: ndarray       # s, receipt of the sample in use
     stamp: ndarray          # s, its time stamp
     offset: ndarray         # s, least difference between receipt and time stamp
+    last_offset: ndarray    # s, that of the newest sample
     late: ndarray           # s, filtered lateness of the time stamps
     interval: ndarray       # s, filtered interval between samples
     drift: ndarray          # leaky integral of Δq - q̇ Δt by times of receipt, and by time stamps
