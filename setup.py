@@ -3,15 +3,10 @@
 """The package, for colcon and for pip alike; name, version and texts come from package.xml."""
 
 from glob import glob
+from runpy import run_path
 from xml.etree import ElementTree
 
 from setuptools import find_packages, setup
-
-# What the nodes need of ROS 2, for a machine that has none. Never a requirement: a ROS
-# installation brings its own rclpy, which these wheels would shadow. With it goes mcap, for the
-# files of the flight recorder.
-ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
-       'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
 
 manifest = ElementTree.parse('package.xml')
 name = manifest.findtext('name')
@@ -54,38 +49,6 @@ setup(
         'typer',
         'urdfdom-py>=1.2.1',
     ],
-    extras_require={
-        'ros': ['mcap', *(f'ros-kilted-{part}' for part in ROS)],
-        'ros-jazzy': ['mcap', *(f'ros-jazzy-{part}' for part in ROS)],      # instead of ros
-        'sim': [
-            'example-robot-data',
-            'matplotlib',
-            'mujoco>=3.2.3',
-        ],
-        'identify': [
-            'clarabel',                 # what cvxpy solves with here
-            'cvxpy',
-            'jinja2',
-            'matplotlib',
-            'rosbags>=0.11',            # bags of ROS 2, read without ROS
-        ],
-        'bench': [
-            'cmeel-eigen',              # headers that Pinocchio's C++ wants
-        ],
-        'test': [
-            # Where there are packages of it; elsewhere `fuzz wire` cannot hunt, and says so.
-            'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
-            'and python_version < "3.14"',
-            'colcon-common-extensions',
-            'hypothesis',
-            'mypy==2.4.*',
-            'pin',
-            'pytest==8.3.*',            # the last that launch_testing runs under
-            'pytest-xdist',
-            'ruff==0.17.*',
-            'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
-            'types-PyYAML',
-        ],
-    },
+    extras_require=run_path(f'{name}/extras.py')['EXTRAS'],
     zip_safe=True,
 )

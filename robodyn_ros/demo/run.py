@@ -18,6 +18,7 @@ from ..jit import cache_directory
 from ..model.robot import RobotModel
 from .compile import libraries
 from .conductor import conducting
+from .motion import check_limits
 from .processes import ending_once, free_domain, interrupts_later, running
 from .report import tables
 from .robot import Robot, write_parameters
@@ -78,7 +79,7 @@ def environment(output: Path) -> dict[str, str]:
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'ROBODYN_CACHE_DIR': str(cache_directory()),
             'ROS_LOG_DIR': os.environ.get('ROS_LOG_DIR', str(output / 'log')),
-            'PYTHONUNBUFFERED': '1'}
+            'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
 def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
@@ -111,6 +112,7 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     :param brief: float and drive for a shorter time; everything is checked.
     :return: 0 if every check has passed, else 1.
     """
+    check_limits(robot.model)
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     file, picture = output / f'{robot.name}.yaml', output / f'{robot.name}.png'

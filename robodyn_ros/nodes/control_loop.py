@@ -198,7 +198,7 @@ class ControlLoop:
         if (steady := time.monotonic()) >= self._count_again:
             self._count_again = steady + rules.COUNT_INTERVAL
             outside['listeners'] = self._listeners()
-        publish = controller.step(now)
+        publish = controller.advance(now)
         outside['stalled'] = 0.0
         message = self._encoder.encode(controller.tau)
         before = time.monotonic_ns()

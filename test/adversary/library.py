@@ -87,7 +87,7 @@ class Library:
             self.tell(stalled=gap, missed=late if world.trigger == 'timer' else 0)
         self._stepped = world.time
         before = features.braking_cycles(self.controller)
-        published = self.controller.step(now)
+        published = self.controller.advance(now)
         if features.braking_cycles(self.controller) != before:
             self._cut = RELEASE
         self._cut = max(0, self._cut - 1)

@@ -3,6 +3,8 @@
 """What docs/theory.md names is there."""
 
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -25,3 +27,13 @@ def test_algorithms_and_tests_are_named():
     assert len(FUNCTIONS) > 15
     for test in re.findall(r'`(?:test/[a-z]+/)?(test_[a-z_]+\.py)`', PAGE):
         assert list((ROOT / 'test').glob(f'*/{test}')), test
+
+
+def test_the_picture_of_the_references_is_drawn_by_its_script(tmp_path):
+    pytest.importorskip('matplotlib')
+    subprocess.run([sys.executable, ROOT / 'docs' / 'reference_frames.py', tmp_path / 'new.svg'],
+                   check=True, timeout=120)
+    new, kept = ((folder / name).read_text() for folder, name in (
+        (tmp_path, 'new.svg'), (ROOT / 'docs', 'reference_frames.svg')))
+    for reference in ('aligned', 'body', 'world'):
+        assert reference in new and reference in kept
