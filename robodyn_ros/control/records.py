@@ -118,6 +118,7 @@ class Vectors(NamedTuple):
     qd: ndarray
     measured: ndarray       # measured effort, NaN where the state carries none
     gravity: ndarray        # g(q)
+    felt: ndarray           # measured on top of the efforts when arming, see gravity_check.py
     supply: ndarray         # what of g(q) the efforts must bring: zero where the robot does
     momentum: ndarray       # M(q) q̇
     filtered: ndarray       # low-pass filtered position
