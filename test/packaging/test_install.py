@@ -116,8 +116,9 @@ def test_executables_say_whose_they_are(installed):
 
 def test_nodes_run_together_and_end_cleanly(installed, start, tmp_path):
     pytest.importorskip('rclpy', reason='needs ROS 2: the extra [ros], or an installation')
-    simulator = start(installed.executables / 'robodyn_simulator', '--ros-args', '-p', 'urdf:=two_link',
-                      '-p', 'publish_description:=true', env=installed.env, cwd=tmp_path)
+    simulator = start(installed.executables / 'robodyn_simulator', '--ros-args', '-p',
+                      'urdf:=two_link', '-p', 'publish_description:=true', env=installed.env,
+                      cwd=tmp_path)
     simulator.wait_for_line('simulator ready: two_link')
     controller = start(installed.executables / 'robodyn_controller', '--ros-args', '-p',
                        'autostart:=true', env=installed.env, cwd=tmp_path)
