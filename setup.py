@@ -2,11 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package, for colcon and for pip alike; name, version and texts come from package.xml."""
 
+import sys
 from glob import glob
 from runpy import run_path
 from xml.etree import ElementTree
 
 from setuptools import find_packages, setup
+
+NODES = ('controller', 'simulator')
+# The names without robodyn_ stay for `ros2 run`, whose scripts have a folder of their own; pip
+# puts scripts where everybody's are.
+by_pip = not {'bdist_wheel', 'dist_info', 'editable_wheel'}.isdisjoint(sys.argv)
 
 manifest = ElementTree.parse('package.xml')
 name = manifest.findtext('name')
@@ -16,6 +22,7 @@ setup(
     version=manifest.findtext('version'),
     description=manifest.findtext('description'),
     author=manifest.findtext('author'),
+    url=manifest.findtext('url'),
     maintainer=manifest.findtext('maintainer'),
     maintainer_email=manifest.find('maintainer').get('email'),
     license=manifest.findtext('license'),
@@ -32,9 +39,9 @@ setup(
     ],
     entry_points={
         'console_scripts': [
-            'controller = robodyn_ros.nodes.controller:main',
-            'simulator = robodyn_ros.nodes.simulator:main',
             'robodyn = robodyn_ros.cli:main',
+            *(f'robodyn_{node} = {name}.nodes.{node}:main' for node in NODES),
+            *(f'{node} = {name}.nodes.{node}:main' for node in NODES if not by_pip),
         ],
     },
     install_requires=[

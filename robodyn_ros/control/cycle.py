@@ -4,7 +4,7 @@
 
 from math import inf
 
-from . import guard, laws, limits, motion_checks, plausibility, reference, velocity
+from . import gravity_check, guard, laws, limits, motion_checks, plausibility, reference, velocity
 from .records import (
     COMPUTED_TORQUE,
     GRAVITY_COMPENSATION,
@@ -67,13 +67,15 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         unmeasured = velocity.observe(s, state, m, v, elapsed)
         trusted = reason != guard.STATE_INCONSISTENT
     limits.predict(s, joints, m, v)
+    if m.phase == guard.INACTIVE:
+        m.gravity_by_robot = s.robot_compensates_gravity
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
     for i in range(n):
         v.momentum[i] = 0.0
         for j in range(n):
             v.momentum[i] += work.M[i, j] * v.qd[j]
-        v.supply[i] = 0.0 if s.robot_compensates_gravity == 1 else v.gravity[i]
+        v.supply[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
     changed = m.law != s.law
     if changed:                         # from the efforts of now, whatever gravity has become
         m.law = s.law
@@ -84,11 +86,16 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     # What may be done
     guard.take_request(outside[0], m, now)
     if reason == guard.NO_REASON and m.arming == 1:
-        reason, joint = guard.objection(outside[0], joints, s, v, unmeasured)
+        reason, joint = guard.objection(outside[0], joints, s, m, v, unmeasured)
     if m.arming == 1:
         guard.arm(joints, m, s, v, reason, joint, fresh, now, tau)
+        if m.phase == guard.RISING:
+            gravity_check.begin(joints, m, v, now, tau)
     if reason == guard.NO_REASON and driving == 1:
         reason, joint = guard.cause(outside[0], s, m, unmeasured)
+        if reason == guard.NO_REASON and gravity_check.contradicted(
+                joints, m, v, fresh, now, tau):
+            reason, joint = guard.GRAVITY_CONTRADICTED, -1
         if reason == guard.NO_REASON and m.phase == guard.RUNNING:
             reason, joint = motion_checks.check(joints, s, m, v, points, now, dt, tau)
     if stalled:

@@ -47,13 +47,15 @@ REASONS = {
     'POWER_ABOVE_LIMIT': 'mechanical power is above its limit',
     'EMERGENCY_STOP': 'emergency stop',
     'HEARTBEAT_LOST': 'the heartbeat is missing',
+    'GRAVITY_CONTRADICTED': 'the measured efforts contradict robot_compensates_gravity',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
  EFFORT_LIMITED, PERIODS_MISSED, NOBODY_LISTENS, ARM_MOVES, POSITION_OUTSIDE,
  GRAVITY_ABOVE_LIMIT, EFFORT_MISMATCH, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT,
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
- EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST) = range(len(CODES))
+ EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
+ GRAVITY_CONTRADICTED) = range(len(CODES))
 
 # Velocity limits, and growth since the fault: efforts of a fault that make an arm faster than this
 # do not slow it. Where a joint was seen to move against its effort, less speed is enough.
@@ -168,7 +170,7 @@ def count_missed(m, missed):
     m.missed = max(0.0, m.missed + missed - FORGIVEN)
 
 
-def objection(outside, joints, s, v, unmeasured):
+def objection(outside, joints, s, m, v, unmeasured):
     """Why the arm must not be armed now, and the joint concerned: (reason, joint)."""
     if outside.stop_reason != NO_REASON:
         return outside.stop_reason, -1
@@ -176,6 +178,8 @@ def objection(outside, joints, s, v, unmeasured):
         return NOBODY_LISTENS, -1
     if outside.command_publishers > 1:
         return OTHER_COMMANDS, -1
+    if m.gravity_by_robot != s.robot_compensates_gravity:
+        return GRAVITY_CONTRADICTED, -1
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
     for i in range(v.q.shape[0]):
@@ -226,7 +230,7 @@ def arm(joints, m, s, v, reason, joint, fresh, now, tau):
         return
     for i in range(v.q.shape[0]):
         limit, begin = joints[i].effort_limit, v.measured[i]
-        if isnan(begin) or s.robot_compensates_gravity == 1 or m.publishing == 1:
+        if isnan(begin) or m.gravity_by_robot == 1 or m.publishing == 1:
             begin = tau[i]
         v.rise[i] = min(max(begin, -limit), limit)
         v.extra[i] = v.published[i] = v.rise[i] - v.supply[i]

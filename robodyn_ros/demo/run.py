@@ -86,7 +86,7 @@ def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
     """Return the parameters of both nodes: those of the robot, and what the demo needs."""
     own: dict[str, dict[str, Any]] = {
         'simulator': {'publish_description': True, 'brakes': True, 'joint_damping': 0.0},
-           'controller': {'autostart': False}}
+           'controller': {'autostart': False, 'robot_compensates_gravity': False}}
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
