@@ -23,6 +23,7 @@ BRAKING_RATE = 5.0
 # How fast the estimate of the disturbance follows [1/s], and how much of it counts: more than all,
 # for what grows is more by the time at which the efforts act.
 OBSERVER_RATE, CAUTION = 100.0, 1.5
+MOST_OF_A_SAMPLE = 0.2      # share in the estimate that one sample has in a slow loop
 # `limit_rate` is at most this share of one over the delay, `approach_rate` at most this share of
 # `limit_rate`. With more, what corrects an error overshoots before it is seen to act.
 DELAY_SHARE, APPROACH_SHARE = 0.8, 0.2
@@ -82,7 +83,7 @@ def predict(s, joints, m, v):
             most = s.limit_rate * joints[i].velocity_limit
             unexplained = (v.qd[i] - v.sample_qd[i] - acted) / elapsed
             unexplained = min(max(unexplained, -most), most)        # one false sample is little
-            share = 1.0 - exp(-OBSERVER_RATE * elapsed)
+            share = min(MOST_OF_A_SAMPLE, 1.0 - exp(-OBSERVER_RATE * elapsed))
             v.disturbance[i] += share * (unexplained - v.disturbance[i])
         v.sample_time[i], v.sample_qd[i] = v.accepted[i], v.qd[i]
         v.predicted_qd[i] = v.qd[i] + v.pending_qd[i] + delay * v.disturbance[i]

@@ -118,6 +118,7 @@ class Vectors(NamedTuple):
     qd: ndarray
     measured: ndarray       # measured effort, NaN where the state carries none
     gravity: ndarray        # g(q)
+    felt: ndarray           # measured on top of the efforts when arming, see gravity_check.py
     supply: ndarray         # what of g(q) the efforts must bring: zero where the robot does
     momentum: ndarray       # M(q) q̇
     filtered: ndarray       # low-pass filtered position
@@ -137,6 +138,7 @@ class Vectors(NamedTuple):
     accepted: ndarray       # s, receipt of the sample in use
     stamp: ndarray          # s, its time stamp
     offset: ndarray         # s, least difference between receipt and time stamp
+    last_offset: ndarray    # s, that of the newest sample
     late: ndarray           # s, filtered lateness of the time stamps
     interval: ndarray       # s, filtered interval between samples
     drift: ndarray          # leaky integral of Δq - q̇ Δt by times of receipt, and by time stamps

@@ -4,7 +4,6 @@
 
 from dataclasses import Field, field
 from difflib import get_close_matches
-from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -61,10 +60,10 @@ def checked(declared: 'Field[Any]', value: Any) -> Any:
         return found
     kind = Integral if isinstance(default, int) else Real
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind) or not (
-            isfinite(value) and lower <= value <= upper):      # type: ignore[operator, arg-type]
+            lower <= value <= upper):       # type: ignore[operator]
         refuse(f'it must be {"an integer" if kind is Integral else "a finite number"} '
                + wanted.removeprefix('number '))
-    return value
+    return int(value) if kind is Integral else float(value)
 
 
 def _numbers(value: Any, lower: float, upper: float) -> tuple[float, ...] | None:
@@ -76,5 +75,5 @@ def _numbers(value: Any, lower: float, upper: float) -> tuple[float, ...] | None
         found = tuple(array.astype(float).tolist())
     except (TypeError, ValueError):         # ragged
         return None
-    good = array.ndim == 1 and all(isfinite(x) and lower <= x <= upper for x in found)
+    good = array.ndim == 1 and all(lower <= x <= upper for x in found)      # nor is NaN
     return found if good else None

@@ -20,6 +20,7 @@ from ..model.robot import RobotModel
 from ..nodes import controller_file
 from .compile import libraries
 from .conductor import conducting
+from .motion import check_limits
 from .processes import ending_once, free_domain, interrupts_later, running
 from .report import tables
 from .robot import Robot, description, write_parameters
@@ -122,6 +123,7 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     :param brief: float and drive for a shorter time; everything is checked.
     :return: 0 if every check has passed, else 1.
     """
+    check_limits(robot.model)
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     file, picture = output / f'{robot.name}.yaml', output / f'{robot.name}.png'

@@ -133,11 +133,7 @@ class Methods:
                                      wrenches: Wrenches | None = None,
                                      base: BaseMotion | None = None, *,
                                      reference: str = ALIGNED) -> ForwardDerivatives:
-        """
-        Return ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹ (:mod:`~.derivatives`).
-
-        Wrenches stay as they are in ``reference`` while q changes.
-        """
+        """Return ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹ (:mod:`~.derivatives`); wrenches as above."""
         loads = _acting(wrenches, reference, base)
         out = ForwardDerivatives(*self._ask('forward_dynamics_derivatives', (q, qd, tau),
                                             loads=loads))

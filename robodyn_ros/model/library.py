@@ -4,13 +4,12 @@
 
 import re
 from collections import Counter
-from difflib import get_close_matches
 from importlib import import_module, metadata
 from pathlib import Path
 from sysconfig import get_path, get_preferred_scheme
 from xml.etree import ElementTree
 
-from ..errors import UnknownNameError, UrdfError
+from ..errors import UnknownNameError, UrdfError, close_names
 from ..extras import pip_install
 
 PACKAGE = 'robodyn_ros'
@@ -24,6 +23,8 @@ EXAMPLE_ROBOTS = {
     'kinova': 'kinova_description/robots/kinova.urdf',
     'double_pendulum': 'double_pendulum_description/urdf/double_pendulum.urdf',
 }
+
+ARMS = ('panda', 'ur5', 'kinova')           # those with limits, which the demo can drive
 
 
 def _ament_share(package: str) -> Path | None:
@@ -151,8 +152,8 @@ def robot_path(name_or_path: str | Path) -> Path:
         return path
     if found := examples.get(name) or _described(name):
         return found
-    close = get_close_matches(name, robot_names(), n=3)
-    some = ', '.join((*OWN_ROBOTS, *EXAMPLE_ROBOTS))
+    close = close_names(name[:MAX_SHOWN], robot_names())
+    some = ', '.join((*OWN_ROBOTS, *ARMS))
     raise UrdfError(f'no robot {name[:MAX_SHOWN]!r}', name=name, value=name_or_path, remedy=(
         f'did you mean {" or ".join(close)}?' if close else
         f'give the path of a URDF file that exists, or one of {some}')

@@ -145,7 +145,9 @@ class Judge:
         w, f = self.world, self.figures
         ratio = float((abs(w.plant.qd) / w.arm.model.velocity_limit).max())
         ratio = ratio if ratio < WRECKED else WRECKED       # NaN is not
-        if w.throwing or w.deaf or w.unheard or time - self._published_at > HEARING:
+        falling = 1e3 * (time - self.since) > f.fault + 1e3 * w.settings.fault_hold_time
+        if (w.throwing or w.deaf or w.unheard or falling
+                or time - self._published_at > HEARING):
             self._excused = max(self._excused, ratio)
         if time < self.since - EPSILON:
             self._start = w.plant.q.copy()

@@ -11,7 +11,7 @@ import pytest
 from control.rig import Rig
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control import limits
+from robodyn_ros.control import guard, limits
 from robodyn_ros.control.records import JOINT, MEMORY
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
@@ -70,6 +70,13 @@ class Late(Rig):
 def two_link():
     """The textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
+
+
+@pytest.fixture(scope='module')
+def panda():
+    """The arm without its hand."""
+    return load_urdf(robot_path('panda'), locked={'panda_finger_joint1': 0.0,
+                                                  'panda_finger_joint2': 0.0})
 
 
 def follow(rig, goal, seconds):
@@ -222,3 +229,95 @@ def test_a_jump_of_the_clock_earns_no_larger_step(two_link):
     rig.time += 10.0
     rig.tick()
     assert (abs(rig.tau - before) <= 1.01 * step + 0.05).all()
+
+
+def stopped(rig):
+    """An arm in FAULT because of an emergency stop."""
+    rig.rise()
+    rig.controller.outside['stop_reason'] = guard.EMERGENCY_STOP
+    rig.tick()
+    assert rig.phase == 'FAULT'
+
+
+def test_a_clock_that_stops_in_a_fault(two_link):
+    """No ramp would ever end: zero at once."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    stopped(rig)
+    rig.controller.outside['clock_stopped'] = 0.06
+    rig.time -= rig.period
+    rig.tick()
+    assert not rig.tau.any()
+
+
+def test_time_that_is_set_back_again_and_again_prolongs_no_fault(two_link):
+    """What has lasted goes on lasting: the efforts end after the usual time."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation')
+    stopped(rig)
+    for _ in range(4):
+        rig.run(0.3)
+        rig.time -= 0.3
+    assert rig.tick() is None
+
+
+def test_a_fault_without_a_hold_comes_down_by_its_ramp(panda):
+    """Gravity makes the arm faster as its efforts fall: that is no reason for a step to zero."""
+    rig = Rig(panda, [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7], mode='gravity_compensation',
+              velocity_scale=0.25, stiffness=[10.0], damping=[1.0])
+    stopped(rig)
+    efforts = np.array([rig.tau.copy(), *(t for t in rig.run(1.2) if t is not None)])
+    assert (abs(np.diff(efforts, axis=0)) <= 0.06 * panda.effort_limit).all()
+    assert not efforts[-1].any()
+
+
+def test_stopping_after_a_fault_goes_on_while_its_cause_does(two_link):
+    """An emergency stop that is held down does not prolong what it stopped."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation', fault_action='hold')
+    stopped(rig)
+    rig.qd[:] = 0.3, -0.2
+    rig.tick()
+    rig.controller.stop()
+    rig.run(rig.controller.settings.stop_timeout + 0.1)
+    assert rig.phase == 'INACTIVE'
+    assert rig.controller.reason_code == 'EMERGENCY_STOP'
+
+
+def test_a_held_fault_ramps_from_when_it_is_told_to(two_link):
+    """The action of a fault that has long been held is changed: no step to zero."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation', fault_action='hold')
+    stopped(rig)
+    rig.run(2.0)
+    before = rig.tau.copy()
+    rig.controller.use(replace(rig.controller.settings, fault_action='ramp'))
+    rig.tick()
+    assert rig.tau == pytest.approx(before, abs=0.01)
+
+
+def test_arming_begins_with_what_is_in_force(two_link):
+    """An arm that is held in a fault is armed without a step to what its sensors measure."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation', fault_action='hold')
+    stopped(rig)
+    rig.controller.outside['stop_reason'] = guard.NO_REASON
+    rig.controller.arm()
+    held = rig.tau.copy()
+    for _ in range(200):
+        rig.sense()
+        rig.state['effort'] = rig.tau + 0.08 * two_link.effort_limit
+        rig.tick(sense=False)
+        assert rig.tau == pytest.approx(held, abs=0.02)
+    assert rig.phase == 'RUNNING'
+
+
+def test_one_velocity_that_is_false_is_little_in_a_slow_loop(two_link):
+    """Below its limit, at 100 Hz, while the arm is at rest."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation', rate=100.0, loop_delay=0.012,
+              stiffness=[5.0], damping=[0.5], acceleration_kp=[5.0], acceleration_kd=[2.0],
+              damping_rate=5.0)
+    rig.period, rig.substeps = 0.01, 40
+    rig.controller.arm()
+    rig.run(1.0)
+    assert rig.phase == 'RUNNING'
+    before = rig.tau.copy()
+    rig.sense()
+    rig.state['velocity'][0] = 2.0
+    rig.tick(sense=False)
+    assert (abs(rig.tau - before) < 0.2 * two_link.effort_limit).all()

@@ -67,6 +67,7 @@ def test_zero_limit_of_the_urdf(two_link):
     ({'mode': 'gravity_comp'}, 'did you mean gravity_compensation.*pd, joint_impedance, computed'),
     ({'mode': 3}, 'choose one of gravity_compensation'),
     ({'rate': -5}, r'finite number in \[1, 10000\] Hz'),
+    ({'rate': 10**400}, r'\[1, 10000\] Hz'),
     ({'rate': '1000'}, r'\[1, 10000\] Hz'),
     ({'rate': True}, r'\[1, 10000\] Hz'),
     ({'state_timeout': -1}, r'\[0.001, 1\] s'),
