@@ -85,6 +85,7 @@ setup(
             'ruff==0.17.*',
             'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
             'types-PyYAML',
+            'xacro',
         ],
     },
     zip_safe=True,

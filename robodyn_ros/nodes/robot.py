@@ -8,6 +8,7 @@ from ..errors import ParameterError, UrdfError
 from ..model.library import robot_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
+from ..model.xacro_file import urdf_text
 from .parameters import Parameter
 
 PARAMETERS = (
@@ -26,7 +27,7 @@ def description(p: dict[str, Any]) -> str:
     """URDF text that the parameters give; '' where they name no robot."""
     if p['robot_description'] or not p['urdf']:
         return p['robot_description']
-    return robot_path(p['urdf']).read_text(errors='replace')
+    return urdf_text(robot_path(p['urdf']))
 
 
 def locked(p: dict[str, Any]) -> dict[str, float]:
