@@ -10,7 +10,7 @@ import typer
 from ..model.library import package_version
 from . import lab  # noqa: F401  (its commands)
 from .arguments import locked_joints, numbers
-from .common import At, Locked, Robot, Root, Tip, app, console
+from .common import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
 
 
 def _version(asked: bool) -> None:
@@ -36,8 +36,19 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
     from .inspect import report
 
     chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                    tip=tip or None)
+                    tip=tip or None, massless='warn')
     console().print(report(chosen.model, chosen.pose, chosen.source))
+
+
+@app.command()
+def repair(robot: Robot,
+           output: Annotated[Path | None, typer.Option(
+               '--output', '-o', metavar='FILE', help='The URDF to write; otherwise '
+               'ROBOT_repaired.urdf beside ROBOT.')] = None) -> None:
+    """Write a URDF with the nearest physically consistent inertias; show what was changed."""
+    from .repair import run
+
+    run(robot, output, console())
 
 
 @app.command()
@@ -130,6 +141,7 @@ def replay(file: Annotated[Path, typer.Argument(
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
              '--brief', help='Float and drive for a shorter time; all is checked.')] = False,
+         accept_inertia: AcceptInertia = False,
          output: Annotated[Path, typer.Option(
              help='Folder for the picture, the parameters and the logs of the two nodes.')
          ] = Path('build/demo')) -> None:
@@ -139,5 +151,6 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
 
     check()
     from ..demo.run import run
-    chosen = choose(robot, locked_joints(locked), numbers('--at', at))
+    chosen = choose(robot, locked_joints(locked), numbers('--at', at),
+                    accepted_links=['*'] if accept_inertia else None)
     raise typer.Exit(run(chosen, output, console(), brief=brief))

@@ -44,6 +44,8 @@ At = Annotated[str, typer.Option(
     metavar='V1,V2,...', help='Pose, one value a joint (rad or m); otherwise that of '
     'config/ROBOT.yaml, or zero, or the middle of limits that exclude zero.')]
 
+AcceptInertia = Annotated[bool, typer.Option(
+    '--accept-inertia', help='Use inertias that no rigid body has as they are.')]
 
 Root = Annotated[str, typer.Option('--root', help='Link that is the base.')]
 Tip = Annotated[str, typer.Option('--tip', help='Link at the end of the only chain that moves.')]

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from ..dynamics import Dynamics
 from ..jit import cache_directory
 from ..model.robot import RobotModel
+from ..model.validate import check_inertias
 from .compile import libraries
 from .conductor import conducting
 from .processes import ending_once, free_domain, interrupts_later, running
@@ -110,7 +111,9 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     :param output: folder for logs, parameters and picture.
     :param brief: float and drive for a shorter time; everything is checked.
     :return: 0 if every check has passed, else 1.
+    :raises InertiaError: the controller would refuse the inertias of this robot.
     """
+    check_inertias(robot.model, robot.parameters['controller'].get('accepted_links', []))
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     file, picture = output / f'{robot.name}.yaml', output / f'{robot.name}.png'

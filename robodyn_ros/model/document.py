@@ -28,6 +28,7 @@ from .tolerance import (
     tolerated,
     without_limits,
     without_namespace,
+    without_undeclared,
 )
 from .xacro_file import expanded, is_xacro
 
@@ -77,6 +78,8 @@ OTHER_FORMATS = {
               'the URDF of the robot, which most makers publish',
     'sdf': 'this is SDF, the format of Gazebo, which cannot be converted without a loss: give '
            'the URDF of the robot, or one written by hand or by your CAD program'}
+NO_NAMESPACE = (etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,    # a prefix that is not declared,
+                etree.ErrorTypes.NS_ERR_XML_NAMESPACE)          # or declared to be nothing
 _parser_lock = Lock()
 
 
@@ -181,8 +184,8 @@ def _well_formed(content: bytes, encoding: str | None) -> tuple[etree._Element, 
         parser = etree.XMLParser(recover=True, **options)
         with suppress(etree.XMLSyntaxError):
             root = etree.fromstring(content, parser)
-            if root is not None and all(entry.domain == etree.ErrorDomains.NAMESPACE
-                                        for entry in parser.error_log):
+            if root is not None and all(entry.type in NO_NAMESPACE for entry in parser.error_log):
+                without_undeclared(root)
                 return root, [f'XML namespaces: {error.msg}']
         raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='URDF',
                         remedy='correct the XML at that place; a document type definition or an '

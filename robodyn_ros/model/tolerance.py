@@ -32,6 +32,17 @@ def without_namespace(root: etree._Element) -> list[str]:
     return [f'the namespace {namespace!r} of <{root.tag}> is ignored']
 
 
+def without_undeclared(root: etree._Element) -> None:
+    """Remove elements and attributes with a prefix that is not declared, but those of xacro."""
+    for element in list(root.iter()):
+        for name in [str(name) for name in element.attrib if ':' in str(name).split('}')[-1]]:
+            del element.attrib[name]
+        above = element.getparent()
+        if ':' in str(element.tag).split('}')[-1] and above is not None and (
+                xacro_name(element) is None):
+            above.remove(element)
+
+
 def left_over_macros(root: etree._Element) -> list[str]:
     """
     Remove the calls of xacro macros that an expanded document still has; return warnings.

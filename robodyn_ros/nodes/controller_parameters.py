@@ -23,8 +23,9 @@ ROBOT = (
               0.0, 60.0),
     Parameter('root', str, '', 'Link that is the fixed base; empty: the root of the URDF.'),
     Parameter('tip', str, '', 'Last link of the chain to control; empty: the whole tree.'),
-    Parameter('accepted_links', list[str], [], 'Links whose inertia no rigid body has (triangle '
-              'inequality) that shall be used nevertheless.'),
+    Parameter('accepted_links', list[str], [], 'Links whose inertia no rigid body has (the '
+              'triangle inequality is off by more than 2 %) that shall be used nevertheless; `*` '
+              'stands for all.'),
 )
 
 LOOP = (

@@ -72,6 +72,7 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
      'xacro'),
     ('<robot name="a" xmlns:xacro=""><xacro:macro/></robot>', '<macro> is xacro'),
     ('<robot name="a"><x:b></robot>', 'well-formed'),
+    ('<robot name="a" xmlns:x="a b"><x:c/></robot>', 'not a valid URI'),
     ('<robot name="a">' + '<b>' * 60 + '</b>' * 60 + '</robot>', 'deep'),
     (ARM.replace('"arm"', '"\ud800"'), 'surrogates'),
     ('<robot name="a">' + '<b/>' * document.MAX_MARKS + '</robot>', 'tags or attributes'),
@@ -162,6 +163,8 @@ TOLERATED = {
                        "link 'upper': attribute iyx of <inertia> is not read: ixy counts"),
     'undeclared prefix': ('<link name="base"/>', '<link name="base"/><gazebo><sensor:camera/>'
                           '</gazebo>', 'prefix sensor on camera is not defined'),
+    'undeclared prefix in a link': ('<link name="base"/>', '<link name="base" a:b="1"><c:d/>'
+                                    '</link>', 'prefix a for b on link is not defined'),
     'left-over macro': ('<link name="base"/>', '<link name="base"/><xacro:sensors '
                         'xmlns:xacro="http://www.ros.org/wiki/xacro"/>',
                         'xacro:sensors is not expanded: what it stands for is missing'),
