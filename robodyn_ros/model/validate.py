@@ -84,7 +84,7 @@ def check_inertias(model: RobotModel, accepted: Collection[str] = ()) -> None:
     raise InertiaError(
         f'no rigid body has the inertia of link{"s" * (len(refused) > 1)} '
         + ', '.join(f'{name} ({excess[name]})' for name in refused)
-        + ': the largest principal moment exceeds the sum of the others by so much',
+        + ': by so many percent the largest principal moment exceeds the sum of the others',
         name=refused[0], value=tuple(refused), remedy='run `robodyn repair FILE`, which writes '
         "the nearest physically consistent inertias, or use them as they are: accepted_links: "
         "['*'], on the command line --accept-inertia")
