@@ -11,7 +11,7 @@ from ..errors import RosError
 from ..model.library import package_version
 from . import lab  # noqa: F401  (its commands)
 from .arguments import locked_joints, numbers
-from .common import At, Locked, Robot, Root, Tip, app, console
+from .common import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
 
 
 def _version(asked: bool) -> None:
@@ -37,7 +37,7 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
     from .inspect import report
 
     chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                    tip=tip or None)
+                    tip=tip or None, massless='warn')
     console().print(report(chosen.model, chosen.pose, chosen.source))
 
 
@@ -73,6 +73,17 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         given['robot_compensates_gravity'] = robot_compensates
     run(chosen, given, console(), output=output or Path(f'{chosen.name}.yaml'), force=force,
         settings=Settings(rate=rate, loop_delay=delay))
+
+
+@app.command()
+def repair(robot: Robot,
+           output: Annotated[Path | None, typer.Option(
+               '--output', '-o', metavar='FILE', help='The URDF to write; otherwise '
+               'ROBOT_repaired.urdf beside ROBOT.')] = None) -> None:
+    """Write a URDF with the nearest physically consistent inertias; show what was changed."""
+    from .repair import run
+
+    run(robot, output, console())
 
 
 @app.command()
@@ -165,6 +176,7 @@ def replay(file: Annotated[Path, typer.Argument(
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
              '--brief', help='Shorter motions; all checks are made.')] = False,
+         accept_inertia: AcceptInertia = False,
          output: Annotated[Path, typer.Option(
              help='Folder for the picture, the parameter files and the logs of the nodes.')
          ] = Path('build/demo')) -> None:
@@ -174,5 +186,6 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
 
     check()
     from ..demo.run import run
-    chosen = choose(robot, locked_joints(locked), numbers('--at', at))
+    chosen = choose(robot, locked_joints(locked), numbers('--at', at),
+                    accepted_links=['*'] if accept_inertia else None)
     raise typer.Exit(run(chosen, output, console(), brief=brief))

@@ -44,6 +44,8 @@ At = Annotated[str, typer.Option(
     metavar='V1,V2,...', help='Pose, one value per joint (rad or m). Default: that of '
     'config/ROBOT.yaml, or zero, or the middle of the limits if they exclude zero.')]
 
+AcceptInertia = Annotated[bool, typer.Option(
+    '--accept-inertia', help='Use inertias that no rigid body has as they are.')]
 
 Root = Annotated[str, typer.Option('--root', help='Link that is the fixed base.')]
 Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits other branches.')]

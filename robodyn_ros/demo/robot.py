@@ -67,13 +67,17 @@ def description(robot: Robot) -> dict[str, Any]:
 
 
 def choose(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float], *,
-           root: str | None = None, tip: str | None = None) -> Robot:
+           root: str | None = None, tip: str | None = None, massless: str = 'refuse',
+           accepted_links: Sequence[str] | None = None) -> Robot:
     """
     Load a robot by its known name, then with what config/NAME.yaml says, or from a URDF file.
 
     :param locked: joints locked, and where [rad | m]; they replace those of the configuration.
     :param pose: (nv,) [rad | m]; empty: that of the configuration, if it is about the same joints,
         else :func:`~robodyn_ros.model.pose.initial_position`.
+    :param massless: as :func:`~robodyn_ros.model.urdf.load_urdf` takes it.
+    :param accepted_links: bodies whose inertia is not judged, '*' for all; None: those of the
+        configuration.
     """
     path = robot_path(name_or_path)
     known = path != Path(name_or_path).expanduser()
@@ -84,7 +88,7 @@ def choose(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float]
     if not locked:
         locked = dict(zip(simulator.get('locked_joints', []),
                           simulator.get('locked_positions', [])))
-    model = load_urdf(path, root=root, tip=tip, locked=locked)
+    model = load_urdf(path, root=root, tip=tip, locked=locked, massless=massless)
     if not len(pose) and len(simulator.get('initial_position', [])) == model.nv:
         pose = simulator['initial_position']
     chosen = initial_position(model, pose)
@@ -92,6 +96,8 @@ def choose(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float]
         if locked:
             parameters[section] |= {'locked_joints': list(locked),
                                     'locked_positions': [float(v) for v in locked.values()]}
+    if accepted_links is not None:
+        parameters['controller']['accepted_links'] = list(accepted_links)
     simulator |= {'urdf': str(path), 'initial_position': chosen.tolist()}
     return Robot(name, path, f'{path}, config/{name}.yaml' if configured else str(path), model,
                  chosen, parameters)

@@ -18,6 +18,7 @@ from ..dynamics import Dynamics
 from ..jit import cache_directory
 from ..model.robot import RobotModel
 from ..nodes import controller_file
+from ..model.validate import check_inertias
 from .compile import libraries
 from .conductor import conducting
 from .motion import check_limits
@@ -122,8 +123,10 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     :param output: folder for logs, parameters and picture.
     :param brief: float and drive for a shorter time; everything is checked.
     :return: 0 if every check has passed, else 1.
+    :raises InertiaError: the controller would refuse the inertias of this robot.
     """
     check_limits(robot.model)
+    check_inertias(robot.model, robot.parameters['controller'].get('accepted_links', []))
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     file, picture = output / f'{robot.name}.yaml', output / f'{robot.name}.png'

@@ -23,8 +23,8 @@ ROBOT = (
               0.0, 60.0),
     Parameter('root', str, '', 'Link that is the fixed base; empty: root link of the URDF.'),
     Parameter('tip', str, '', 'Last link of the controlled chain; empty: the whole tree.'),
-    Parameter('accepted_links', list[str], [], 'Links whose inertia no rigid body has (triangle '
-              'inequality) that shall be used nevertheless.'),
+    Parameter('accepted_links', list[str], [], 'Links that are used although no rigid body has '
+              'their inertia (triangle inequality violated by more than 2 %); `*`: all links.'),
 )
 
 LOOP = (

@@ -46,3 +46,9 @@ def test_parameters_written_are_read_back(tmp_path, monkeypatch):
                   'simulator': {'urdf': 'rp'}}
     write_parameters(tmp_path / 'x.yaml', parameters)
     assert configuration('x') == parameters
+
+
+def test_accepted_links_go_to_the_controller():
+    assert choose('two_link', {}, [], accepted_links=['*']).parameters['controller'][
+        'accepted_links'] == ['*']
+    assert 'accepted_links' not in choose('two_link', {}, []).parameters['controller']
