@@ -17,8 +17,8 @@ from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..jit import cache_directory
 from ..model.robot import RobotModel
-from ..nodes import controller_file
 from ..model.validate import check_inertias
+from ..nodes import controller_file
 from .compile import libraries
 from .conductor import conducting
 from .motion import check_limits
