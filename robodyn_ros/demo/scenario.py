@@ -60,8 +60,9 @@ class Scenario:
         self.asked = motion.plan(dynamics, self.pose, times.motion)
         inertia = dynamics.mass_matrix(self.pose).diagonal()
         # Where the arm moves next to nothing in some pose, a fixed gain cannot be as high
-        self.stiffness, self.damping = Settings().stable(
-            self.model, KP * inertia, KD * inertia)
+        stiffness, self.damping = Settings().stable(self.model, KP * inertia, KD * inertia)
+        # Less damping without less stiffness would swing
+        self.stiffness = np.minimum(stiffness, KP / KD * self.damping)
         self.results = Results()
         self._faults: list[str] = []
         self._mode = ''
