@@ -187,5 +187,5 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
     check()
     from ..demo.run import run
     chosen = choose(robot, locked_joints(locked), numbers('--at', at),
-                    accepted_links=['*'] if accept_inertia else None)
+                    accepted_links=['*'] if accept_inertia else None, roomy=True)
     raise typer.Exit(run(chosen, output, console(), brief=brief))

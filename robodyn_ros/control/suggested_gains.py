@@ -37,6 +37,8 @@ def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGa
     inertia = Dynamics(model).mass_matrix(pose).diagonal()
     stiffness, damping = settings.stable(model, rounded_down(KP * inertia),
                                          rounded_down(KD * inertia))
+    # Less damping without less stiffness would swing
+    stiffness = np.minimum(stiffness, rounded_down(KP / KD * damping))
     ones = np.ones(model.nv)
     kp, kd = highest(np.eye(model.nv), KP * ones, KD * ones, 1.0 / settings.rate,
                      settings.loop_delay, margin=TWICE)

@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from ..errors import RobodynError, UnknownNameError
 from ..model.library import robot_path, share_path
-from ..model.pose import initial_position
+from ..model.pose import initial_position, roomy_position
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
 
@@ -68,13 +68,14 @@ def description(robot: Robot) -> dict[str, Any]:
 
 def choose(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float], *,
            root: str | None = None, tip: str | None = None, massless: str = 'refuse',
-           accepted_links: Sequence[str] | None = None) -> Robot:
+           accepted_links: Sequence[str] | None = None, roomy: bool = False) -> Robot:
     """
     Load a robot by its known name, then with what config/NAME.yaml says, or from a URDF file.
 
     :param locked: joints locked, and where [rad | m]; they replace those of the configuration.
     :param pose: (nv,) [rad | m]; empty: that of the configuration, if it is about the same joints,
         else :func:`~robodyn_ros.model.pose.initial_position`.
+    :param roomy: that is to be moved: :func:`~robodyn_ros.model.pose.roomy_position` instead.
     :param massless: as :func:`~robodyn_ros.model.urdf.load_urdf` takes it.
     :param accepted_links: bodies whose inertia is not judged, '*' for all; None: those of the
         configuration.
@@ -91,7 +92,7 @@ def choose(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float]
     model = load_urdf(path, root=root, tip=tip, locked=locked, massless=massless)
     if not len(pose) and len(simulator.get('initial_position', [])) == model.nv:
         pose = simulator['initial_position']
-    chosen = initial_position(model, pose)
+    chosen = roomy_position(model) if roomy and not len(pose) else initial_position(model, pose)
     for section in SECTIONS:
         if locked:
             parameters[section] |= {'locked_joints': list(locked),

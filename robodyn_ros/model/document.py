@@ -10,7 +10,6 @@ handed on as warnings.
 """
 
 import re
-from contextlib import suppress
 from pathlib import Path
 from sys import float_info
 from threading import Lock
@@ -26,9 +25,9 @@ from .tolerance import (
     left_over_macros,
     quaternion_rpy,
     tolerated,
+    well_formed,
     without_limits,
     without_namespace,
-    without_undeclared,
 )
 from .xacro_file import expanded, is_xacro
 
@@ -78,8 +77,6 @@ OTHER_FORMATS = {
               'the URDF of the robot, which most makers publish',
     'sdf': 'this is SDF, the format of Gazebo, which cannot be converted without a loss: give '
            'the URDF of the robot, or one written by hand or by your CAD program'}
-NO_NAMESPACE = (etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,    # a prefix that is not declared,
-                etree.ErrorTypes.NS_ERR_XML_NAMESPACE)          # or declared to be nothing
 _parser_lock = Lock()
 
 
@@ -92,13 +89,7 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
     :raises UrdfError: if it cannot be read, is not XML, or is not a URDF.
     :raises InertiaError: if a mass or an inertia is not given.
     """
-    root, warnings = _xml(source)
-    optional_limits = root.get('version', '') in LIMITS_OPTIONAL
-    for element in root:
-        if element.tag in ('link', 'joint'):
-            warnings += tolerated(element)
-            _check(element, optional_limits)
-            warnings += without_limits(element)
+    root, warnings = regular(source)
     warnings += [f'<{tag}> is not read' for tag in dict.fromkeys(
         e.tag for e in root if e.tag not in NOT_PHYSICAL | {'link', 'joint', 'robodyn'})]
     if any((e.text or '').strip(' 0.') for e in root.iter('springStiffness')):
@@ -115,6 +106,24 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
     if (more := len(warnings) - MAX_WARNINGS) > 0:
         warnings[MAX_WARNINGS:] = [f'{more} more kinds of elements and attributes are not read']
     return robot, extensions, warnings
+
+
+def regular(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
+    """
+    Return the root of a document, in which links and joints are as URDF has them, and warnings.
+
+    Deviations are gone, rotations are in ``rpy``, and a limit that is not given is ``inf``.
+
+    :raises UrdfError: as :func:`read`; also InertiaError.
+    """
+    root, warnings = _xml(source)
+    optional_limits = root.get('version', '') in LIMITS_OPTIONAL
+    for element in root:
+        if element.tag in ('link', 'joint'):
+            warnings += tolerated(element)
+            _check(element, optional_limits)
+            warnings += without_limits(element)
+    return root, warnings
 
 
 def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
@@ -152,7 +161,7 @@ def _xml(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
     if not content.strip():
         raise UrdfError('URDF is empty', name='URDF',
                         remedy='give the path of a URDF file, or XML text with a <robot>')
-    root, warnings = _well_formed(content, encoding)
+    root, warnings = well_formed(content, encoding)
     if root.getroottree().docinfo.doctype:
         raise UrdfError('URDF has a DOCTYPE', name='DOCTYPE',
                         remedy='remove the <!DOCTYPE ...> and the entities it defines')
@@ -172,24 +181,6 @@ def _xml(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
             raise UrdfError(f'<{element.tag}> has more than {MAX_ATTRIBUTES} attributes',
                             name=str(element.tag), remedy='write a URDF, which has six at most')
     return root, warnings + left_over_macros(root)
-
-
-def _well_formed(content: bytes, encoding: str | None) -> tuple[etree._Element, list[str]]:
-    """Return the root of XML in which no more than the declaration of a prefix is missing."""
-    options = {'resolve_entities': False, 'no_network': True, 'remove_comments': True,
-               'remove_pis': True, 'encoding': encoding}
-    try:
-        return etree.fromstring(content, etree.XMLParser(**options)), []
-    except etree.XMLSyntaxError as error:
-        parser = etree.XMLParser(recover=True, **options)
-        with suppress(etree.XMLSyntaxError):
-            root = etree.fromstring(content, parser)
-            if root is not None and all(entry.type in NO_NAMESPACE for entry in parser.error_log):
-                without_undeclared(root)
-                return root, [f'XML namespaces: {error.msg}']
-        raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='URDF',
-                        remedy='correct the XML at that place; a document type definition or an '
-                               'entity may not be used') from error
 
 
 def _check_name(element: etree._Element) -> None:

@@ -3,6 +3,7 @@
 """Deviations from the URDF format that have no bearing on the physics, removed with a warning."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from lxml import etree
@@ -19,6 +20,30 @@ LOWER_TRIANGLE = {'iyx': 'ixy', 'izx': 'ixz', 'izy': 'iyz'}
 DEFINITIONS = {'include', 'macro', 'if', 'unless', 'insert_block', 'call'}
 LIMITS = ('effort', 'velocity')     # that URDF 1.2 takes as unlimited where they are absent
 UNIT_QUATERNION = 1e-3              # deviation of its norm from 1 that few digits explain
+NO_NAMESPACE = (etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,    # a prefix that is not declared,
+                etree.ErrorTypes.NS_ERR_XML_NAMESPACE)          # or declared to be nothing
+
+
+def well_formed(content: bytes, encoding: str | None) -> tuple[etree._Element, list[str]]:
+    """
+    Return the root of XML in which no more than the declaration of a prefix is missing.
+
+    :raises UrdfError: it is no such XML.
+    """
+    options = {'resolve_entities': False, 'no_network': True, 'remove_comments': True,
+               'remove_pis': True, 'encoding': encoding}
+    try:
+        return etree.fromstring(content, etree.XMLParser(**options)), []
+    except etree.XMLSyntaxError as error:
+        parser = etree.XMLParser(recover=True, **options)
+        with suppress(etree.XMLSyntaxError):
+            root = etree.fromstring(content, parser)
+            if root is not None and all(entry.type in NO_NAMESPACE for entry in parser.error_log):
+                without_undeclared(root)
+                return root, [f'XML namespaces: {error.msg}']
+        raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='URDF',
+                        remedy='correct the XML at that place; a document type definition or an '
+                               'entity may not be used') from error
 
 
 def without_namespace(root: etree._Element) -> list[str]:
