@@ -142,7 +142,8 @@ def make_venv(env):
 def fingerprint():
     """Return what decides whether .venv is up to date, apart from the extras in it."""
     digest = hashlib.sha256(ROOT.encode())      # a copied .venv still points to its old place
-    for name in ('setup.py', 'setup.cfg', 'package.xml', 'pyproject.toml'):
+    for name in ('setup.py', 'setup.cfg', 'package.xml', 'pyproject.toml',
+                 os.path.join('robodyn_ros', 'extras.py')):
         with open(os.path.join(ROOT, name), 'rb') as file:
             digest.update(file.read())
     return digest.hexdigest()

@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package, for colcon and for pip alike; name, version and texts come from package.xml."""
 
+import sys
 from glob import glob
+from runpy import run_path
 from xml.etree import ElementTree
 
 from setuptools import find_packages, setup
 
-# What the nodes need of ROS 2, for a machine that has none. Never a requirement: a ROS
-# installation brings its own rclpy, which these wheels would shadow. With it goes mcap, for the
-# files of the flight recorder.
-ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
-       'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
+NODES = ('controller', 'simulator')
+# The names without robodyn_ stay for `ros2 run`, whose scripts have a folder of their own; pip
+# puts scripts where everybody's are.
+by_pip = not {'bdist_wheel', 'dist_info', 'editable_wheel'}.isdisjoint(sys.argv)
 
 manifest = ElementTree.parse('package.xml')
 name = manifest.findtext('name')
@@ -21,6 +22,7 @@ setup(
     version=manifest.findtext('version'),
     description=manifest.findtext('description'),
     author=manifest.findtext('author'),
+    url=manifest.findtext('url'),
     maintainer=manifest.findtext('maintainer'),
     maintainer_email=manifest.find('maintainer').get('email'),
     license=manifest.findtext('license'),
@@ -37,9 +39,9 @@ setup(
     ],
     entry_points={
         'console_scripts': [
-            'controller = robodyn_ros.nodes.controller:main',
-            'simulator = robodyn_ros.nodes.simulator:main',
             'robodyn = robodyn_ros.cli:main',
+            *(f'robodyn_{node} = {name}.nodes.{node}:main' for node in NODES),
+            *(f'{node} = {name}.nodes.{node}:main' for node in NODES if not by_pip),
         ],
     },
     install_requires=[
@@ -54,39 +56,6 @@ setup(
         'typer',
         'urdfdom-py>=1.2.1',
     ],
-    extras_require={
-        'ros': ['mcap', *(f'ros-kilted-{part}' for part in ROS)],
-        'ros-jazzy': ['mcap', *(f'ros-jazzy-{part}' for part in ROS)],      # instead of ros
-        'sim': [
-            'example-robot-data',
-            'matplotlib',
-            'mujoco>=3.2.3',
-        ],
-        'identify': [
-            'clarabel',                 # what cvxpy solves with here
-            'cvxpy',
-            'jinja2',
-            'matplotlib',
-            'rosbags>=0.11',            # bags of ROS 2, read without ROS
-        ],
-        'bench': [
-            'cmeel-eigen',              # headers that Pinocchio's C++ wants
-        ],
-        'test': [
-            # Where there are packages of it; elsewhere `fuzz wire` cannot hunt, and says so.
-            'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
-            'and python_version < "3.14"',
-            'colcon-common-extensions',
-            'hypothesis',
-            'mypy==2.4.*',
-            'pin',
-            'pytest==8.3.*',            # the last that launch_testing runs under
-            'pytest-xdist',
-            'ruff==0.17.*',
-            'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
-            'types-PyYAML',
-            'xacro',
-        ],
-    },
+    extras_require=run_path(f'{name}/extras.py')['EXTRAS'],
     zip_safe=True,
 )

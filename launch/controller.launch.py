@@ -5,23 +5,40 @@ Start the controller for one robot.
 
 ros2 launch robodyn_ros controller.launch.py urdf:=panda config:=panda.yaml \
     mode:=gravity_compensation commands:=/effort_controller/commands
+
+`ros2 launch` passes the arguments of a launch file on to those that it includes. So who includes
+this one, and has an argument `mode` or `config` of another meaning, sets it here, empty for the
+default, and keeps it here by a GroupAction:
+
+    GroupAction([IncludeLaunchDescription(..., launch_arguments={
+        'urdf': 'my_arm.urdf', 'config': 'my_arm.yaml', 'mode': ''}.items())])
 """
 
 from typing import Any
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.actions import (
+    DeclareLaunchArgument,
+    OpaqueFunction,
+    PopLaunchConfigurations,
+    PushLaunchConfigurations,
+)
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from robodyn_ros.control.records import MODES
 from robodyn_ros.model.library import robot_path
+from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
     'urdf': ('', 'path of a URDF file, or the name of a robot this package knows; empty: the '
                  'controller listens to the topic robot_description'),
-    'config': ('', "YAML file with the controller's parameters"),
+    'config': ('', "YAML file with the controller's parameters: a path, or the name of one of "
+                   "this package's config folder"),
     'mode': ('', 'control law; empty: as the configuration says'),
+    'robot_compensates_gravity': ('', 'true for a robot that zero effort holds, false for one '
+                                      'that sinks; empty: as the configuration says'),
     'namespace': ('', 'namespace of the node and of its topics'),
     'autostart': ('true', 'configure and activate without being asked'),
     'use_sim_time': ('false', 'take the time from /clock'),
@@ -29,24 +46,29 @@ ARGUMENTS = {
     'commands': ('commands', 'topic that the efforts go to'),
     'enclave': ('/robodyn/controller', 'security enclave, for ROS_SECURITY_ENABLE=true'),
 }
+CHOICES = {'mode': ('', *MODES), 'robot_compensates_gravity': ('', 'true', 'false')}
 
 
 def controller(context: LaunchContext) -> list[Node]:
-    """Return the node, with the parameters that the arguments make."""
+    """
+    Return the node, with the parameters that the arguments make.
+
+    :raises ParameterError: the configuration is no file: with defaults an arm could be thrown.
+    """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     switches: dict[str, Any] = {
         name: ParameterValue(LaunchConfiguration(name), value_type=bool)
-        for name in ('autostart', 'use_sim_time')}
+        for name in ('autostart', 'use_sim_time', 'robot_compensates_gravity') if given[name]}
     # As text: launch reads other strings as YAML
     texts = {'robot_description': robot_path(given['urdf']).read_text() if given['urdf'] else '',
              'mode': given['mode']}
     switches |= {name: ParameterValue(text, value_type=str)
                  for name, text in texts.items() if text}
     return [Node(
-        package='robodyn_ros', executable='controller', name='controller',
+        package='robodyn_ros', executable='robodyn_controller', name='controller',
         namespace=given['namespace'], output='screen',
         # Later ones win: an argument wins over the file
-        parameters=[*([given['config']] if given['config'] else []), switches],
+        parameters=[*([str(config_path(given['config']))] if given['config'] else []), switches],
         remappings=[(name, given[name]) for name in ('joint_states', 'commands')],
         ros_arguments=['--enclave', given['enclave']],
         # Stopping lets the arm come to rest first: not to be cut short after the usual 5 s
@@ -57,7 +79,10 @@ def controller(context: LaunchContext) -> list[Node]:
 def generate_launch_description() -> LaunchDescription:
     """Return what `ros2 launch` starts."""
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text)
+        PushLaunchConfigurations(),         # what is declared here stays here
+        *(DeclareLaunchArgument(name, default_value=default, description=text,
+                                choices=CHOICES.get(name))
           for name, (default, text) in ARGUMENTS.items()),
         OpaqueFunction(function=controller),
+        PopLaunchConfigurations(),
     ])

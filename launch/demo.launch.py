@@ -3,7 +3,7 @@
 """
 Start a simulated robot and its controller; when one of them ends, so does the other.
 
-ros2 launch robodyn_ros demo.launch.py robot:=panda mode:=joint_impedance
+ros2 launch robodyn_ros demo.launch.py robot:=panda mode:=joint_impedance namespace:=left
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
+    GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
     RegisterEventHandler,
@@ -22,25 +23,34 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from robodyn_ros.model.library import share_path
+from robodyn_ros.control.records import MODES
+from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for: two_link, rp, arm6, panda, ur5'),
     'mode': ('gravity_compensation', 'control law'),
+    'namespace': ('', 'namespace of both nodes and of their topics'),
 }
+CHOICES = {'mode': MODES}
+# Those of the controller that are not for whoever includes this, who may mean something else
+THE_REST = {'robot_compensates_gravity': '', 'autostart': 'true', 'use_sim_time': 'false',
+            'joint_states': 'joint_states', 'commands': 'commands',
+            'enclave': '/robodyn/controller'}
 
 
 def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return simulator and controller of the robot."""
-    robot, mode = (LaunchConfiguration(name).perform(context) for name in ARGUMENTS)
-    config = str(share_path('config', f'{robot}.yaml'))
+    robot, mode, namespace = (LaunchConfiguration(name).perform(context) for name in ARGUMENTS)
+    config = str(config_path(f'{robot}.yaml'))
+    controller = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(Path(__file__).with_name('controller.launch.py'))),
+        launch_arguments={'urdf': robot, 'config': config, 'mode': mode, 'namespace': namespace,
+                          **THE_REST}.items())
     return [
-        Node(package='robodyn_ros', executable='simulator', name='simulator', output='screen',
-             parameters=[config], ros_arguments=['--enclave', '/robodyn/simulator']),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(
-                str(Path(__file__).with_name('controller.launch.py'))),
-            launch_arguments={'urdf': robot, 'config': config, 'mode': mode}.items()),
+        Node(package='robodyn_ros', executable='robodyn_simulator', name='simulator',
+             namespace=namespace, output='screen', parameters=[config],
+             ros_arguments=['--enclave', '/robodyn/simulator']),
+        GroupAction([controller]),          # its arguments stay with it
         RegisterEventHandler(OnProcessExit(on_exit=EmitEvent(
             event=Shutdown(reason='one of the two nodes has ended')))),
     ]
@@ -49,7 +59,8 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return what `ros2 launch` starts."""
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text)
+        *(DeclareLaunchArgument(name, default_value=default, description=text,
+                                choices=CHOICES.get(name))
           for name, (default, text) in ARGUMENTS.items()),
         OpaqueFunction(function=nodes),
     ])

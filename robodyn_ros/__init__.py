@@ -1,22 +1,48 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Model-based torque control of robot arms: the library, without ROS."""
+"""
+Model-based torque control of robot arms: the library, without ROS.
+
+    from robodyn_ros import Dynamics, load_urdf
+
+    dynamics = Dynamics(load_urdf('panda'))             # or a path, or XML text
+    dynamics.gravity([0, -0.8, 0, -2.4, 0, 1.6, 0.8, 0.02])
+
+:func:`load_urdf`, :func:`load_dh` and :func:`from_dh` return a :class:`RobotModel`,
+:class:`Dynamics` computes its motion, :class:`Controller` with :class:`Settings` controls it,
+:func:`simulate` does so in MuJoCo. Errors are those of :mod:`robodyn_ros.errors`.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .closed_loop import Simulated, simulate
+    from .control.controller import Controller
+    from .control.settings import Settings
+    from .control.trajectory import Waypoints
     from .dynamics import Dynamics
-    from .model import DhLink, RobotModel, from_dh, load_dh, load_urdf
+    from .model import DhLink, RobotModel, from_dh, load_dh, load_urdf, robot_names
 
-__all__ = ['DhLink', 'Dynamics', 'RobotModel', 'from_dh', 'load_dh', 'load_urdf']
+    __version__: str
 
-_ROOMS = {'DhLink': '.model', 'Dynamics': '.dynamics', 'RobotModel': '.model',
-          'from_dh': '.model', 'load_dh': '.model', 'load_urdf': '.model'}
+__all__ = ['Controller', 'DhLink', 'Dynamics', 'RobotModel', 'Settings', 'Simulated', 'Waypoints',
+           '__version__', 'from_dh', 'load_dh', 'load_urdf', 'robot_names', 'simulate']
+
+_MODULES = {'Controller': '.control.controller', 'DhLink': '.model', 'Dynamics': '.dynamics',
+            'RobotModel': '.model', 'Settings': '.control.settings', 'Simulated': '.closed_loop',
+            'Waypoints': '.control.trajectory', 'from_dh': '.model', 'load_dh': '.model',
+            'load_urdf': '.model', 'robot_names': '.model', 'simulate': '.closed_loop'}
 
 
 def __getattr__(name: str) -> object:
     """Load what is asked for when it is (PEP 562): Numba alone takes most of a second."""
-    if name not in _ROOMS:
+    if name == '__version__':
+        return import_module('.model.library', __name__).package_version()
+    if name not in _MODULES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    return getattr(import_module(_ROOMS[name], __name__), name)
+    return getattr(import_module(_MODULES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -42,6 +42,16 @@ class ArgumentError(RobodynError, ValueError):
     """An array argument has the wrong shape or a value that is not finite."""
 
 
+def close_names(name: str, choices: Iterable[str]) -> list[str]:
+    """Return up to three choices that a person may have meant: similar ones, or longer ones."""
+    by_key = {choice.casefold(): choice for choice in choices}
+    key = name.casefold()
+    similar = get_close_matches(key, by_key, n=3)
+    longer = [choice for choice in by_key
+              if len(key) > 2 and key in choice and choice not in similar]
+    return [by_key[found] for found in (*similar, *longer)][:3]
+
+
 class UnknownNameError(RobodynError, LookupError):
     """A joint, link or frame name that the model does not have; ``choices`` are those it has."""
 
@@ -49,7 +59,7 @@ class UnknownNameError(RobodynError, LookupError):
         self.choices = tuple(choices)
         alike = [c for c in self.choices if appearance(c) == appearance(str(name))]
         show = ascii if alike else repr         # é may be one character or two
-        close = alike or get_close_matches(str(name), self.choices, n=3)
+        close = alike or close_names(str(name), self.choices)
         remedy = (f'did you mean {" or ".join(map(show, close))}?' if close
                   else f'choose one of {", ".join(self.choices) or "none: there is no " + kind}')
         super().__init__(f'no {kind} {show(name)}', name=str(name), value=name, remedy=remedy)

@@ -27,6 +27,8 @@ import numba
 from numba.extending import register_jitable
 from platformdirs import user_cache_path
 
+from .compile_notice import compiling
+
 # 'nnan' and 'ninf' stay out: with them the compiler may delete the checks for NaN.
 FASTMATH = {'contract', 'nsz', 'arcp', 'afn'}
 OPTIONS = {'fastmath': FASTMATH, 'error_model': 'numpy', 'nogil': True}
@@ -90,6 +92,8 @@ def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     """
     Import the module ``text``, from the cache where this machine has compiled it before.
 
+    Compiling that takes longer than a second is told of (:mod:`~.compile_notice`).
+
     :param name: what the module holds, for file names and tracebacks.
     :param text: Python source whose ``@njit(..., cache=True)`` functions are compiled on import.
     :param modules: every module whose functions the text calls, directly or through others: a
@@ -115,5 +119,6 @@ def _load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    with compiling(name):
+        spec.loader.exec_module(module)
     return module

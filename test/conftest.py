@@ -49,10 +49,12 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
     stall = item.config.stash[WATCH].longest(begin)
-    if stall and any(report.failed for report in reports):
+    # Items of launch_testing cannot be run twice
+    if (stall and hasattr(item, '_initrequest')
+            and any(report.failed for report in reports)):
         print(f'\n{item.nodeid} failed while the machine stood still for {1e3 * stall:.0f} ms: '
               'once more', file=sys.__stderr__, flush=True)
-        item._initrequest()     # type: ignore[attr-defined]    # as pytest-rerunfailures does
+        item._initrequest()     # as pytest-rerunfailures does
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     for report in reports:
         hook.pytest_runtest_logreport(report=report)

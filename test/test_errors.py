@@ -14,6 +14,8 @@ def test_a_message_is_one_printable_line_and_the_name_stays_as_it_is():
 
 @pytest.mark.parametrize('name, text', [
     ('elbo', "no joint 'elbo': did you mean 'elbow'?"),
+    ('ELBOW', "no joint 'ELBOW': did you mean 'elbow'?"),
+    ('bow', "no joint 'bow': did you mean 'elbow'?"),
     ('x', "no joint 'x': choose one of elbow, \u00e9"),
     ('e\u0301', r"no joint 'e\u0301': did you mean '\xe9'?"),      # it looks like the other
     ('elbow ', "no joint 'elbow ': did you mean 'elbow'?")])

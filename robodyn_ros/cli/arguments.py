@@ -26,7 +26,8 @@ def locked_joints(words: Iterable[str]) -> dict[str, float]:
         try:
             locked[name.strip()] = float(value)
         except ValueError:
-            raise ArgumentError(f'--locked {word!r} cannot be read', name='--locked', value=word,
-                                remedy='write a joint and its position: '
-                                       'finger_joint=0.02') from None
+            raise ArgumentError(f'--locked {word!r} has no position', name='--locked', value=word,
+                                remedy='write a joint and its position [rad | m], '
+                                       'finger_joint=0.02; `robodyn inspect ROBOT` lists the '
+                                       'joints') from None
     return locked

@@ -17,6 +17,7 @@ from rich.table import Table
 from ..demo.robot import Robot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
+from ..extras import pip_install
 from ..identification.excitation.fourier import Fourier
 from ..identification.excitation.motion_limits import Shares, motion_limits
 from ..identification.excitation.search import Excitation, excite
@@ -57,7 +58,7 @@ def run(robot: Robot, out: Console, *, output: Path, picture: Path | None, serie
               + (f', which first goes to its start for {approach:g} s: nothing has looked at '
                  'that way' if approach else ''))
     if find_spec('matplotlib') is None:
-        out.print("no picture: matplotlib is not installed (pip install 'robodyn_ros[sim]')",
+        out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
                   style='yellow')
         return
     from ..identification.excitation.picture import draw
@@ -82,7 +83,7 @@ def _collisions(robot: Robot, kind: str, clearance: float, ground: float | None
         except ImportError as error:
             raise IdentificationError(
                 f'collisions cannot be looked for ({error})', name='mujoco',
-                remedy="pip install 'robodyn_ros[sim]', or go without, with --shapes none"
+                remedy=f'run `{pip_install("mujoco")}`, or go without, with --shapes none'
                 ) from error
         where = ('no ground given (--ground HEIGHT)' if ground is None
                  else f'ground {ground:g} m above the base')

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import ArgumentError
+from ..extras import pip_install
 from ..realtime.recording import Recording, load
 from ..realtime.statistics import rate, spread
 from .pictures import save
@@ -40,7 +41,7 @@ def run(path: Path, picture: Path, out: Console) -> None:
               f'{about.missed} points of the grid missed, {about.lost} samples lost')
     out.print(_table(recording))
     if find_spec('matplotlib') is None:
-        out.print("no picture: matplotlib is not installed (pip install 'robodyn_ros[sim]')",
+        out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
                   style='yellow')
         return
     _draw(recording, path.name, picture)

@@ -19,6 +19,7 @@ from ..control.flight_file import read
 from ..control.records import GRAVITY_COMPENSATION, MODES, Vectors
 from ..control.replay import Agreement, Replay, latched
 from ..errors import ArgumentError, RecordingError
+from ..extras import pip_install
 from ..jit import machine
 from .pictures import save
 
@@ -56,7 +57,7 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console) -> None:
         say(f'faults latched in cycles {", ".join(map(str, faults))}: --cycle shows another')
     out.print(_table(flown, replay, k))
     if find_spec('matplotlib') is None:
-        say("no picture: matplotlib is not installed (pip install 'robodyn_ros[sim]')", 'yellow')
+        say(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})', 'yellow')
     else:
         _draw(flown, k, path.name, picture)
         say(f'picture: {picture}')

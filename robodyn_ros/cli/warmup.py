@@ -8,6 +8,7 @@ it measures is a start from nothing. It prints a line of JSON for each thing tha
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from ..compile_notice import VARIABLE
 from ..errors import RobodynError
 from ..model.robot import RobotModel
 
@@ -50,7 +52,8 @@ def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
         urdf.write_text(model.to_urdf(), encoding='utf-8')
         begin = time.perf_counter()
         worker = subprocess.Popen([sys.executable, '-m', __name__, str(urdf), *wanted],
-                                  stdout=subprocess.PIPE, text=True)
+                                  stdout=subprocess.PIPE, text=True,
+                                  env={**os.environ, VARIABLE: '0'})
         told = {}
         try:
             for line in worker.stdout or ():

@@ -16,6 +16,7 @@ from ..wire.joint_state import STATE
 from . import (
     cycle,
     flight,
+    gravity_check,
     guard,
     laws,
     limits,
@@ -28,7 +29,7 @@ from .records import JOINT, MEMORY, OUTSIDE, SETTINGS
 from .reference import Points
 
 MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
-    cycle, guard, laws, limits, motion_checks, plausibility, reference, velocity)),
+    cycle, gravity_check, guard, laws, limits, motion_checks, plausibility, reference, velocity)),
            jitable(flight, inline=True))
 
 SIGNATURE = types.boolean(

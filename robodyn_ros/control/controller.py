@@ -19,6 +19,7 @@ from . import flight, guard
 from .compile import compiled
 from .history import History, Version
 from .limits import SHARE
+from .pace import Pace
 from .records import (
     ARM,
     DISARM,
@@ -37,6 +38,10 @@ from .trajectory import Waypoints, interpolate, splice
 # efforts do not agree with it
 GRAVITY_CHANGE = 0.1
 LATEST = 0.05       # s after its start that a trajectory may still be taken over
+STREAM, HORIZON = 2, 0.5            # so many upon one another, each shorter [s], are a stream
+STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
+STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send longer '
+               f'ones, with waypoints for the next {HORIZON:g} s or more')
 
 
 class Controller:
@@ -76,7 +81,8 @@ class Controller:
         self._version = 0
         #: Called when :attr:`arguments` are others than before.
         self.changed: Callable[[], None] = lambda: None
-        self._points = Points.none(model.nv)
+        self._points, self._pace = Points.none(model.nv), Pace()
+        self._streamed = 0                  # short trajectories in a row, each upon the other
         self.use(settings)
         if specialize:
             self._own = with_kernels(self._records.robot)
@@ -95,7 +101,8 @@ class Controller:
         self.memory['newest'] = self.memory['time'] = -np.inf
         self.memory['joint'] = self.memory['objection_joint'] = -1
         self.outside['request'] = NO_REQUEST
-        self._points = Points.none(self.model.nv)
+        self._points, self._streamed = Points.none(self.model.nv), 0
+        self._pace.begin()
         flight.begin(self._flight, self.memory, self.tau)
         self.history.begin(self._records, self._points)
 
@@ -136,14 +143,17 @@ class Controller:
         """
         Refuse another gravity torque that an arm which is driven would not be armed with.
 
+        While the efforts of a fault are in force any other is refused.
+
         :raises ParameterError: it differs by more than ``arming_effort`` (at most GRAVITY_CHANGE)
             of the effort limit from the measured efforts, or without these from what it was.
         """
-        if self.phase not in (guard.RISING, guard.RUNNING, guard.STOPPING):
+        if not self.memory['publishing'][0]:
             return
         gravity, measured = Dynamics(loaded).gravity(self._v.q), self._v.measured.copy()
         known = np.where(np.isfinite(measured), measured, self._v.gravity)
-        allowed = min(settings.arming_effort, GRAVITY_CHANGE) * limit
+        held = self.phase == guard.FAULT        # perhaps in a pose that nobody knows
+        allowed = 0.0 if held else min(settings.arming_effort, GRAVITY_CHANGE) * limit
         if (wrong := np.abs(gravity - known) > allowed).any():
             i = int(wrong.argmax())
             said = 'measured' if np.isfinite(measured[i]) else 'given before'
@@ -154,7 +164,20 @@ class Controller:
                 'rest and carries it, in steps that it would be armed with, or deactivate first')
 
     def step(self, now: float) -> bool:
-        """Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,)."""
+        """
+        Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,).
+
+        The times of the steps are compared with ``Settings.rate``, with which the gains were
+        judged: a loop that is slower misses periods, and too many of them (``missed_limit``) are
+        the fault PERIODS_MISSED, whose :attr:`reason` tells both rates.
+        """
+        settings = self.settings
+        self.outside['missed'] = self._pace.missed(now, 1.0 / settings.rate,
+                                                   settings.state_timeout)
+        return self.advance(now)
+
+    def advance(self, now: float) -> bool:
+        """As :meth:`step`, for a loop that counts the periods it misses in ``outside`` itself."""
         return self.cycle(*self.arguments, now, self.tau)
 
     @property
@@ -180,6 +203,12 @@ class Controller:
         """
         Follow a trajectory from ``start`` [s] on.
 
+        Every trajectory ends at rest, and a new one may replace it on the way. A stream, as of
+        teleoperation, has to look ahead: give each trajectory waypoints for the next
+        half second or more and send the next one before it brakes. Waypoints a few hundredths
+        of a second ahead make the arm stop and go with each of them, until EFFORT_LIMITED or
+        EFFORT_OSCILLATES; :attr:`reason` says so then.
+
         :raises TrajectoryError: it is refused, and what was followed or held goes on.
         """
         if self.phase != guard.RUNNING:
@@ -199,6 +228,9 @@ class Controller:
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
+        streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
+                    and waypoints.times[-1] < HORIZON)
+        self._streamed = self._streamed + 1 if streamed else 0
         new = splice(old, new, now) if following else new
         self.history.add(new)
         self._points = new
@@ -211,8 +243,13 @@ class Controller:
 
     @property
     def reason(self) -> str:
-        """Why the fault was latched, with the joint where there is one."""
-        return self._sentence('reason', 'joint')
+        """Why the fault was latched, with the joint where there is one, and what may help."""
+        hint = ''
+        if self.reason_code in ('PERIODS_MISSED', 'LOOP_STALLED'):
+            hint = self._pace.sentence(1.0 / self.settings.rate)
+        elif self.reason_code in STREAM_FAULTS and self._streamed >= STREAM:
+            hint = STREAM_HINT
+        return self._sentence('reason', 'joint') + (hint and f'; {hint}')
 
     @property
     def reason_code(self) -> str:

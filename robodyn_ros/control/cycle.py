@@ -4,7 +4,7 @@
 
 from math import inf
 
-from . import guard, laws, limits, motion_checks, plausibility, reference, velocity
+from . import gravity_check, guard, laws, limits, motion_checks, plausibility, reference, velocity
 from .records import (
     COMPUTED_TORQUE,
     GRAVITY_COMPENSATION,
@@ -34,12 +34,15 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     elapsed = max(0.0, now - m.time)
     dt = min(elapsed, 2.0 * s.period)
     jumped = abs(now - m.time) > s.state_timeout
+    if jumped:                          # nobody knows how much of it has passed for the arm
+        dt = min(dt, s.period)
     if now < m.time:
-        m.since = min(m.since, now)
+        m.since += now - m.time         # what has lasted for so long still has
     m.time = now
     m.cycles += 1
     guard.count_missed(m, outside[0].missed)
-    limits.slow_down(joints, v, dt)
+    if m.phase != guard.FAULT:
+        limits.slow_down(joints, v, dt)
 
     # What is known of the arm; after a jump back, its state would stay fresh for ever
     newest = -inf
@@ -52,7 +55,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     fresh, m.newest = 1 if newest != m.newest else 0, newest
     reason, joint = guard.distrust(state, now, s.state_timeout)
     trusted, unmeasured, driving = reason == guard.NO_REASON, -1, 0
-    stalled = guard.stalled(outside[0], s, elapsed if trusted else 0.0)
+    stalled = guard.stalled(outside[0], s, elapsed if trusted and m.cycles > 1 else 0.0)
     if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
         driving = 1
     elif m.phase == guard.FAULT and m.publishing == 1:
@@ -61,16 +64,18 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         m.observing = 0
     if trusted:
         reason, joint = plausibility.judge(joints, s, state, m, v, driving)
-        unmeasured = velocity.observe(joints, s, state, m, v, elapsed)
+        unmeasured = velocity.observe(s, state, m, v, elapsed)
         trusted = reason != guard.STATE_INCONSISTENT
     limits.predict(s, joints, m, v)
+    if m.phase == guard.INACTIVE:
+        m.gravity_by_robot = s.robot_compensates_gravity
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
     for i in range(n):
         v.momentum[i] = 0.0
         for j in range(n):
             v.momentum[i] += work.M[i, j] * v.qd[j]
-        v.supply[i] = 0.0 if s.robot_compensates_gravity == 1 else v.gravity[i]
+        v.supply[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
     changed = m.law != s.law
     if changed:                         # from the efforts of now, whatever gravity has become
         m.law = s.law
@@ -81,20 +86,29 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     # What may be done
     guard.take_request(outside[0], m, now)
     if reason == guard.NO_REASON and m.arming == 1:
-        reason, joint = guard.objection(outside[0], joints, s, v, unmeasured)
+        reason, joint = guard.objection(outside[0], joints, s, m, v, unmeasured)
     if m.arming == 1:
-        guard.arm(m, s, v, reason, joint, fresh, now, tau)
+        guard.arm(joints, m, s, v, reason, joint, fresh, now, tau)
+        if m.phase == guard.RISING:
+            gravity_check.begin(joints, m, v, now, tau)
     if reason == guard.NO_REASON and driving == 1:
         reason, joint = guard.cause(outside[0], s, m, unmeasured)
+        if reason == guard.NO_REASON and gravity_check.contradicted(
+                joints, m, v, fresh, now, tau):
+            reason, joint = guard.GRAVITY_CONTRADICTED, -1
         if reason == guard.NO_REASON and m.phase == guard.RUNNING:
             reason, joint = motion_checks.check(joints, s, m, v, points, now, dt, tau)
     if stalled:
         reason, joint = guard.LOOP_STALLED, -1
+    if m.phase == guard.STOPPING and m.reason != guard.NO_REASON:
+        reason, joint = guard.cause_in_stop(reason, joint)
     if reason != guard.NO_REASON and (m.phase == guard.RISING or m.phase == guard.RUNNING
                                       or m.phase == guard.STOPPING):
         guard.fault(m, v, s, reason, joint, now)
     if stalled and m.phase == guard.FAULT:
         guard.fall_silent(m, s)
+    if m.phase == guard.FAULT and outside[0].clock_stopped > s.state_timeout:
+        m.blind, m.since = 1, -inf      # no ramp ends without time
 
     # What the arm would be given
     last_message = False

@@ -19,6 +19,7 @@ from numpy import ndarray
 
 from ..dynamics.bodies import parameters
 from ..dynamics.specialise import with_kernels
+from ..errors import ParameterError
 from ..model.robot import RobotModel
 from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
@@ -141,7 +142,10 @@ def _versions(model: RobotModel, text: dict[str, Any],
             raise ValueError('other settings than there are now')
         values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                                   for name, value in said.items()}
-        settings = Settings(**values)
+        try:
+            settings = Settings(**values)
+        except ParameterError as error:
+            raise ValueError(str(error)) from error
         key = special, settings.loading
         if key not in robots:
             robot = parameters(settings.loaded(model))

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RecordingError, RobodynError
+from ..extras import pip_install
 from ..model.robot import RobotModel
 from ..wire.effort import EffortEncoder
 from ..wire.encode import Writer
@@ -134,7 +135,8 @@ def read(path: Path) -> Flown:
     def refuse(problem: str, remedy: str) -> RecordingError:
         return RecordingError(f'{path} {problem}', name='file', value=str(path), remedy=remedy)
     if not available():
-        raise refuse('cannot be read: the library mcap is missing', 'pip install mcap')
+        raise refuse('cannot be read: the library mcap is missing',
+                     f'run `{pip_install("mcap")}`')
     from mcap.exceptions import McapError
     from mcap.reader import make_reader
 

@@ -47,16 +47,21 @@ REASONS = {
     'POWER_ABOVE_LIMIT': 'mechanical power is above its limit',
     'EMERGENCY_STOP': 'emergency stop',
     'HEARTBEAT_LOST': 'the heartbeat is missing',
+    'GRAVITY_CONTRADICTED': 'the measured efforts contradict robot_compensates_gravity',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
  EFFORT_LIMITED, PERIODS_MISSED, NOBODY_LISTENS, ARM_MOVES, POSITION_OUTSIDE,
  GRAVITY_ABOVE_LIMIT, EFFORT_MISMATCH, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT,
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
- EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST) = range(len(CODES))
+ EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
+ GRAVITY_CONTRADICTED) = range(len(CODES))
 
-# Velocity limits, and growth since the fault: a faster arm is not slowed by the efforts of a fault
-RUNAWAY, RUNAWAY_GROWTH = 1.3, 1.2
+# Velocity limits, and growth since the fault: efforts of a fault that make an arm faster than this
+# do not slow it. Where a joint was seen to move against its effort, less speed is enough.
+RUNAWAY, RUNAWAY_GROWTH = 1.15, 1.1
+WRONG_RUNAWAY, WRONG_GROWTH = 0.5, 1.5
+REST = 0.1          # velocity limits: faster is no rest, however slow the joint
 FORGIVEN = 0.1      # periods that each cycle in time makes up for: more than 10 % missed add up
 
 
@@ -71,7 +76,9 @@ def fault(m, v, s, reason, joint, now):
 
     Without a state to trust only an arm at rest is held.
     """
-    m.reason, m.joint, m.following = reason, joint, 0
+    m.following = 0
+    if m.reason == NO_REASON:           # else of a fault that came while another was stopped
+        m.reason, m.joint = reason, joint
     m.faults += 1
     for i in range(v.q.shape[0]):
         if not isfinite(v.extra[i]):    # what follows begins with what the arm was given last
@@ -89,9 +96,10 @@ def fault(m, v, s, reason, joint, now):
 
 
 def at_rest(v, threshold):
-    """Whether every joint was slower than the threshold in the last valid state."""
+    """Whether every joint was slower than the threshold, and its position does not contradict."""
     for i in range(v.q.shape[0]):
-        if not abs(v.qd[i]) < threshold:
+        slow = min(threshold, REST * v.speed_limit[i])
+        if not (abs(v.qd[i]) < slow and v.contradiction[i] <= 1.0):
             return False
     return True
 
@@ -148,12 +156,21 @@ def cause(outside, s, m, unmeasured):
     return NO_REASON, -1
 
 
+def cause_in_stop(reason, joint):
+    """Keep what ends the stop of an arm that was in FAULT: only what makes stopping dangerous."""
+    if (reason == NO_STATE or reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
+            or reason == STATE_INCONSISTENT or reason == VELOCITY_ABOVE_LIMIT
+            or reason == CLOCK_STOPPED or reason == LOOP_STALLED or reason == EFFORT_NOT_FINITE):
+        return reason, joint
+    return NO_REASON, -1
+
+
 def count_missed(m, missed):
     """Add the periods missed before this cycle; a steady few are forgiven, a burst is not."""
     m.missed = max(0.0, m.missed + missed - FORGIVEN)
 
 
-def objection(outside, joints, s, v, unmeasured):
+def objection(outside, joints, s, m, v, unmeasured):
     """Why the arm must not be armed now, and the joint concerned: (reason, joint)."""
     if outside.stop_reason != NO_REASON:
         return outside.stop_reason, -1
@@ -161,6 +178,8 @@ def objection(outside, joints, s, v, unmeasured):
         return NOBODY_LISTENS, -1
     if outside.command_publishers > 1:
         return OTHER_COMMANDS, -1
+    if m.gravity_by_robot != s.robot_compensates_gravity:
+        return GRAVITY_CONTRADICTED, -1
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
     for i in range(v.q.shape[0]):
@@ -189,17 +208,18 @@ def take_request(outside, m, now):
     elif request == STOP:
         m.arming = 0
         if (m.phase == RISING or m.phase == RUNNING
-                or (m.phase == FAULT and m.blind == 0 and m.publishing == 1)):
+                or (m.phase == FAULT and m.blind == 0 and m.publishing == 1
+                    and m.reason != WRONG_DIRECTION)):      # which no effort can stop
             enter(m, STOPPING, now)
     outside.request = NO_REQUEST        # last: who asked sees it done or still to be done
 
 
-def arm(m, s, v, reason, joint, fresh, now, tau):
+def arm(joints, m, s, v, reason, joint, fresh, now, tau):
     """
     Count good samples while arming is asked for; enough of them, and the arm rises.
 
     It rises from the measured efforts, or from ``tau`` (nv,), the last message, where there are
-    none or the robot adds its own.
+    none, the robot adds its own, or the message is still in force.
     """
     m.objection, m.objection_joint = reason, joint
     if reason != NO_REASON:
@@ -209,8 +229,10 @@ def arm(m, s, v, reason, joint, fresh, now, tau):
     if m.good_samples < s.arming_samples:
         return
     for i in range(v.q.shape[0]):
-        from_message = isnan(v.measured[i]) or s.robot_compensates_gravity == 1
-        v.rise[i] = tau[i] if from_message else v.measured[i]
+        limit, begin = joints[i].effort_limit, v.measured[i]
+        if isnan(begin) or m.gravity_by_robot == 1 or m.publishing == 1:
+            begin = tau[i]
+        v.rise[i] = min(max(begin, -limit), limit)
         v.extra[i] = v.published[i] = v.rise[i] - v.supply[i]
     m.arming, m.reason, m.joint, m.blind, m.following = 0, NO_REASON, -1, 0, 0
     m.missed = m.strain = 0.0
@@ -257,10 +279,11 @@ def fault_efforts(s, v, m, trusted, now, dt, tau):
             m.since = now
         if not at_rest(v, s.rest_velocity):
             m.since = -inf
-    if m.blind == 0 and grows_worse(v, m):
+    if m.blind == 0 and held(s, m, now) == 1.0 and grows_worse(v, m):
         m.blind, m.since = 1, -inf
     damped_gravity(s, v, tau)
     if m.publishing == 1 and m.blind == 0 and s.fault_keeps_holding == 1:
+        m.since = now                   # from where a ramp begins, should it be asked for
         return True
     keep, kept = ramp(s, now - m.since), ramp(s, now - dt - m.since)
     for i in range(tau.shape[0]):
@@ -273,10 +296,17 @@ def fault_efforts(s, v, m, trusted, now, dt, tau):
 
 
 def grows_worse(v, m):
-    """Whether the efforts of a fault make the arm faster: they act as no model says."""
+    """
+    Whether the efforts of a fault make the arm faster: they act as no model says.
+
+    While they ramp down, gravity may do so.
+    """
     for i in range(v.q.shape[0]):
         speed = abs(v.qd[i]) / v.speed_limit[i]
         if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
+            return True
+        if (m.reason == WRONG_DIRECTION and speed > WRONG_RUNAWAY
+                and speed > WRONG_GROWTH * m.fault_speed):
             return True
     return False
 

@@ -14,6 +14,7 @@ SHARE = 0.97
 # Of the velocity limit, at most, outside the position limits: back in, but slowly.
 RETURN_VELOCITY = 0.1
 SWEEPS = 8
+EXCESSIVE = 5.0     # effort limits; stiff laws that catch up with a fast reference ask for 4
 SLOWING_TIME = 0.2  # s, time constant with which velocity limits fall
 # Times `effort_rate_limit`: how fast efforts may change to keep a joint inside its limits. The law
 # alone keeps to the limit itself. In test/control/test_limits.py joints come to 1.28 times their
@@ -22,12 +23,21 @@ BRAKING_RATE = 5.0
 # How fast the estimate of the disturbance follows [1/s], and how much of it counts: more than all,
 # for what grows is more by the time at which the efforts act.
 OBSERVER_RATE, CAUTION = 100.0, 1.5
+MOST_OF_A_SAMPLE = 0.2      # share in the estimate that one sample has in a slow loop
+# `limit_rate` is at most this share of one over the delay, `approach_rate` at most this share of
+# `limit_rate`. With more, what corrects an error overshoots before it is seen to act.
+DELAY_SHARE, APPROACH_SHARE = 0.8, 0.2
 NEGLIGIBLE = 1e-6   # rad/s² | m/s²
 
 
 def limit(joints, v, m, dt, tau):
-    """Limit the rate of change of what comes on top of gravity, then the whole to its limit."""
-    saturated, rate_limited = -1, -1
+    """
+    Limit the rate of change of what comes on top of gravity, then the whole to its limit.
+
+    ``m.strain`` counts the time in which something is cut [s], and faster where the effort is cut
+    by more than EXCESSIVE effort limits: an unstable law asks for ever more.
+    """
+    saturated, rate_limited, excess = -1, -1, 0.0
     for i in range(tau.shape[0]):
         j, g = joints[i], v.gravity[i]
         step, extra = j.effort_rate * dt, tau[i] - v.supply[i]
@@ -37,11 +47,12 @@ def limit(joints, v, m, dt, tau):
         if abs(g + extra) > j.effort_limit:
             extra = (j.effort_limit if g + extra > 0.0 else -j.effort_limit) - g
             saturated = i
+        excess = max(excess, abs(tau[i] - v.supply[i] - extra) / j.effort_limit)
         tau[i] = v.supply[i] + extra
     m.saturated += saturated >= 0
     m.rate_limited += rate_limited >= 0
     if saturated >= 0 or rate_limited >= 0:
-        m.strain += dt
+        m.strain += dt * max(1.0, (excess / EXCESSIVE)**2)
         m.strained = max(saturated, rate_limited)
     else:
         m.strain = max(0.0, m.strain - dt)
@@ -51,31 +62,37 @@ def predict(s, joints, m, v):
     """
     Predict where the joints are when the efforts of now act, and how far the model is wrong.
 
-    Efforts act ``loop_delay`` after the state they were computed from. What those under way will
-    change of the velocity is kept as a first-order lag of that time, which needs no queue: a
+    Efforts act :func:`effective_delay` after the state they were computed from. What those under
+    way will change of the velocity is kept as a first-order lag of that time, with no queue: a
     Smith predictor (Åström, Wittenmark, Computer-Controlled Systems (1997), section 8.4). What
     else changes from sample to sample is a disturbance, an acceleration [rad/s² | m/s²]: a
     payload that nobody told of, friction, a hand. It is low-pass filtered as the residual of De
     Luca and Mattone (ICRA 2003), and no larger than what :func:`room` deals with.
     """
     for i in range(v.q.shape[0]):
+        delay = effective_delay(s, v, i)
         elapsed = v.accepted[i] - v.sample_time[i]
         known = 0.0 <= elapsed <= s.state_timeout and isfinite(v.pending_qd[i])
         if m.publishing == 0 or not known:          # begins anew
             v.pending_qd[i] = v.disturbance[i] = 0.0
         elif elapsed > 0.0:
             acted = v.pending_qd[i]
-            if s.loop_delay > 0.0:
-                acted *= 1.0 - exp(-elapsed / s.loop_delay)
+            if delay > 0.0:
+                acted *= 1.0 - exp(-elapsed / delay)
             v.pending_qd[i] -= acted
             most = s.limit_rate * joints[i].velocity_limit
             unexplained = (v.qd[i] - v.sample_qd[i] - acted) / elapsed
             unexplained = min(max(unexplained, -most), most)        # one false sample is little
-            share = 1.0 - exp(-OBSERVER_RATE * elapsed)
+            share = min(MOST_OF_A_SAMPLE, 1.0 - exp(-OBSERVER_RATE * elapsed))
             v.disturbance[i] += share * (unexplained - v.disturbance[i])
         v.sample_time[i], v.sample_qd[i] = v.accepted[i], v.qd[i]
-        v.predicted_qd[i] = v.qd[i] + v.pending_qd[i] + s.loop_delay * v.disturbance[i]
-        v.predicted_q[i] = v.q[i] + 0.5 * s.loop_delay * (v.qd[i] + v.predicted_qd[i])
+        v.predicted_qd[i] = v.qd[i] + v.pending_qd[i] + delay * v.disturbance[i]
+        v.predicted_q[i] = v.q[i] + 0.5 * delay * (v.qd[i] + v.predicted_qd[i])
+
+
+def effective_delay(s, v, i):
+    """Return ``loop_delay`` and by how much the states of a joint come later or rarer [s]."""
+    return s.loop_delay + max(0.0, v.late[i]) + max(0.0, v.interval[i] - s.period)
 
 
 def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, share):
@@ -96,7 +113,8 @@ def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, 
     forward_dynamics(robot, v.predicted_q, v.predicted_qd, v.wanted, work, v.acceleration)
     for _ in range(SWEEPS):
         for i in range(n):
-            least, most = room(joints[i], s, v.speed_limit[i], v.predicted_q[i],
+            rate, approach_rate = rates(s, effective_delay(s, v, i))
+            least, most = room(joints[i], rate, approach_rate, v.speed_limit[i], v.predicted_q[i],
                                v.predicted_qd[i])
             outward = CAUTION * v.disturbance[i]
             least, most = (min(most, least - min(outward, 0.0)),
@@ -142,9 +160,15 @@ def slow_down(joints, v, dt):
                                v.speed_limit[i] * exp(-dt / SLOWING_TIME))
 
 
-def room(j, s, speed_limit, q, qd):
+def rates(s, delay):
+    """Return ``limit_rate`` and ``approach_rate`` [1/s] for an effective delay [s]."""
+    rate = min(s.limit_rate, DELAY_SHARE / max(delay, s.period))
+    return rate, min(s.approach_rate, APPROACH_SHARE * rate)
+
+
+def room(j, rate, approach_rate, speed_limit, q, qd):
     """
-    Accelerations that keep a joint inside: (least, most), ``limit_rate`` times what is left to v.
+    Accelerations that keep a joint inside: (least, most), ``rate`` times what is left to v.
 
     v = min(0.97 q̇_max, ``approach_rate`` (q_max - q)) is the greatest velocity: far from limits
     there is room for any sensible acceleration, a joint that is too fast is damped, and the
@@ -153,13 +177,13 @@ def room(j, s, speed_limit, q, qd):
     """
     most = SHARE * speed_limit
     slow = RETURN_VELOCITY * speed_limit
-    upper = max(-slow, min(most, s.approach_rate * (j.position_upper - q)))
-    lower = min(slow, max(-most, s.approach_rate * (j.position_lower - q)))
+    upper = max(-slow, min(most, approach_rate * (j.position_upper - q)))
+    lower = min(slow, max(-most, approach_rate * (j.position_lower - q)))
     if q > j.position_upper:
         lower = -slow
     elif q < j.position_lower:
         upper = slow
-    return s.limit_rate * (lower - qd), s.limit_rate * (upper - qd)
+    return rate * (lower - qd), rate * (upper - qd)
 
 
 def lower_others(solve, robot, work, v, i, excess):

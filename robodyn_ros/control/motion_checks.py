@@ -16,6 +16,7 @@ from .guard import (
     NO_REASON,
     POSITION_OUTSIDE,
     POWER_ABOVE_LIMIT,
+    REST,
     WRONG_DIRECTION,
 )
 
@@ -39,7 +40,7 @@ def check(joints, s, m, v, points, now, dt, tau):
     power = 0.0
     for i in range(v.q.shape[0]):
         j = joints[i]
-        power += tau[i] * v.qd[i]
+        power += (tau[i] + v.gravity[i] - v.supply[i]) * v.qd[i]
         if outside(j, v.q[i]):
             return POSITION_OUTSIDE, i
         if under_way(points, m, now) and abs(v.target[i] - v.q[i]) > j.following_error:
@@ -77,13 +78,14 @@ def under_way(points, m, now):
 def blocked(j, s, v, dt, i):
     """Whether a joint has been driven for BLOCKED_TIME, and not moved."""
     driven = abs(v.extra[i]) > s.blocked_effort * j.effort_limit
-    v.blocked[i] = v.blocked[i] + dt if driven and abs(v.qd[i]) < s.rest_velocity else 0.0
+    slow = min(s.rest_velocity, REST * v.speed_limit[i])
+    v.blocked[i] = v.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
     return v.blocked[i] > BLOCKED_TIME
 
 
 def wrong_direction(j, v, i):
     """Whether a joint has lately gained speed opposite to its effort and to the prediction."""
-    least = WRONG_CHANGE * j.velocity_limit
+    least = WRONG_CHANGE * v.speed_limit[i]
     return (abs(v.gained[i]) > least and abs(v.predicted_gain[i]) > least
             and v.gained[i] * v.predicted_gain[i] < 0.0
             and abs(v.extra[i]) > WRONG_EFFORT * j.effort_limit

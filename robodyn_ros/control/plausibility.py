@@ -75,8 +75,9 @@ def begin(v, state, i):
     v.judged[i] = v.accepted[i] = state[i].received
     v.stamp[i], v.position[i] = state[i].stamp, state[i].position
     v.velocity[i] = state[i].velocity
-    v.offset[i] = nan           # this sample may have overtaken the clock's jump
-    v.drift[i] = v.stamped_drift[i] = v.rejected[i] = v.late[i] = v.interval[i] = 0.0
+    v.offset[i] = v.last_offset[i] = nan    # this sample may have overtaken the clock's jump
+    v.drift[i] = v.stamped_drift[i] = v.contradiction[i] = 0.0
+    v.rejected[i] = v.late[i] = v.interval[i] = 0.0
 
 
 def nearest(j, q, before):
@@ -91,7 +92,7 @@ def sample(j, m, v, q, qd, received, stamp, driving, i):
     """Accept or reject a sample; return the reason of a fault, or NO_REASON."""
     v.accepted[i] = min(v.accepted[i], received)            # a clock may go back by a little
     elapsed, step = received - v.accepted[i], q - v.q[i]
-    measured = abs(qd) <= CREDIBLE * j.velocity_limit       # not so NaN
+    measured = abs(qd) <= CREDIBLE * v.speed_limit[i]       # not so NaN
     jumped = abs(step) > JUMP * v.speed_limit[i] * elapsed + j.consistency_tolerance
     fast = measured and driving == 1 and abs(qd) > OVERSPEED * v.speed_limit[i]
     found = NO_REASON
@@ -114,7 +115,7 @@ def sample(j, m, v, q, qd, received, stamp, driving, i):
 def consistent(j, v, q, qd, elapsed, stamped, measured, i):
     """Add Δq - q̇ Δt to its leaky integrals; whether one of them is within its tolerance."""
     if not measured:
-        v.drift[i] = v.stamped_drift[i] = 0.0
+        v.drift[i] = v.stamped_drift[i] = v.contradiction[i] = 0.0
         return True
     if not 0.0 < stamped < inf:                             # not so NaN
         stamped = elapsed
@@ -122,7 +123,8 @@ def consistent(j, v, q, qd, elapsed, stamped, measured, i):
     step, kept = q - v.q[i], exp(-max(0.0, elapsed) / CONSISTENCY_TIME)
     v.drift[i] = min(max(kept * v.drift[i] + step - mean * elapsed, -most), most)
     v.stamped_drift[i] = min(max(kept * v.stamped_drift[i] + step - mean * stamped, -most), most)
-    return min(abs(v.drift[i]), abs(v.stamped_drift[i])) <= j.consistency_tolerance
+    v.contradiction[i] = min(abs(v.drift[i]), abs(v.stamped_drift[i])) / j.consistency_tolerance
+    return v.contradiction[i] <= 1.0
 
 
 def lateness(s, v, stamp, elapsed, received, i):
@@ -140,8 +142,12 @@ def lateness(s, v, stamp, elapsed, received, i):
     if not abs(offset) < inf:                               # no stamp
         v.late[i] = 0.0
         return
-    if not v.offset[i] + CLOCK_DRIFT * elapsed <= offset:   # none before either
-        v.offset[i] = offset
+    least = offset                  # of two samples, for one stamp may be wrong
+    if v.last_offset[i] > offset:
+        least = v.last_offset[i]
+    v.last_offset[i] = offset
+    if not v.offset[i] + CLOCK_DRIFT * elapsed <= least:    # none before either
+        v.offset[i] = least
     else:
         v.offset[i] += CLOCK_DRIFT * elapsed
     share = 1.0 - exp(-elapsed / (LATE_TIME * s.state_timeout))

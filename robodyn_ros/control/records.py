@@ -101,6 +101,10 @@ MEMORY = np.dtype([
     ('strained', np.int64),             # joint
     ('fault_speed', float),             # velocity limits, of the fastest joint at the fault
     ('power_time', float),              # s above the power limit
+    ('gravity_by_robot', np.int64),     # 1: the efforts are without g(q), see gravity_check.py
+    ('feels_gravity', np.int64),        # 1: the measured efforts carry it
+    ('armed', float),                   # s, when the arm last began to rise
+    ('contradictions', np.int64),       # samples in a row that tell of the other choice
     ('implausible', np.int64),          # samples of a joint that were rejected
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
     ('kept_inside', np.int64),
@@ -114,6 +118,7 @@ class Vectors(NamedTuple):
     qd: ndarray
     measured: ndarray       # measured effort, NaN where the state carries none
     gravity: ndarray        # g(q)
+    felt: ndarray           # measured on top of the efforts when arming, see gravity_check.py
     supply: ndarray         # what of g(q) the efforts must bring: zero where the robot does
     momentum: ndarray       # M(q) q̇
     filtered: ndarray       # low-pass filtered position
@@ -133,10 +138,12 @@ class Vectors(NamedTuple):
     accepted: ndarray       # s, receipt of the sample in use
     stamp: ndarray          # s, its time stamp
     offset: ndarray         # s, least difference between receipt and time stamp
+    last_offset: ndarray    # s, that of the newest sample
     late: ndarray           # s, filtered lateness of the time stamps
     interval: ndarray       # s, filtered interval between samples
     drift: ndarray          # leaky integral of Δq - q̇ Δt by times of receipt, and by time stamps
     stamped_drift: ndarray
+    contradiction: ndarray  # the smaller of them, in tolerances
     rejected: ndarray       # samples rejected in a row
     requested: ndarray      # effort the law asked for, before the limits
     gained: ndarray         # leaky sum of changes of velocity: measured, and as the model predicts

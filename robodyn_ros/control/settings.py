@@ -3,7 +3,7 @@
 """How the controller shall behave, in a person's words, and the records the cycle reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy import ndarray
@@ -14,16 +14,16 @@ from ..model.payload import with_payload
 from ..model.pose import spread
 from ..model.robot import RobotModel
 from .friction import CURVE, check_compensation, viscous, with_friction
+from .limits import APPROACH_SHARE, DELAY_SHARE
 from .records import JOINT, MISSING_VELOCITY, MODES, SETTINGS
+from .setting_fields import checked, choice, number, numbers
 from .stability import check, highest
 
 # Of limits.keep_inside [1/s]: as fast as is calm with efforts that act up to 5 ms late, and slow
 # enough for the acceleration to follow. Chosen with test/control/test_limits.py.
 LIMIT_RATE, APPROACH_RATE = 80.0, 7.0
-# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate` and
-# of 1 / `loop_delay`, APPROACH_RATE at most this share of LIMIT_RATE. With more, what corrects an
-# error overshoots before it is seen to act.
-RATE_SHARE, DELAY_SHARE, APPROACH_SHARE = 0.2, 0.8, 0.2
+# A slow loop leaves less of them: LIMIT_RATE is at most this share of the controller's `rate`
+RATE_SHARE = 0.2
 
 # Of the range of a joint: how far beyond its limits it may be before it is a fault
 POSITION_MARGIN = 0.03
@@ -36,6 +36,8 @@ JUDGED_POSES = 32
 # Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
 TWICE = 2.0
 
+PerJoint = Sequence[float] | float
+
 FRICTION = (*CURVE, 'friction_offset', 'friction_compensation')
 GAINS = ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd')
 # Gains that a mode cannot do without
@@ -46,7 +48,7 @@ NEEDED = {'pd': ('stiffness', 'damping'), 'joint_impedance': ('stiffness', 'damp
 @dataclass(frozen=True)
 class Settings:
     """
-    What a person decides. Lists hold one value a joint, or a single one for all of them.
+    What a person decides. Lists hold one value a joint; a number stands for all joints.
 
     Tolerances of 0 are none: the check is off.
 
@@ -54,56 +56,73 @@ class Settings:
     model's, empty ``friction_compensation`` and ``friction_offset`` are none. Empty
     ``effort_limit`` and ``velocity_limit`` mean the URDF's, empty ``effort_rate_limit`` the full
     effort limit within 0.1 s.
+
+    :raises ParameterError: a value of the wrong kind, not finite or outside its range; the error
+        names the field and the range. Lengths are checked with the model, by the controller.
     """
 
-    mode: str = 'gravity_compensation'
-    rate: float = 1000.0                    # Hz
-    stiffness: Sequence[float] = ()         # N·m/rad | N/m
-    damping: Sequence[float] = ()           # N·m·s/rad | N·s/m
-    acceleration_kp: Sequence[float] = ()   # 1/s²
-    acceleration_kd: Sequence[float] = ()   # 1/s
-    effort_limit: Sequence[float] = ()      # N·m | N
-    effort_rate_limit: Sequence[float] = ()  # N·m/s | N/s
-    velocity_limit: Sequence[float] = ()    # rad/s | m/s
-    loop_delay: float = 0.002               # s, from a state's measurement to the effort's effect
-    saturation_timeout: float = 2.0         # s
-    velocity_scale: float = 1.0             # of the velocity limits
-    position_margin: Sequence[float] = ()   # rad | m
-    consistency_tolerance: Sequence[float] = ()     # rad | m
-    following_error: Sequence[float] = ()   # rad | m
-    blocked_effort: float = 0.3             # of the effort limit
-    power_limit: float = 0.0                # W
-    missed_limit: int = 100                 # periods
-    armature: Sequence[float] = ()          # kg·m² | kg, rotors' inertia seen at the joints
-    viscous_friction: Sequence[float] = ()  # N·m·s/rad | N·s/m
-    coulomb_friction: Sequence[float] = ()  # N·m | N
-    static_friction: Sequence[float] = ()   # N·m | N
-    backward_viscous_friction: Sequence[float] = ()     # in the negative direction
-    backward_coulomb_friction: Sequence[float] = ()
-    backward_static_friction: Sequence[float] = ()
-    friction_velocity: Sequence[float] = ()  # rad/s | m/s, see RobotModel
-    stribeck_velocity: Sequence[float] = ()  # rad/s | m/s
-    friction_offset: Sequence[float] = ()   # N·m | N
-    friction_compensation: Sequence[float] = ()  # share
+    mode: str = choice(*MODES)
+    rate: float = number(1000.0, 'Hz', 1.0, 10000.0)
+    stiffness: PerJoint = numbers('N·m/rad or N/m', 0.0, 1e6)
+    damping: PerJoint = numbers('N·m·s/rad or N·s/m', 0.0, 1e5)
+    acceleration_kp: PerJoint = numbers('1/s²', 0.0, 1e5)
+    acceleration_kd: PerJoint = numbers('1/s', 0.0, 1e4)
+    effort_limit: PerJoint = numbers('N·m or N', 0.0, 1e6)
+    effort_rate_limit: PerJoint = numbers('N·m/s or N/s', 0.0, 1e8)
+    velocity_limit: PerJoint = numbers('rad/s or m/s', 0.0, 1e3)
+    #: from a state's measurement to the effort's effect
+    loop_delay: float = number(0.002, 's', 0.0, 0.1)
+    saturation_timeout: float = number(2.0, 's', 0.01, 3600.0)
+    velocity_scale: float = number(1.0, '', 0.01, 1.0)  # of the velocity limits
+    position_margin: PerJoint = numbers('rad or m', 0.0, 1e3)
+    consistency_tolerance: PerJoint = numbers('rad or m', 0.0, 1e3)
+    following_error: PerJoint = numbers('rad or m', 0.0, 1e3)
+    blocked_effort: float = number(0.3, '', 0.0, 1.0)  # of the effort limit
+    power_limit: float = number(0.0, 'W', 0.0, 1e6)
+    missed_limit: int = number(100, '', 1, 1000000)  # periods
+    #: rotors' inertia seen at the joints
+    armature: PerJoint = numbers('kg·m² or kg', 0.0, 1e3)
+    viscous_friction: PerJoint = numbers('N·m·s/rad or N·s/m', 0.0, 1e5)
+    coulomb_friction: PerJoint = numbers('N·m or N', 0.0, 1e6)
+    static_friction: PerJoint = numbers('N·m or N', 0.0, 1e6)
+    #: in the negative direction; Coulomb and static likewise
+    backward_viscous_friction: PerJoint = numbers('N·m·s/rad or N·s/m', 0.0, 1e5)
+    backward_coulomb_friction: PerJoint = numbers('N·m or N', 0.0, 1e6)
+    backward_static_friction: PerJoint = numbers('N·m or N', 0.0, 1e6)
+    #: see :class:`RobotModel`; ``stribeck_velocity`` likewise
+    friction_velocity: PerJoint = numbers('rad/s or m/s', 1e-6, 1e3)
+    stribeck_velocity: PerJoint = numbers('rad/s or m/s', 1e-6, 1e3)
+    friction_offset: PerJoint = numbers('N·m or N', -1e6, 1e6)
+    friction_compensation: PerJoint = numbers('', 0.0, 1.0)  # share
     robot_compensates_gravity: bool = False
-    payload_frame: str = ''                 # link that holds it
-    payload_mass: float = 0.0               # kg
-    payload_com: Sequence[float] = (0.0, 0.0, 0.0)  # m, in the frame
-    missing_velocity: str = 'fault'         # fault | estimate | gravity_only
-    velocity_bandwidth: float = 30.0        # Hz, of the estimate
-    damping_rate: float = 10.0              # 1/s: safe damping is this times M(q)
-    state_timeout: float = 0.05             # s
-    late_limit: float = 0.0                 # s; 0: see LATE
-    arming_samples: int = 20
-    arming_velocity: float = 0.05           # rad/s | m/s
-    arming_effort: float = 0.1              # of the effort limit
-    rest_velocity: float = 0.02             # rad/s | m/s
-    stop_timeout: float = 2.0               # s
-    stop_with: str = 'zero'                 # zero | gravity
-    fault_hold_time: float = 0.5            # s
-    fault_ramp_time: float = 0.5            # s
-    fault_action: str = 'ramp'              # ramp | hold
-    stall_action: str = 'silence'           # silence | zero
+    payload_frame: str = ''  # link that holds it
+    payload_mass: float = number(0.0, 'kg', 0.0, 1000.0)
+    #: (3,) in the frame
+    payload_com: Sequence[float] = numbers('m', -10.0, 10.0, (0.0, 0.0, 0.0))
+    missing_velocity: str = choice(*MISSING_VELOCITY)
+    velocity_bandwidth: float = number(30.0, 'Hz', 0.1, 1000.0)  # of the estimate
+    damping_rate: float = number(10.0, '1/s', 0.0, 100.0)  # safe damping is this times M(q)
+    state_timeout: float = number(0.05, 's', 0.001, 1.0)
+    late_limit: float = number(0.0, 's', 0.0, 1e3)  # 0: see LATE
+    arming_samples: int = number(20, '', 1, 10000)
+    arming_velocity: float = number(0.05, 'rad/s or m/s', 0.0, 10.0)
+    arming_effort: float = number(0.1, '', 0.0, 10.0)  # of the effort limit
+    rest_velocity: float = number(0.02, 'rad/s or m/s', 0.0, 1.0)
+    stop_timeout: float = number(2.0, 's', 0.0, 30.0)
+    stop_with: str = choice('zero', 'gravity')
+    fault_hold_time: float = number(0.5, 's', 0.0, 60.0)
+    fault_ramp_time: float = number(0.5, 's', 0.01, 60.0)
+    fault_action: str = choice('ramp', 'hold')
+    stall_action: str = choice('silence', 'zero')
+
+    def __post_init__(self):
+        for declared in fields(self):
+            object.__setattr__(self, declared.name,
+                               checked(declared, getattr(self, declared.name)))
+
+    def _given(self, name: str) -> tuple[float, ...]:
+        """Numbers of a list, empty where nothing is given."""
+        return getattr(self, name)
 
     def per_joint(self, model: RobotModel, name: str) -> ndarray:
         """Value of a list for each joint; :class:`ParameterError` where its length is wrong."""
@@ -161,15 +180,15 @@ class Settings:
 
     @property
     def _payload(self) -> tuple:
-        return self.payload_frame, self.payload_mass, tuple(self.payload_com)
+        return self.payload_frame, self.payload_mass, self.payload_com
 
     def _lists(self, *names: str) -> tuple:
-        return tuple(tuple(getattr(self, name)) for name in names)
+        return tuple(self._given(name) for name in names)
 
     def loaded(self, model: RobotModel) -> RobotModel:
         """Return the model with its friction, its rotors and its payload."""
         model = self._rubbed(model)
-        if len(self.armature):
+        if self._given('armature'):
             model = replace(model, armature=self.per_joint(model, 'armature'))
         if self.payload_mass and not self.payload_frame:
             raise ParameterError('nothing holds the payload', name='payload_frame', value='',
@@ -179,7 +198,7 @@ class Settings:
 
     def _rubbed(self, model: RobotModel) -> RobotModel:
         return with_friction(model, {name: self.per_joint(model, name) for name in CURVE
-                                     if len(getattr(self, name))})
+                                     if self._given(name)})
 
     def settings_record(self) -> ndarray:
         """(1,) ``SETTINGS``."""
@@ -199,7 +218,7 @@ class Settings:
             out[name] = getattr(self, name) or np.inf
         out['missing_velocity'] = MISSING_VELOCITY.index(self.missing_velocity)
         out['velocity_bandwidth'] = 2.0 * np.pi * self.velocity_bandwidth
-        out['compensates_friction'] = any(self.friction_compensation)
+        out['compensates_friction'] = any(self._given('friction_compensation'))
         out['stop_with_gravity'] = self.stop_with == 'gravity'
         out['zero_after_stall'] = self.stall_action == 'zero'
         out['fault_keeps_holding'] = self.fault_action == 'hold'
@@ -214,7 +233,7 @@ class Settings:
         """
         out = np.zeros(model.nv, JOINT)
         for name in GAINS:
-            if len(getattr(self, name)):
+            if self._given(name):
                 out[name] = self.per_joint(model, name)
             elif name in NEEDED.get(self.mode, ()):
                 raise ParameterError(f'mode {self.mode} needs gains, and {name} is not set',
@@ -227,14 +246,14 @@ class Settings:
                                  remedy='give it a <limit> in the URDF or set parameter '
                                         'effort_limit')
         out['effort_rate'] = (self.per_joint(model, 'effort_rate_limit')
-                              if len(self.effort_rate_limit) else 10.0 * limit)
+                              if self._given('effort_rate_limit') else 10.0 * limit)
         if not (out['effort_rate'] > 0.0).all():
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
                                  remedy='give a number above 0 for each joint')
         for field, name in (('friction_share', 'friction_compensation'),
                             ('friction_offset', 'friction_offset')):
-            if len(getattr(self, name)):
+            if self._given(name):
                 out[field] = self.per_joint(model, name)
         check_compensation(self._rubbed(model), out['friction_share'], out['friction_offset'],
                            limit, self.mode == 'gravity_compensation')
@@ -253,12 +272,12 @@ class Settings:
 
     def _tolerance(self, model: RobotModel, name: str, default: ndarray) -> ndarray:
         """What is given, infinite where that is 0, or the default (nv,) where nothing is."""
-        given = self.per_joint(model, name) if len(getattr(self, name)) else default
+        given = self.per_joint(model, name) if self._given(name) else default
         return np.where(given > 0.0, given, np.inf)
 
     def _limit(self, model: RobotModel, name: str, urdf: ndarray) -> ndarray:
         """Limits of the URDF, or stricter ones; where the URDF has 0, whatever is given."""
-        limit = self.per_joint(model, name) if len(getattr(self, name)) else urdf
+        limit = self.per_joint(model, name) if self._given(name) else urdf
         if not (limit > 0.0).all():
             joint = model.joint_names[int(np.argmin(limit > 0.0))]
             raise ParameterError(

@@ -7,7 +7,7 @@ from math import exp
 CREDIBLE = 10.0     # velocity limits that a joint may at most exceed; more is no measurement
 
 
-def observe(joints, s, state, m, v, elapsed):
+def observe(s, state, m, v, elapsed):
     """
     Take positions, velocities and efforts over into ``v``; return a joint without velocity, or -1.
 
@@ -28,7 +28,7 @@ def observe(joints, s, state, m, v, elapsed):
         before = v.qd[i]
         step = share * (q - v.filtered[i])
         v.filtered[i] += step
-        if abs(qd) <= CREDIBLE * joints[i].velocity_limit:
+        if abs(qd) <= CREDIBLE * v.speed_limit[i]:
             v.qd[i] = qd
         else:                                           # NaN too
             unmeasured = i

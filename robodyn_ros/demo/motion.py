@@ -19,6 +19,25 @@ STRETCH, LONGEST = 1.25, 12.0               # factor; s
 WAYPOINTS = 41
 
 
+def check_limits(model: RobotModel) -> None:
+    """
+    Refuse a robot whose limits let no controller drive it, as those of some URDFs that are all 0.
+
+    :raises DemoError: naming every such joint and limit.
+    """
+    span = model.position_upper - model.position_lower
+    lacking = {'its position range is 0': ~(span > 0.0),
+               'its velocity limit is 0': ~(model.velocity_limit > 0.0),
+               'its effort limit is 0': ~(model.effort_limit > 0.0),
+               'it has no effort limit': ~np.isfinite(model.effort_limit)}
+    found = [f'joint {name} ({", ".join(what)})' for i, name in enumerate(model.joint_names)
+             if (what := [text for text, bad in lacking.items() if bad[i]])]
+    if found:
+        raise DemoError(f'{model.name} cannot be driven: {"; ".join(found)}', name=model.name,
+                        value=found, remedy='write what the joints can do into <limit lower upper '
+                        'velocity effort> of the URDF')
+
+
 def amplitudes(model: RobotModel, pose: ndarray) -> ndarray:
     """Return how far each joint goes to either side of ``pose``, (nv,) [rad | m]."""
     slides = np.array([kind == 'prismatic' for kind in model.joint_types])

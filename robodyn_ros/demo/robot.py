@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from numpy import ndarray
 
-from ..errors import UnknownNameError
+from ..errors import RobodynError, UnknownNameError
 from ..model.library import robot_path, share_path
 from ..model.pose import initial_position, roomy_position
 from ..model.robot import RobotModel
@@ -53,6 +53,17 @@ def write_parameters(path: Path, parameters: Mapping[str, Mapping[str, Any]]) ->
     """Write a ROS parameter file for both nodes."""
     path.write_text(yaml.safe_dump({f'/**/{node}': {'ros__parameters': dict(values)}
                                     for node, values in parameters.items()}, allow_unicode=True))
+
+
+def description(robot: Robot) -> dict[str, Any]:
+    """Return the parameters of a node that say which robot it is: urdf and locked joints."""
+    try:
+        known = robot_path(robot.name) == robot.path
+    except RobodynError:
+        known = False
+    locked = {name: value for name, value in robot.parameters['controller'].items()
+              if name.startswith('locked_')}
+    return {'urdf': robot.name if known else str(robot.path.resolve()), **locked}
 
 
 def choose(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float], *,

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dynamics of a robot: checked calls for people, bare kernels for compiled code, batches."""
 
+from __future__ import annotations
+
 import os
 import threading
 from collections.abc import Callable
@@ -44,9 +46,12 @@ class Dynamics(Methods):
 
     ``wrenches`` act *on* the robot: force [N], then moment [N·m]; as (nb, 6), on each moving body,
     or as a mapping from frame names to (6,), on any of ``model.frame_names``
-    (:class:`UnknownNameError` otherwise). With ``reference`` 'body' they are at the origin and in
-    the axes of that frame, with 'aligned' at its origin and in the axes of the base, with 'world'
-    at the origin and in the axes of the base.
+    (:class:`UnknownNameError` otherwise). ``reference``, of wrenches, Jacobians and task space
+    alike, says at which point and in which axes: 'aligned', the default, at the origin of the
+    frame in the axes of the base; 'body' at the origin and in the axes of the frame; 'world' at
+    the origin and in the axes of the base. So ``jacobian(q, frame).T @ wrench`` is what
+    ``wrenches={frame: wrench}`` takes from the efforts. Earlier releases had other defaults: a
+    FutureWarning tells who relies on one.
 
     ``base`` tells how a base that is not at rest moves, see :class:`~.arguments.BaseMotion`.
 
@@ -73,7 +78,7 @@ class Dynamics(Methods):
         return f'Dynamics({self._model.name!r}, nv={self._model.nv}{special})'
 
     @cached_property
-    def batch(self) -> 'Batch':
+    def batch(self) -> Batch:
         """The same methods over N states at a time."""
         return Batch(self._model, specialize=self._specialize)
 
@@ -140,7 +145,7 @@ class Batch(Methods):
         if threads is not None and threads < 1:
             raise ArgumentError(f'threads is {threads!r}', name='threads', value=threads,
                                 remedy='give at least 1, or None for all that may run')
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or _cpus()
         self._states = cache(self._make_states)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -186,6 +191,13 @@ class Batch(Methods):
     def _make_states(self, name: str, options: tuple) -> Callable[..., None]:
         return (together(name, self._robot, self._built_in(name, options))
                 or states(name, self.kernels.make(name, options)))
+
+
+def _cpus() -> int:
+    """Return how many threads of this process may run at once."""
+    if hasattr(os, 'sched_getaffinity'):        # Linux alone: others let any CPU be used
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _PerThread(threading.local):

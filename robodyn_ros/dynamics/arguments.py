@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What checked calls accept: finite array-likes of the right shape, wrenches by frame name."""
+"""What checked calls accept: finite array-likes of the right shape, names, task axes."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -73,52 +73,6 @@ def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike]) -> list[nd
     return arrays
 
 
-def link_wrenches(model: RobotModel, wrenches: ArrayLike | Mapping[str, ArrayLike],
-                  poses: Mapping[str, ndarray], reference: str, count: int | None = None,
-                  ) -> ndarray:
-    """
-    Return external wrenches (..., nb, 6) at each body's origin, in its axes.
-
-    :param wrenches: (nb, 6), force [N] and moment [N·m] on each body, or a mapping from frames'
-        names to (6,); with N states they may have N as their first dimension. On the base they
-        have no effect.
-    :param poses: (..., 4, 4) of the frames that are named, or of all links, unless ``reference``
-        is 'body'.
-    :param count: N where the states are many, None where there is one.
-    :raises ArgumentError: for a wrong shape or a number that is not finite.
-    :raises UnknownNameError: for a frame that the model does not have.
-    """
-    if not isinstance(wrenches, Mapping):
-        array = _finite('wrenches', wrenches, (model.nb, 6), count,
-                        'force and moment on each moving body', model.link_names)
-        if reference == 'body':
-            return array
-        return np.stack([_in_frame(array[..., i, :], reference, poses[name])
-                         for i, name in enumerate(model.link_names)], -2)
-    total: list[Any] = [np.zeros(6)] * model.nb
-    for name, value in wrenches.items():
-        frame = model.frame(name)
-        wrench = _finite(f'wrenches[{name!r}]', value, (6,), count, 'force (3) and moment (3)')
-        if frame.body < 0:
-            continue
-        if reference != 'body':
-            wrench = _in_frame(wrench, reference, poses[name])
-        force = wrench[..., :3] @ frame.rotation.T
-        moment = wrench[..., 3:] @ frame.rotation.T + np.cross(frame.origin, force)
-        total[frame.body] = total[frame.body] + np.concatenate([force, moment], -1)
-    return np.stack(np.broadcast_arrays(*total), -2)
-
-
-def _in_frame(wrench: ndarray, reference: str, pose: ndarray) -> ndarray:
-    """Turn a wrench in axes of the base into the frame's own axes, at its origin."""
-    force, moment = wrench[..., :3], wrench[..., 3:]
-    if reference == 'world':
-        moment = moment - np.cross(pose[..., :3, 3], force)
-    into = np.swapaxes(pose[..., :3, :3], -1, -2)
-    force, moment = ((into @ v[..., None])[..., 0] for v in (force, moment))
-    return np.concatenate([force, moment], -1)
-
-
 def base_rows(base: BaseMotion, at_rest: ndarray) -> ndarray:
     """Return (3, 3) as the algorithms take it; :class:`ArgumentError` for what is no vector."""
     try:
@@ -127,7 +81,7 @@ def base_rows(base: BaseMotion, at_rest: ndarray) -> ndarray:
         raise ArgumentError(f'base is {base!r}', name='base', value=base,
                             remedy='give a BaseMotion') from error
     acceleration, velocity, rate = (
-        _finite(f'base.{name}', value, (3,), None, 'x, y, z in the axes of the base')
+        finite_array(f'base.{name}', value, (3,), None, 'x, y, z in the axes of the base')
         for name, value in motion._asdict().items())
     rows = np.array([velocity, rate, acceleration + at_rest[2]])
     rows.setflags(write=False)
@@ -214,7 +168,7 @@ def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str,
         else 'choose other axes, stay away from such poses, or give damping, say 1e-3')
 
 
-def _finite(name: str, value: Any, shape: tuple[int, ...], count: int | None, meaning: str,
+def finite_array(name: str, value: Any, shape: tuple[int, ...], count: int | None, meaning: str,
             rows: Sequence[str] = ()) -> ndarray:
     """Return a finite array of a shape, or of ``count`` such; ``rows`` are names of its rows."""
     array = _numbers(name, value, str(shape))

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bare functions of one robot."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from functools import cache
 
 from .arguments import check_options
+from .default_reference import ALIGNED, chosen
 from .quantities import QUANTITIES
 
 Kernel = Callable[..., None]
@@ -49,24 +52,28 @@ class Kernels:
         """Return ``pose(q, T)`` of a frame."""
         return self.make('pose', (frame,))
 
-    def jacobian(self, frame: str, reference: str = 'world') -> Kernel:
+    def jacobian(self, frame: str, reference: str = ALIGNED) -> Kernel:
         """Return ``jacobian(q, J)`` of a frame."""
+        reference = chosen(reference, 'world', 'kernels.jacobian()')
         return self.make('jacobian', (frame, reference))
 
-    def jacobian_dot(self, frame: str, reference: str = 'world') -> Kernel:
+    def jacobian_dot(self, frame: str, reference: str = ALIGNED) -> Kernel:
         """Return ``jacobian_dot(q, qd, Jd)`` of a frame."""
+        reference = chosen(reference, 'world', 'kernels.jacobian_dot()')
         return self.make('jacobian_dot', (frame, reference))
 
-    def task_space(self, frame: str, axes: str = 'xyzrpy', reference: str = 'body',
+    def task_space(self, frame: str, axes: str = 'xyzrpy', reference: str = ALIGNED,
                    damping: float = 0.0) -> Kernel:
         """
         Return ``task_space(q, qd, M, V, G)`` of axes of a frame.
 
         Where the task is singular they are without meaning: not finite, or very large.
         """
+        reference = chosen(reference, 'body', 'kernels.task_space()')
         return self.make('task_space', (frame, reference, axes, damping))
 
-    def task_velocity_terms(self, frame: str, axes: str = 'xyzrpy', reference: str = 'body',
+    def task_velocity_terms(self, frame: str, axes: str = 'xyzrpy', reference: str = ALIGNED,
                             damping: float = 0.0) -> Kernel:
         """Return ``task_velocity_terms(q, B, C)`` of axes of a frame."""
+        reference = chosen(reference, 'body', 'kernels.task_velocity_terms()')
         return self.make('task_velocity_terms', (frame, reference, axes, damping))

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be asked of a robot, of one state or of many: each method once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,18 +20,17 @@ from .arguments import (
     check_options,
     check_rank,
     damping_value,
-    link_wrenches,
     reference_code,
     task_axes,
 )
 from .bodies import Robot, frame_record, parameters, sizes
+from .default_reference import ALIGNED, chosen
 from .kernels import Kernels
 from .kinematics import BODY
 from .quantities import QUANTITIES
 from .results import ForwardDerivatives, InverseDerivatives, TaskSpace, VelocityTerms
 from .specialise import bind
-
-Wrenches = ArrayLike | Mapping[str, ArrayLike]
+from .wrenches import Wrenches, effort_slopes, in_frame, link_wrenches
 
 
 class Loads(NamedTuple):
@@ -42,7 +43,9 @@ class Loads(NamedTuple):
 
 def _acting(wrenches: Wrenches | None, reference: str, base: BaseMotion | None) -> Loads | None:
     """Return what acts on a robot; None where nothing does, and the base is at rest."""
-    return None if wrenches is None and base is None else Loads(wrenches, reference, base)
+    if wrenches is None:
+        return None if base is None else Loads(None, 'body', base)
+    return Loads(wrenches, chosen(reference, 'body', 'wrenches'), base)
 
 
 # How the options of quantities that are names become what compiled functions take, in their order
@@ -84,7 +87,7 @@ class Methods:
         return dict(zip(QUANTITIES[name].options, self._values(options)))
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
-                         wrenches: Wrenches | None = None, reference: str = 'body',
+                         wrenches: Wrenches | None = None, reference: str = ALIGNED,
                          base: BaseMotion | None = None) -> ndarray:
         """Return the joint efforts (nv,) [N·m | N] of a motion (:mod:`~.rnea`)."""
         return self._ask('inverse_dynamics', (q, qd, qdd),
@@ -95,7 +98,7 @@ class Methods:
         return self._ask('gravity', (q,))[0]
 
     def bias(self, q: ArrayLike, qd: ArrayLike, wrenches: Wrenches | None = None,
-             reference: str = 'body', base: BaseMotion | None = None) -> ndarray:
+             reference: str = ALIGNED, base: BaseMotion | None = None) -> ndarray:
         """Return C(q, q̇)q̇ + g(q) (nv,) [N·m | N]: the efforts of motion without acceleration."""
         return self._ask('bias', (q, qd), loads=_acting(wrenches, reference, base))[0]
 
@@ -112,7 +115,7 @@ class Methods:
         return VelocityTerms(*self._ask('velocity_terms', (q,)))
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
-                         wrenches: Wrenches | None = None, reference: str = 'body',
+                         wrenches: Wrenches | None = None, reference: str = ALIGNED,
                          base: BaseMotion | None = None) -> ndarray:
         """Return the accelerations q̈ (nv,) [rad/s² | m/s²] efforts cause (:mod:`~.forward`)."""
         return self._ask('forward_dynamics', (q, qd, tau),
@@ -120,31 +123,36 @@ class Methods:
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
                                      wrenches: Wrenches | None = None,
-                                     base: BaseMotion | None = None) -> InverseDerivatives:
+                                     base: BaseMotion | None = None, *,
+                                     reference: str = ALIGNED) -> InverseDerivatives:
         """
         Return ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M (:mod:`~.derivatives`).
 
-        Wrenches are in body axes ('body'), and stay so while q changes.
+        Wrenches stay as they are in ``reference`` while q changes.
         """
-        return InverseDerivatives(*self._ask('inverse_dynamics_derivatives', (q, qd, qdd),
-                                             loads=_acting(wrenches, 'body', base)))
+        loads = _acting(wrenches, reference, base)
+        out = InverseDerivatives(*self._ask('inverse_dynamics_derivatives', (q, qd, qdd),
+                                            loads=loads))
+        slopes = self._slopes(q, loads)
+        return out if slopes is None else out._replace(dtau_dq=out.dtau_dq + slopes)
 
     def forward_dynamics_derivatives(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                                      wrenches: Wrenches | None = None,
-                                     base: BaseMotion | None = None) -> ForwardDerivatives:
-        """
-        Return ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹ (:mod:`~.derivatives`).
-
-        Wrenches are in body axes ('body'), and stay so while q changes.
-        """
-        return ForwardDerivatives(*self._ask('forward_dynamics_derivatives', (q, qd, tau),
-                                             loads=_acting(wrenches, 'body', base)))
+                                     base: BaseMotion | None = None, *,
+                                     reference: str = ALIGNED) -> ForwardDerivatives:
+        """Return ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹ (:mod:`~.derivatives`); wrenches as above."""
+        loads = _acting(wrenches, reference, base)
+        out = ForwardDerivatives(*self._ask('forward_dynamics_derivatives', (q, qd, tau),
+                                            loads=loads))
+        slopes = self._slopes(q, loads)
+        return out if slopes is None else out._replace(
+            dqdd_dq=out.dqdd_dq - out.dqdd_dtau @ slopes)
 
     def pose(self, q: ArrayLike, frame: str) -> ndarray:
         """Return the frame in the frame of the base (4, 4): rotation, origin [m], 0 0 0 1."""
         return self._ask('pose', (q,), (frame,))[0]
 
-    def jacobian(self, q: ArrayLike, frame: str, reference: str = 'world') -> ndarray:
+    def jacobian(self, q: ArrayLike, frame: str, reference: str = ALIGNED) -> ndarray:
         """
         Return J (6, nv): linear (3) and angular (3) velocity of a frame are J q̇.
 
@@ -152,15 +160,16 @@ class Methods:
             origin, in the axes of the base; 'world': of the point that passes the origin of the
             base, in its axes (:mod:`~.kinematics`).
         """
-        return self._ask('jacobian', (q,), (frame, reference))[0]
+        return self._ask('jacobian', (q,), (frame, chosen(reference, 'world', 'jacobian()')))[0]
 
     def jacobian_dot(self, q: ArrayLike, qd: ArrayLike, frame: str,
-                     reference: str = 'world') -> ndarray:
+                     reference: str = ALIGNED) -> ndarray:
         """Return J̇ (6, nv), the derivative of :meth:`jacobian` in time at the velocity q̇."""
+        reference = chosen(reference, 'world', 'jacobian_dot()')
         return self._ask('jacobian_dot', (q, qd), (frame, reference))[0]
 
     def task_space(self, q: ArrayLike, qd: ArrayLike, frame: str, axes: str = 'xyzrpy',
-                   reference: str = 'body', damping: float = 0.0) -> TaskSpace:
+                   reference: str = ALIGNED, damping: float = 0.0) -> TaskSpace:
         """
         Return M_x, V_x and G_x of chosen axes of a frame (:mod:`~.operational`).
 
@@ -179,12 +188,14 @@ class Methods:
             to damp.
         :raises ArgumentError: no such axes; negative damping; without it, more axes than joints.
         """
+        reference = chosen(reference, 'body', 'task_space()')
         self._check_task(q, frame, axes, reference, damping)
         return TaskSpace(*self._ask('task_space', (q, qd), (frame, reference, axes, damping)))
 
     def task_velocity_terms(self, q: ArrayLike, frame: str, axes: str = 'xyzrpy',
-                            reference: str = 'body', damping: float = 0.0) -> VelocityTerms:
+                            reference: str = ALIGNED, damping: float = 0.0) -> VelocityTerms:
         """Return V_x of :meth:`task_space` as :meth:`velocity_terms`: (k, ...) each."""
+        reference = chosen(reference, 'body', 'task_velocity_terms()')
         self._check_task(q, frame, axes, reference, damping)
         return VelocityTerms(*self._ask('task_velocity_terms', (q,),
                                         (frame, reference, axes, damping)))
@@ -223,7 +234,7 @@ class Methods:
         return self._ask('friction', (qd,))[0]
 
     def _ask(self, name: str, given: tuple[ArrayLike, ...], options: tuple = (),
-             loads: 'Loads | None' = None) -> list[ndarray]:
+             loads: Loads | None = None) -> list[ndarray]:
         """Return the outputs of a quantity; options by the names that the methods take."""
         raise NotImplementedError
 
@@ -278,3 +289,15 @@ class Methods:
         w = on_links.reshape(*on_links.shape[:-1], 2, 3) @ self._axes
         w[..., 1, :] += np.cross(self._robot.origins, w[..., 0, :])
         return np.ascontiguousarray(w.reshape(on_links.shape)), moved
+
+    def _slopes(self, q: ArrayLike, loads: Loads | None) -> ndarray | None:
+        """What wrenches that do not turn with their bodies add to ∂τ/∂q; None: nothing."""
+        if loads is None or loads.wrenches is None or loads.reference == 'body':
+            return None
+        wrenches, reference, _ = loads
+        named = wrenches if isinstance(wrenches, Mapping) else dict(
+            zip(self._model.link_names, np.moveaxis(np.asarray(wrenches, float), -2, 0)))
+        parts = [effort_slopes(self.jacobian(q, name, 'body'),
+                               in_frame(np.asarray(wrench, float), reference, self.pose(q, name)),
+                               reference) for name, wrench in named.items()]
+        return np.sum(parts, axis=0) if parts else None

@@ -17,6 +17,7 @@ from functools import cache
 import numpy as np
 from numpy import ndarray
 
+from ..compile_notice import compiling
 from ..jit import load
 from . import compile as generic_code
 from .bodies import CALLED, SHAPES, Robot, sizes
@@ -90,7 +91,8 @@ def _code(name: str, robot: Robot, options: Mapping[str, ndarray | float], lane:
     if name not in SPECIAL:
         return None
     try:
-        code = trace(name, robot, options, lane)
+        with compiling(name):
+            code = trace(name, robot, options, lane)
     except ZeroDivisionError:       # singular at every pose: not finite, as the generic one is
         return None
     return code if code.operations <= LARGEST else None

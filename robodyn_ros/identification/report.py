@@ -11,6 +11,7 @@ from importlib.resources import files
 import numpy as np
 
 from ..errors import IdentificationError
+from ..extras import pip_install_extra
 from .chain import Identification
 
 TEMPLATE = 'report.html.jinja'
@@ -39,7 +40,7 @@ def report(found: Identification, pictures: Mapping[str, bytes], source: str,
     except ImportError:
         raise IdentificationError(
             'the report needs jinja2, which is not installed', name='jinja2',
-            remedy="run `pip install 'robodyn_ros[identify]'`") from None
+            remedy=f'run `{pip_install_extra("identify")}`') from None
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True,
                               lstrip_blocks=True)
     environment.filters |= {'short': lambda value: f'{value:.4g}',

@@ -4,8 +4,9 @@
 
 from .dh import DhLink, from_dh
 from .dh_file import load_dh
-from .library import robot_path
+from .library import robot_names, robot_path
 from .robot import Frame, RobotModel
 from .urdf import load_urdf
 
-__all__ = ['DhLink', 'Frame', 'RobotModel', 'from_dh', 'load_dh', 'load_urdf', 'robot_path']
+__all__ = ['DhLink', 'Frame', 'RobotModel', 'from_dh', 'load_dh', 'load_urdf', 'robot_names',
+           'robot_path']

@@ -10,17 +10,19 @@ section 2.8.2). modified: by Rx(α) Tx(a) Rz(θ) Tz(d), joint i about or along z
 them α_(i-1) and a_(i-1)).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from math import isfinite
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UnknownNameError
 from .arrays import finite
 from .document import MAX_NAME, NAME_REMEDY, name_problem
 from .rigid import Inertial, axis_rotation
@@ -46,8 +48,8 @@ class DhLink:
     :param offset: [rad | m].
     :param mass: [kg].
     :param com: (3,) [m] centre of mass in the link's frame.
-    :param inertia: (3, 3) [kg·m²] about the centre of mass in the axes of the link's frame; zero
-        for the point masses of textbooks.
+    :param inertia: (3, 3), or its diagonal (3,), [kg·m²] about the centre of mass in the axes of
+        the link's frame; zero for the point masses of textbooks.
     :param armature: [kg·m² | kg] rotor inertia seen at the joint.
     :param viscous: [N·m·s/rad | N·s/m]; coulomb [N·m | N].
     :param rotor_inertia: [kg·m²] of a geared motor, adds to ``armature`` as the joint feels it:
@@ -73,17 +75,19 @@ class DhLink:
     static_friction: float | None = None
 
 
-def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLike | None = None,
-            tool: ArrayLike | None = None, gravity: Sequence[float] = (0, 0, -9.81), *,
-            name: str = 'dh') -> RobotModel:
+def from_dh(links: Sequence[DhLink | Mapping[str, Any]], convention: str = 'standard',
+            base: ArrayLike | None = None, tool: ArrayLike | None = None,
+            gravity: Sequence[float] = (0, 0, -9.81), *, name: str = 'dh') -> RobotModel:
     """
     Return the serial robot of these rows; its joints are joint1, joint2, ... without limits.
 
     Its frames are base, link1, link2, ... (those of the rows) and, with ``tool``, tool.
 
+    :param links: one row for each joint, or a mapping with the fields of one.
     :param convention: 'standard' or 'modified'.
-    :param base: (4, 4) where frame 0 of the rows is in the frame base; None: they are the same.
-    :param tool: (4, 4) where the frame tool is in that of the last link.
+    :param base: (4, 4), or (3,) [m] for a translation: where frame 0 of the rows is in the frame
+        base; None: they are the same.
+    :param tool: likewise, where the frame tool is in that of the last link.
     :param gravity: (3,) [m/s²] in the frame base.
     :raises ArgumentError: naming the row and the number that cannot be.
     :raises InertiaError: the rows leave M(q) not positive definite, or a body is none.
@@ -96,14 +100,15 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
     if not name.strip() or name_problem(name):
         raise ArgumentError(f'the name {name[:MAX_NAME]!r} cannot be shown', name='name',
                             value=name, remedy=NAME_REMEDY)
-    for i, link in enumerate(links):
+    rows = [link if isinstance(link, DhLink) else _row(link, i) for i, link in enumerate(links)]
+    for i, link in enumerate(rows):
         _check(link, i)
-    n, standard = len(links), convention == 'standard'
+    n, standard = len(rows), convention == 'standard'
     frames = {'base': Frame(-1, np.eye(3), np.zeros(3))}
     rotations, origins, bodies = [], [], []
     # Where the next joint is in the body before it: what of the last row comes after its joint
     R, p = _transform('base', base)
-    for i, link in enumerate(links):
+    for i, link in enumerate(rows):
         turn, slide = link.theta, link.d
         if link.joint == 'revolute':
             turn += link.offset
@@ -116,22 +121,22 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
         rotations.append(R @ axis_rotation(Z, turn))
         origins.append(p + R @ (slide * Z))
         bodies.append(Inertial(link.mass, np.asarray(link.com, float),
-                               np.asarray(link.inertia, float)).placed(*after))
+                               _inertia(link, i)).placed(*after))
         frames[f'link{i + 1}'] = Frame(i, *after)
         R, p = after
     if tool is not None:
         T, t = _transform('tool', tool)
         frames['tool'] = Frame(n - 1, R @ T, p + R @ t)
     unlimited, names = np.full(n, np.inf), tuple(f'joint{i + 1}' for i in range(n))
-    viscous = np.array([link.viscous for link in links], float)
-    coulomb = np.array([link.coulomb for link in links], float)
+    viscous = np.array([link.viscous for link in rows], float)
+    coulomb = np.array([link.coulomb for link in rows], float)
     static = np.array([link.coulomb if link.static_friction is None else link.static_friction
-                       for link in links], float)
+                       for link in rows], float)
     return validated(RobotModel(
         name=name, base_link='base', joint_names=names,
         link_names=tuple(f'link{i + 1}' for i in range(n)), body_joint_names=names,
         body_joint_types=tuple('continuous' if link.joint == 'revolute' else 'prismatic'
-                               for link in links),
+                               for link in rows),
         driver=np.arange(n), ratio=np.ones(n), shift=np.zeros(n), parent=np.arange(n) - 1,
         joint_rotation=np.array(rotations), joint_origin=np.array(origins),
         joint_axis=np.tile(Z, (n, 1)), mass=np.array([b.mass for b in bodies], float),
@@ -142,7 +147,7 @@ def from_dh(links: Sequence[DhLink], convention: str = 'standard', base: ArrayLi
         backward_friction=np.array([viscous, coulomb, static]),
         friction_velocity=np.full(n, FRICTION_VELOCITY),
         stribeck_velocity=np.full(n, STRIBECK_VELOCITY),
-        armature=np.array([_armature(link) for link in links], float),
+        armature=np.array([_armature(link) for link in rows], float),
         gravity_vector=finite('gravity', gravity, (3,)), frames=frames))
 
 
@@ -170,11 +175,36 @@ def _check(link: DhLink, i: int) -> None:
         refuse('gear_ratio', 'give a finite number above 0, whose square times rotor_inertia is '
                              'finite, too')
     finite(f'com of row {i + 1}', link.com, (3,))
-    inertia = finite(f'inertia of row {i + 1}', link.inertia, (3, 3))
+    inertia = _inertia(link, i)
     if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=0.0):
         refuse('inertia', 'it is symmetric')
     if np.linalg.eigvalsh(inertia)[0] < -1e-12 * np.trace(inertia):
         refuse('inertia', 'no principal moment is negative')
+
+
+def _row(given: Any, i: int) -> DhLink:
+    """Return the row that a mapping describes, as one in a YAML file does."""
+    names = [f.name for f in fields(DhLink)]
+    if not isinstance(given, Mapping):
+        raise ArgumentError(f'row {i + 1} is {given!r}', name='links', value=given,
+                            remedy='give a DhLink, or a mapping with its fields')
+    for key in given:
+        if key not in names:
+            raise UnknownNameError(f'field of row {i + 1} called', str(key), names)
+    for key in names[:4]:
+        if key not in given:
+            raise ArgumentError(f'row {i + 1} has no {key}', name=key,
+                                remedy='give it, 0 where it is zero')
+    return DhLink(**given)
+
+
+def _inertia(link: DhLink, i: int) -> ndarray:
+    """Return the inertia (3, 3) of a row, which may give its diagonal alone."""
+    what = f'inertia of row {i + 1}'
+    if isinstance(link.inertia, Sequence | ndarray) and len(link.inertia) == 3 \
+            and all(np.ndim(entry) == 0 for entry in link.inertia):
+        return np.diag(finite(what, link.inertia, (3,)))
+    return finite(what, link.inertia, (3, 3), 'or three, its diagonal')
 
 
 def _is_number(value: object) -> bool:
@@ -183,7 +213,11 @@ def _is_number(value: object) -> bool:
 
 def _transform(what: str, given: ArrayLike | None) -> tuple[ndarray, ndarray]:
     """Rotation and origin of a homogeneous transform; of None, the identity."""
-    T = np.eye(4) if given is None else finite(what, given, (4, 4))
+    T = np.eye(4)
+    if isinstance(given, Sequence | ndarray) and len(given) == 3:
+        T[:3, 3] = finite(what, given, (3,))
+    elif given is not None:
+        T = finite(what, given, (4, 4), 'or three, a translation [m]')
     R = T[:3, :3]
     if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL) or np.linalg.det(R) < 0.0
             or (T[3] != [0.0, 0.0, 0.0, 1.0]).any()):

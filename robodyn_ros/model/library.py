@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where files are found: this package's own ones, and robots known by a short name."""
 
-from importlib import metadata
+import re
+from collections import Counter
+from importlib import import_module, metadata
 from pathlib import Path
 from sysconfig import get_path, get_preferred_scheme
 from xml.etree import ElementTree
 
-from ..errors import UnknownNameError, UrdfError
+from ..errors import UnknownNameError, UrdfError, close_names
+from ..extras import pip_install
 
 PACKAGE = 'robodyn_ros'
+MAX_SHOWN = 200         # characters of a name that is none
+ROBOT_NAME = re.compile(r'[A-Za-z][\w.+-]{0,100}', re.ASCII)
 OWN_ROBOTS = ('two_link', 'rp', 'arm6')
 OWN_ROWS = ('craig_2r', 'craig_rp')         # DH rows in examples/
 EXAMPLE_ROBOTS = {
@@ -18,6 +23,8 @@ EXAMPLE_ROBOTS = {
     'kinova': 'kinova_description/robots/kinova.urdf',
     'double_pendulum': 'double_pendulum_description/urdf/double_pendulum.urdf',
 }
+
+ARMS = ('panda', 'ur5', 'kinova')           # those with limits, which the demo can drive
 
 
 def _ament_share(package: str) -> Path | None:
@@ -58,21 +65,71 @@ def package_version() -> str:
     return ElementTree.parse(share_path('package.xml')).findtext('version') or 'unknown'
 
 
-def _example_path(name: str) -> Path:
-    """Path of a robot of example-robot-data, of its ROS package or of its wheel."""
+def _example_robots() -> dict[str, Path]:
+    """
+    Return every robot of example-robot-data by name, of its ROS package or of its wheel.
+
+    A robot has the name of its file, without a final `_robot`; where several files have one name,
+    that of its folder, without `_description`.
+    """
     ament = _ament_share('example-robot-data')
-    if ament and (path := ament / 'robots' / EXAMPLE_ROBOTS[name]).is_file():
-        return path
+    files = sorted((ament / 'robots').glob('*/*/*.urdf')) if ament else []
     try:
-        files = metadata.files('example-robot-data') or []
+        wheel = metadata.files('example-robot-data') or [] if not files else []
     except metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        if file.match(f'example-robot-data/robots/{EXAMPLE_ROBOTS[name]}'):
-            return Path(str(file.locate())).resolve()
-    raise UrdfError(f'robot {name!r} comes with example-robot-data, which is not installed',
-                    name=name, remedy='run `pip install example-robot-data`, or give the path of '
-                                      'a URDF file')
+        wheel = []
+    files += [Path(str(file.locate())).resolve() for file in wheel
+              if file.match('example-robot-data/robots/*/*/*.urdf')]
+    stems = Counter(file.stem for file in files)
+    found = {file.stem if stems[file.stem] == 1
+             else file.parents[1].name.removesuffix('_description'): file for file in files}
+    found = {name.removesuffix('_robot'): file for name, file in found.items()} | found
+    for name, place in EXAMPLE_ROBOTS.items():
+        if place_of := [file for file in files if file.match(f'robots/{place}')]:
+            found[name] = place_of[0]
+    return found
+
+
+def _described(name: str) -> Path | None:
+    """
+    Path of a robot of robot_descriptions, which downloads it once; None: there is no such robot.
+
+    :raises UrdfError: it cannot be downloaded, or comes as xacro only.
+    """
+    try:
+        from robot_descriptions import DESCRIPTIONS
+    except ImportError:
+        return None
+    known = [key for key in (name, f'{name}_description')
+             if key in DESCRIPTIONS and DESCRIPTIONS[key].has_urdf]
+    if not known:
+        return None
+    try:
+        module = import_module(f'robot_descriptions.{known[0]}')
+    except Exception as error:          # whatever git and the network have to say
+        raise UrdfError(f'robot_descriptions cannot fetch {known[0]} ({error})', name=name,
+                        remedy='connect to the network once, or give the path of a URDF file'
+                        ) from error
+    if not hasattr(module, 'URDF_PATH'):
+        raise UrdfError(f'{known[0]} of robot_descriptions is xacro, {module.XACRO_PATH}',
+                        name=name, remedy='expand it with `xacro FILE > my_arm.urdf` and give '
+                                          'the path of that')
+    return Path(module.URDF_PATH)
+
+
+def robot_names() -> tuple[str, ...]:
+    """
+    Return the names that ``load_urdf`` and the commands know, as far as their robots are there.
+
+    Those of this package, of example-robot-data, and of robot_descriptions, which downloads a
+    robot when it is first asked for.
+    """
+    try:
+        from robot_descriptions import DESCRIPTIONS
+    except ImportError:
+        DESCRIPTIONS = {}
+    described = [name for name, about in DESCRIPTIONS.items() if about.has_urdf]
+    return tuple(dict.fromkeys((*OWN_ROBOTS, *sorted(_example_robots()), *described)))
 
 
 def robot_path(name_or_path: str | Path) -> Path:
@@ -84,13 +141,29 @@ def robot_path(name_or_path: str | Path) -> Path:
     name = str(name_or_path)
     if name in OWN_ROBOTS:
         return share_path('urdf', f'{name}.urdf')
+    examples = _example_robots()
+    if name in EXAMPLE_ROBOTS and name not in examples:
+        raise UrdfError(f'robot {name!r} comes with example-robot-data, which is not installed',
+                        name=name, remedy=f'run `{pip_install("example-robot-data")}`, or give '
+                                          'the path of a URDF file')
     if name in EXAMPLE_ROBOTS:
-        return _example_path(name)
+        return examples[name]
     if (path := Path(name).expanduser()).is_file():
         return path
-    known = ', '.join((*OWN_ROBOTS, *EXAMPLE_ROBOTS))
-    raise UrdfError(f'no robot {name!r}', name=name, value=name_or_path,
-                    remedy=f'give the path of a URDF file that exists, or one of {known}')
+    if found := examples.get(name) or _described(name):
+        return found
+    close = close_names(name[:MAX_SHOWN], robot_names())
+    some = ', '.join((*OWN_ROBOTS, *ARMS))
+    raise UrdfError(f'no robot {name[:MAX_SHOWN]!r}', name=name, value=name_or_path, remedy=(
+        f'did you mean {" or ".join(close)}?' if close else
+        f'give the path of a URDF file that exists, or one of {some}')
+        + ' (robodyn_ros.robot_names() lists all)')
+
+
+def is_robot_name(text: object) -> bool:
+    """Whether a text looks like a robot's name, not like a path or like XML."""
+    return isinstance(text, str) and ROBOT_NAME.fullmatch(text) is not None \
+        and not text.endswith(('.urdf', '.xml', '.xacro')) and not Path(text).exists()
 
 
 def rows_path(name_or_path: str | Path) -> Path | None:

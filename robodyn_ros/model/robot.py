@@ -37,7 +37,7 @@ FRICTION_VELOCITY = 0.01        # [rad/s | m/s] below it friction is a steep slo
 STRIBECK_VELOCITY = 0.1         # [rad/s | m/s] on this scale static friction becomes Coulomb's
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RobotModel:
     """
     A fixed-base tree of ``nb`` moving bodies that ``nv`` joints move; what is fixed is lumped in.
@@ -119,6 +119,15 @@ class RobotModel:
             if isinstance(value := getattr(self, f.name), ndarray):
                 value.setflags(write=False)
         object.__setattr__(self, 'frames', MappingProxyType(dict(self.frames)))
+
+    def __repr__(self) -> str:
+        """Name, size and the ends of the chain: the arrays are a screen full."""
+        names = self.joint_names if self.nv <= 8 else (*self.joint_names[:3], '...',
+                                                       *self.joint_names[-2:])
+        more = f', warnings={len(self.warnings)}' if self.warnings else ''
+        return (f'RobotModel({self.name!r}, nv={self.nv}, nb={self.nb}, '
+                f'base_link={self.base_link!r}, joint_names=[{", ".join(names)}], '
+                f'mass={self.mass.sum():.4g} kg{more})')
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and other processes take: they know no read-only mapping."""

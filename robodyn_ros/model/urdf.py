@@ -14,6 +14,7 @@ from .arrays import finite
 from .document import MAX_NAME, read
 from .elements import JointData, inertial, joint_data, joint_placement
 from .extension import Extension, extension
+from .library import is_robot_name, robot_path
 from .mimic import SLACK, Relation, carried_along, relation
 from .rigid import Inertial, joined
 from .robot import Frame, RobotModel
@@ -40,7 +41,9 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     (:func:`~robodyn_ros.model.mimic.carried_along`). Where that one is fixed or locked it is
     fixed as well.
 
-    :param path_or_xml: path of a file, or XML text; a .xacro file is expanded by the package
+    :param path_or_xml: path of a file, XML text, or the name of a robot: ``'panda'``, any of
+        example-robot-data and robot_descriptions where these are installed
+        (:func:`~robodyn_ros.model.library.robot_names`). A .xacro file is expanded by the package
         `xacro`, with its default arguments.
     :param root: link that becomes the base; only what is below it is loaded.
     :param tip: link at the end of the only chain that moves: other branches of the base are left
@@ -58,6 +61,8 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     """
     given = None if gravity is None else finite('gravity', gravity, (3,),
                                                 '[m/s²] in the base frame')
+    if is_robot_name(path_or_xml):
+        path_or_xml = robot_path(str(path_or_xml))
     robot, elements, warnings = read(path_or_xml)
     source_root = check_tree(robot)
     extra = extension(elements, {joint.name: joint.type for joint in robot.joints})

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from math import nan
 
+import numpy as np
+
 from ..control import guard
 from ..control.controller import Controller
 from ..realtime import rules
@@ -96,6 +98,20 @@ class ControlLoop:
         """Time on the clock of the cycle [s]; on ROS time, that of the last cycle."""
         return time.monotonic() if self._ros_time is None else float(
             self.controller.memory['time'][0])
+
+    def look_for_state_publishers(self) -> None:
+        """
+        Tell the guard of a second publisher of states that message numbers cannot show.
+
+        Fast DDS numbers the messages of each publisher, by which the decoder finds two of the same
+        joint. A middleware that does not leaves their count: any second one is one too many. Any
+        thread may.
+        """
+        state = self.decoder.state
+        heard = ~np.isnan(state['received'])
+        if (heard.any() and np.isnan(state['sequence'][heard]).all()
+                and self._states.publisher_count() > 1):
+            state['other'] = self.now()
 
     def _time(self) -> float:
         if self._ros_time is None:
@@ -198,7 +214,7 @@ class ControlLoop:
         if (steady := time.monotonic()) >= self._count_again:
             self._count_again = steady + rules.COUNT_INTERVAL
             outside['listeners'] = self._listeners()
-        publish = controller.step(now)
+        publish = controller.advance(now)
         outside['stalled'] = 0.0
         message = self._encoder.encode(controller.tau)
         before = time.monotonic_ns()

@@ -22,7 +22,7 @@ from ..model.robot import RobotModel
 from ..realtime.recording import LONGEST
 from ..realtime.tally import Tally
 from ..wire.joint_state import JointStateDecoder
-from . import data_path, diagnostics, process, qos, robot, timing_file
+from . import data_path, diagnostics, gravity_choice, process, qos, robot, timing_file
 from .arming import ARMED, STANDING, Answer, Arming, Autostart, ResetService
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
@@ -63,7 +63,7 @@ class ControllerNode(LifecycleNode):
         self._seen: tuple[int, frozenset[str]] = guard.INACTIVE, frozenset()
         self._unheard = False
         self._description, self._described = RobotDescription(self), ''
-        self._report = diagnostics.Report(self.get_name())
+        self._report = diagnostics.Report(self)
         self._recorder = FlightRecorder(self)
         self._diagnostics = self.create_publisher(DiagnosticArray, '/diagnostics', 10)
         steady = Clock(clock_type=ClockType.STEADY_TIME)    # a paused simulation is told of too
@@ -89,11 +89,13 @@ class ControllerNode(LifecycleNode):
             controller = Controller(
                 model, settings(p), decoder.state, specialize=p['specialize'],
                 recorded=self._recorder.cycles(p['flight_recorder'], p['rate'], model.nv))
+            gravity_choice.check_given(self.parameters.given, model.name)
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'
             self._trouble = str(error)
             return FAILURE
+        self._report.robot = model.name
         for warning in model.warnings:
             self.get_logger().warning(warning)
         self._commands = self.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
@@ -119,6 +121,7 @@ class ControllerNode(LifecycleNode):
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {path.trigger}, '
             f'data path {path.name}')
+        self.get_logger().info(gravity_choice.sentence(p['robot_compensates_gravity']))
         return SUCCESS
 
     @process.told
@@ -201,6 +204,7 @@ class ControllerNode(LifecycleNode):
     def _sentence(self, text: str, code: int) -> str:
         """Return the sentence of a reason, with what this node knows beyond the guard."""
         more = self._command_publishers.others if code == guard.OTHER_COMMANDS else (
+            gravity_choice.REMEDY if code == guard.GRAVITY_CONTRADICTED else
             self._stops.detail(code))
         return f'{text} ({more})' if more else text
 
@@ -282,6 +286,7 @@ class ControllerNode(LifecycleNode):
         if (loop := self.loop) is None:
             return False
         self._command_publishers.look()
+        loop.look_for_state_publishers()
         if (executor := self.executor) is not None:
             self._reset.look(executor)
         unheard = bool(loop.controller.outside['listeners'][0] == 0)
@@ -296,7 +301,9 @@ class ControllerNode(LifecycleNode):
         phase, refused = controller.phase, frozenset(self.loop.tally.refused)
         if phase != self._seen[0]:
             if phase == guard.FAULT:
-                self.get_logger().error(f'FAULT: {self._why()}; ~/reset arms again')
+                again = controller.reason_code != 'GRAVITY_CONTRADICTED'
+                self.get_logger().error(
+                    f'FAULT: {self._why()}{"; ~/reset arms again" if again else ""}')
             else:
                 self.get_logger().info(guard.PHASES[phase])
             self._publish_diagnostics()
@@ -324,7 +331,7 @@ class ControllerNode(LifecycleNode):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until a signal ends it; the arm comes to rest before it ends."""
-    return process.main(ControllerNode, args)
+    return process.main(ControllerNode, args, TABLE)
 
 
 if __name__ == '__main__':

@@ -7,7 +7,7 @@ from math import inf
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.logging import get_logger
+from rclpy.node import Node
 
 from ..control import guard
 from ..control.records import MODES
@@ -20,20 +20,32 @@ LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 
 class Report:
-    """Turns counters of a loop into diagnostics; rates are those since the last report."""
+    """
+    Turns counters of a loop into diagnostics; rates are those since the last report.
 
-    def __init__(self, node_name: str):
-        self.name, self.timing_name = f'{node_name}: control loop', f'{node_name}: timing'
+    Names and the hardware_id carry the namespace, or the arms of one system would be merged.
+    """
+
+    def __init__(self, node: Node):
+        self.name, self.timing_name = (
+            f'{told_name(node.get_namespace(), node.get_name())}: {what}'
+            for what in ('control loop', 'timing'))
+        self._namespace, self.robot = node.get_namespace(), ''
         self._last: tuple[float, int, int] | None = None       # time, cycles, missed
-        self._logger, self._warned = get_logger(node_name), False
+        self._logger, self._warned = node.get_logger(), False
+
+    @property
+    def hardware(self) -> str:
+        """The hardware_id: namespace and robot, e.g. ``left/panda``; before one is read, none."""
+        return told_name(self._namespace, self.robot)
 
     def idle(self, trouble: str) -> DiagnosticStatus:
         """Status of a node whose loop does not run; ``trouble``: why not, '' if nobody asked."""
         self._last = None
         if trouble:
-            return DiagnosticStatus(level=DiagnosticStatus.ERROR, name=self.name,
-                                    message=f'not active: {trouble}')
-        return DiagnosticStatus(level=DiagnosticStatus.OK, name=self.name, message='not active')
+            return _status(DiagnosticStatus.ERROR, self.name, f'not active: {trouble}',
+                           self.hardware, {})
+        return _status(DiagnosticStatus.OK, self.name, 'not active', self.hardware, {})
 
     def status(self, loop: ControlLoop, references: References, reason: str,
                now: float) -> DiagnosticStatus:
@@ -81,7 +93,7 @@ class Report:
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
             'cycles at position or velocity limits': m['kept_inside'],
         }
-        return _status(level, self.name, message, values)
+        return _status(level, self.name, message, self.hardware, values)
 
     def timing(self, loop: ControlLoop, thresholds: Mapping[str, float]) -> DiagnosticStatus:
         """
@@ -105,7 +117,7 @@ class Report:
             for figure, value in spread(cycles[column]).named().items():
                 values[f'{name} {figure} [us]'] = f'{1e6 * value:.1f}'
         return _status(LEVELS[level], self.timing_name,
-                       message if level != OK else 'keeps its time', values)
+                       message if level != OK else 'keeps its time', self.hardware, values)
 
 
 def array(stamp: Time, told: Iterable[DiagnosticStatus]) -> DiagnosticArray:
@@ -115,9 +127,14 @@ def array(stamp: Time, told: Iterable[DiagnosticStatus]) -> DiagnosticArray:
     return message
 
 
-def _status(level: bytes, name: str, message: str, values: Mapping[str, object]
+def told_name(namespace: str, name: str) -> str:
+    """Return a name with its namespace as diagnostics have it: without the first slash."""
+    return f'{namespace}/{name}'.strip('/').replace('//', '/')
+
+
+def _status(level: bytes, name: str, message: str, hardware: str, values: Mapping[str, object]
             ) -> DiagnosticStatus:
-    return DiagnosticStatus(level=level, name=name, message=message, hardware_id='',
+    return DiagnosticStatus(level=level, name=name, message=message, hardware_id=hardware,
                             values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])
 
 

@@ -19,6 +19,7 @@ from ..control.flight_arrays import About
 from ..control.history import Snapshot
 from ..control.replay import latched
 from ..errors import RobodynError
+from ..extras import pip_install
 from ..jit import machine
 from ..model.library import package_version
 from .control_loop import ControlLoop
@@ -46,7 +47,7 @@ class FlightRecorder:
             return 0
         if not flight_file.available():
             self._log.warning('flight_recorder is off: the library mcap is missing '
-                              '(pip install mcap)')
+                              f'({pip_install("mcap")})')
             return 0
         asked, most = round(seconds * rate), flight.LARGEST // flight.bytes_a_cycle(nv)
         if asked > most:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of a node, declared once: descriptors, checks and docs come from one table."""
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from rclpy.parameter import Parameter as RosParameter
 
 from ..errors import ParameterError, RobodynError
 from ..text import printable
+from .parameter_files import check_sections
 
 TYPES = {bool: RosParameter.Type.BOOL, int: RosParameter.Type.INTEGER,
          float: RosParameter.Type.DOUBLE, str: RosParameter.Type.STRING,
@@ -101,41 +103,59 @@ class Parameters:
     """
     The parameters of one node: declared, read as attributes, changed as whole sets.
 
+    Every parameter has a value, empty lists too: rclpy answers a question for several parameters
+    with nothing at all where one of them is unset.
+
     ``accept(values)`` is asked before a set of changes is taken, with all values as they would
     be; a :class:`RobodynError` it raises refuses the whole set and its text is the reason given.
     ``changed()`` is called after a set was taken. ``fixed()`` says whether parameters that are not
     live may not change now.
+
+    :raises ParameterError: a value is none that its parameter may have, or a parameter file of the
+        process has no section for the node.
     """
 
     def __init__(self, node: Any, table: Iterable[Parameter]):
+        check_sections(sys.argv, node.get_fully_qualified_name())
         self.node, self.table = node, {p.name: p for p in table}
         self.accept = lambda values: None
         self.changed = lambda: None
         self.fixed = lambda: False
-        for p in self.table.values():
-            # An empty list has no element to tell its type by: declare the type, leave it unset.
-            try:
-                node.declare_parameter(p.name, TYPES[p.type] if p.default == [] else p.default,
-                                       p.descriptor())
-            except ParameterException as error:
-                within = f', in {p.range}' if p.range else ''
-                raise ParameterError(f'parameter {p.name} is refused ({error})', name=p.name,
-                                     remedy=f'write {WRITTEN[p.type]}{within}') from error
+        #: Names of the parameters that somebody has set, at the start or later.
+        self.given: set[str] = set()
+        self._declare()
         for p in self.table.values():
             p.check(self[p.name])
         _answer_malformed(node)
         node.add_on_set_parameters_callback(self._on_set)
-        node.add_post_set_parameters_callback(lambda changes: self.changed())
+        node.add_post_set_parameters_callback(self._after_set)
+
+    def _declare(self) -> None:
+        """Declare each by its type, which an empty list does not tell, then set the defaults."""
+        for p in self.table.values():
+            try:
+                self.node.declare_parameter(p.name, TYPES[p.type], p.descriptor())
+            except ParameterException as error:
+                within = f', in {p.range}' if p.range else ''
+                raise ParameterError(f'parameter {p.name} is refused ({error})', name=p.name,
+                                     remedy=f'write {WRITTEN[p.type]}{within}') from error
+            if self.node.get_parameter_or(p.name).value is not None:
+                self.given.add(p.name)
+        self.node.set_parameters_atomically(
+            [RosParameter(p.name, TYPES[p.type], p.default) for p in self.table.values()
+             if p.name not in self.given])
 
     def __getitem__(self, name: str) -> Any:
-        value = self.node.get_parameter_or(name).value
-        if self.table[name].type in LISTS:
-            return [] if value is None else list(value)
-        return value
+        value = self.node.get_parameter(name).value
+        return list(value) if self.table[name].type in LISTS else value
 
     def values(self) -> dict[str, Any]:
         """Return every value by name, as now in force."""
         return {name: self[name] for name in self.table}
+
+    def _after_set(self, changes: list[RosParameter]) -> None:
+        self.given.update(change.name for change in changes)
+        self.changed()
 
     def _on_set(self, changes: list[RosParameter]) -> SetParametersResult:
         values = self.values()
@@ -181,13 +201,17 @@ def _set(usual: Callable, request: Any, response: Any) -> Any:
     return response
 
 
+def written_type(p: Parameter) -> str:
+    """Return the type of a parameter as the docs print it, e.g. ``list[float]``."""
+    return p.type.__name__ if p.type in (bool, int, float, str) else str(p.type)
+
+
 def markdown(table: Iterable[Parameter]) -> str:
     """Return the table of parameters as the docs print it."""
     rows = ['| parameter | type | default | range | unit | live | meaning |',
             '|---|---|---|---|---|---|---|']
     for p in table:
-        kind = p.type.__name__ if p.type in (bool, int, float, str) else str(p.type)
         default = f'`{p.default}`' if p.default not in ('', []) else ''
-        rows.append(f'| `{p.name}` | {kind} | {default} | {p.range} | {p.unit} | '
+        rows.append(f'| `{p.name}` | {written_type(p)} | {default} | {p.range} | {p.unit} | '
                     f'{"yes" if p.live else ""} | {p.description} |')
     return '\n'.join(rows) + '\n'

@@ -18,6 +18,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ..errors import RosError, TrajectoryError
 from ..identification.excitation import trajectory_file
 from . import qos
+from .diagnostics import told_name
 from .session import Session
 
 if TYPE_CHECKING:
@@ -114,8 +115,8 @@ class Player:
         if name == UNKNOWN:
             raise RosError(f'who listens to {topic} has not said its name', name=topic,
                            remedy='wait longer: --wait SECONDS')
-        self._listener = name
-        self._logger = f'{space}/{name}'.strip('/').replace('/', '.')
+        self._listener = name = told_name(space, name)
+        self._logger = name.replace('/', '.')
         if not self._confirm:
             return
         self._report = {}

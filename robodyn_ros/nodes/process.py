@@ -2,22 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of a node's process: from rclpy's start to an exit code, whatever ends it."""
 
+import argparse
 import gc
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
 import rclpy
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
 
 from ..errors import RobodynError
 from .executor import TolerantExecutor
 from .log_relay import unblocked_output
+from .parameters import Parameter, written_type
 from .serialized import RCLError
 from .watch import woken_by_signals
 
@@ -51,9 +54,12 @@ def told(transition: Transition) -> Transition:
     return run
 
 
-def main(make: Callable[[], Any], args: list[str] | None) -> int:
+def main(make: Callable[[], Any], args: list[str] | None,
+         table: Iterable[Parameter] = ()) -> int:
     """
     Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
+
+    ``--help``, and arguments that are none of ROS's, are answered without a node.
 
     Signals only set a flag: the node comes to its end in order, an arm at rest before the loop
     ends, the loop before the topics, and those before ROS. A :class:`RobodynError` is one line;
@@ -61,12 +67,33 @@ def main(make: Callable[[], Any], args: list[str] | None) -> int:
 
     :param make: gives the node, whose ``run(spin, over)`` calls ``spin`` until ``over`` says so
         and leaves nothing of its own running.
+    :param args: arguments after the name of the program; None: those of the process.
+    :param table: parameters of the node, for ``--help``.
+    :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
     """
+    words = sys.argv[1:] if args is None else args
+    try:
+        others = remove_ros_args(words)
+    except RCLError as error:           # a parameter file that is not there, or is none
+        print(f'error: {" ".join(str(error).split())}', file=sys.stderr)
+        return 1
+    _parser(sys.modules[make.__module__].__doc__ or '', table).parse_args(others)
     with unblocked_output():
-        return _main(make, args)
+        return _main(make, words)
 
 
-def _main(make: Callable[[], Any], args: list[str] | None) -> int:
+def _parser(about: str, table: Iterable[Parameter]) -> argparse.ArgumentParser:
+    """Return what tells of a node's arguments; ROS takes all that have a meaning."""
+    lines = '\n'.join(f'  {p.name} ({written_type(p)}): {p.default!r}' for p in table)
+    return argparse.ArgumentParser(
+        usage='%(prog)s [-h] [--ros-args [--params-file FILE.yaml] [-p NAME:=VALUE] '
+              '[-r FROM:=TO] ...]',
+        description=about.partition('\n')[0], allow_abbrev=False,
+        epilog=f'parameters and their defaults (docs/parameters.md explains them):\n{lines}',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def _main(make: Callable[[], Any], args: list[str]) -> int:
     over = threading.Event()
     for number in ENDING:
         # nohup has a session closed without an end: what it told us to ignore is ignored

@@ -22,8 +22,11 @@ from .large_messages import LargeMessages
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 FURTHEST = 600.0            # s from its arrival; a later start is a stamp of some other clock
 MOST_BYTES = 1 << 24        # as many waypoints as may be, with all fields, of 34 joints
+# s that a stamp may be past: who stamps a trajectory with the time of now means "at once"
+JUST_NOW = 0.5
 LOOK = 0.5                  # s between looks at who publishes
 BURST, RATE = 50.0, 2.0     # warnings at once, and per second for ever
+INFO_BURST, INFO_RATE = 10.0, 0.2       # the same of what goes well
 
 
 class Follower(Protocol):
@@ -55,7 +58,7 @@ class References:
         #: What stands against every trajectory: more publishers than one; '' for nothing.
         self.trouble = ''
         self.accepted, self.refused = 0, 0
-        self._warnings, self._when, self._unsaid = BURST, time.monotonic(), 0
+        self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
         self._messages = LargeMessages(node, JointTrajectory, topic, 1, MOST_BYTES, self._take)
         node.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -67,7 +70,8 @@ class References:
             self._warn(f'trajectory refused: {error}')
         else:
             self.accepted += 1
-            self._node.get_logger().info(f'following a trajectory of {number} waypoints')
+            if line := self._successes.line(f'following a trajectory of {number} waypoints'):
+                self._node.get_logger().info(line)
 
     def _follow(self, data: ndarray, size: int) -> int:
         """Follow a trajectory and return how many waypoints it has."""
@@ -98,15 +102,18 @@ class References:
         return message.waypoints
 
     def _start(self, message: JointTrajectoryMessage, follower: Follower, now: float) -> float:
-        """Start of the trajectory on the clock of the follower [s]."""
+        """Return the start of the trajectory on the clock of the follower [s]."""
+        at_once = now + LEAD + LEAD_PER_WAYPOINT * message.waypoints
         if message.stamp_ns == 0:
-            return now + LEAD + LEAD_PER_WAYPOINT * message.waypoints
+            return at_once
         start = 1e-9 * message.stamp_ns
         if not follower.on_ros_time:
             start += now - 1e-9 * self._node.get_clock().now().nanoseconds
+        if now - JUST_NOW <= start < now:       # from its first waypoint on, only so much later
+            return at_once
         if start < now:
             _refuse(f'the trajectory should have started {now - start:.3f} s ago',
-                    'header.stamp', 'stamp it in the future, or with zero for now')
+                    'header.stamp', 'stamp it with the time of now or later, or with zero for now')
         if start > now + FURTHEST:
             _refuse(f'the trajectory would start in {start - now:.0f} s', 'header.stamp',
                     f'stamp it at most {FURTHEST:g} s ahead, or with zero for now')
@@ -125,16 +132,32 @@ class References:
             self._node.get_logger().info('trajectories are accepted again: one publisher is left')
 
     def _warn(self, text: str) -> None:
-        """Log a warning; of a stream of them only some, or it would fill the disk."""
+        if line := self._warnings.line(text):
+            self._node.get_logger().warning(line)
+
+
+class Throttle:
+    """
+    Lets pass some lines of a stream, which would fill the disk, and counts the others.
+
+    :param burst: lines at once; ``rate``: per second for ever.
+    """
+
+    def __init__(self, burst: float, rate: float):
+        self._burst, self._rate = burst, rate
+        self._left, self._when, self._unsaid = burst, time.monotonic(), 0
+
+    def line(self, text: str) -> str:
+        """Return what to log: the text, with how many came before it that were not, or ''."""
         now = time.monotonic()
-        self._warnings = min(BURST, self._warnings + RATE * (now - self._when))
+        self._left = min(self._burst, self._left + self._rate * (now - self._when))
         self._when = now
-        if self._warnings < 1.0:
+        if self._left < 1.0:
             self._unsaid += 1
-            return
+            return ''
         before = f' ({self._unsaid} more before it)' if self._unsaid else ''
-        self._node.get_logger().warning(f'{text}{before}')
-        self._warnings, self._unsaid = self._warnings - 1.0, 0
+        self._left, self._unsaid = self._left - 1.0, 0
+        return f'{text}{before}'
 
 
 def _refuse(problem: str, name: str, remedy: str) -> NoReturn:

@@ -15,11 +15,12 @@ from .parameters import Parameter
 PARAMETERS = (
     Parameter('robot_description', str, '', 'URDF text.'),
     Parameter('urdf', str, '', 'Path of a URDF file, or the name of a known robot (`two_link`, '
-              '`panda`, ...); used where there is no `robot_description`.'),
+              '`panda`, ...); used if `robot_description` is empty.'),
     Parameter('locked_joints', list[str], [], 'Joints that do not move.'),
-    Parameter('locked_positions', list[float], [], 'Where they are, one each.', 'rad or m'),
-    Parameter('gravity', list[float], [], 'Gravity in the frame of the root link, three numbers: '
-              'turn it for an arm on a wall or ceiling. Empty: that of `<robodyn>` in the URDF, '
+    Parameter('locked_positions', list[float], [], 'Positions of the locked joints, one per '
+              'joint.', 'rad or m'),
+    Parameter('gravity', list[float], [], 'Gravity vector in the frame of the root link; set it '
+              'for an arm mounted on a wall or ceiling. Empty: that of `<robodyn>` in the URDF, '
               'else 0, 0, -9.81.', 'm/s²'),
 )
 

@@ -174,7 +174,7 @@ class Simulator(Node):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM."""
-    return process.main(Simulator, args)
+    return process.main(Simulator, args, TABLE)
 
 
 if __name__ == '__main__':

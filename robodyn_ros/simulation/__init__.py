@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plant that behaves like hardware; it knows nothing of the controller."""
 
+from ..extras import pip_install as _pip_install
+
 try:
     import mujoco as _mujoco
 except ImportError as _error:
-    raise ImportError('the simulator needs MuJoCo: pip install "mujoco>=3.14"') from _error
+    raise ImportError(f'the simulator needs MuJoCo: run `{_pip_install("mujoco")}`') from _error
 
 # Earlier ones take no notice of the rpy of an inertial origin if the inertia has products.
 if tuple(map(int, _mujoco.__version__.split('.')[:2])) < (3, 14):
     raise ImportError(f'the simulator needs MuJoCo 3.14 or newer, this is {_mujoco.__version__}: '
-                      'pip install "mujoco>=3.14"')
+                      f'run `{_pip_install("mujoco")}`')

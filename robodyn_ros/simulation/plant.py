@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An arm of the laboratory that is not there: efforts in, motion out, with MuJoCo's physics."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -114,6 +114,7 @@ class Link:
         node, ns = fleet.node, f'/{self.name}'
         given = {'use_sim_time': simulated, 'trigger': trigger, 'data_path': path,
                  'flight_recorder': 0.0, 'arming_timeout': 3.0, 'rate': settings.rate,
+                 'robot_compensates_gravity': settings.robot_compensates_gravity,
                  'loop_delay': settings.loop_delay, 'stop_timeout': 0.5,
                  'fault_hold_time': settings.fault_hold_time,
                  'fault_ramp_time': settings.fault_ramp_time,

@@ -43,6 +43,8 @@ class Injection:
         before each tick, whose ``subject`` may be asked for something.
     :param once: the first time only.
     :param throws: it may itself move joints beyond their velocity limit.
+    :param disobeys: while it lasts, joints do not do what their efforts ask for, or far too
+        late.
     :param clock: it is one of simulation time, whose jumps are no stalls.
     :param random: may be drawn in a random composition.
     :param robots: the only arms that it makes sense for.
@@ -54,6 +56,7 @@ class Injection:
     act: Callable[['Active', Any], None]
     once: bool = False
     throws: bool = False
+    disobeys: bool = False
     clock: bool = False
     random: bool = True
     robots: tuple[str, ...] = ()

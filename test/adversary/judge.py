@@ -9,10 +9,13 @@ from numpy import ndarray
 
 from . import features
 from .plant import WRECKED
-from .world import World
+from .world import HEARING, World
 
 MOST_VELOCITY = 1.1         # of the velocity limit
+LIED_VELOCITY = 1.25        # where states are not those of the arm, until it shows
 GROWTH = 1.02               # of a velocity that the injection itself gave
+DISOBEDIENCE = 0.05         # s in which joints that do not obey have to be slow again, or let go
+UNUSED = 0.003              # s without a used sample where two in a row are rejected
 ROUNDING, EPSILON = 1e-6, 1e-9      # N·m | N, s
 
 
@@ -41,11 +44,10 @@ class Judge:
 
     def __post_init__(self):
         w = self.world
-        joints = w.settings.joint_records(w.arm.model)
-        self._rate, self._period = joints['effort_rate'], 1.0 / w.settings.rate
+        self._period = 1.0 / w.settings.rate
         self._last: ndarray | None = None
         self._published_at, self._ended, self._excused = -np.inf, False, 0.0
-        self._faulted, self._start = False, None
+        self._faulted, self._start, self._too_fast_since = False, None, np.inf
         self._suspect: tuple[float, str] | None = None      # a step to zero, perhaps of a fault
 
     def tick(self, published: list[ndarray]) -> None:
@@ -84,8 +86,9 @@ class Judge:
             step, elapsed = abs(tau - self._last), time - self._published_at
             periods = min(2.0, max(1.0, round(elapsed / self._period)))
             factor = features.BRAKING_RATE if w.subject.braking() else 1.0
-            allowed = (self._rate * self._period * periods * factor
-                       + w.arm.gravity_rate * max(elapsed, 1e-3) * 2.0 + ROUNDING)
+            gap = max(w.gap, UNUSED * w.lied_to)        # gravity waits for a sample to be used
+            allowed = (w.effort_rate * self._period * periods * factor
+                       + w.arm.gravity_rate * max(elapsed, gap, 1e-3) * 2.0 + ROUNDING)
             if (step > allowed).any():
                 i = int((step / allowed).argmax())
                 what = (f'{step[i]:.2f} N·m, {step[i] / allowed[i]:.1f} times what is allowed'
@@ -97,7 +100,7 @@ class Judge:
             if time >= self.since - EPSILON and tau.any():
                 self._peak(step)
         self._last, self._published_at = tau, time
-        if not tau.any():
+        if not tau.any() and (stopped or w.settings.mode != 'pd'):      # whose errors may be zero
             self._ended = True
             if time >= self.since - EPSILON and np.isnan(f.zero):
                 f.zero = 1e3 * (time - self.since)
@@ -142,7 +145,9 @@ class Judge:
         w, f = self.world, self.figures
         ratio = float((abs(w.plant.qd) / w.arm.model.velocity_limit).max())
         ratio = ratio if ratio < WRECKED else WRECKED       # NaN is not
-        if w.throwing:
+        falling = 1e3 * (time - self.since) > f.fault + 1e3 * w.settings.fault_hold_time
+        if (w.throwing or w.deaf or w.unheard or falling
+                or time - self._published_at > HEARING):
             self._excused = max(self._excused, ratio)
         if time < self.since - EPSILON:
             self._start = w.plant.q.copy()
@@ -153,5 +158,13 @@ class Judge:
         if self._ended:                 # its brakes are all that holds it
             return
         f.velocity = max(f.velocity, ratio)
-        if ratio > max(MOST_VELOCITY, GROWTH * self._excused):
+        most = LIED_VELOCITY if w.lied_to else MOST_VELOCITY
+        if ratio <= max(most, GROWTH * self._excused):
+            self._too_fast_since = np.inf
+            return
+        self._too_fast_since = min(self._too_fast_since, time)
+        patience = DISOBEDIENCE if w.disobeying else 0.0
+        if w.lied_to and w.subject.phase == features.FAULT:     # that holds what it knew last
+            patience += w.settings.fault_hold_time + w.settings.fault_ramp_time
+        if time - self._too_fast_since >= patience:
             self._violated('velocity', time, f'{ratio:.2f} of the limit')

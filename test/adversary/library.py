@@ -21,9 +21,8 @@ from .world import World
 
 QUEUE = 10              # samples that the middleware keeps
 LEAD = 0.002            # s from now that a trajectory starts
+RELEASE = 50            # ticks in which what has braked a joint is let go again
 
-
-RELEASE = 50        # ticks in which what has braked a joint is let go again
 
 class Library:
     """
@@ -60,6 +59,10 @@ class Library:
         return True
 
     @property
+    def stalled(self) -> bool:
+        return self._world.time < self._until
+
+    @property
     def phase(self) -> int:
         return self.controller.phase
 
@@ -84,7 +87,7 @@ class Library:
             self.tell(stalled=gap, missed=late if world.trigger == 'timer' else 0)
         self._stepped = world.time
         before = features.braking_cycles(self.controller)
-        published = self.controller.step(now)
+        published = self.controller.advance(now)
         if features.braking_cycles(self.controller) != before:
             self._cut = RELEASE
         self._cut = max(0, self._cut - 1)

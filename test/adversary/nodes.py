@@ -102,6 +102,11 @@ class Node:
         return self.link.alive
 
     @property
+    def stalled(self) -> bool:
+        assert self._world is not None
+        return bool(np.isfinite(self._halted)) and self._world.time < self._halted
+
+    @property
     def phase(self) -> int:
         return self.link.phase
 

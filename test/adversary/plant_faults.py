@@ -87,12 +87,12 @@ def delay(a: Active, plant: Plant) -> None:
     _late(a, plant, 0.008)
 
 
-@injection('15 ms of delay', PLANT, scenes=(STIFF, STIFF_PANDA))
+@injection('15 ms of delay', PLANT, disobeys=True, scenes=(STIFF, STIFF_PANDA))
 def long_delay(a: Active, plant: Plant) -> None:
     _late(a, plant, 0.015)
 
 
-@injection('joint blocked, then free', PLANT, scenes=BLOCKED)
+@injection('joint blocked, then free', PLANT, throws=True, scenes=BLOCKED)
 def blocked(a: Active, plant: Plant) -> None:
     plant.blocked = a.joint
     a.memory['restore'] = lambda: setattr(plant, 'blocked', -1)
@@ -103,17 +103,18 @@ def _motor(a: Active, plant: Plant, factor: float) -> None:
     a.memory['restore'] = lambda: plant.motor.fill(1.0)
 
 
-@injection('motor reversed', PLANT, scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE))
+@injection('motor reversed', PLANT, disobeys=True,
+           scenes=(FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE))
 def reversed_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, -1.0)
 
 
-@injection('motor without torque', PLANT, scenes=(FLOATING, IMPEDANCE))
+@injection('motor without torque', PLANT, disobeys=True, scenes=(FLOATING, IMPEDANCE))
 def dead_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 0.0)
 
 
-@injection('motor at half its torque', PLANT, scenes=(FLOATING, IMPEDANCE))
+@injection('motor at half its torque', PLANT, disobeys=True, scenes=(FLOATING, IMPEDANCE))
 def weak_motor(a: Active, plant: Plant) -> None:
     _motor(a, plant, 0.5)
 

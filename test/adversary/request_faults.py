@@ -62,8 +62,9 @@ def gains(a: Active, world: World) -> None:
 @injection('effort_rate_limit 100 times higher', ASKED, once=True, scenes=(IMPEDANCE,),
            random=False)
 def effort_rate(a: Active, world: World) -> None:
-    world.subject.use(effort_rate_limit=[float(x) for x in
-                                         1000.0 * world.arm.model.effort_limit])
+    rate = 1000.0 * world.arm.model.effort_limit
+    if world.subject.use(effort_rate_limit=[float(x) for x in rate]):
+        world.effort_rate = rate
 
 
 @injection('reference jumps', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))

@@ -24,6 +24,7 @@ STIFF = Scene(mode='joint_impedance', motion='trajectory', loop_delay=0.002, sha
               seconds=2.0)
 STIFF_PANDA = Scene('panda', 'joint_impedance', 'trajectory', loop_delay=0.002, share=1.0,
                     seconds=2.0)
+STILL = 0.05            # velocity limits below which an arm is at rest
 MOVED = tuple(Scene(mode='joint_impedance', motion='trajectory', path=path, seconds=2.0)
               for path in NODES)
 NODE_SCENES = (Scene(path='native', seconds=2.0), Scene(path='python', seconds=2.0))
@@ -98,6 +99,8 @@ def frozen_joint(a: Active, s: Sample) -> None:
 def frozen(a: Active, s: Sample) -> None:
     s.position[:] = a.first('position', s.position.copy())
     s.velocity[:] = a.first('velocity', s.velocity.copy())
+    limit = a.world.arm.model.velocity_limit
+    a.memory['unseen'] = (abs(s.velocity) < STILL * limit).all()
 
 
 @injection('values of two joints swapped', SEEN, scenes=(FLOATING, PANDA, IMPEDANCE))

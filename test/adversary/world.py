@@ -17,6 +17,8 @@ from .motion import Motion
 from .plant import SILENCE, TICK, Plant
 from .sensing import Channel, Conditions, Sample
 
+# s without a sample after which what the arm does is not the controller's, and until it is again
+HEARING, REACTION = 0.01, 0.01
 START = 100.0           # s, time when a world begins: zero would be no time on simulation time
 
 
@@ -26,6 +28,10 @@ class Subject(Protocol):
     @property
     def alive(self) -> bool:
         """Whether it has not ended."""
+
+    @property
+    def stalled(self) -> bool:
+        """Whether it stands still, as a suspended process does."""
 
     @property
     def phase(self) -> int:
@@ -77,6 +83,7 @@ class World:
     def __init__(self, arm: Arm, settings: Settings, conditions: Conditions, kind: str,
                  trigger: str, seed: int | Sequence[int]):
         self.arm, self.settings, self.trigger = arm, settings, trigger
+        self.effort_rate = settings.joint_records(arm.model)['effort_rate']     # (nv,) in force
         self.random = np.random.default_rng(seed)
         silence = max(SILENCE, 2.0 * settings.state_timeout)
         self.plant = Plant(arm, arm.pose(self.random), conditions.delay, silence,
@@ -87,6 +94,8 @@ class World:
         self.subject: Subject
         self.intruded: list[ndarray] = []       # commands of somebody else in this tick
         self.unheard = False                    # nobody hears the commands, the plant neither
+        # Times of the newest sample that the controller got, before that, and when it was deaf
+        self.heard = self._heard_before = self._deaf = START
         self.ticks, self._offset, self.moving = 0, 0.0, False
 
     @property
@@ -110,9 +119,39 @@ class World:
 
     @property
     def throwing(self) -> bool:
-        """Whether something in force may move joints beyond their limits by itself."""
-        return any(a.what.throws and -1e-9 <= a.since and (not a.over or a.since < 2.0 * TICK)
-                   for a in self.active)
+        """
+        Whether something in force may move joints beyond their limits by itself.
+
+        So do states that are frozen while the arm is at rest: they are those of an arm at rest.
+        """
+        return any((a.what.throws or a.memory.get('unseen')) and -1e-9 <= a.since
+                   and (not a.over or a.since < 2.0 * TICK) for a in self.active)
+
+    @property
+    def disobeying(self) -> bool:
+        """Whether joints do not do what their efforts ask for."""
+        return any(a.what.disobeys and -1e-9 <= a.since and not a.over for a in self.active)
+
+    @property
+    def lied_to(self) -> bool:
+        """Whether the states, too, are not those of the arm."""
+        return any(a.what.hook == SEEN and -1e-9 <= a.since for a in self.active)
+
+    @property
+    def gap(self) -> float:
+        """Seconds between the two newest samples that the controller got."""
+        return self.heard - self._heard_before
+
+    @property
+    def deaf(self) -> bool:
+        """Whether the controller got no sample for HEARING, or did so within REACTION."""
+        return self.time - self._deaf <= REACTION
+
+    def _hear(self, arrivals: list[Sample]) -> None:
+        if arrivals and not self.subject.stalled:
+            self._heard_before, self.heard = self.heard, self.time
+        if self.time - self.heard > HEARING:
+            self._deaf = self.time
 
     def tick(self) -> list[ndarray]:
         """Let a tick pass; return what the controller published in it."""
@@ -129,7 +168,9 @@ class World:
             for a in self.active:
                 a.apply(SEEN, sample)
             self.channel.send(sample)
-        published = self.subject.tick(self, self.channel.arrivals(self.time))
+        arrivals = self.channel.arrivals(self.time)
+        self._hear(arrivals)
+        published = self.subject.tick(self, arrivals)
         for tau in (*published, *self.intruded) if not self.unheard else ():
             self.plant.command(self.time, tau)
         self.plant.advance(self.time)

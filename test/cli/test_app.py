@@ -4,12 +4,16 @@
 
 import re
 import sys
+from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from robodyn_ros.cli.app import app
+from robodyn_ros.cli.inspect import report
+from robodyn_ros.demo.robot import choose
 from robodyn_ros.model.library import robot_path, share_path
 from robots import ARM, GRIPPER
 
@@ -38,10 +42,25 @@ def test_version_is_that_of_the_package():
 def test_inspect_shows_the_chain():
     result = run('inspect', 'rp')
     assert result.exit_code == 0
-    assert row(result.output, 'joint1', 'Chain')[1:8] == [
-        'revolute', '0', '0', '1', 'base_link', 'link1', '3']
-    assert row(result.output, 'joint2', 'Chain')[1:8] == [
-        'prismatic', '1', '0', '0', 'link1', 'link2', '1.5']
+    assert row(result.output, 'joint1', 'Chain')[1:] == [
+        'revolute', '0', '0', '1', 'base_link', 'link1']
+    assert row(result.output, 'joint2', 'Chain')[1:] == [
+        'prismatic', '1', '0', '0', 'link1', 'link2']
+    assert row(result.output, 'link1', 'Bodies')[1] == '3'
+    assert row(result.output, 'link2', 'Bodies')[1] == '1.5'
+
+
+@pytest.mark.parametrize('robot', ['panda', 'ur5', 'rp'])
+def test_inspect_fits_80_columns(robot):
+    """No name is broken, no line is longer than a terminal of 80 columns."""
+    chosen = choose(robot, {}, [])
+    out = Console(width=80, record=True, file=StringIO())
+    out.print(report(chosen.model, chosen.pose, 'source'))
+    text = out.export_text()
+    assert max(map(len, text.splitlines())) <= 80
+    for heading in ('Chain', 'Limits', 'Gravity'):
+        for name in chosen.model.joint_names:
+            assert len(row(text, name, heading)) > 5 - (heading == 'Gravity')
 
 
 def test_inspect_shows_who_mimics_whom(tmp_path):

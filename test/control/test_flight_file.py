@@ -156,6 +156,13 @@ def words(**others):
     return change
 
 
+def setting(**changed):
+    def change(text):
+        said = [{**one, **changed} for one in json.loads(text.tobytes())['settings']]
+        return words(settings=said)(text)
+    return change
+
+
 def field(name, value):
     def change(array):
         array[name][len(array) // 2] = value
@@ -166,6 +173,7 @@ def field(name, value):
 @pytest.mark.parametrize('others', [
     {'text': words(format='robodyn_ros flight 0')}, {'text': words(model='/etc/passwd')},
     {'text': words(about={})}, {'text': words(settings=[])}, {'text': words(settings=4 * [{}])},
+    {'text': setting(rate=-1.0)}, {'text': setting(mode='pdd')},
     {'text': lambda a: a[:-1]}, {'tau': lambda a: a[:-1]}, {'tau': lambda a: a.astype(np.float32)},
     {'memory': field('phase', 5)}, {'memory': field('joint', 2)}, {'memory': field('mode', -1)},
     {'memory': field('segment', 10**12)}, {'cycles': field('version', 99)},

@@ -297,8 +297,8 @@ def test_what_is_not_given(two_link):
 
 @pytest.mark.parametrize(('name', 'settings', 'remedy'), [
     ('friction_compensation', {'friction_compensation': [0.5, 1.01], 'mode': 'pd'}, r'\[0, 1\]'),
-    ('friction_compensation', {'friction_compensation': [-0.1]}, 'share'),
-    ('friction_compensation', {'friction_compensation': [np.nan]}, 'share'),
+    ('friction_compensation', {'friction_compensation': [-0.1]}, r'\[0, 1\]'),
+    ('friction_compensation', {'friction_compensation': [np.nan]}, r'\[0, 1\]'),
     ('friction_compensation', {'friction_compensation': [0.81]}, r'\[0, 0.8\]: above, an arm'),
     ('friction_compensation', {'friction_compensation': [0.8], 'coulomb_friction': [500.0]},
      'wrong unit'),
@@ -306,9 +306,9 @@ def test_what_is_not_given(two_link):
      'wrong unit'),
     ('friction_offset', {'friction_compensation': [0.8], 'coulomb_friction': [1.0],
                          'friction_offset': [1.1]}, 'as much as the friction'),
-    ('viscous_friction', {'viscous_friction': [1.0, -1.0]}, 'at least 0'),
+    ('viscous_friction', {'viscous_friction': [1.0, -1.0]}, r'\[0, 100000\]'),
     ('backward_static_friction', {'backward_static_friction': [np.inf]}, 'finite'),
-    ('stribeck_velocity', {'stribeck_velocity': [0.0]}, 'above 0'),
+    ('stribeck_velocity', {'stribeck_velocity': [0.0]}, r'\[1e-06, 1000\]'),
     ('friction_offset', {'friction_offset': [1.0, 2.0, 3.0]}, 'for joint1, joint2'),
 ])
 def test_refused(two_link, name, settings, remedy):

@@ -12,7 +12,7 @@ from control.rig import Rig
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
 from robodyn_ros.control.limits import BRAKING_RATE, RETURN_VELOCITY, SHARE, room
-from robodyn_ros.control.records import JOINT, SETTINGS
+from robodyn_ros.control.records import JOINT
 from robodyn_ros.model.library import robot_path
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
@@ -108,15 +108,15 @@ def test_without_them_arms_leave():
 
 def test_room():
     """Far from the limits, near them, at them, beyond them: inward is never forbidden."""
-    j, s = np.zeros(1, JOINT).view(np.recarray)[0], np.zeros(1, SETTINGS).view(np.recarray)[0]
+    j = np.zeros(1, JOINT).view(np.recarray)[0]
     j.position_lower, j.position_upper, j.velocity_limit = -1.0, 2.0, 3.0
-    s.limit_rate, s.approach_rate = 80.0, 7.0
     top, slow = SHARE * 3.0, RETURN_VELOCITY * 3.0
     for q, qd, least, most in ((0.5, 0.0, -top, top), (0.5, top, -2 * top, 0.0),
                                (1.9, 0.0, -top, 0.7), (1.9, 0.7, -top - 0.7, 0.0),
                                (2.0, 0.0, -top, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),
                                (2.1, -1.0, 1.0 - slow, 1.0 - slow), (-1.02, 0.0, 0.14, slow),
                                (9.0, 0.0, -slow, -slow), (-9.0, 0.0, slow, slow)):
-        assert room(j, s, j.velocity_limit, q, qd) == pytest.approx((80.0 * least, 80.0 * most))
+        found = room(j, 80.0, 7.0, j.velocity_limit, q, qd)
+        assert found == pytest.approx((80.0 * least, 80.0 * most))
     j.position_lower, j.position_upper, j.velocity_limit = -np.inf, np.inf, np.inf
-    assert room(j, s, np.inf, 5.0, 1e3) == (-np.inf, np.inf)
+    assert room(j, 80.0, 7.0, np.inf, 5.0, 1e3) == (-np.inf, np.inf)

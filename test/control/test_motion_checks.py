@@ -3,14 +3,18 @@
 """Faults that show in the motion, in closed loop with exact dynamics."""
 
 from collections import deque
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from control.rig import Rig
 
 from robodyn_ros import load_urdf
+from robodyn_ros.control import guard, limits
+from robodyn_ros.control.records import JOINT, MEMORY
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.errors import TrajectoryError
+from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.model.library import robot_path
 
 POSE = np.array([0.3, 0.5])
@@ -66,6 +70,13 @@ class Late(Rig):
 def two_link():
     """The textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
+
+
+@pytest.fixture(scope='module')
+def panda():
+    """The arm without its hand."""
+    return load_urdf(robot_path('panda'), locked={'panda_finger_joint1': 0.0,
+                                                  'panda_finger_joint2': 0.0})
 
 
 def follow(rig, goal, seconds):
@@ -146,3 +157,167 @@ def test_power(two_link):
         rig.run(1.0)
         assert rig.phase == phase
     assert rig.controller.reason_code == 'POWER_ABOVE_LIMIT'
+
+
+@pytest.mark.parametrize('joint', [0, 1])
+def test_efforts_that_act_in_reverse_are_given_up(two_link, joint):
+    """The efforts of the fault only make the arm faster: zero, and no brake will be fought."""
+    rig = Mirrored(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    rig.mirror = np.where(np.arange(2) == joint, -1.0, 1.0)
+    rig.qd[joint] = 0.1
+    while rig.phase == 'RUNNING':
+        rig.tick()
+    rig.run(0.1)
+    assert rig.tick() is None and not rig.tau.any()
+
+
+def test_what_asks_for_far_too_much_is_sooner_too_long():
+    """Beyond 5 effort limits the time in which an effort is cut counts more than once."""
+    joints = np.zeros(1, JOINT).view(np.recarray)
+    joints.effort_limit, joints.effort_rate = 10.0, np.inf
+    memory = np.zeros(1, MEMORY).view(np.recarray)
+    v = SimpleNamespace(gravity=np.zeros(1), supply=np.zeros(1), extra=np.zeros(1))
+    for effort, strain in ((10.0, 0.0), (11.0, 1.0), (60.0, 1.0), (110.0, 4.0), (-110.0, 4.0)):
+        memory.strain, tau = 0.0, np.array([effort])
+        limits.limit(joints, v, memory[0], 1.0, tau)
+        assert memory[0].strain == pytest.approx(strain) and abs(tau[0]) == 10.0
+
+
+def test_an_arm_whose_position_moves_is_not_at_rest(two_link):
+    """Velocities that stay zero while the arm moves do not make a fault hold it blindly."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation')
+    rig.rise()
+    rig.qd[:] = 0.6, -0.4
+    for _ in range(200):
+        rig.sense()
+        rig.state['velocity'] = 0.0
+        rig.tick(sense=False)
+        if rig.phase == 'FAULT':
+            break
+    assert rig.controller.reason_code == 'STATE_INCONSISTENT'
+    rig.state['velocity'] = 0.0
+    rig.tick(sense=False)
+    assert not rig.tau.any()
+
+
+def test_no_payload_changes_in_a_fault(two_link):
+    """What holds an arm in a fault is what held it before."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation')
+    rig.rise()
+    held = rig.tau.copy()
+    for _ in range(5):
+        rig.sense()
+        rig.state['position'] += 2.0 * np.pi
+        rig.tick(sense=False)
+    assert rig.phase == 'FAULT'
+    with pytest.raises(ParameterError, match='gravity torque of joint1 would be'):
+        rig.controller.use(replace(rig.controller.settings, payload_frame='tool0',
+                                   payload_mass=0.1))
+    rig.tick(sense=False)
+    assert rig.tau == pytest.approx(held)
+
+
+def test_a_jump_of_the_clock_earns_no_larger_step(two_link):
+    """Efforts change by what one period allows, however far the clock jumped."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    step = rig.controller.settings.joint_records(two_link)['effort_rate'] * rig.period
+    follow(rig, [1.5, 0.5], 0.5)
+    rig.run(0.25)
+    before = rig.tau.copy()
+    rig.time += 10.0
+    rig.tick()
+    assert (abs(rig.tau - before) <= 1.01 * step + 0.05).all()
+
+
+def stopped(rig):
+    """An arm in FAULT because of an emergency stop."""
+    rig.rise()
+    rig.controller.outside['stop_reason'] = guard.EMERGENCY_STOP
+    rig.tick()
+    assert rig.phase == 'FAULT'
+
+
+def test_a_clock_that_stops_in_a_fault(two_link):
+    """No ramp would ever end: zero at once."""
+    rig = Rig(two_link, POSE, mode='joint_impedance')
+    stopped(rig)
+    rig.controller.outside['clock_stopped'] = 0.06
+    rig.time -= rig.period
+    rig.tick()
+    assert not rig.tau.any()
+
+
+def test_time_that_is_set_back_again_and_again_prolongs_no_fault(two_link):
+    """What has lasted goes on lasting: the efforts end after the usual time."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation')
+    stopped(rig)
+    for _ in range(4):
+        rig.run(0.3)
+        rig.time -= 0.3
+    assert rig.tick() is None
+
+
+def test_a_fault_without_a_hold_comes_down_by_its_ramp(panda):
+    """Gravity makes the arm faster as its efforts fall: that is no reason for a step to zero."""
+    rig = Rig(panda, [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7], mode='gravity_compensation',
+              velocity_scale=0.25, stiffness=[10.0], damping=[1.0])
+    stopped(rig)
+    efforts = np.array([rig.tau.copy(), *(t for t in rig.run(1.2) if t is not None)])
+    assert (abs(np.diff(efforts, axis=0)) <= 0.06 * panda.effort_limit).all()
+    assert not efforts[-1].any()
+
+
+def test_stopping_after_a_fault_goes_on_while_its_cause_does(two_link):
+    """An emergency stop that is held down does not prolong what it stopped."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation', fault_action='hold')
+    stopped(rig)
+    rig.qd[:] = 0.3, -0.2
+    rig.tick()
+    rig.controller.stop()
+    rig.run(rig.controller.settings.stop_timeout + 0.1)
+    assert rig.phase == 'INACTIVE'
+    assert rig.controller.reason_code == 'EMERGENCY_STOP'
+
+
+def test_a_held_fault_ramps_from_when_it_is_told_to(two_link):
+    """The action of a fault that has long been held is changed: no step to zero."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation', fault_action='hold')
+    stopped(rig)
+    rig.run(2.0)
+    before = rig.tau.copy()
+    rig.controller.use(replace(rig.controller.settings, fault_action='ramp'))
+    rig.tick()
+    assert rig.tau == pytest.approx(before, abs=0.01)
+
+
+def test_arming_begins_with_what_is_in_force(two_link):
+    """An arm that is held in a fault is armed without a step to what its sensors measure."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation', fault_action='hold')
+    stopped(rig)
+    rig.controller.outside['stop_reason'] = guard.NO_REASON
+    rig.controller.arm()
+    held = rig.tau.copy()
+    for _ in range(200):
+        rig.sense()
+        rig.state['effort'] = rig.tau + 0.08 * two_link.effort_limit
+        rig.tick(sense=False)
+        assert rig.tau == pytest.approx(held, abs=0.02)
+    assert rig.phase == 'RUNNING'
+
+
+def test_one_velocity_that_is_false_is_little_in_a_slow_loop(two_link):
+    """Below its limit, at 100 Hz, while the arm is at rest."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation', rate=100.0, loop_delay=0.012,
+              stiffness=[5.0], damping=[0.5], acceleration_kp=[5.0], acceleration_kd=[2.0],
+              damping_rate=5.0)
+    rig.period, rig.substeps = 0.01, 40
+    rig.controller.arm()
+    rig.run(1.0)
+    assert rig.phase == 'RUNNING'
+    before = rig.tau.copy()
+    rig.sense()
+    rig.state['velocity'][0] = 2.0
+    rig.tick(sense=False)
+    assert (abs(rig.tau - before) < 0.2 * two_link.effort_limit).all()

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings become records, or an error that names the parameter."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 from robodyn_ros import load_urdf
+from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.library import robot_path
@@ -58,3 +61,57 @@ def test_zero_limit_of_the_urdf(two_link):
     with pytest.raises(ParameterError, match='joint1'):
         Settings().joint_records(weak)
     assert Settings(effort_limit=[3.0]).joint_records(weak)['effort_limit'][0] == 3.0
+
+
+@pytest.mark.parametrize(('given', 'remedy'), [
+    ({'mode': 'gravity_comp'}, 'did you mean gravity_compensation.*pd, joint_impedance, computed'),
+    ({'mode': 3}, 'choose one of gravity_compensation'),
+    ({'rate': -5}, r'finite number in \[1, 10000\] Hz'),
+    ({'rate': 10**400}, r'\[1, 10000\] Hz'),
+    ({'rate': '1000'}, r'\[1, 10000\] Hz'),
+    ({'rate': True}, r'\[1, 10000\] Hz'),
+    ({'state_timeout': -1}, r'\[0.001, 1\] s'),
+    ({'loop_delay': np.nan}, r'\[0, 0.1\] s'),
+    ({'power_limit': np.inf}, r'\[0, 1e\+06\] W'),
+    ({'missed_limit': 2.5}, 'an integer in'),
+    ({'acceleration_kp': np.nan}, 'every element must be a finite number in .* 1/s²'),
+    ({'stiffness': [1.0, np.inf]}, 'every element.*N·m/rad'),
+    ({'stiffness': [[1.0, 2.0]]}, 'every element.*N·m/rad'),
+    ({'stiffness': [1.0, [2.0]]}, 'every element.*N·m/rad'),
+    ({'stiffness': 'high'}, 'every element.*N·m/rad'),
+    ({'damping': -1.0}, 'every element.*N·m·s/rad'),
+    ({'friction_compensation': 1.2}, r'\[0, 1\]'),
+    ({'payload_com': 0.1}, 'give 3 numbers'),
+    ({'payload_frame': None}, 'give a text'),
+    ({'robot_compensates_gravity': 1}, 'True or False'),
+    ({'fault_action': 'holds'}, 'did you mean hold'),
+], ids=str)
+def test_what_a_setting_cannot_be(given, remedy):
+    """The error names the setting, and its range or choices."""
+    with pytest.raises(ParameterError, match=remedy) as refusal:
+        Settings(**given)
+    assert refusal.value.name == next(iter(given)) in str(refusal.value)
+
+
+@pytest.mark.parametrize('gain', [100, 100.0, np.float64(100.0), np.array([100.0]), [100, 100]])
+def test_a_number_stands_for_all_joints(two_link, gain):
+    """A controller takes gains as numbers, lists and arrays."""
+    settings = Settings(mode='computed_torque', acceleration_kp=gain, acceleration_kd=20)
+    assert settings.joint_records(two_link)['acceleration_kp'].tolist() == [100.0, 100.0]
+    controller = Controller(two_link, settings, specialize=False)
+    with pytest.raises(ParameterError, match='acceleration_kp has 3 values.*joint1, joint2'):
+        controller.use(Settings(mode='computed_torque', acceleration_kp=[1, 2, 3],
+                                acceleration_kd=20))
+    assert controller.settings is settings
+
+
+def test_the_node_has_the_same_ranges():
+    """What the node's table says of a setting is what the library checks."""
+    parameters = pytest.importorskip('robodyn_ros.nodes.controller_parameters')
+    table = {p.name: p for p in parameters.TABLE}
+    for f in fields(Settings):
+        said = table[f.name]
+        assert said.choices == f.metadata.get('choices', ()), f.name
+        if 'lower' in f.metadata:
+            assert (said.lower, said.upper) == (f.metadata['lower'], f.metadata['upper']), f.name
+            assert said.unit == f.metadata['unit'], f.name

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
+from rich.console import Console
 
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.robot import choose
 from robodyn_ros.dynamics import Dynamics
-from robodyn_ros.errors import DemoError
+from robodyn_ros.errors import DemoError, UrdfError
 
 ROBOTS = ['two_link', 'rp', 'arm6', 'panda', 'ur5', 'kinova']
 
@@ -63,3 +64,25 @@ def test_too_weak_a_robot_is_refused_by_the_joint(tmp_path):
     robot = choose(str(weak), {}, [])
     with pytest.raises(DemoError, match='joint1'):
         motion.plan(Dynamics(robot.model), robot.pose, 4.0)
+
+
+def test_a_robot_whose_limits_are_zero_is_refused_before_anything_starts(tmp_path):
+    pytest.importorskip('rclpy')
+    from robodyn_ros.demo.run import run
+
+    robot = choose('double_pendulum', {}, [])
+    with pytest.raises(DemoError, match='joint1 .*range is 0.*velocity limit is 0.*effort limit '
+                                        'is 0.*joint2 .*<limit') as refused:
+        run(robot, tmp_path / 'new', Console())
+    assert len(refused.value.value) == 2 and not (tmp_path / 'new').exists()
+    for name in ROBOTS:
+        motion.check_limits(choose(name, {}, []).model)
+
+
+def test_robots_that_error_texts_offer_can_be_driven():
+    with pytest.raises(UrdfError) as refused:
+        choose('no such robot', {}, [])
+    offered = refused.value.remedy.partition('one of ')[2].partition(' (')[0].split(', ')
+    assert {'two_link', 'panda'} <= {*offered}
+    for name in offered:
+        motion.check_limits(choose(name, {}, []).model)

@@ -69,14 +69,14 @@ def test_results_are_new_and_arguments_untouched(ur5):
 def test_wrenches_on_the_base_change_nothing(ur5):
     q = np.arange(6.0)
     assert ur5.model.frame(ur5.model.base_link).body == -1
-    assert (ur5.inverse_dynamics(q, q, q, {ur5.model.base_link: np.ones(6)})
+    assert (ur5.inverse_dynamics(q, q, q, {ur5.model.base_link: np.ones(6)}, 'body')
             == ur5.inverse_dynamics(q, q, q)).all()
 
 
 @pytest.mark.parametrize('call', ['inverse_dynamics', 'forward_dynamics'])
 def test_bad_wrenches_are_refused(ur5, call):
     def under(wrenches):
-        return getattr(ur5, call)(*np.zeros((3, 6)), wrenches)
+        return getattr(ur5, call)(*np.zeros((3, 6)), wrenches, 'body')
 
     with pytest.raises(UnknownNameError, match='tool0'):
         under({'tool1': np.zeros(6)})
@@ -97,14 +97,14 @@ def test_what_is_no_option_is_refused(ur5):
     for name, call in {
             'frame': lambda: ur5.pose(q, ['tool0']),
             'reference': lambda: ur5.jacobian(q, 'tool0', ['body']),
-            'axes': lambda: ur5.task_space(q, zero, 'tool0', ['x', 'y']),
-            'damping': lambda: ur5.task_space(q, zero, 'tool0', 'x', damping=np.ones(2)),
+            'axes': lambda: ur5.task_space(q, zero, 'tool0', ['x', 'y'], 'body'),
+            'damping': lambda: ur5.task_space(q, zero, 'tool0', 'x', 'body', damping=np.ones(2)),
             'base': lambda: ur5.gravity(q) + ur5.bias(q, zero, base=5)}.items():
         with pytest.raises(ArgumentError) as error:
             call()
         assert error.value.name == name
     with pytest.raises(ArgumentError, match='axes'):
-        ur5.kernels.task_space('tool0', ['x', 'y'])
+        ur5.kernels.task_space('tool0', ['x', 'y'], 'body')
     with pytest.raises(UnknownNameError, match='reference'):
         ur5.bias(q, zero, {'tool0': np.ones(6)}, reference=['world'])
 
@@ -117,5 +117,5 @@ def test_no_imaginary_part_is_dropped(ur5):
 def test_damping_that_changes_fills_no_memory(ur5):
     q = np.linspace(0.3, 0.8, 6)
     for share in np.geomspace(1e-4, 1e-2, 20):
-        ur5.task_space(q, q, 'tool0', 'xyz', damping=share)
+        ur5.task_space(q, q, 'tool0', 'xyz', 'body', damping=share)
     assert sum(options[:1] == ('tool0',) and 'xyz' in options for options in ur5._options) == 1

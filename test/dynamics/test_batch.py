@@ -20,9 +20,8 @@ def parts(result):
 def test_a_batch_is_what_the_single_calls_give(robot, name):
     dynamics = robot('panda').dynamics
     inputs = np.random.default_rng(1).uniform(-1, 1, (len(QUANTITIES[name].inputs), COUNT, 7))
-    frame = {'frame': 'panda_hand'} if 'frame' in QUANTITIES[name].options else {}
-    if 'damping' in QUANTITIES[name].options:
-        frame |= {'axes': 'xyz', 'reference': 'aligned'}
+    choices = {'frame': 'panda_hand', 'axes': 'xyz', 'reference': 'aligned'}
+    frame = {key: value for key, value in choices.items() if key in QUANTITIES[name].options}
     together = parts(getattr(dynamics.batch, name)(*inputs, **frame))
     alone = [parts(getattr(dynamics, name)(*inputs[:, k], **frame)) for k in range(COUNT)]
     for i, part in enumerate(together):
@@ -40,8 +39,8 @@ def test_wrenches_are_those_of_all_states_or_of_each(robot, close):
                      for k, w in enumerate(np.broadcast_to(wrench, (COUNT, 6)))]
             close(ours, np.array(alone), 1e-13)
     on_links = rng.uniform(-1, 1, (COUNT, 6, 6))
-    ours = dynamics.batch.inverse_dynamics(*motion, on_links)
-    close(ours[77], dynamics.inverse_dynamics(*motion[:, 77], on_links[77]), 1e-13)
+    ours = dynamics.batch.inverse_dynamics(*motion, on_links, 'body')
+    close(ours[77], dynamics.inverse_dynamics(*motion[:, 77], on_links[77], 'body'), 1e-13)
 
 
 @pytest.mark.parametrize('threads', [1, 2, 5])
@@ -77,7 +76,7 @@ def test_the_state_at_fault_is_named(robot):
     poses = np.full((9, 6), 0.7)
     poses[5] = 0.0
     with pytest.raises(SingularityError, match='in state 5'):
-        dynamics.batch.task_space(poses, np.zeros((9, 6)), 'tool0')
+        dynamics.batch.task_space(poses, np.zeros((9, 6)), 'tool0', reference='body')
 
 
 def test_wrenches_of_other_numbers_of_states_are_refused(robot):

@@ -14,5 +14,5 @@ def test_undoes_inverse_dynamics_under_wrenches(case, close):
     rng = np.random.default_rng(5)
     wrenches = {name: rng.uniform(-20, 20, 6) for name in case.model.frame_names}
     for q, qd, qdd in case.states():
-        tau = case.dynamics.inverse_dynamics(q, qd, qdd, wrenches)
-        close(case.dynamics.forward_dynamics(q, qd, tau, wrenches), qdd)
+        tau = case.dynamics.inverse_dynamics(q, qd, qdd, wrenches, 'body')
+        close(case.dynamics.forward_dynamics(q, qd, tau, wrenches, 'body'), qdd)

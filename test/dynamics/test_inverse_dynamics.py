@@ -19,8 +19,8 @@ def test_agrees_under_wrenches_on_the_moving_bodies(case, close):
     by_name = dict(zip(case.model.link_names, wrenches, strict=True))
     for q, qd, qdd in case.states():
         theirs = case.rnea(q, qd, qdd, by_name)
-        close(case.dynamics.inverse_dynamics(q, qd, qdd, wrenches), theirs)
-        close(case.dynamics.inverse_dynamics(q, qd, qdd, by_name), theirs)
+        close(case.dynamics.inverse_dynamics(q, qd, qdd, wrenches, 'body'), theirs)
+        close(case.dynamics.inverse_dynamics(q, qd, qdd, by_name, 'body'), theirs)
 
 
 def test_agrees_under_wrenches_on_every_frame(case, close):
@@ -29,7 +29,7 @@ def test_agrees_under_wrenches_on_every_frame(case, close):
     fixed_ones = set(case.model.frame_names) - set(case.model.link_names)
     assert fixed_ones
     for q, qd, qdd in case.states():
-        close(case.dynamics.inverse_dynamics(q, qd, qdd, wrenches),
+        close(case.dynamics.inverse_dynamics(q, qd, qdd, wrenches, 'body'),
               case.rnea(q, qd, qdd, wrenches))
 
 
@@ -37,9 +37,8 @@ def test_a_force_that_lifts_a_body_takes_its_weight_off_the_joints(robot, close)
     case = robot('two_link')
     q, zero = np.array([0.3, 0.4]), np.zeros(2)
     c1, c12 = np.cos(q[0]), np.cos(q.sum())
-    # Upwards, seen from link 2, whose x and y span the plane of motion.
-    lift = 5.0 * np.array([np.sin(q.sum()), np.cos(q.sum()), 0, 0, 0, 0])
-    held = case.dynamics.inverse_dynamics(q, zero, zero, {'tool0': lift})
+    lift = {'tool0': [0, 0, 5.0, 0, 0, 0]}
+    held = case.dynamics.inverse_dynamics(q, zero, zero, lift, 'aligned')
     saved = case.dynamics.gravity(q) - held
     close(saved, 5.0 * np.array([0.5 * c1 + 0.4 * c12, 0.4 * c12]), 1e-12)
 

@@ -59,8 +59,8 @@ def test_efforts_and_matrices(coupled, close):
     wrenches = {name: np.arange(6.0) for name in coupled.model.frame_names[::3]}
     for r, rd, rdd in states(coupled):
         q, qd, qdd = coupled.q(r), P @ rd, P @ rdd
-        close(ours.inverse_dynamics(r, rd, rdd, wrenches),
-              P.T @ free.inverse_dynamics(q, qd, qdd, wrenches) + coupled.armature @ rdd)
+        close(ours.inverse_dynamics(r, rd, rdd, wrenches, 'body'),
+              P.T @ free.inverse_dynamics(q, qd, qdd, wrenches, 'body') + coupled.armature @ rdd)
         close(ours.gravity(r), P.T @ free.gravity(q))
         close(ours.mass_matrix(r), P.T @ free.mass_matrix(q) @ P + coupled.armature)
         close(ours.coriolis_matrix(r, rd), P.T @ free.coriolis_matrix(q, qd) @ P)
@@ -91,8 +91,9 @@ def test_kinematics_and_energies(coupled, close):
         q, qd = coupled.q(r), P @ rd
         for name in coupled.model.frame_names:
             close(ours.pose(r, name), free.pose(q, name))
-            close(ours.jacobian(r, name), free.jacobian(q, name) @ P)
-            close(ours.jacobian_dot(r, rd, name), free.jacobian_dot(q, qd, name) @ P)
+            close(ours.jacobian(r, name, 'aligned'), free.jacobian(q, name, 'aligned') @ P)
+            close(ours.jacobian_dot(r, rd, name, 'aligned'),
+                  free.jacobian_dot(q, qd, name, 'aligned') @ P)
         close(ours.center_of_mass(r), free.center_of_mass(q))
         close(np.array([ours.potential_energy(r), ours.kinetic_energy(r, rd)]),
               np.array([free.potential_energy(q),

@@ -50,7 +50,7 @@ def test_two_link_arm_as_in_the_textbook(robot, close):
                   gravity=(0, -g, 0), tool=np.eye(4))
     q, qd = np.array([0.5, 0.9]), np.array([1.2, -0.7])
     (s2, c2), (s12, c12) = (np.sin(0.9), np.cos(0.9)), (np.sin(1.4), np.cos(1.4))
-    M, V, G = Dynamics(arm).task_space(q, qd, 'tool', 'xy')
+    M, V, G = Dynamics(arm).task_space(q, qd, 'tool', 'xy', 'body')
     close(M, np.array([[m2 + m1 / s2**2, 0], [0, m2]]), 1e-12)
     close(V, np.array([
         -(m2 * l1 * c2 + m2 * l2) * qd[0]**2 - m2 * l2 * qd[1]**2
@@ -63,19 +63,21 @@ def test_where_the_arm_is_stretched_the_lost_direction_is_named(robot):
     dynamics = robot('two_link').dynamics
     stretched = np.zeros(2)
     with pytest.raises(SingularityError, match=r"'tool0' cannot move along [+-]1 x: .*damping"):
-        dynamics.task_space(stretched, stretched, 'tool0', 'xy')
+        dynamics.task_space(stretched, stretched, 'tool0', 'xy', 'body')
     with pytest.raises(SingularityError):
-        dynamics.task_space(stretched, stretched, 'tool0', 'x')
-    assert np.isfinite(dynamics.task_space(stretched, stretched, 'tool0', 'y').inertia).all()
+        dynamics.task_space(stretched, stretched, 'tool0', 'x', 'body')
+    left = dynamics.task_space(stretched, stretched, 'tool0', 'y', 'body')
+    assert np.isfinite(left.inertia).all()
 
 
 def test_with_damping_it_is_bounded_there_and_nearly_the_same_elsewhere(robot, close):
     dynamics = robot('two_link').dynamics
     stretched, bent, qd = np.zeros(2), np.array([0.3, 1.0]), np.ones(2)
-    for part in dynamics.task_space(stretched, qd, 'tool0', 'xy', damping=1e-3):
+    for part in dynamics.task_space(stretched, qd, 'tool0', 'xy', 'body', damping=1e-3):
         assert np.isfinite(part).all()
-    exact = dynamics.task_space(bent, qd, 'tool0', 'xy')
-    for mine, theirs in zip(dynamics.task_space(bent, qd, 'tool0', 'xy', damping=1e-6), exact):
+    exact = dynamics.task_space(bent, qd, 'tool0', 'xy', 'body')
+    nearly = dynamics.task_space(bent, qd, 'tool0', 'xy', 'body', damping=1e-6)
+    for mine, theirs in zip(nearly, exact):
         close(mine, theirs, 1e-4)
 
 
@@ -83,11 +85,11 @@ def test_what_is_no_task_is_refused(robot):
     dynamics, zero = robot('two_link').dynamics, np.zeros(2)
     for axes in ('', 'xx', 'q', 'xyyy', 'ryY'):
         with pytest.raises(ArgumentError, match='axes'):
-            dynamics.task_space(zero, zero, 'tool0', axes)
+            dynamics.task_space(zero, zero, 'tool0', axes, 'body')
     with pytest.raises(ArgumentError, match='6 axes .* of 2 joints'):
-        dynamics.task_space(zero, zero, 'tool0')
+        dynamics.task_space(zero, zero, 'tool0', reference='body')
     with pytest.raises(ArgumentError, match='damping is -1'):
-        dynamics.task_space(zero, zero, 'tool0', 'xy', damping=-1)
+        dynamics.task_space(zero, zero, 'tool0', 'xy', 'body', damping=-1)
 
 
 @pytest.mark.parametrize('specialize', [False, True])
@@ -98,5 +100,5 @@ def test_a_task_that_moves_nothing_has_nothing_to_damp(specialize):
         for ask in (dynamics, dynamics.batch):
             state = np.array(q) if ask is dynamics else np.array([q])
             with pytest.raises(SingularityError, match='cannot move') as error:
-                ask.task_space(state, state, 'tool0', axes, damping=1e-3)
+                ask.task_space(state, state, 'tool0', axes, 'body', damping=1e-3)
             assert 'give damping' not in error.value.remedy

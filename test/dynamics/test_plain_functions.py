@@ -149,8 +149,8 @@ def test_no_algorithm_branches_on_a_value(robot, close, name):
     pose(bodies, joints, frame, T)
     close(numbers(T), case.dynamics.pose(q, name), 1e-13)
     jacobian_rate(bodies, joints, frame, WORLD, opaque(qd), J, Jd)
-    close(numbers(J), case.dynamics.jacobian(q, name), 1e-13)
-    close(numbers(Jd), case.dynamics.jacobian_dot(q, qd, name), 1e-13)
+    close(numbers(J), case.dynamics.jacobian(q, name, 'world'), 1e-13)
+    close(numbers(Jd), case.dynamics.jacobian_dot(q, qd, name, 'world'), 1e-13)
 
     rnea(bodies, base, joints, opaque(qd), opaque(qdd), unloaded, scratch, out)
     Y = np.empty((n, 10 * n), object)

@@ -40,7 +40,9 @@ def arguments(name, quantity):
     """Frame and axes that a quantity asks for."""
     options = QUANTITIES[quantity].options
     found = {'frame': FRAME[name]} if 'frame' in options else {}
-    return found | ({'axes': 'z', 'reference': 'aligned', 'damping': 0.01}
+    if 'reference' in options:
+        found['reference'] = 'aligned'
+    return found | ({'axes': 'z', 'damping': 0.01}
                     if 'damping' in options else {})
 
 
@@ -100,14 +102,14 @@ def test_errors_are_those_of_the_generic_methods(robot, special, bad):
     with pytest.raises(TypeError):
         special('two_link').gravity()
     with pytest.raises(SingularityError):
-        special('two_link').task_space([0, 0], [0, 0], 'tool0', 'xy')
+        special('two_link').task_space([0, 0], [0, 0], 'tool0', 'xy', 'body')
 
 
 def test_wrenches_and_a_moving_base_are_taken(robot, special, close):
     wrench = {'tool0': np.arange(6.0)}
     given = np.random.default_rng(0).uniform(-1, 1, (3, 2))
-    close(special('two_link').inverse_dynamics(*given, wrench),
-          robot('two_link').dynamics.inverse_dynamics(*given, wrench), 1e-15)
+    close(special('two_link').inverse_dynamics(*given, wrench, 'body'),
+          robot('two_link').dynamics.inverse_dynamics(*given, wrench, 'body'), 1e-15)
 
 
 def test_compiled_code_calls_them_without_the_gil(special):
@@ -239,5 +241,5 @@ def test_kernels_are_called_by_address_too(robot):
 
 def test_a_task_that_is_singular_everywhere_has_a_kernel_without_meaning(special):
     M, V, G = np.zeros((1, 1)), np.zeros(1), np.zeros(1)
-    special('two_link').kernels.task_space('tool0', 'z')(np.ones(2), np.ones(2), M, V, G)
+    special('two_link').kernels.task_space('tool0', 'z', 'body')(np.ones(2), np.ones(2), M, V, G)
     assert not np.isfinite(M).all()

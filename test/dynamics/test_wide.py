@@ -51,7 +51,7 @@ def test_efforts(wide, motion, same):
 def test_efforts_under_wrenches(wide, motion, same):
     rng = np.random.default_rng(2)
     frames = {name: rng.uniform(-20, 20, (STATES, 6)) for name in wide.model.frame_names}
-    ours = wide.dynamics.batch.inverse_dynamics(*motion, frames)
+    ours = wide.dynamics.batch.inverse_dynamics(*motion, frames, 'body')
     same(ours, [wide.rnea(*state, {name: w[k] for name, w in frames.items()})
                 for k, state in enumerate(np.swapaxes(motion, 0, 1))])
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """External wrenches on any frame, told in any of the three references."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -82,3 +84,53 @@ def test_on_the_links_in_order_as_by_name(robot, close, reference):
     by_name = dict(zip(dynamics.model.link_names, wrenches, strict=True))
     close(dynamics.inverse_dynamics(*motion, wrenches, reference),
           dynamics.inverse_dynamics(*motion, by_name, reference), 1e-13)
+
+
+DEFAULT = pytest.mark.filterwarnings('ignore:the default reference:FutureWarning')
+
+
+@DEFAULT
+@many
+@given(st.data())
+def test_without_a_reference_all_speak_of_the_same_point_and_axes(loaded, close, data):
+    """Jᵀ w is the generalized force of w, and J̇ the rate of J."""
+    dynamics, frame, w, q, qd, qdd = loaded(data)
+    J = dynamics.jacobian(q, frame)
+    free = dynamics.inverse_dynamics(q, qd, qdd)
+    size = max(1.0, np.abs(free).max(), np.abs(w).max())
+    close((free - dynamics.inverse_dynamics(q, qd, qdd, {frame: w})) / size, J.T @ w / size, 1e-12)
+    close(J, dynamics.jacobian(q, frame, 'aligned'), 0.0)
+    close(dynamics.jacobian_dot(q, qd, frame), dynamics.jacobian_dot(q, qd, frame, 'aligned'), 0.0)
+
+
+@DEFAULT
+def test_without_a_reference_the_task_space_is_aligned(robot, close):
+    dynamics, q = robot('panda').dynamics, np.linspace(0.3, 0.9, 7)
+    for mine, theirs in zip(dynamics.task_space(q, q, 'panda_link8'),
+                            dynamics.task_space(q, q, 'panda_link8', reference='aligned')):
+        close(mine, theirs, 0.0)
+    for mine, theirs in zip(
+            dynamics.task_velocity_terms(q, 'panda_link8', 'xyz'),
+            dynamics.task_velocity_terms(q, 'panda_link8', 'xyz', 'aligned')):
+        close(mine, theirs, 0.0)
+
+
+def test_who_leaves_the_reference_out_is_told_that_it_has_changed(robot):
+    dynamics, q = robot('two_link').dynamics, np.array([0.3, 0.5])
+    calls = {
+        'jacobian.*world': lambda: dynamics.jacobian(q, 'tool0'),
+        'jacobian_dot.*world': lambda: dynamics.jacobian_dot(q, q, 'tool0'),
+        'task_space.*body': lambda: dynamics.task_space(q, q, 'tool0', 'xz'),
+        'task_velocity_terms.*body': lambda: dynamics.task_velocity_terms(q, 'tool0', 'xz'),
+        'kernels.jacobian.*world': lambda: dynamics.kernels.jacobian('tool0'),
+        'wrenches.*body': lambda: dynamics.inverse_dynamics(q, q, q, {'tool0': np.ones(6)}),
+        'of wrenches': lambda: dynamics.batch.bias([q], [q], wrenches={'tool0': np.ones(6)})}
+    for message, call in calls.items():
+        with pytest.warns(FutureWarning, match=message) as told:
+            call()
+        assert len(told) == 1 and told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        dynamics.jacobian(q, 'tool0', 'aligned')
+        dynamics.inverse_dynamics(q, q, q, base=BASE)
+        dynamics.forward_dynamics(q, q, q, {'tool0': np.ones(6)}, 'aligned')

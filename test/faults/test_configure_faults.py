@@ -10,8 +10,9 @@ from faults.arm import TELEPORTED, Arm
 from faults.rows import row
 from std_msgs.msg import String
 
+from processes import node
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.library import robot_path, share_path
 from robodyn_ros.nodes import qos
 from robots import ARM
 
@@ -66,8 +67,37 @@ def test_no_robot_that_can_be_used(controller, remote):
     assert remote.diagnostics['level'] == '2'
     assert remote.commands == [] and remote.node.count_publishers('commands') == 0
     assert remote.set('controller', locked_joints=['slide'], stiffness=[9.0], damping=[1.0],
-                      **USABLE) == ''
+                      robot_compensates_gravity=False, **USABLE) == ''
     assert remote.change('configure') and remote.commands == []
+
+
+@row('parameter file without a section for the node', file='nodes/parameter_files.py',
+     line='        if not any(_matches(name, node) for name in names):\n',
+     instead='        if False:\n')
+def test_parameter_file_without_a_section_for_the_node(start, remote):
+    """With defaults it would run as if the robot did not compensate gravity."""
+    process = start(node('controller'), '--ros-args', '-r', '__node:=pilot', '--params-file',
+                    share_path('config', 'ur.yaml'), '-p', 'urdf:=two_link')
+    assert process.wait(20.0) == 1
+    assert 'ur.yaml has no section for node /pilot, only for /**/controller' in process.text
+
+
+@row('who compensates gravity is not said', file='nodes/gravity_choice.py',
+     line='    if PARAMETER in given or robot in OWN_ROBOTS:\n', instead='    if True:\n')
+def test_who_compensates_gravity_is_not_said(controller, remote):
+    """Of an arm that may be hardware a preset, or a person, has to say it; the log repeats it."""
+    process = controller(urdf="''", description_timeout=0.1)
+    usable = USABLE | {'locked_joints': ['slide'], 'locked_positions': [0.1]}
+    assert remote.set('controller', stiffness=[9.0], damping=[1.0], **usable) == ''
+    assert not remote.change('configure') and remote.state() == 'unconfigured'
+    process.wait_for_line('whether robot arm compensates gravity itself: '
+                          'set robot_compensates_gravity: true where zero effort holds the arm')
+    for choice, told in ((False, 'efforts contain'), (True, 'efforts are published without')):
+        assert remote.set('controller', robot_compensates_gravity=choice) == ''
+        assert remote.change('configure')
+        process.wait_for_line(rf'robot_compensates_gravity: {str(choice).lower()}\): {told}')
+        assert remote.change('cleanup')
+    assert remote.commands == []
 
 
 @row('new robot_description while active', file='nodes/controller.py',

@@ -69,8 +69,8 @@ class Inside:
         self._disturbance += (1.0 - np.exp(-OBSERVER_RATE * PERIOD)) * (
             np.clip(sudden, -most_sudden, most_sudden) - self._disturbance)
         self._velocity, outward = arm.velocity[0], CAUTION * self._disturbance
-        least, most = room(self._joint, self._settings, self._joint.velocity_limit,
-                           arm.position[0], arm.velocity[0])
+        least, most = room(self._joint, self._settings.limit_rate, self._settings.approach_rate,
+                           self._joint.velocity_limit, arm.position[0], arm.velocity[0])
         least, most = min(most, least - min(outward, 0.0)), max(least, most - max(outward, 0.0))
         brought = arm.dynamics.forward_dynamics(arm.position, arm.velocity, law)[0]
         response = np.linalg.inv(arm.dynamics.mass_matrix(arm.position))[0, 0]

@@ -133,7 +133,7 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
 
 
 @row('robot that compensates gravity itself', file='control/cycle.py',
-     line='        v.supply[i] = 0.0 if s.robot_compensates_gravity == 1 else v.gravity[i]\n',
+     line='        v.supply[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]\n',
      instead='        v.supply[i] = v.gravity[i]\n')
 def test_robot_that_compensates_gravity_itself(running, remote):
     """What is published is without g(q), always: no fault, no rising, no end ever brings -g(q)."""
@@ -161,6 +161,51 @@ def test_robot_that_compensates_gravity_itself(running, remote):
         remote.until(lambda: arm.controller.popen.poll() is not None, 'the end')
     assert arm.controller.wait() == 0 and remote.commands[-1] == ZERO
     assert abs(np.array(remote.commands[heard:])).max() < 1e-12
+
+
+class SelfHolding(Arm):
+    """An arm that adds g(q) to what it is told, and measures the sum."""
+
+    def send(self, *seconds, **fields):
+        """The state of now."""
+        last = self.remote.commands[-1] if self.remote.commands else ZERO
+        self.effort = last + self.gravity
+        super().send(*seconds, **fields)
+
+
+@row('measured efforts contradict who compensates gravity', 'GRAVITY_CONTRADICTED',
+     file='control/gravity_check.py', line='    if m.contradictions < CONTRADICTIONS:\n',
+     instead='    if True:\n')
+def test_measured_efforts_contradict_who_compensates_gravity(controller, remote):
+    """The robot adds gravity, which is g(q) twice; once that shows, nothing is commanded."""
+    arm = SelfHolding(remote, controller())
+    arm.configure()
+    with arm.streaming():
+        assert remote.change('activate')
+        remote.until(lambda: arm.phase == 'FAULT', 'the fault')
+        remote.listen(0.5)
+    arm.faulted('GRAVITY_CONTRADICTED')
+    efforts = np.array(remote.commands)
+    thrown = efforts.any(1).sum()
+    assert efforts[:thrown] == near(np.tile(arm.gravity, (thrown, 1)))
+    assert not efforts[thrown:].any()
+    assert thrown < 200
+    arm.refuses_reset('contradict robot_compensates_gravity')
+
+
+@pytest.mark.parametrize('by_robot', [True, False])
+def test_a_simulated_robot_of_which_the_contrary_is_said(start, remote, by_robot):
+    """Neither thrown nor dropped: it stays where it is."""
+    simulator = start(node('simulator'), *SIMULATOR, '-p',
+                      f'compensates_gravity:={str(by_robot).lower()}')
+    controller = start(node('controller'), *CONTROLLER, '-p',
+                       f'robot_compensates_gravity:={str(not by_robot).lower()}')
+    simulator.wait_for_line('simulator ready')
+    assert remote.change('configure')
+    remote.change('activate')
+    remote.until_line(controller, 'FAULT: the measured efforts contradict robot_compensates_grav')
+    assert abs(remote.positions() - POSE).max() < 0.05
+    assert controller.interrupt() == 0
 
 
 def test_simulated_robot_that_compensates_gravity_itself(start, remote):

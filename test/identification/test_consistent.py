@@ -19,7 +19,7 @@ from robodyn_ros.identification.estimation.inertia import (
     with_inertial_parameters,
 )
 
-pytest.importorskip('cvxpy', reason="needs pip install 'robodyn_ros[identify]'")
+pytest.importorskip('cvxpy', reason='needs the extra identify')
 
 NOISE = np.array([2.0, 1.0, 1.0, 0.3])
 

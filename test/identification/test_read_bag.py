@@ -10,6 +10,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from robodyn_ros.errors import RecordingError, UnknownNameError
+from robodyn_ros.extras import pip_install_extra
 from robodyn_ros.identification.recordings.read import read
 
 STORE = get_typestore(Stores.ROS2_HUMBLE)
@@ -157,4 +158,4 @@ def test_without_rosbags_it_says_what_to_install(tmp_path):
                '    print(error)\n')
     said = subprocess.run([sys.executable, '-c', program], text=True, capture_output=True,
                           check=True).stdout
-    assert "pip install 'robodyn_ros[identify]'" in said
+    assert pip_install_extra('identify') in said and 'rosbags' in said

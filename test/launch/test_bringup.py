@@ -4,7 +4,8 @@
 Bring-up by the launch files: a simulated arm floats on the controller's torque; clean exits.
 
 Needs launch_testing, which only a ROS installation has: skipped where it is missing, unless
-REQUIRE_LAUNCH=1 says that it has to be there.
+REQUIRE_LAUNCH=1 says that it has to be there. `python3 -m launch_testing.launch_test` runs this
+file too: it imports no helpers.
 """
 
 import os
@@ -25,25 +26,30 @@ import launch_testing.asserts
 import numpy as np
 import rclpy
 from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from processes import DEADLINE
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.library import robot_path, share_path
 
 ROBOT = 'two_link'
 SAMPLES = 500
+NAMESPACE = 'left'
+DEADLINE = 120.0            # s; this file runs by `python3 -m launch_testing.launch_test` as well
 
 
 @pytest.mark.launch_test
 def generate_test_description():
     demo = PythonLaunchDescriptionSource(str(share_path('launch', 'demo.launch.py')))
     return LaunchDescription([
-        IncludeLaunchDescription(demo, launch_arguments={'robot': ROBOT}.items()),
+        # Of a launch file that includes the demo, and means something else
+        SetLaunchConfiguration('config', '/nosuch/ur.yaml'),
+        SetLaunchConfiguration('commands', 'commands_of_others'),
+        IncludeLaunchDescription(demo, launch_arguments={
+            'robot': ROBOT, 'namespace': NAMESPACE}.items()),
         launch_testing.actions.ReadyToTest(),
     ])
 
@@ -52,7 +58,7 @@ class TestWhileItRuns(unittest.TestCase):
 
     def setUp(self):
         rclpy.init()
-        self.node = rclpy.create_node('test_bringup')
+        self.node = rclpy.create_node('test_bringup', namespace=NAMESPACE)
         self.poses, self.efforts = [], []
         self.node.create_subscription(JointState, 'joint_states', self.on_state,
                                       qos_profile_sensor_data)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from numpy import cos, sin
 
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
-from robodyn_ros.errors import ArgumentError, InertiaError
+from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.validate import mass_matrix
+from robots import differences
 
 NUMBER = st.floats(-2.0, 2.0)
 
@@ -229,3 +230,39 @@ def test_what_else_cannot_be_is_refused_by_name(given):
     with pytest.raises(ArgumentError) as error:
         from_dh([DhLink(0, 0, 1, 0, mass=1.0, com=(1, 0, 0))], **given)
     assert error.value.name == next(iter(given))
+
+
+ROWS = [{'theta': 0, 'd': 0.1, 'a': 0.5, 'alpha': 0.3, 'mass': 2.0, 'com': [0.1, 0, 0],
+         'inertia': [0.1, 0.2, 0.25]},
+        {'theta': 0.2, 'd': 0, 'a': 0.4, 'alpha': 0, 'joint': 'prismatic', 'mass': 1.0}]
+
+
+def test_what_a_yaml_file_may_say_rows_in_python_may_say_too(tmp_path):
+    from robodyn_ros import load_dh
+
+    path = tmp_path / 'arm.yaml'
+    path.write_text(f'name: arm\nconvention: standard\nlinks: {ROWS}\nbase: [0, 0, 0.4]\n'
+                    'tool: [0.1, 0, 0]\n'.replace("'", ''))
+    ours = from_dh(ROWS, base=[0, 0, 0.4], tool=(0.1, 0, 0), name='arm')
+    assert not list(differences(ours, load_dh(path)))
+    assert ours.inertia[0].trace() == pytest.approx(0.55)
+
+
+@pytest.mark.parametrize(('change', 'said'), [
+    ({'mas': 1.0}, "'mas'.*did you mean 'mass'"),
+    ({'inertia': [1.0, 2.0]}, r'shape \(3, 3\) or three, its diagonal'),
+    ({'inertia': [1.0, np.nan, 1.0]}, 'inertia of row 1'),
+    ({'inertia': [1.0, 1.0, -1.0]}, 'no principal moment is negative'),
+])
+def test_rows_that_cannot_be_are_named(change, said):
+    with pytest.raises((ArgumentError, UnknownNameError), match=said):
+        from_dh([ROWS[0] | change])
+
+
+def test_a_row_has_to_be_one_and_whole():
+    with pytest.raises(ArgumentError, match='row 1 has no alpha'):
+        from_dh([{key: value for key, value in ROWS[0].items() if key != 'alpha'}])
+    with pytest.raises(ArgumentError, match='row 1 is 3.*DhLink'):
+        from_dh([3])
+    with pytest.raises(ArgumentError, match=r'tool.*\(4, 4\) or three'):
+        from_dh(ROWS, tool=[0.1, 0.2])

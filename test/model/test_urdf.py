@@ -242,3 +242,8 @@ def test_a_locked_position_that_is_no_number_is_refused(position):
     with pytest.raises(ArgumentError) as error:
         load_urdf(REAL['panda'], locked={**PANDA_LOCKED, 'panda_joint3': position})
     assert error.value.name == 'panda_joint3'
+
+
+def test_a_part_of_a_joints_name_is_enough_to_suggest_it():
+    with pytest.raises(UnknownNameError, match="did you mean 'panda_finger_joint1'"):
+        load_urdf('panda', locked={'finger': 0.02})

@@ -4,9 +4,10 @@
 
 import pytest
 from nodes.rig import WAYS, Rig, each_way
+from sensor_msgs.msg import JointState
 
 from robodyn_ros.control import guard
-from robodyn_ros.nodes import data_path
+from robodyn_ros.nodes import data_path, serialized
 
 
 @each_way
@@ -45,6 +46,30 @@ def test_each_start_begins_anew(node, trigger, path):
     rig.until(lambda: rig.controller.memory['cycles'][0] > 200)
     assert heard and rig.published == [] and rig.controller.phase == guard.INACTIVE
     rig.run()
+    rig.loop.stop()
+
+
+@pytest.mark.parametrize('numbered', [True, False])
+def test_a_middleware_that_does_not_number_messages(node, monkeypatch, numbered):
+    """Two publishers are then told by their count, although one of them has other joints."""
+    taken = serialized.sample
+
+    def told(message, info):            # as rclpy tells of it under such a middleware
+        return taken(message, info if numbered else {**info, 'publication_sequence_number': None})
+    monkeypatch.setattr(serialized, 'sample', told)
+    rig = Rig(node, 'timer')
+    rig.run()
+    rig.loop.look_for_state_publishers()
+    cycles, elapsed = rig.controller.memory['cycles'], rig.controller.memory['cycles'][0]
+    rig.until(lambda: cycles[0] > elapsed + 20)
+    assert rig.controller.phase == guard.RUNNING
+    other = node.create_publisher(JointState, 'joint_states', 10)
+    rig.until(lambda: rig.loop._states.publisher_count() == 2)
+    rig.loop.look_for_state_publishers()
+    elapsed = cycles[0]
+    rig.until(lambda: cycles[0] > elapsed + 20)
+    assert rig.controller.reason_code == ('NO_REASON' if numbered else 'TWO_STATE_PUBLISHERS')
+    node.destroy_publisher(other)
     rig.loop.stop()
 
 

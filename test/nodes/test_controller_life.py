@@ -6,6 +6,7 @@ import gc
 import signal
 
 import numpy as np
+import pytest
 from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
 from rclpy.lifecycle import TransitionCallbackReturn
 
@@ -20,6 +21,16 @@ def test_a_controller_that_ended_is_gone(start, remote):
     assert remote.change('configure') and controller.interrupt() == 0
     remote.until(lambda: not remote.node.count_services('/controller/change_state'), 'the end',
                  deadline=10.0)     # what is not said is believed for 20 s
+
+
+@pytest.mark.parametrize('name', ['controller', 'simulator'])
+def test_help_and_unknown_arguments(start, name):
+    """Neither starts a node, which would wait for ever."""
+    asked = start(node(name), '--help')
+    assert asked.wait() == 0
+    assert '--params-file' in asked.text and '  urdf (str): ' in asked.text
+    wrong = start(node(name), '--bogus', '--ros-args', '-p', 'urdf:=two_link')
+    assert wrong.wait() == 2 and 'unrecognized arguments: --bogus' in wrong.text
 
 
 def test_a_signal_ends_the_wait_for_states(start, remote):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import rclpy
+from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import Parameter as RosParameter
 
 from robodyn_ros.errors import ParameterError
@@ -44,6 +45,31 @@ def test_defaults_and_descriptors(node):
     gain = node.describe_parameter('gain')
     assert gain.description == 'a gain [N]' and gain.floating_point_range[0].to_value == 2.0
     assert node.describe_parameter('count').integer_range[0].from_value == 1
+
+
+def test_all_can_be_asked_for_at_once(node):
+    """One unset parameter would make rclpy answer nothing: `ros2 param dump` does ask so."""
+    p = Parameters(node, TABLE)
+    handle, = (s for s in node.services if s.srv_type is GetParameters)
+    answer = handle.callback(GetParameters.Request(names=list(p.table)),
+                             GetParameters.Response())
+    kinds = [value.type for value in answer.values]
+    assert kinds == [p.table[name].descriptor().type for name in p.table]
+    assert put(node, gains=[1.0]) == '' and p['gains'] == [1.0]
+
+
+def test_what_somebody_has_set_is_known(node):
+    """At the start or later, be it to the default; what is refused was not set."""
+    assert Parameters(node, TABLE).given == set()
+    context = rclpy.Context()
+    context.init(['--ros-args', '-p', 'gain:=1.0'])
+    other = rclpy.create_node('other', context=context)
+    p = Parameters(other, TABLE)
+    assert p.given == {'gain'}
+    assert put(other, mode='pd') == '' and put(other, count=99) != ''
+    assert p.given == {'gain', 'mode'}
+    other.destroy_node()
+    context.shutdown()
 
 
 @pytest.mark.parametrize(('bad', 'named'), [

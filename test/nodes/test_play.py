@@ -7,12 +7,14 @@ import time
 
 import numpy as np
 import pytest
-from nodes.bring_up import POSE
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
+from processes import node as node_command
 from robodyn_ros import load_urdf
 from robodyn_ros.demo.motion import waypoints
 from robodyn_ros.errors import RosError, TrajectoryError
@@ -27,6 +29,7 @@ from robodyn_ros.nodes.session import session
 
 PLAY = [sys.executable, '-m', 'robodyn_ros.cli', 'play']
 TOPIC = '/controller/joint_trajectory'
+OK = DiagnosticStatus.OK
 MODEL = load_urdf(robot_path('two_link'))
 START = np.array(POSE) + [0.2, -0.3]
 DURATION = 3.0
@@ -102,6 +105,29 @@ def test_the_publisher_before_it_is_named(pair, remote, start, motion):
     assert player.interrupt() == 130
     assert 'the controller has the whole trajectory' in ' '.join(player.text.split()).lower()
     assert controller.interrupt() == 0
+
+
+def test_two_arms_are_told_apart(start, motion):
+    """The diagnostics carry namespace and robot: the left arm is played to, the right stands."""
+    heard = {}
+    here = ['-r', '__ns:=/left']
+    with session('listening') as ear:
+        ear.node.create_subscription(
+            DiagnosticArray, '/diagnostics',
+            lambda message: heard.update((told.name, told) for told in message.status), 10)
+        start(node_command('controller'), '--ros-args', '-r', '__ns:=/right')
+        start(node_command('simulator'), *SIMULATOR, *here).wait_for_line('simulator ready')
+        start(node_command('controller'), *CONTROLLER, *here, '-p', 'mode:=computed_torque', '-p',
+              'autostart:=true').wait_for_line('RUNNING')
+        names = {f'{side}/controller: control loop' for side in ('left', 'right')}
+        assert ear.until(lambda: {*heard} == {*names, 'left/controller: timing'}, 20.0), heard
+        assert ear.until(lambda: heard['left/controller: control loop'].level == OK, 20.0)
+    assert {name: told.hardware_id for name, told in heard.items()} == {
+        'left/controller: control loop': 'left/two_link',
+        'left/controller: timing': 'left/two_link', 'right/controller: control loop': 'right'}
+    player = start(PLAY, motion[0], '--topic', '/left/controller/joint_trajectory', '--states',
+                   '/left/joint_states', '--approach', 1.0)
+    assert player.wait() == 0, player.text
 
 
 def test_controllers_of_others_are_played_to_unconfirmed(start, motion, node):

@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robodyn_ros import load_urdf
 from robodyn_ros.control.reference import sample
 from robodyn_ros.model.library import robot_path
-from robodyn_ros.nodes.references import FURTHEST, MOST_BYTES, References
+from robodyn_ros.nodes.references import FURTHEST, JUST_NOW, MOST_BYTES, References, Throttle
 from trajectories import trajectory_bytes
 
 DEADLINE = 60.0             # s; reached only by a test that fails
@@ -201,6 +201,22 @@ def test_a_stream_of_refusals_is_not_all_logged(desk, capfd):
     assert told == desk.references.refused and said.count('trajectory refused') < 500
 
 
+def test_a_stream_of_trajectories_is_not_all_logged(desk, capfd):
+    """As many a second as teleoperation sends would flood the log."""
+    for _ in range(30):
+        assert desk.send(goal(points=[point(*POSE, at=9.0)]))
+    said = capfd.readouterr().err
+    assert 10 <= said.count('following a trajectory of 1 waypoints') < 15
+    assert desk.references.accepted == 30
+
+
+def test_lines_that_were_not_logged_are_counted():
+    throttle = Throttle(2.0, 0.0)
+    assert [throttle.line(str(k)) for k in range(5)] == ['0', '1', '', '', '']
+    throttle._left = 1.0
+    assert throttle.line('then') == 'then (3 more before it)'
+
+
 def test_one_publisher_only(desk, capfd):
     """With two, each is refused and both are named; what is followed goes on; then one is left."""
     assert desk.send(goal(points=[point(0.4, 0.4, at=0.5)])) and desk.references.trouble == ''
@@ -232,6 +248,29 @@ def test_stamps(node, on_ros_time):
     assert not desk.send(stamped(Time(sec=start // 10**9 + FAR)))
     desk.arm.rig.run(3.5)
     assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
+    desk.close()
+
+
+@pytest.mark.parametrize('on_ros_time', [False, True])
+def test_a_stamp_of_now_means_at_once(node, on_ros_time):
+    """It is past when it comes; the motion begins then, whole and from the present reference."""
+    desk = Desk(node, on_ros_time)
+    for k, ago in enumerate((0.0, 0.8 * JUST_NOW)):
+        now = desk.arm.now() if on_ros_time else 1e-9 * node.get_clock().now().nanoseconds
+        start = round(1e9 * (now - ago))
+        before = desk.arm.controller._v.target.copy()
+        assert desk.send(JointTrajectory(
+            joint_names=NAMES, points=[point(0.4 - 0.1 * k, 0.4)],
+            header=Header(stamp=Time(sec=start // 10**9, nanosec=start % 10**9))))
+        points = desk.arm.controller._points
+        begins = float(points.header['start'][0])
+        assert desk.arm.now() < begins < desk.arm.now() + 0.1
+        assert sample(points, begins)[0] == pytest.approx(before, abs=1e-9)
+        desk.arm.rig.run(1.2)
+        assert desk.arm.rig.q == pytest.approx([0.4 - 0.1 * k, 0.4], abs=1e-3)
+    now = desk.arm.now() if on_ros_time else 1e-9 * node.get_clock().now().nanoseconds
+    start = round(1e9 * (now - 2 * JUST_NOW))
+    assert not desk.send(stamped(Time(sec=start // 10**9, nanosec=start % 10**9)))
     desk.close()
 
 

@@ -106,12 +106,21 @@ def test_command_line(installed, tmp_path):
                                    env=installed.env)
 
 
+def test_executables_say_whose_they_are(installed):
+    """Those without robodyn_ are for `ros2 run` alone, and not among everybody's programs."""
+    for name in ('controller', 'simulator'):
+        assert (installed.executables / f'robodyn_{name}').is_file()
+        by_ros2_run = installed.executables.parts[-2:] == ('lib', 'robodyn_ros')
+        assert (installed.executables / name).is_file() == by_ros2_run
+
+
 def test_nodes_run_together_and_end_cleanly(installed, start, tmp_path):
     pytest.importorskip('rclpy', reason='needs ROS 2: the extra [ros], or an installation')
-    simulator = start(installed.executables / 'simulator', '--ros-args', '-p', 'urdf:=two_link',
-                      '-p', 'publish_description:=true', env=installed.env, cwd=tmp_path)
+    simulator = start(installed.executables / 'robodyn_simulator', '--ros-args', '-p',
+                      'urdf:=two_link', '-p', 'publish_description:=true', env=installed.env,
+                      cwd=tmp_path)
     simulator.wait_for_line('simulator ready: two_link')
-    controller = start(installed.executables / 'controller', '--ros-args', '-p',
+    controller = start(installed.executables / 'robodyn_controller', '--ros-args', '-p',
                        'autostart:=true', env=installed.env, cwd=tmp_path)
     controller.wait_for_line('RUNNING')
     assert controller.interrupt() == 0

@@ -31,6 +31,8 @@ def place(tmp_path: Path) -> Path:
     folder.mkdir()
     for name in ('make.py', 'Makefile', 'setup.py', 'setup.cfg', 'package.xml', 'pyproject.toml'):
         shutil.copy(ROOT / name, folder)
+    (folder / 'robodyn_ros').mkdir()
+    shutil.copy(ROOT / 'robodyn_ros' / 'extras.py', folder / 'robodyn_ros')
     return folder
 
 

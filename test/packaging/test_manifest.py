@@ -30,6 +30,21 @@ def test_setup_reads_the_version(clean):
     assert shown.stdout.split()[-1] == VERSION
 
 
+def test_rosdep_finds_each_key_in_the_system():
+    """`rosdep install`, and the packages of the build farm, take none that only pip has."""
+    keys = [element.text for element in ElementTree.parse(ROOT / 'package.xml').getroot()
+            if element.tag.endswith('depend')]
+    assert keys and not [key for key in keys if key.endswith('-pip')]
+
+
+def test_colcon_test_runs_what_says_that_an_installation_works(clean):
+    """Not everything, which takes half an hour: pytest without arguments, as colcon calls it."""
+    listed = subprocess.run([sys.executable, '-m', 'pytest', '--collect-only', '-q'], cwd=ROOT,
+                            env=clean, text=True, capture_output=True)
+    files = {line.partition('::')[0] for line in listed.stdout.splitlines() if '::' in line}
+    assert 'test/nodes/test_controller_life.py' in files and len(files) < 10, listed.stdout
+
+
 def test_changelog_begins_with_the_version():
     headings = re.findall(r'^(\S+)(?: \(.*\))?\n-{3,}$', (ROOT / 'CHANGELOG.rst').read_text(),
                           re.MULTILINE)

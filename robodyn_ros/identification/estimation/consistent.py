@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from ...dynamics import Batch
 from ...errors import IdentificationError
+from ...extras import pip_install_extra
 from ...model.pose import spread
 from ...model.robot import RobotModel
 from .base import BaseParameters
@@ -176,7 +177,7 @@ def _cvxpy() -> Any:
     except ImportError as why:
         raise IdentificationError(
             f'consistent parameters need {why.name}, which is not installed', name=str(why.name),
-            remedy="run `pip install 'robodyn_ros[identify]'`") from None
+            remedy=f'run `{pip_install_extra("identify")}`') from None
     return cvxpy
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import RecordingError, UnknownNameError
+from ...extras import pip_install_extra
 from ...model.robot import RobotModel
 from .headers import by_number
 from .recording import Recording
@@ -38,7 +39,7 @@ def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
     except ImportError:
         raise RecordingError(
             f'{path.name} is a bag, and what reads it is not installed', name='rosbags',
-            value=str(path), remedy="run `pip install 'robodyn_ros[identify]'`") from None
+            value=str(path), remedy=f'run `{pip_install_extra("identify")}`') from None
     try:
         with AnyReader([_storage(path)],
                        default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:

@@ -1,0 +1,57 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The pace of a caller's own loop, compared with the rate that the gains were judged with."""
+
+import logging
+from math import inf, nan
+
+ROUNDING = 1e-6         # periods
+SLOW = 1.5              # periods: a step that comes so late is a late one
+SLOW_STEPS = 10         # late steps in a row that are told of
+SHARE = 0.1             # of a new interval in the mean
+LONGEST = 10.0          # s; a longer interval is a pause
+
+_log = logging.getLogger(__name__)
+
+
+class Pace:
+    """How often steps come. Times are those that :meth:`missed` is given [s]."""
+
+    def __init__(self):
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget everything: the next step is the first one."""
+        self._last, self._behind, self._slow = -inf, 0.0, 0
+        #: Mean interval between the latest steps [s], NaN before the second one.
+        self.interval = nan
+
+    def missed(self, now: float, period: float, timeout: float) -> int:
+        """
+        Return how many periods have passed without a step before this one.
+
+        What is left over is kept: a step every 1.25 periods misses one of four. Time that stands
+        still, jumps back or passes the ``timeout`` [s], which is a stall, counts nothing.
+        """
+        elapsed, self._last = now - self._last, now
+        if not 0.0 < elapsed <= LONGEST:
+            return 0
+        mean = self.interval if self.interval > 0.0 else elapsed
+        self.interval = mean + SHARE * (elapsed - mean)
+        self._slow = self._slow + 1 if elapsed > SLOW * period else 0
+        if self._slow == SLOW_STEPS:
+            _log.warning('%s', self.sentence(period))
+        if elapsed > timeout:
+            return 0
+        behind = max(0.0, self._behind + elapsed / period - 1.0)
+        whole = int(behind + ROUNDING)
+        self._behind = behind - whole
+        return whole
+
+    def sentence(self, period: float) -> str:
+        """Return what a person has to know of steps that come late, empty where they do not."""
+        if not self.interval > (1.0 + ROUNDING) * period:
+            return ''
+        return (f'step is called every {1e3 * self.interval:.3g} ms, and rate = {1 / period:.4g} '
+                f'Hz promises every {1e3 * period:.3g} ms: set rate to '
+                f'{1 / self.interval:.3g}, with which gains are judged, or call step as often')

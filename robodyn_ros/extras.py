@@ -1,0 +1,86 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Optional dependencies, and the command that installs them.
+
+`setup.py` runs this file on its own to declare the extras: it imports the standard library only.
+"""
+
+import re
+import shlex
+import sys
+import sysconfig
+from pathlib import Path
+from platform import machine
+
+# What the nodes need of ROS 2, for a machine that has none. Never a requirement: a ROS
+# installation brings its own rclpy, which these wheels would shadow. With it goes mcap, for the
+# files of the flight recorder.
+ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
+       'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
+
+EXTRAS = {
+    'ros': ['mcap', *(f'ros-kilted-{part}' for part in ROS)],
+    'ros-jazzy': ['mcap', *(f'ros-jazzy-{part}' for part in ROS)],      # instead of ros
+    'sim': [
+        'example-robot-data',
+        'matplotlib',
+        'mujoco>=3.14',             # earlier ones ignore the rpy of an inertial with products
+    ],
+    'identify': [
+        'clarabel',                 # what cvxpy solves with here
+        'cvxpy',
+        'jinja2',
+        'matplotlib',
+        'rosbags>=0.11',            # bags of ROS 2, read without ROS
+    ],
+    'bench': [
+        'cmeel-eigen',              # headers that Pinocchio's C++ wants
+    ],
+    'test': [
+        # Where there are packages of it; elsewhere `fuzz wire` cannot hunt, and says so.
+        'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
+        'and python_version < "3.14"',
+        'colcon-common-extensions',
+        'hypothesis',
+        'mypy==2.4.*',
+        'pin',
+        'pytest==8.3.*',            # the last that launch_testing runs under
+        'pytest-xdist',
+        'ruff==0.17.*',
+        'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
+        'types-PyYAML',
+        'xacro',
+    ],
+}
+
+
+def pip_install(*packages: str) -> str:
+    """
+    Return the command that installs these packages, in the versions that the extras ask for.
+
+    The packages are named one by one: this package itself is not on PyPI, so that
+    `pip install 'robodyn_ros[sim]'` would find nothing.
+    """
+    versions = {re.split('[^A-Za-z0-9_.-]', line)[0]: line.partition(';')[0]
+                for extra in EXTRAS.values() for line in extra}
+    command = ['pip', 'install', *(['--break-system-packages'] if _externally_managed() else [])]
+    return shlex.join([*command, *(versions.get(package, package) for package in packages)])
+
+
+def pip_install_extra(extra: str) -> str:
+    """Return the command that installs everything in an extra."""
+    return pip_install(*(re.split('[^A-Za-z0-9_.-]', line)[0] for line in EXTRAS[extra]))
+
+
+def install_ros() -> str:
+    """Return how to get ROS 2: PyPI has it for Linux on x86_64 and Python below 3.14 only."""
+    if sys.platform == 'linux' and machine() == 'x86_64' and sys.version_info < (3, 14):
+        return f'source your ROS 2 installation, or run `{pip_install_extra("ros")}`'
+    return 'source your ROS 2 installation'
+
+
+def _externally_managed() -> bool:
+    """Whether pip refuses to install into this Python, as that of Debian and Ubuntu (PEP 668)."""
+    return (sys.prefix == sys.base_prefix
+            and Path(sysconfig.get_path('stdlib'), 'EXTERNALLY-MANAGED').exists())

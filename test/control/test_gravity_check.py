@@ -1,0 +1,116 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A wrong choice of who compensates gravity is found by the measured efforts."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from control.rig import Rig
+
+from robodyn_ros import load_urdf
+from robodyn_ros.control.records import MODES
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.model.library import robot_path
+
+POSE = np.array([0.3, 0.5])
+SOFT = {'stiffness': [100.0, 25.0], 'damping': [20.0, 5.0], 'acceleration_kp': [25.0],
+        'acceleration_kd': [10.0]}      # stable with efforts 5 ms late
+CODE = 'GRAVITY_CONTRADICTED'
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    """The textbook 2R arm."""
+    return load_urdf(robot_path('two_link'))
+
+
+class Drives(Rig):
+    """
+    Drives that add g(q) themselves, or not; until the first command brakes hold the arm.
+
+    :param by_robot: whether they do; ``delay``: ticks until a command acts.
+    :param feels: share of gravity that the measured efforts carry.
+    :param choice: robot_compensates_gravity.
+    """
+
+    def __init__(self, model, by_robot, choice, *, delay=0, feels=1.0, noise=0.0, **settings):
+        super().__init__(model, POSE, robot_compensates_gravity=choice,
+                         loop_delay=max(0.002, 1e-3 * delay), **SOFT, **settings)
+        self.by_robot, self.feels, self.noise = by_robot, feels, noise
+        self.acting = None
+        self.commands = deque(delay * [None])
+        self.random = np.random.default_rng(1)
+
+    def sense(self):
+        g = self.dynamics.gravity(self.q)
+        free = self.acting is None              # of commands: brakes, or the drives, hold it
+        felt = (g if free else self.acting + self.by_robot * g) - (1.0 - self.feels) * g
+        self.tau = felt + self.noise * self.random.standard_normal(2)
+        super().sense()
+
+    def tick(self):
+        self.sense()
+        published = self.controller.step(self.time)
+        self.commands.append(self.controller.tau.copy() if published else None)
+        if (acts := self.commands.popleft()) is not None:
+            self.acting = acts
+            self.published.append(acts)
+        if self.acting is not None:
+            for _ in range(self.substeps):
+                h = self.period / self.substeps
+                effort = self.acting + self.by_robot * self.dynamics.gravity(self.q)
+                self.qd += h * self.dynamics.forward_dynamics(self.q, self.qd, effort)
+                self.q += h * self.qd
+        self.time += self.period
+
+
+@pytest.mark.parametrize('delay', [0, 5])
+@pytest.mark.parametrize('mode', MODES)
+@pytest.mark.parametrize('by_robot', [False, True])
+def test_a_right_choice_is_never_contradicted(two_link, by_robot, mode, delay):
+    """At rest, in fast motion, with noise and efforts that come late."""
+    rig = Drives(two_link, by_robot, by_robot, delay=delay, noise=0.05, mode=mode)
+    rig.rise()
+    if mode != 'gravity_compensation':
+        rig.controller.follow(Waypoints(two_link.joint_names, [0.5], [POSE + [0.3, -0.3]]),
+                              rig.time)
+    rig.run(1.5)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.controller.memory['feels_gravity'][0] == 1
+
+
+@pytest.mark.parametrize('delay', [0, 5])
+@pytest.mark.parametrize('fault_action', ['ramp', 'hold'])
+@pytest.mark.parametrize('by_robot', [False, True])
+def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(two_link, by_robot, fault_action,
+                                                                delay):
+    """The fault latches within milliseconds, and its efforts are those of the other choice."""
+    rig = Drives(two_link, by_robot, not by_robot, delay=delay, fault_action=fault_action)
+    rig.controller.arm()
+    while not rig.published:
+        rig.run(0.001)
+    rig.run(0.005 + 0.001 * delay)
+    assert rig.phase == 'FAULT' and rig.controller.reason_code == CODE
+    rig.run(0.4)
+    assert abs(rig.q - POSE).max() < 0.01 + 0.003 * delay and abs(rig.qd).max() < 0.01
+    g = rig.dynamics.gravity(rig.q)
+    assert rig.published[-1] == pytest.approx(np.zeros(2) if by_robot else g, abs=0.05)
+
+    rig.controller.arm()
+    rig.run(0.1)
+    assert rig.controller.objection == ('the measured efforts contradict '
+                                        'robot_compensates_gravity')
+    rig.controller.disarm()
+    rig.controller.stop()
+    rig.run(0.5)
+    assert rig.phase == 'INACTIVE' and list(rig.published[-1]) == [0.0, 0.0]
+
+
+@pytest.mark.parametrize('by_robot', [False, True])
+def test_sensors_that_feel_no_gravity_tell_nothing(two_link, by_robot):
+    """Currents, or efforts without gravity, as UR robots give them."""
+    rig = Drives(two_link, by_robot, by_robot, feels=0.0, arming_effort=10.0)
+    rig.rise()
+    rig.run(1.5)
+    assert rig.phase == 'RUNNING' and rig.controller.memory['feels_gravity'][0] == 0

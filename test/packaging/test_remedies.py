@@ -1,0 +1,83 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every `pip install` that an error message or a page gives finds its packages."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from robodyn_ros import extras
+from robodyn_ros.extras import EXTRAS, install_ros, pip_install, pip_install_extra
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [ROOT / 'make.py', ROOT / 'README.md', *(ROOT / 'docs').glob('*.md'),
+           *(ROOT / 'robodyn_ros').rglob('*.py'), *(ROOT / 'benchmarks').rglob('*.py'),
+           *(ROOT / 'test' / 'fuzz').rglob('*.py'), *(ROOT / 'launch').glob('*.py')]
+WRITTEN = re.compile(r'pip install ((?:--\S+ )*(?:\'[^\']+\'|"[^"]+"|[a-z][\w.-]+)'
+                     r'(?: (?:\'[^\']+\'|"[^"]+"|[a-z]+-[\w.-]+))*)')
+OFFLINE = ('Retrying', 'connection error', 'ConnectionError', 'Temporary failure in name')
+
+
+def written() -> set[str]:
+    """Every argument of `pip install` in the sources and pages."""
+    return {match[1] for path in SOURCES if path.name != 'extras.py'
+            for match in WRITTEN.finditer(path.read_text())}
+
+
+def dry_run(*arguments: str, cwd: Path | None = None) -> None:
+    """Let pip look for packages in the index, as if none were installed; offline is a skip."""
+    done = subprocess.run([sys.executable, '-m', 'pip', 'install', '--dry-run', '--no-deps',
+                           '--ignore-installed', '--retries', '1', *arguments], cwd=cwd,
+                          text=True, capture_output=True, timeout=300)
+    if done.returncode and any(word in done.stderr for word in OFFLINE):
+        pytest.skip('no package index can be reached')
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize('extra', ['identify', 'sim', 'bench', 'ros'])
+def test_packages_of_an_extra_are_found(extra):
+    if extra == 'ros' and 'pip install' not in install_ros():
+        pytest.skip('no wheels of ROS 2 for this platform or Python')
+    command = shlex.split(pip_install_extra(extra))
+    assert command[:2] == ['pip', 'install'] and len(command) - 2 == len(EXTRAS[extra])
+    dry_run(*command[2:])
+
+
+def test_packages_that_texts_name_are_found():
+    names = {word for text in written() for word in shlex.split(text)
+             if not word.startswith(('.', '--'))}
+    assert {'example-robot-data', 'mcap', 'rosbags'} <= names
+    dry_run(*sorted(names))
+
+
+def test_extras_that_texts_name_are_declared():
+    named = {extra.strip() for text in written() for word in shlex.split(text)
+             if word.startswith('.[') for extra in word[2:-1].split(',')}
+    assert {'identify', 'sim'} <= named <= set(EXTRAS)
+
+
+def test_a_checkout_installs_with_an_extra():
+    """`pip install '.[sim]'`, as the README and docs write it; over 5 s: builds in isolation."""
+    dry_run('.[sim]', cwd=ROOT)
+
+
+def test_nothing_names_the_package_on_an_index():
+    """This package is in no index: `pip install robodyn_ros` would fail."""
+    for path in SOURCES:
+        if path.name != 'extras.py':
+            assert not re.search(r'pip install [\'"]?robodyn', path.read_text()), path
+
+
+def test_versions_are_those_of_the_extras():
+    assert pip_install('mujoco', 'mcap', 'PyYAML') == "pip install 'mujoco>=3.14' mcap PyYAML"
+
+
+def test_a_managed_python_needs_one_word_more(monkeypatch, tmp_path):
+    (tmp_path / 'EXTERNALLY-MANAGED').touch()
+    monkeypatch.setattr(extras.sysconfig, 'get_path', lambda name: tmp_path)
+    monkeypatch.setattr(extras.sys, 'base_prefix', sys.prefix)
+    assert pip_install('mcap') == 'pip install --break-system-packages mcap'

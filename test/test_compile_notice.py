@@ -1,0 +1,89 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a person sees of code that takes long to compile: a real compiler, on a cold cache."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# Compiles twice for longer than the patience, which may be shortened so that the test is quick
+SCRIPT = '''
+import sys
+from robodyn_ros import Dynamics, compile_notice, load_urdf
+compile_notice.AFTER = compile_notice.REFRESH = float(sys.argv[1])
+dynamics = Dynamics(load_urdf('two_link'))
+dynamics.pose([0.1, 0.2], 'tool0')
+dynamics.gravity([0.1, 0.2])
+'''
+COMMAND = [sys.executable, '-c', SCRIPT]
+
+
+def environment(folder, **more):
+    return {**os.environ, 'ROBODYN_CACHE_DIR': str(folder), 'PYTHONPATH': str(ROOT), **more}
+
+
+def test_one_line_while_it_compiles_and_none_when_it_loads(tmp_path):
+    compiled, loaded = (
+        subprocess.run([*COMMAND, patience], env=environment(tmp_path), check=True,
+                       capture_output=True, text=True, timeout=120) for patience in ('0.05', '1'))
+    assert compiled.stdout == loaded.stdout == loaded.stderr == ''
+    assert compiled.stderr.count('\n') == 1 and 'compiling pose' in compiled.stderr
+
+
+def test_it_can_be_turned_off(tmp_path):
+    done = subprocess.run([*COMMAND, '0.05'], check=True, capture_output=True, text=True,
+                          env=environment(tmp_path, ROBODYN_PROGRESS='0'), timeout=120)
+    assert done.stderr == ''
+
+
+def test_a_terminal_shows_progress_and_is_left_clean(tmp_path):
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen([*COMMAND, '0.05'], env=environment(tmp_path), stderr=theirs)
+    os.close(theirs)
+    shown = b''
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:                 # the child has ended
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert child.wait(timeout=120) == 0
+    assert b'compiling pose' in shown and b'compiling gravity' in shown
+    assert shown.endswith(b'\r\x1b[K')
+
+
+def test_a_stderr_that_is_closed_stops_nothing(tmp_path):
+    script = 'import sys\nsys.stderr.close()\n' + SCRIPT
+    done = subprocess.run([sys.executable, '-c', script, '0.05'], env=environment(tmp_path),
+                          timeout=120)
+    assert done.returncode == 0
+
+
+# What Linux alone has: the library is to run wherever Numba does
+ELSEWHERE = '''
+import os, sys
+for name in [n for n in dir(os) if n.startswith('sched_')]:
+    delattr(os, name)
+for name in ('fcntl', 'resource', 'termios', 'grp', 'pwd'):
+    sys.modules[name] = None
+import numpy as np
+from robodyn_ros import Controller, Dynamics, Settings, load_urdf, simulate
+dynamics = Dynamics(load_urdf('two_link'))
+assert dynamics.batch.threads >= 1
+assert dynamics.batch.gravity(np.zeros((200, 2))).shape == (200, 2)
+Controller(dynamics.model, Settings(), specialize=False).step(0.0)
+'''
+
+
+def test_the_library_needs_nothing_of_linux_alone():
+    pytest.importorskip('mujoco')
+    subprocess.run([sys.executable, '-c', ELSEWHERE], check=True, timeout=300,
+                   env={**os.environ, 'PYTHONPATH': str(ROOT)})

@@ -1,0 +1,112 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a person finds who looks around: names, texts of objects, signatures, robots by name."""
+
+import inspect
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+import robodyn_ros
+from robodyn_ros import Controller, Dynamics, from_dh, load_urdf, robot_names
+from robodyn_ros.errors import UrdfError
+from robodyn_ros.model import library
+from robodyn_ros.model.library import share_path
+
+# What importing the package must not load, and what asking for a name loads
+LAZY = '''
+import sys
+import robodyn_ros
+assert not {'numba', 'mujoco', 'numpy', 'rclpy', 'scipy'} & sys.modules.keys()
+robodyn_ros.Controller, robodyn_ros.load_urdf
+assert not {'mujoco', 'rclpy'} & sys.modules.keys()
+'''
+DESCRIPTIONS = '''
+from types import SimpleNamespace
+DESCRIPTIONS = {'toy_description': SimpleNamespace(has_urdf=True),
+                'offline_description': SimpleNamespace(has_urdf=True),
+                'xacro_description': SimpleNamespace(has_urdf=True),
+                'mesh_mj_description': SimpleNamespace(has_urdf=False)}
+'''
+
+
+def test_the_package_lists_what_it_offers():
+    assert set(robodyn_ros.__all__) == set(dir(robodyn_ros)) >= {
+        'Controller', 'Dynamics', 'RobotModel', 'Settings', 'load_urdf', 'simulate'}
+    manifest = ElementTree.parse(share_path('package.xml'))
+    assert robodyn_ros.__version__ == manifest.findtext('version')
+    for name in robodyn_ros.__all__:
+        assert getattr(robodyn_ros, name) is not None
+    with pytest.raises(AttributeError, match='Dynamic'):
+        _ = robodyn_ros.Dynamic
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    subprocess.run([sys.executable, '-c', LAZY], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(('name', 'joints'), [('two_link', 2), ('talos_reduced', 32)])
+def test_a_model_is_told_in_a_line(name, joints):
+    text = repr(load_urdf(name))
+    assert len(text) < 300 and f'nv={joints}' in text and 'joint_names=[' in text
+
+
+def public_functions():
+    yield from (from_dh, load_urdf, robodyn_ros.simulate, robodyn_ros.DhLink, Controller)
+    for kind in (Dynamics, type(Dynamics(load_urdf('two_link')).kernels)):
+        yield from (f for name, f in inspect.getmembers(kind, inspect.isfunction)
+                    if not name.startswith('_'))
+
+
+@pytest.mark.parametrize('function', public_functions(), ids=lambda f: f.__qualname__)
+def test_signatures_can_be_read(function):
+    text = str(inspect.signature(function))
+    assert '_typing' not in text and len(text) < 520
+
+
+def test_robots_have_names():
+    names = robot_names()
+    assert len(names) == len(set(names)) > 50 and {'two_link', 'panda', 'ur5', 'xarm7'} <= {*names}
+    assert load_urdf('xarm7').nv == 7
+    assert load_urdf('ur10').joint_names[0] == 'shoulder_pan_joint'
+    with pytest.raises(UrdfError, match='did you mean xarm7.*robot_names'):
+        load_urdf('xarm')
+
+
+def test_a_file_comes_before_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'panda').write_text(library.robot_path('rp').read_text())
+    assert load_urdf('panda').name == load_urdf('rp').name
+
+
+@pytest.fixture
+def described(tmp_path, monkeypatch):
+    """A package that has the interface of robot_descriptions, and needs no network."""
+    folder = tmp_path / 'robot_descriptions'
+    folder.mkdir()
+    (folder / '__init__.py').write_text(DESCRIPTIONS)
+    urdf = library.robot_path('arm6')
+    (folder / 'toy_description.py').write_text(f'URDF_PATH = {str(urdf)!r}')
+    (folder / 'xacro_description.py').write_text("XACRO_PATH = '/robots/arm.urdf.xacro'")
+    (folder / 'offline_description.py').write_text("raise OSError('no route to host')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [n for n in sys.modules if n.partition('.')[0] == 'robot_descriptions']:
+        monkeypatch.delitem(sys.modules, name)
+    yield
+    for name in [n for n in sys.modules if n.partition('.')[0] == 'robot_descriptions']:
+        del sys.modules[name]
+
+
+@pytest.mark.usefixtures('described')
+def test_robots_of_robot_descriptions():
+    assert load_urdf('toy').joint_names == load_urdf('toy_description').joint_names \
+        == load_urdf('arm6').joint_names
+    assert 'toy_description' in robot_names() and 'mesh_mj_description' not in robot_names()
+    with pytest.raises(UrdfError, match='no route to host'):
+        load_urdf('offline')
+    with pytest.raises(UrdfError, match=r'arm\.urdf\.xacro.*expand it'):
+        load_urdf('xacro')
+    with pytest.raises(UrdfError, match="no robot 'mesh'"):
+        load_urdf('mesh')
