@@ -29,7 +29,8 @@ def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGa
     Return gains that the controller accepts, with three significant digits.
 
     Stiffness and damping are KP and KD times the diagonal of M(q). They are lower where the arm
-    has so little inertia in some other pose that they would be unstable there.
+    has so little inertia in some other pose that they would be unstable there; stiffness is then
+    as much lower as damping is.
 
     :param pose: q (nv,) [rad | m].
     :param settings: with the ``rate`` and the ``loop_delay`` for which the gains shall be stable.
@@ -37,7 +38,7 @@ def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGa
     inertia = Dynamics(model).mass_matrix(pose).diagonal()
     stiffness, damping = settings.stable(model, rounded_down(KP * inertia),
                                          rounded_down(KD * inertia))
-    # Less damping without less stiffness would swing
+    # Less damping at the same stiffness would let the joint oscillate
     stiffness = np.minimum(stiffness, rounded_down(KP / KD * damping))
     ones = np.ones(model.nv)
     kp, kd = highest(np.eye(model.nv), KP * ones, KD * ones, 1.0 / settings.rate,

@@ -5,6 +5,7 @@
 from pathlib import Path
 
 from ..errors import UrdfError
+from ..extras import pip_install
 
 SUFFIX = '.xacro'
 
@@ -40,7 +41,7 @@ def expanded(path: str | Path) -> str:
         import xacro
     except ImportError:
         raise UrdfError(f'{path} is xacro, which is not installed', name=str(path),
-                        remedy='run `pip install xacro`, or give a URDF: `xacro FILE > '
+                        remedy=f'run `{pip_install("xacro")}`, or give a URDF: `xacro FILE > '
                                'robot.urdf`') from None
     try:
         return xacro.process_file(str(path)).toxml()
