@@ -39,8 +39,8 @@ def test_kinematics_gravity_and_inverse_dynamics_are_pinocchio_s(model):
     lambda d: d.forward_dynamics(Q, QD, QDD),
     lambda d: d.forward_dynamics(*map(np.array, (Q, QD, QDD))),     # the shortest way
     lambda d: d.forward_dynamics_derivatives(Q, QD, QDD),
-    lambda d: d.task_space(Q, QD, 'tool', 'xz'),
-    lambda d: d.task_velocity_terms(Q, 'tool', 'xz'),
+    lambda d: d.task_space(Q, QD, 'tool', 'xz', 'aligned'),
+    lambda d: d.task_velocity_terms(Q, 'tool', 'xz', 'aligned'),
     lambda d: d.batch.forward_dynamics([Q], [QD], [QDD]),
     lambda d: d.kernels.forward_dynamics])
 def test_what_needs_the_inverse_of_the_mass_matrix_names_the_joint(model, call):
