@@ -24,6 +24,7 @@ STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
 SAG = 0.1                   # rad
+FOLLOWING = 25.0            # 1/s², least gain with which friction and noise leave a reference near
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ class Healthy(Motion):
     def _change(self, world: World) -> None:
         # pd brings no gravity: it is for gains that hold the arm all the same
         sag = abs(world.plant.dynamics.gravity(world.plant.q)) / world.settings.stiffness
-        modes = MODES if (sag < SAG).all() else tuple(m for m in MODES if m != 'pd')
+        fit = {'pd': sag.max() < SAG,
+               'computed_torque': min(world.settings.acceleration_kp) >= FOLLOWING}
+        modes = [mode for mode in MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)
         if world.subject.use(mode=mode):
