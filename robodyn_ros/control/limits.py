@@ -23,7 +23,7 @@ BRAKING_RATE = 5.0
 # How fast the estimate of the disturbance follows [1/s], and how much of it counts: more than all,
 # for what grows is more by the time at which the efforts act.
 OBSERVER_RATE, CAUTION = 100.0, 1.5
-MOST_OF_A_SAMPLE = 0.2      # share in the estimate that one sample has in a slow loop
+MOST_OF_A_SAMPLE = 0.3      # share in the estimate that one sample has in a slow loop
 # `limit_rate` is at most this share of one over the delay, `approach_rate` at most this share of
 # `limit_rate`. With more, what corrects an error overshoots before it is seen to act.
 DELAY_SHARE, APPROACH_SHARE = 0.8, 0.2
@@ -91,8 +91,8 @@ def predict(s, joints, m, v):
 
 
 def effective_delay(s, v, i):
-    """Return ``loop_delay`` and by how much the states of a joint come later or rarer [s]."""
-    return s.loop_delay + max(0.0, v.late[i]) + max(0.0, v.interval[i] - s.period)
+    """Return ``loop_delay``, or how late and rare states of a joint are, if that is more [s]."""
+    return max(s.loop_delay, v.late[i] + v.interval[i])
 
 
 def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, share):

@@ -24,7 +24,7 @@ STRETCH = 20.0              # s of one run
 TURN = 2.0, 5.0             # s between two changes of what goes on
 PUSH = 0.04                 # of the effort limit
 SAG = 0.1                   # rad
-FOLLOWING = 25.0            # 1/s², least gain with which friction and noise leave a reference near
+FOLLOWING = 50.0            # 1/s², least gain with which friction and noise leave a reference near
 
 
 @dataclass(frozen=True)

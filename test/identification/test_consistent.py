@@ -143,6 +143,6 @@ def test_mass_that_is_not_positive_is_refused_by_name(robot):
 
 def test_what_to_install_is_said(robot, monkeypatch):
     monkeypatch.setitem(sys.modules, 'clarabel', None)      # as if it were not installed
-    with pytest.raises(IdentificationError, match=r'robodyn_ros\[identify\]') as caught:
+    with pytest.raises(IdentificationError, match='pip install clarabel') as caught:
         identify(robot, motion(robot, 100), weight=1.0)
     assert caught.value.name == 'clarabel'
