@@ -92,7 +92,7 @@ def predict(s, joints, m, v):
 
 def effective_delay(s, v, i):
     """Return ``loop_delay``, or how late and rare states of a joint are, if that is more [s]."""
-    return max(s.loop_delay, v.late[i] + v.interval[i])
+    return max(s.loop_delay, v.late[i] + max(0.0, v.interval[i] - s.period))
 
 
 def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, share):

@@ -106,12 +106,13 @@ class ControllerNode(LifecycleNode):
         path = data_path.reach(p['data_path'], self, controller, decoder, self._commands,
                                self._simulation_clock, tally, trigger=p['trigger'], spin=spin)
         self._states = path.states
+        # The watching thread looks at it as soon as there is a loop
+        self._command_publishers = CommandPublishers(self, self._commands, controller.outside)
         self.loop = ControlLoop(
             controller, decoder, path, self._commands.publish,
             self._commands.get_subscription_count, tally,
             ros_time=self._simulation_clock.now if self._simulation_clock else None,
             scheduling=wanted, spin=spin)
-        self._command_publishers = CommandPublishers(self, self._commands, controller.outside)
         self._stops = StopTopics(
             self, controller.outside, lambda: controller.phase in DRIVEN,
             heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
