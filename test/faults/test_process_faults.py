@@ -204,6 +204,7 @@ def test_a_simulated_robot_of_which_the_contrary_is_said(start, remote, by_robot
     assert remote.change('configure')
     remote.change('activate')
     remote.until_line(controller, 'FAULT: the measured efforts contradict robot_compensates_grav')
+    remote.until(lambda: len(remote.states) > 100, 'states')    # of before and after the fault
     assert abs(remote.positions() - POSE).max() < 0.05
     assert controller.interrupt() == 0
 
