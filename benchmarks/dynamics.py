@@ -21,10 +21,10 @@ from numpy import ndarray
 from rich.console import Console
 
 from robodyn_ros import Dynamics, RobotModel, load_urdf
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
-from . import compiled, ours, peers, results
-from .contest import STATES, Contestant, Missing, States, interleaved
+from . import reference_cpp, reference_libraries, results, robodyn_subject
+from .interleaved_timer import STATES, Contestant, Missing, States, interleaved
 from .picture import draw
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,7 +63,7 @@ def bench(robots: Annotated[list[str] | None, typer.Argument(
     library = None
     if cpp:
         try:
-            library = compiled.library(output, say)
+            library = reference_cpp.library(output, say)
         except Missing as missing:
             say(f'Without Pinocchio in C++, and all that is compared with it: {missing}.')
     found: dict[str, Any] = {'machine': _machine(load, library is not None), 'rounds': rounds,
@@ -101,15 +101,15 @@ class _All:
 
     def __init__(self, model: RobotModel, urdf: str, locked: Mapping[str, float], states: States,
                  library, say: Callable[[str], None]):
-        theirs, order = peers.pinocchio_model(urdf, model, locked)
-        self._loop = compiled.CompiledPinocchio(library, theirs) if library else None
+        theirs, order = reference_libraries.pinocchio_model(urdf, model, locked)
+        self._loop = reference_cpp.CompiledPinocchio(library, theirs) if library else None
         names = tuple(results.QUANTITIES)
         everybody: Contestants = {
-            **dict(ours.contestants(model, states, names, loops=library is not None)),
-            **dict(peers.binding(theirs, order, states)),
-            **dict(peers.numpy(model, states))}
+            **dict(robodyn_subject.contestants(model, states, names, loops=library is not None)),
+            **dict(reference_libraries.binding(theirs, order, states)),
+            **dict(reference_libraries.numpy(model, states))}
         try:
-            everybody |= dict(peers.mujoco_contestants(urdf, model, locked, states))
+            everybody |= dict(reference_libraries.mujoco_contestants(urdf, model, locked, states))
         except Missing as missing:
             say(f'Without MuJoCo: {missing}.')
         if self._loop:
@@ -129,7 +129,7 @@ def compare(model: RobotModel, states: States, contestants: Contestants) -> None
     """RuntimeError if one of them computes something else than :class:`Dynamics` does."""
     dynamics = Dynamics(model)
     for (quantity, way), contestant in contestants.items():
-        count = len(ours.QUANTITIES[quantity].inputs)
+        count = len(robodyn_subject.QUANTITIES[quantity].inputs)
         for k in range(STATES):
             right = getattr(dynamics, quantity)(*(table[k] for table in states.inputs(count)))
             error = _difference(contestant.answer(k), right)
@@ -154,7 +154,8 @@ def _machine(load: float, cpp: bool) -> dict[str, Any]:
                platform.machine())
     return {'cpu': cpu, 'load': load, 'python': platform.python_version(),
             'numba': numba.__version__, 'pinocchio': pin.__version__, 'mujoco': mujoco.__version__,
-            'compiler': ' '.join((compiled.compiler_version(), *compiled.FLAGS)) if cpp else None}
+            'compiler': (' '.join((reference_cpp.compiler_version(), *reference_cpp.FLAGS))
+                         if cpp else None)}
 
 
 if __name__ == '__main__':

@@ -27,8 +27,8 @@ from rich.console import Console
 
 from robodyn_ros.demo.processes import ending_once
 from robodyn_ros.demo.run import environment
-from robodyn_ros.realtime.machine import PRIORITY, attempt
 from robodyn_ros.realtime.scheduling import Scheduling
+from robodyn_ros.realtime.system_checks import PRIORITY, attempt
 
 from . import loop_results as results
 from .loop_peers import PEERS, WAKE_UPS, answering, process_time, wake_ups

@@ -15,8 +15,8 @@ import numpy as np
 from numpy import ndarray
 
 from robodyn_ros.demo.processes import Child, running
-from robodyn_ros.realtime.machine import PRIORITY
-from robodyn_ros.realtime.recording import load
+from robodyn_ros.realtime.system_checks import PRIORITY
+from robodyn_ros.realtime.timing_log import load
 
 from .plant import NAMESPACE, REST, ROOT, Remote
 
@@ -64,7 +64,7 @@ PEERS = {
     'inline_fifo': _ours('ours, native, inline, FIFO', 'native', 'inline', fifo=True),
 }
 # Whose wake-ups at 1 kHz are timed; a hog is a thread that keeps the interpreter
-HOGGED = 'benchmarks.hogged'
+HOGGED = 'benchmarks.gil_contention'
 WAKE_UPS = {
     'timer_alone': _tutorial('rclpy timer', 'timer'),
     'native_alone': _ours('ours, native', 'native', 'timer'),

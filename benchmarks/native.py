@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from robodyn_ros.dynamics.numba_types import pointer
 from robodyn_ros.jit import jitable, load
-from robodyn_ros.realtime import rcl, rules
+from robodyn_ros.realtime import rcl, timing_rules
 from robodyn_ros.wire.effort import EffortEncoder
 
 NOBODY = SimpleNamespace(pointer=0)
@@ -87,7 +87,8 @@ def speak(w, timespec, message, number, values, times, first, count, period):
     """Publish a state at each point of the grid; return how many points were missed."""
     missed = 0
     for k in range(first, first + count):
-        w.deadline, late = rules.next_point(w.deadline, period, rcl.nanoseconds(w, timespec))
+        w.deadline, late = timing_rules.next_point(w.deadline, period,
+                                                   rcl.nanoseconds(w, timespec))
         missed += late
         rcl.sleep_until(w, timespec, w.deadline)
         number[0] = values[k % values.shape[0]]
@@ -104,7 +105,7 @@ def compiled() -> ModuleType:
     """Return the two functions as machine code."""
     rcl.check_symbols()
     jitable(rcl)
-    return load('loop_bench', TEXT, (rcl, jitable(rules), jitable(sys.modules[__name__])))
+    return load('loop_bench', TEXT, (rcl, jitable(timing_rules), jitable(sys.modules[__name__])))
 
 
 class Heard(NamedTuple):

@@ -28,12 +28,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robodyn_ros import Dynamics, RobotModel, load_urdf
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import qos
-from robodyn_ros.nodes.serialized import LeftAlone, never_called
-from robodyn_ros.realtime.grid import sharpen_timers
-from robodyn_ros.realtime.machine import PRIORITY
+from robodyn_ros.nodes.raw_subscription import LeftAlone, never_called
+from robodyn_ros.realtime.periodic_timer import sharpen_timers
 from robodyn_ros.realtime.scheduling import Outcome, Scheduling, middleware_threads, scheduled
+from robodyn_ros.realtime.system_checks import PRIORITY
 from robodyn_ros.wire.joint_state import JointStateEncoder
 
 from .native import Ear, Voice

@@ -24,16 +24,16 @@ from std_msgs.msg import Float64MultiArray
 from robodyn_ros.cli import loop_report
 from robodyn_ros.demo.processes import Child, ending_once, running
 from robodyn_ros.demo.run import environment
-from robodyn_ros.nodes.serialized import LeftAlone, never_called
-from robodyn_ros.realtime.machine import PRIORITY, attempt
-from robodyn_ros.realtime.recording import load, save
+from robodyn_ros.nodes.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.scheduling import Scheduling
+from robodyn_ros.realtime.system_checks import PRIORITY, attempt
+from robodyn_ros.realtime.timing_log import load, save
 
 from .loop_peers import CONFIG
 from .native import Ear
 from .plant import HEARD, ROOT
-from .sleeper import ASLEEP
 from .soak_results import RUNNING, Check, judge, seen_by, stalls
+from .wakeup_node import ASLEEP
 
 OUTPUT = ROOT / 'build' / 'soak'
 RATE, JOINTS = 1000.0, 7
@@ -131,7 +131,7 @@ class _Run:
                 priority=self.priority, lock_memory='true' if self.priority else 'false',
                 cpus=f'[{self.mine}]', arming_timeout='60.0', timing_file=self.timing)}
         load = {'busy': [sys.executable, '-c', BUSY.format(self.other)],
-                'sleeper': [sys.executable, '-m', 'benchmarks.sleeper', str(self.mine),
+                'sleeper': [sys.executable, '-m', 'benchmarks.wakeup_node', str(self.mine),
                             str(self.priority), str(self.sleeps)]}
         with self._listening() as (ear, spin), running(nodes, self.output, self.env) as children:
             end = time.monotonic() + START

@@ -27,8 +27,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from robodyn_ros.control.records import MODES
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {

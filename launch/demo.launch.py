@@ -23,7 +23,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from robodyn_ros.control.records import MODES
+from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {

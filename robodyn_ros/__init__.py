@@ -38,7 +38,7 @@ _MODULES = {'Controller': '.control.controller', 'DhLink': '.model', 'Dynamics':
 def __getattr__(name: str) -> object:
     """Load what is asked for when it is (PEP 562): Numba alone takes most of a second."""
     if name == '__version__':
-        return import_module('.model.library', __name__).package_version()
+        return import_module('.model.resources', __name__).package_version()
     if name not in _MODULES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     return getattr(import_module(_MODULES[name], __name__), name)

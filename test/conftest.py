@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
+from stall_monitor import Watch
 
 from processes import Process, claim_domain
-from stalls import Watch
 
 if TYPE_CHECKING:
     from nodes.remote import Remote

@@ -9,7 +9,7 @@ import numpy as np
 from lxml import etree
 
 from robodyn_ros import RobotModel
-from robodyn_ros.model.library import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path
+from robodyn_ros.model.resources import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path
 
 OWN = {name: robot_path(name) for name in OWN_ROBOTS}
 REAL = {name: robot_path(name) for name in EXAMPLE_ROBOTS}

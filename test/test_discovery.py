@@ -12,8 +12,8 @@ import pytest
 import robodyn_ros
 from robodyn_ros import Controller, Dynamics, from_dh, load_urdf, robot_names
 from robodyn_ros.errors import UrdfError
-from robodyn_ros.model import library
-from robodyn_ros.model.library import share_path
+from robodyn_ros.model import resources
+from robodyn_ros.model.resources import share_path
 
 # What importing the package must not load, and what asking for a name loads
 LAZY = '''
@@ -77,7 +77,7 @@ def test_robots_have_names():
 
 def test_a_file_comes_before_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / 'panda').write_text(library.robot_path('rp').read_text())
+    (tmp_path / 'panda').write_text(resources.robot_path('rp').read_text())
     assert load_urdf('panda').name == load_urdf('rp').name
 
 
@@ -87,7 +87,7 @@ def described(tmp_path, monkeypatch):
     folder = tmp_path / 'robot_descriptions'
     folder.mkdir()
     (folder / '__init__.py').write_text(DESCRIPTIONS)
-    urdf = library.robot_path('arm6')
+    urdf = resources.robot_path('arm6')
     (folder / 'toy_description.py').write_text(f'URDF_PATH = {str(urdf)!r}')
     (folder / 'xacro_description.py').write_text("XACRO_PATH = '/robots/arm.urdf.xacro'")
     (folder / 'offline_description.py').write_text("raise OSError('no route to host')")

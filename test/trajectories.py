@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from robodyn_ros.wire.encode import Writer
+from robodyn_ros.wire.cdr_writer import Writer
 
 
 def head(names, number, stamp, frame_id):

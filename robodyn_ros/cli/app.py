@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from ..errors import RosError
-from ..model.library import package_version
-from . import lab  # noqa: F401  (its commands)
+from ..model.resources import package_version
+from . import identification_commands  # noqa: F401  (its commands)
 from .arguments import locked_joints, numbers
-from .common import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
+from .options import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
 
 
 def _version(asked: bool) -> None:
@@ -33,7 +33,7 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             tip: Tip = '',
             at: At = '') -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
-    from ..demo.robot import choose
+    from ..catalog.robots import choose
     from .inspect import report
 
     chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
@@ -59,8 +59,8 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
              'state to the effect of its efforts (s); gains are stable up to it.')] = 0.002
          ) -> None:
     """Write a commented parameter file: limits, stable gains, and what the URDF lacks."""
-    from ..demo.requirements import check
-    from ..demo.robot import choose, description
+    from ..catalog.requirements import check
+    from ..catalog.robots import choose, description
 
     check('init', ['rclpy'], RosError)
     from ..control.settings import Settings
@@ -123,7 +123,7 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
            root: Root = '',
            tip: Tip = '') -> None:
     """Compile the code of a robot in advance; report cold and cached start-up times."""
-    from ..demo.robot import choose
+    from ..catalog.robots import choose
     from .warmup import names, start, table
 
     model = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None).model
@@ -181,8 +181,8 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
              help='Folder for the picture, the parameter files and the logs of the nodes.')
          ] = Path('build/demo')) -> None:
     """Simulate a robot over ROS 2: free fall, gravity compensation, a push, a trajectory."""
-    from ..demo.requirements import check
-    from ..demo.robot import choose
+    from ..catalog.requirements import check
+    from ..catalog.robots import choose
 
     check()
     from ..demo.run import run

@@ -14,17 +14,18 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import RobodynError
-from ..realtime import machine
+from ..realtime import system_checks
+from ..realtime.rate_recommendation import Verdict, judge
 from ..realtime.scheduling import Scheduling
-from ..realtime.verdict import Verdict, judge
-from ..realtime.wake_up import Case, Lateness, compiled, measure
+from ..realtime.wakeup_latency import Case, Lateness, compiled, measure
 
 RATES = (1000.0, 4000.0)        # Hz, measured
 SPIN = 50e-6                    # s
 DDS_SHARE = 0.15                # of the time, for round trips
-FIFO = Scheduling(priority=machine.PRIORITY)
-ALL = Scheduling(priority=machine.PRIORITY, lock_memory=True, keep_awake=True)
-MARKS = {machine.FINE: ('✓', 'green'), machine.FAIR: ('·', 'yellow'), machine.BAD: ('✗', 'red')}
+FIFO = Scheduling(priority=system_checks.PRIORITY)
+ALL = Scheduling(priority=system_checks.PRIORITY, lock_memory=True, keep_awake=True)
+MARKS = {system_checks.FINE: ('✓', 'green'), system_checks.FAIR: ('·', 'yellow'),
+         system_checks.BAD: ('✗', 'red')}
 LOOPS = {(False, False): 'Python', (False, True): 'Python busy', (True, False): 'native',
          (True, True): 'native busy'}
 LONG = 60.0                     # s, from which on one wake-up in 1000 means something
@@ -43,7 +44,7 @@ class Level(NamedTuple):
 
 def run(seconds: float, out: Console) -> None:
     """Look, measure for about so long, and print what it means."""
-    facts = machine.facts()
+    facts = system_checks.facts()
     out.print(_facts(facts))
     levels = _levels()
     with out.status('compiling the loop without the interpreter ...'):
@@ -61,7 +62,7 @@ def _levels() -> list[Level]:
     """What can be had on this machine."""
     plain = Level('plain', 'no parameter set', Scheduling(), 0.0)
     granted = {name: value for name, value in vars(ALL).items()
-               if value and not machine.attempt(Scheduling(**{name: value})).refused}
+               if value and not system_checks.attempt(Scheduling(**{name: value})).refused}
     words = [f'{name}: {str(value).lower()}' for name, value in granted.items()]
     tuned = Level('tuned', ', '.join([*words, f'spin: {SPIN:.5f}']), Scheduling(**granted), SPIN)
     fifo = Level('FIFO', words[0], FIFO, 0.0) if 'priority' in granted else None
@@ -90,9 +91,9 @@ def _measure(levels: list[Level], seconds: float, out: Console) -> tuple[Found, 
 
 
 def _round_trip(seconds: float) -> RenderableType:
-    from ..nodes import round_trip
+    from ..nodes import latency_probe
     try:
-        trips, lost = round_trip.measure(seconds)
+        trips, lost = latency_probe.measure(seconds)
     except RobodynError as error:
         return Text(f'DDS round trip: not measured, {error}', 'red')
     if not len(trips):
@@ -109,7 +110,7 @@ def _us(seconds: float) -> str:
     return f'{us:.1f}' if us < 9.95 else f'{us:.0f}'
 
 
-def _facts(facts: list[machine.Fact]) -> Table:
+def _facts(facts: list[system_checks.Fact]) -> Table:
     table = Table(title='This machine', title_justify='left', title_style='bold', box=None,
                   show_header=False, padding=(0, 1))
     for fact in facts:
@@ -146,7 +147,7 @@ def _four(run: Lateness) -> ndarray:
     return np.percentile(run.late, (50, 99, 99.9, 100))
 
 
-def _verdict(found: Found, facts: list[machine.Fact], levels: list[Level]) -> RenderableType:
+def _verdict(found: Found, facts: list[system_checks.Fact], levels: list[Level]) -> RenderableType:
     verdicts = {key: judge([run.late for run in runs], max(RATES)) for key, runs in found.items()}
     table = Table(box=box.SIMPLE_HEAD, title='Rate that is sustained [Hz]', title_justify='left',
                   title_style='bold', pad_edge=False)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from ..demo.robot import choose
+from ..catalog.robots import choose
 from ..errors import ArgumentError
 from ..lagrange import derive, latex, text
 from ..lagrange.report import WIDTH
-from ..model.library import rows_path
+from ..model.resources import rows_path
 from ..model.robot import RobotModel
 
 NARROW = 40             # columns below which formulas are not broken any more

@@ -14,14 +14,14 @@ from rich.console import Console, Group
 from rich.progress import Progress
 from rich.table import Table
 
-from ..demo.robot import Robot
+from ..catalog.robots import Robot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
 from ..extras import pip_install
+from ..identification.excitation.collision_geometry import KINDS, shapes
 from ..identification.excitation.fourier import Fourier
 from ..identification.excitation.motion_limits import Shares, motion_limits
-from ..identification.excitation.search import Excitation, excite
-from ..identification.excitation.shapes import KINDS, shapes
+from ..identification.excitation.optimize import Excitation, excite
 from ..identification.excitation.trajectory_file import JointTrajectory, write
 
 if TYPE_CHECKING:

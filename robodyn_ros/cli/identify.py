@@ -12,12 +12,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..demo.robot import Robot
+from ..catalog.robots import Robot
 from ..errors import ArgumentError
-from ..identification.chain import Identification, Wishes
-from ..identification.chain import run as identify
 from ..identification.estimation.payload import Payload, find_payload
 from ..identification.friction_file import read_friction
+from ..identification.pipeline import Identification, Wishes
+from ..identification.pipeline import run as identify
 from ..identification.preparation.options import Options
 from ..identification.preparation.prepare import prepare
 from ..identification.recordings.read import read
@@ -95,7 +95,7 @@ def _factor(value: Any) -> Any:
 def run(path: Path, robot: Robot, recording: Recording, wishes: Wishes, output: Path,
         out: Console, words: Sequence[str]) -> None:
     """Identify, print what was understood and found, and write the files."""
-    from ..identification.outputs import URDF, write_all
+    from ..identification.result_files import URDF, write_all
 
     found = identify(recording, robot.model, wishes)
     notes(found.notes[len(recording.notes):], out)

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
+from ..catalog.robots import Robot
 from ..control.settings import Settings
-from ..demo.robot import Robot
 from ..errors import ArgumentError
 from ..nodes.controller_file import controller_file, missing, parameters
 

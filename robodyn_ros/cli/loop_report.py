@@ -13,8 +13,8 @@ from rich.table import Table
 
 from ..errors import ArgumentError
 from ..extras import pip_install
-from ..realtime.recording import Recording, load
 from ..realtime.statistics import rate, spread
+from ..realtime.timing_log import Recording, load
 from .pictures import save
 
 COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ..errors import UrdfError
 from ..identification.repair import Change, repaired_urdf
-from ..model.library import robot_path
+from ..model.resources import robot_path
 from ..model.xacro_file import expanded, is_xacro
 
 

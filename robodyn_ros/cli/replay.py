@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.table import Table
 
 from ..control import guard
-from ..control.flight_arrays import Flown
-from ..control.flight_file import read
-from ..control.records import GRAVITY_COMPENSATION, MODES, Vectors
-from ..control.replay import Agreement, Replay, latched
+from ..control.dtypes import GRAVITY_COMPENSATION, MODES, Vectors
 from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
+from ..flight_recorder.arrays import Flown
+from ..flight_recorder.file import read
+from ..flight_recorder.replay import Agreement, Replay, latched
 from ..jit import machine
 from .pictures import save
 

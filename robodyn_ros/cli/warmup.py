@@ -31,8 +31,8 @@ TRIGGERS = 'timer', 'state'         # inline is for those who ask for it
 
 def names(everything: bool) -> list[str]:
     """Return what the controller needs, or that and all quantities that concern no frame."""
-    from ..dynamics.bodies import CALLED
-    from ..dynamics.quantities import QUANTITIES
+    from ..dynamics.model_data import CALLED
+    from ..dynamics.signatures import QUANTITIES
     more = [name for name, quantity in QUANTITIES.items()
             if everything and not quantity.options and name not in CALLED]
     ros = find_spec('rclpy') is not None
@@ -87,21 +87,21 @@ def table(model: RobotModel, wanted: list[str], cold: dict[str, dict[str, Any]],
 def work(urdf: str, wanted: list[str]) -> None:
     """Load what is wanted and print how long each took."""
     from ..control.compile import compiled
-    from ..dynamics.bodies import parameters
-    from ..dynamics.quantities import TABLE
-    from ..dynamics.specialise import bind, operations, with_kernels
+    from ..dynamics.model_data import parameters
+    from ..dynamics.signatures import TABLE
+    from ..dynamics.specialize import bind, operations, with_kernels
     from ..model.urdf import load_urdf
-    from ..wire.compile import decoders
+    from ..wire.compile import compiled_decoders
 
     robot = parameters(load_urdf(Path(urdf)))
     for name in wanted:
         begin = time.perf_counter()
         if name == DECODERS:
-            loaded = [f for f in vars(decoders()).values() if hasattr(f, 'stats')]
+            loaded = [f for f in vars(compiled_decoders()).values() if hasattr(f, 'stats')]
         elif name == CYCLE:
             loaded = [compiled().cycle]
         elif name.startswith(NATIVE):
-            from ..nodes.data_path import compiled_loop
+            from ..nodes.transport import compiled_loop
 
             loaded = [compiled_loop(name.removeprefix(NATIVE))]
         else:

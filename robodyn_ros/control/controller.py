@@ -10,17 +10,15 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics import Dynamics
-from ..dynamics.bodies import Robot, parameters, workspace
-from ..dynamics.specialise import with_kernels
+from ..dynamics.model_data import Robot, parameters, workspace
+from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError, TrajectoryError
+from ..flight_recorder.history import History, Version
 from ..model.robot import RobotModel
 from ..wire.joint_state import STATE, no_state
-from . import flight, guard
+from . import guard, ring_buffer
 from .compile import compiled
-from .history import History, Version
-from .limits import SHARE
-from .pace import Pace
-from .records import (
+from .dtypes import (
     ARM,
     DISARM,
     GRAVITY_COMPENSATION,
@@ -30,9 +28,11 @@ from .records import (
     OUTSIDE,
     STOP,
 )
-from .reference import Points, sample
+from .limits import SHARE
+from .pace import Pace
 from .settings import Settings
 from .trajectory import Waypoints, interpolate, splice
+from .trajectory_tracking import Points, sample
 
 # Share of the effort limit by which gravity may change while the arm is driven, if measured
 # efforts do not agree with it
@@ -72,7 +72,7 @@ class Controller:
         self.tau = np.zeros(model.nv)
         self.settings, self._law = settings, 0
         self._judged: tuple = ()            # `stability` of settings known to be stable
-        self._flight, self._v = flight.recorder(model.nv, recorded)
+        self._flight, self._v = ring_buffer.recorder(model.nv, recorded)
         #: What the flight recorder knows.
         self.history = History(self._flight)
         self._work = workspace(model)
@@ -103,7 +103,7 @@ class Controller:
         self.outside['request'] = NO_REQUEST
         self._points, self._streamed = Points.none(self.model.nv), 0
         self._pace.begin()
-        flight.begin(self._flight, self.memory, self.tau)
+        ring_buffer.begin(self._flight, self.memory, self.tau)
         self.history.begin(self._records, self._points)
 
     def use(self, settings: Settings) -> None:

@@ -4,8 +4,17 @@
 
 from math import inf
 
-from . import gravity_check, guard, laws, limits, motion_checks, plausibility, reference, velocity
-from .records import (
+from . import (
+    gravity_check,
+    guard,
+    laws,
+    limits,
+    motion_checks,
+    plausibility,
+    trajectory_tracking,
+    velocity_estimator,
+)
+from .dtypes import (
     COMPUTED_TORQUE,
     GRAVITY_COMPENSATION,
     JOINT_IMPEDANCE,
@@ -20,11 +29,11 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     Advance the controller to the time ``now`` [s] and write its efforts; True: publish them.
 
     :param gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve: the robot's dynamics,
-        see :mod:`robodyn_ros.dynamics.terms`, with their parameters ``robot`` and ``work``.
+        see :mod:`robodyn_ros.dynamics.entry_points`, with their parameters ``robot`` and ``work``.
     :param joints: (nv,) records ``JOINT``; ``settings``: (1,) ``SETTINGS``.
     :param outside: (1,) ``OUTSIDE``, what only the outside knows.
     :param state: (nv,) records ``wire.joint_state.STATE``, times on the clock of ``now``.
-    :param points: the reference, see :class:`~.reference.Points`.
+    :param points: the reference, see :class:`~.trajectory_tracking.Points`.
     :param memory: (1,) ``MEMORY`` and ``v``, ``Vectors``: kept from cycle to cycle.
     :param tau: (nv,) [N·m | N] efforts, in the model's joint order.
     """
@@ -64,7 +73,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         m.observing = 0
     if trusted:
         reason, joint = plausibility.judge(joints, s, state, m, v, driving)
-        unmeasured = velocity.observe(s, state, m, v, elapsed)
+        unmeasured = velocity_estimator.observe(s, state, m, v, elapsed)
         trusted = reason != guard.STATE_INCONSISTENT
     limits.predict(s, joints, m, v)
     if m.phase == guard.INACTIVE:
@@ -117,7 +126,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         if guard.rising(joints, s, v, 0.0 if unheard else dt, tau):
             guard.enter(m, guard.RUNNING, now)
             m.mode, m.serial = s.mode, points.header[0].serial
-            reference.hold_here(m, v)
+            trajectory_tracking.hold_here(m, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
         mode, gravity_alone = s.mode, False
@@ -125,8 +134,8 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             mode, gravity_alone = GRAVITY_COMPENSATION, True
         if m.mode != mode or changed or jumped or unheard:
             m.mode = mode
-            reference.hold_here(m, v)
-        reference.follow(points, m, v, now)
+            trajectory_tracking.hold_here(m, v)
+        trajectory_tracking.follow(points, m, v, now)
         if mode == GRAVITY_COMPENSATION:
             laws.gravity_compensation(v)
         elif mode == PD:

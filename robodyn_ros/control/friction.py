@@ -24,7 +24,7 @@ from numpy import ndarray
 
 from ..errors import ParameterError
 from ..model.robot import RobotModel
-from .stability import MARGIN
+from .gain_stability import MARGIN
 
 VELOCITIES = ('friction_velocity', 'stribeck_velocity')
 CURVE = ('viscous_friction', 'coulomb_friction', 'static_friction', 'backward_viscous_friction',

@@ -9,12 +9,12 @@ The guard: may the arm be driven, and what happens when it may not.
 Arming is asked for, never automatic: while it is, the guard counts fresh samples that give no
 cause for objection and lets the arm rise after enough of them. A fault is left by arming alone.
 How much of an effort the arm is given is decided in :mod:`.limits`. Everything here is plain
-arithmetic on the records of :mod:`.records`; time comes in as a number.
+arithmetic on the records of :mod:`.dtypes`; time comes in as a number.
 """
 
 from math import inf, isfinite, isnan
 
-from .records import ARM, DISARM, NO_REQUEST, STOP, VELOCITY_OR_FAULT
+from .dtypes import ARM, DISARM, NO_REQUEST, STOP, VELOCITY_OR_FAULT
 
 PHASES = ('INACTIVE', 'RISING', 'RUNNING', 'STOPPING', 'FAULT')
 INACTIVE, RISING, RUNNING, STOPPING, FAULT = range(len(PHASES))

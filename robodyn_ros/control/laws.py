@@ -3,7 +3,7 @@
 """
 The control laws: from where the arm is and should be, the effort that takes it there.
 
-Each writes ``v.wanted`` (nv,) [N·m | N] from the :class:`~.records.Vectors` ``v`` and the gains
+Each writes ``v.wanted`` (nv,) [N·m | N] from the :class:`~.dtypes.Vectors` ``v`` and the gains
 ``joints``. Sources: Siciliano, Sciavicco, Villani, Oriolo, Robotics (2009), section 8.5.
 """
 

@@ -20,7 +20,7 @@ Each new sample of a joint is compared with the last one that was accepted:
 from math import exp, inf, nan, pi
 
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
-from .velocity import CREDIBLE
+from .velocity_estimator import CREDIBLE
 
 OVERSPEED = 1.1             # velocity limits; what the limits let pass stays below it
 JUMP = 2.0                  # velocity limits: a change of position that is still a motion

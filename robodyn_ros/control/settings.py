@@ -13,11 +13,11 @@ from ..errors import ParameterError
 from ..model.payload import with_payload
 from ..model.pose import spread
 from ..model.robot import RobotModel
+from .dtypes import JOINT, MISSING_VELOCITY, MODES, SETTINGS
 from .friction import CURVE, check_compensation, viscous, with_friction
+from .gain_stability import check, highest
 from .limits import APPROACH_SHARE, DELAY_SHARE
-from .records import JOINT, MISSING_VELOCITY, MODES, SETTINGS
 from .setting_fields import checked, choice, number, numbers
-from .stability import check, highest
 
 # Of limits.keep_inside [1/s]: as fast as is calm with efforts that act up to 5 ms late, and slow
 # enough for the acceleration to follow. Chosen with test/control/test_limits.py.
@@ -140,7 +140,7 @@ class Settings:
         Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
 
         :param joints: (nv,) ``JOINT``.
-        :raises ParameterError: see :func:`~.stability.check`.
+        :raises ParameterError: see :func:`~.gain_stability.check`.
         """
         period, names = 1.0 / self.rate, model.joint_names
         check(names, judged(model), joints['stiffness'], joints['damping'], period,

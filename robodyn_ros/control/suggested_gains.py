@@ -9,8 +9,8 @@ from numpy import ndarray
 
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
+from .gain_stability import highest, rounded_down
 from .settings import TWICE, Settings
-from .stability import highest, rounded_down
 
 KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
 

@@ -13,7 +13,7 @@ from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
-from .reference import HEADER, Points, sample
+from .trajectory_tracking import HEADER, Points, sample
 
 MOST_WAYPOINTS = 20_000
 # Segments of trajectories that wait for one another: a queue of them must not fill the memory

@@ -13,12 +13,12 @@ import sys
 from contextlib import suppress
 
 from ..control.compile import compiled
-from ..dynamics.bodies import parameters
 from ..dynamics.compile import generic
-from ..dynamics.specialise import with_kernels
+from ..dynamics.model_data import parameters
+from ..dynamics.specialize import with_kernels
 from ..model.urdf import load_urdf
-from ..nodes.data_path import UNFIT, compiled_loop
-from ..wire.compile import decoders
+from ..nodes.transport import UNFIT, compiled_loop
+from ..wire.compile import compiled_decoders
 
 # What the demo asks of a robot
 QUANTITIES = ('bias', 'forward_dynamics', 'gravity', 'inverse_dynamics', 'jacobian',
@@ -27,7 +27,7 @@ QUANTITIES = ('bias', 'forward_dynamics', 'gravity', 'inverse_dynamics', 'jacobi
 
 def libraries() -> None:
     """Compile, or load, what the process of the demo itself calls."""
-    decoders()
+    compiled_decoders()
     for name in QUANTITIES:
         generic(name)
 

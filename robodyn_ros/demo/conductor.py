@@ -26,10 +26,10 @@ from trajectory_msgs.msg import JointTrajectory
 from ..control.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
+from ..nodes.client_session import until
 from ..nodes.play import trajectory_message
-from ..nodes.serialized import SerializedSubscription
+from ..nodes.raw_subscription import SerializedSubscription
 from ..nodes.services import Services
-from ..nodes.session import until
 from .processes import Child, undisturbed
 from .recorder import Recorder
 

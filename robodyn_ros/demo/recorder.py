@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..model.robot import RobotModel
-from ..nodes.serialized import SerializedSubscription
+from ..nodes.raw_subscription import SerializedSubscription
 from ..wire.joint_state import ACCEPTED, JointStateDecoder
 
 INTERVAL = 0.02         # s between two looks

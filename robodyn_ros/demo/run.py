@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ..catalog.robots import Robot, description, write_parameters
 from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..jit import cache_directory
@@ -24,7 +25,6 @@ from .conductor import conducting
 from .motion import check_limits
 from .processes import ending_once, free_domain, interrupts_later, running
 from .report import tables
-from .robot import Robot, description, write_parameters
 from .scenario import BRIEF, BUSY, FULL, Scenario
 
 NODES = ('simulator', 'controller')         # in the order in which they start

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..control.records import MODES
+from ..catalog.robots import Robot
+from ..control.dtypes import MODES
 from ..control.settings import Settings
 from ..control.suggested_gains import suggest
 from ..dynamics import Dynamics
@@ -17,7 +18,6 @@ from . import motion, physics
 from .conductor import Conductor, Diagnosis
 from .report import units
 from .results import Check, Floating, Loop, Results, Tracking, thousandths
-from .robot import Robot
 
 DRIFT = 1e-3                # rad | m that a floating arm may move, in any joint
 MOVED = 0.03                # rad | m that the push has to move some joint

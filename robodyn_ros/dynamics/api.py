@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from .arguments import joint_matrices, joint_vector
-from .bodies import Robot, workspace
 from .compile import batch, generic, generic_checked, memory
-from .methods import Loads, Methods
-from .quantities import QUANTITIES
-from .specialise import checked, states, together
+from .model_data import Robot, workspace
+from .queries import Loads, Methods
+from .signatures import QUANTITIES
+from .specialize import checked, states, together
 
 ALONE = 64          # fewer states than this are not worth a second thread
 # Quantities of one array that concern no frame, and whose method looks at nothing but its inputs

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-From algorithms to machine code for any robot; :mod:`~.specialise` does so for one.
+From algorithms to machine code for any robot; :mod:`~.specialize` does so for one.
 
 The *generic* entry points take any robot as data and are compiled once per machine.
 """
@@ -16,36 +16,36 @@ from numpy import ndarray
 
 from ..jit import jitable, load
 from . import (
-    bodies,
     coriolis,
     crba,
     derivatives,
     energy,
-    forward,
-    frames,
+    entry_points,
+    forward_dynamics,
+    frame_assignment,
     friction,
-    joints,
+    joint_transforms,
     kinematics,
+    model_data,
     numba_types,
-    operational,
-    quantities,
+    operational_space,
     regressor,
     rnea,
+    signatures,
     spatial,
-    terms,
     velocity_terms,
 )
-from .bodies import BODY, FRAME, JOINT, ROBOT_SHAPES, SHAPES, WORK, Robot, Workspace
+from .model_data import BODY, FRAME, JOINT, ROBOT_SHAPES, SHAPES, WORK, Robot, Workspace
 from .numba_types import OPTION_TYPES
-from .quantities import TABLE, Quantity
-from .texts import BATCH, CHECKED, FINITE, GENERIC
+from .signatures import TABLE, Quantity
+from .templates import BATCH, CHECKED, FINITE, GENERIC
 
 # What text that calls `terms` depends on: pass it on to jit.load.
 MODULES: tuple[ModuleType, ...] = (
-    bodies, frames, numba_types, quantities, jitable(spatial, inline=True),
-    jitable(joints, inline=True),
-    *map(jitable, (rnea, crba, forward, coriolis, derivatives, kinematics, operational,
-                   velocity_terms, energy, regressor, friction, terms)))
+    model_data, frame_assignment, numba_types, signatures, jitable(spatial, inline=True),
+    jitable(joint_transforms, inline=True),
+    *map(jitable, (rnea, crba, forward_dynamics, coriolis, derivatives, kinematics,
+                   operational_space, velocity_terms, energy, regressor, friction, entry_points)))
 
 
 @cache
@@ -124,7 +124,7 @@ def memory(robot: Robot, work: Workspace) -> ndarray:
 
 
 def checked_text(name: str, entry: str, begin: str, call: str) -> Callable[..., bool]:
-    """Return the compiled function of :data:`~.texts.CHECKED` around ``entry``."""
+    """Return the compiled function of :data:`~.templates.CHECKED` around ``entry``."""
     quantity = TABLE[name]
     text = CHECKED.format(
         name=name, entry=entry, begin=begin, call=call,

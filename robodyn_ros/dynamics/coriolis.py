@@ -34,11 +34,12 @@ def coriolis(bodies, base, joints, qd, work, C):
     point's velocity, xⱼ = z × ρ and ẋⱼ = ż × ρ + z × ρ̇; of a prismatic joint xⱼ = z, ẋⱼ = ż. So
     composites that know, besides mass and moments, ∫ u dm and ∫ r uᵀ dm suffice.
 
-    :param bodies: (nb,) records of :data:`~.bodies.BODY`.
+    :param bodies: (nb,) records of :data:`~.model_data.BODY`.
     :param base: (3, 3), the first row its angular velocity, in its axes.
-    :param joints: (nb,) records of :data:`~.bodies.JOINT`, placed at q.
+    :param joints: (nb,) records of :data:`~.model_data.JOINT`, placed at q.
     :param qd: (nv,) [rad/s | m/s].
-    :param work: (nb + 1,) records of :data:`~.bodies.WORK`; velocities and composites stay there.
+    :param work: (nb + 1,) records of :data:`~.model_data.WORK`; velocities and composite inertias
+        stay there.
     :param C: (nv, nv) out [kg·m²/s | kg·m/s | kg/s].
     """
     n = len(bodies)

@@ -24,9 +24,9 @@ def crba(bodies, joints, work, M):
     while joint i alone accelerates, at unit rate, in an arm at rest without weight: the bodies
     outboard of joint i then move as one composite body.
 
-    :param bodies: (nb,) records of :data:`~.bodies.BODY`.
-    :param joints: (nb,) records of :data:`~.bodies.JOINT`, placed at q.
-    :param work: (nb + 1,) records of :data:`~.bodies.WORK`.
+    :param bodies: (nb,) records of :data:`~.model_data.BODY`.
+    :param joints: (nb,) records of :data:`~.model_data.JOINT`, placed at q.
+    :param work: (nb + 1,) records of :data:`~.model_data.WORK`.
     :param M: (nv, nv) out [kg·m² | kg·m | kg], symmetric; zero off the tree's branches.
     """
     n = len(bodies)

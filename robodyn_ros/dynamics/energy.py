@@ -12,11 +12,11 @@ def kinetic_energy(bodies, base, joints, qd, work, out):
 
     Siciliano et al. 2009, eqs. 7.13 and 7.19, about the origin of each body instead of its centre.
 
-    :param bodies: (nb,) records of :data:`~.bodies.BODY`.
+    :param bodies: (nb,) records of :data:`~.model_data.BODY`.
     :param base: (3, 3), the first row its angular velocity, in its axes.
-    :param joints: (nb,) records of :data:`~.bodies.JOINT`, placed at q.
+    :param joints: (nb,) records of :data:`~.model_data.JOINT`, placed at q.
     :param qd: (nv,) [rad/s | m/s].
-    :param work: (nb + 1,) records of :data:`~.bodies.WORK`.
+    :param work: (nb + 1,) records of :data:`~.model_data.WORK`.
     :param out: (1,) out [J].
     """
     velocities(bodies, base, joints, qd, work)

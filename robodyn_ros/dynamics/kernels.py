@@ -9,7 +9,7 @@ from functools import cache
 
 from .arguments import check_options
 from .default_reference import ALIGNED, chosen
-from .quantities import QUANTITIES
+from .signatures import QUANTITIES
 
 Kernel = Callable[..., None]
 

@@ -19,9 +19,9 @@ def pose(bodies, joints, frame, T):
     """
     Write where a frame is, in the frame of the base.
 
-    :param bodies: (nb,) records of :data:`~.bodies.BODY`.
-    :param joints: (nb,) records of :data:`~.bodies.JOINT`, placed at q.
-    :param frame: a record of :data:`~.bodies.FRAME`.
+    :param bodies: (nb,) records of :data:`~.model_data.BODY`.
+    :param joints: (nb,) records of :data:`~.model_data.JOINT`, placed at q.
+    :param frame: a record of :data:`~.model_data.FRAME`.
     :param T: (4, 4) out, homogeneous: rotation, origin [m], and 0 0 0 1.
     """
     x, y, z, p = axes_of(frame)

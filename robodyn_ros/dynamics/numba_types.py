@@ -9,7 +9,7 @@ from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from .bodies import FRAME, ROBOT_SHAPES, SHAPES, Robot, Workspace
+from .model_data import FRAME, ROBOT_SHAPES, SHAPES, Robot, Workspace
 
 FLOAT = types.float64
 VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]

@@ -26,10 +26,10 @@ def regressor(bodies, axes, origins, joints, work, Y):
     numbers a body: mass, first moment, and the inertia Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the
     origin of the link's frame, in its axes.
 
-    :param bodies: (nb,) records of :data:`~.bodies.BODY`.
+    :param bodies: (nb,) records of :data:`~.model_data.BODY`.
     :param axes: (nb, 9) axes of the records in those of the links, by rows; ``origins`` (nb, 3)
         those of the links in the records' frames.
-    :param joints: (nb,) records of :data:`~.bodies.JOINT`, placed at q.
+    :param joints: (nb,) records of :data:`~.model_data.JOINT`, placed at q.
     :param work: (nb + 1,) as :func:`~.rnea.rnea` left it.
     :param Y: (nv, 10 nb) out.
     """

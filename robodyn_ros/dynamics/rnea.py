@@ -29,15 +29,16 @@ def rnea(bodies, base, joints, qd, qdd, wrenches, work, tau):
     m a + U h and its inertial moment h × a + ∫ r × U r dm, which is Craig's F and N moved from the
     centre of mass to the origin.
 
-    :param bodies: (nb,) records of :data:`~.bodies.BODY`; ``turn``, ``slide`` tell the joint type.
+    :param bodies: (nb,) records of :data:`~.model_data.BODY`; ``turn`` and ``slide`` tell the
+        joint type.
     :param base: (3, 3) angular velocity, angular acceleration, acceleration less gravity of the
         base, in its axes.
-    :param joints: (nb,) records of :data:`~.bodies.JOINT`, placed at q.
+    :param joints: (nb,) records of :data:`~.model_data.JOINT`, placed at q.
     :param qd: (nv,) [rad/s | m/s].
     :param qdd: (nv,) [rad/s² | m/s²].
     :param wrenches: (nb, 6) force [N] and moment [N·m] that act on each body, at its origin, in
         its axes.
-    :param work: (nb + 1,) records of :data:`~.bodies.WORK`; the last one is the base.
+    :param work: (nb + 1,) records of :data:`~.model_data.WORK`; the last one is the base.
     :param tau: (nv,) out [N·m | N].
     """
     n = len(bodies)

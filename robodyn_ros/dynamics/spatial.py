@@ -4,8 +4,9 @@
 3-vectors as tuples, and how they pass between the frames of a body and of its parent.
 
 An entry may be a float or anything else that adds and multiplies: nothing here asks which.
-``body`` is a record of :data:`~.bodies.BODY`, ``joint`` one of :data:`~.bodies.JOINT` that tells
-where its joint stands. Matrices are tuples of rows; a symmetric one is (xx, yy, zz, xy, xz, yz).
+``body`` is a record of :data:`~.model_data.BODY`, ``joint`` one of
+:data:`~.model_data.JOINT` that tells where its joint stands. Matrices are tuples of rows; a
+symmetric one is (xx, yy, zz, xy, xz, yz).
 """
 
 ZERO = (0.0, 0.0, 0.0)

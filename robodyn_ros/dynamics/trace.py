@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from . import terms
-from .bodies import SHAPES, Robot, Workspace, sizes
-from .expression import Expression, Graph, straight_line
-from .quantities import TABLE
+from . import entry_points
+from .model_data import SHAPES, Robot, Workspace, sizes
+from .signatures import TABLE
+from .symbolic_scalar import Expression, Graph, straight_line
 
 LANES = 8       # sines and cosines are taken by so many at a time: a remainder would not be SIMD
 
@@ -137,10 +137,10 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _placed_terms() -> dict[str, Any]:
-    """Return the functions of :mod:`~.terms` for joints that are placed already."""
-    names = dict(vars(terms))
-    for name, value in vars(terms).items():
-        if isinstance(value, FunctionType) and value.__module__ == terms.__name__:
+    """Return the functions of :mod:`~.entry_points` for joints that are placed already."""
+    names = dict(vars(entry_points))
+    for name, value in vars(entry_points).items():
+        if isinstance(value, FunctionType) and value.__module__ == entry_points.__name__:
             names[name] = FunctionType(value.__code__, names, name)
     names['place'] = lambda bodies, q, joints: None
     return names

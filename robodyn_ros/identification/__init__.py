@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the parameters of a robot really are, from its recorded motion."""
 
-from .estimation.base import BaseParameters, base_parameters
+from .estimation.base_parameters import BaseParameters, base_parameters
+from .estimation.delay_and_tilt import Mounting, find_mounting
 from .estimation.drive import DriveGains, drive_gains
 from .estimation.estimate import Estimate
 from .estimation.identify import identify
-from .estimation.mounting import Mounting, find_mounting
 from .estimation.payload import Payload, find_payload
 from .estimation.regression import Choice
 from .estimation.stribeck import FrictionSpeeds, friction_speeds

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy import ndarray
 
-from .chain import SHIPPED, Identification
 from .motion import Motion
+from .pipeline import SHIPPED, Identification
 
 MOST = 3000         # points of a curve
 WIDTH, ROW = 10.0, 1.7      # [in]

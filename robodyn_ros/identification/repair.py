@@ -9,10 +9,10 @@ from numpy import ndarray
 
 from ..errors import InertiaError
 from ..model.consistency import is_consistent, nearest_consistent
-from ..model.document import read
+from ..model.urdf_xml import read
 from ..model.validate import inertia_excess
-from .inertial_text import InertialText
-from .write_back import UPPER, decoded, encoding_of
+from .urdf_inertial_editor import InertialText
+from .urdf_update import UPPER, decoded, encoding_of
 
 DIGITS = 8          # of the numbers that are written
 SAME = 1e-9         # of the largest moment: a number that differs by less stays as it is written

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import IdentificationError
 from ..extras import pip_install_extra
-from .chain import Identification
+from .pipeline import Identification
 
 TEMPLATE = 'report.html.jinja'
 LIBRARIES = ('robodyn_ros', 'numpy', 'scipy', 'numba', 'cvxpy', 'clarabel', 'matplotlib')

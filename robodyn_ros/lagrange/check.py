@@ -9,11 +9,11 @@ import sympy as sp
 from numpy import ndarray
 
 from ..dynamics import Dynamics
-from ..model.rigid import axis_rotation
+from ..model.rigid_body import axis_rotation
 from ..model.robot import RobotModel
-from .arm import Arm
+from .collect import Sum
 from .equations import pairs
-from .form import Sum
+from .symbolic_model import Arm
 from .task import TaskSpace
 
 TOLERANCE = 1e-9        # relative deviation of efforts above which a result is not to be trusted

@@ -17,9 +17,9 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from .arm import Arm
 from .kinematics import Placement, Rows
 from .polynomials import Polynomials
+from .symbolic_model import Arm
 
 ROUNDING = 10 ** 13      # terms so many times smaller than the largest are left by rounded numbers
 

@@ -8,8 +8,8 @@ import numpy as np
 import sympy as sp
 from sympy.polys.rings import PolyElement
 
-from .arm import Arm, cos_sin, exact
 from .polynomials import Form, Polynomials
+from .symbolic_model import Arm, cos_sin, exact
 
 Rows = list[list[PolyElement]]
 

@@ -16,7 +16,7 @@ import sympy as sp
 from numpy import ndarray
 
 from ..model.robot import RobotModel
-from .arm import RIGHT_ANGLE, Arm, Body, coordinates, exact
+from .symbolic_model import RIGHT_ANGLE, Arm, Body, coordinates, exact
 
 AXES = 'xyz'
 NOTHING = 1e-15         # [SI units] what rounding leaves of sums that are zero

@@ -15,7 +15,7 @@ import sympy as sp
 from sympy.polys.rings import PolyElement, ring
 
 from ..errors import DerivationError
-from .arm import Arm
+from .symbolic_model import Arm
 
 Form = tuple[sp.Rational, ...]      # of each coordinate: how often it is in an angle
 

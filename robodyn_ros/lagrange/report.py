@@ -9,10 +9,10 @@ from unicodedata import normalize
 import sympy as sp
 
 from .check import STATES, TOLERANCE
+from .collect import Sum, Trig
 from .derivation import Derivation
 from .equations import pairs
-from .form import Sum, Trig
-from .text import Style
+from .printing import Style
 
 WIDTH = 80              # columns of a terminal
 LINE = 100              # characters of LaTeX in a line of a formula, most of them not printed

@@ -17,12 +17,12 @@ import sympy as sp
 from sympy.polys.rings import PolyElement
 
 from ..errors import DerivationError, UnknownNameError
-from .arm import Arm
+from .collect import Sum, collected
 from .equations import Equations, angular, chopped, pairs
-from .form import Sum, collected
 from .kinematics import Placement, Rows
 from .polynomials import Polynomials
-from .quotient import quotient
+from .symbolic_model import Arm
+from .trig_division import quotient
 
 MAX_SIZE = 3            # of a Jacobian whose inverse is still to be read
 AXES = re.compile(r'(x?)(y?)(z?)(r?)(p?)(y?)')

@@ -4,7 +4,7 @@
 
 from .dh import DhLink, from_dh
 from .dh_file import load_dh
-from .library import robot_names, robot_path
+from .resources import robot_names, robot_path
 from .robot import Frame, RobotModel
 from .urdf import load_urdf
 

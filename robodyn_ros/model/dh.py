@@ -23,10 +23,10 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError, UnknownNameError
-from .arrays import finite
-from .document import MAX_NAME, NAME_REMEDY, name_problem
-from .rigid import Inertial, axis_rotation
+from .array_checks import finite
+from .rigid_body import Inertial, axis_rotation
 from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame, RobotModel
+from .urdf_xml import MAX_NAME, NAME_REMEDY, name_problem
 from .validate import validated
 
 CONVENTIONS = ('standard', 'modified')

@@ -29,8 +29,8 @@ from typing import Any
 import yaml
 
 from ..errors import ArgumentError, DhFileError
+from .arithmetic import NAME, evaluate, names, parse
 from .dh import CONVENTIONS, JOINTS, DhLink, from_dh
-from .expression import NAME, evaluate, names, parse
 from .robot import RobotModel
 
 MAX_BYTES = 100_000         # a hundred times what a textbook arm needs

@@ -9,9 +9,9 @@ import numpy as np
 from urdf_parser_py.urdf import Joint
 
 from ..errors import UrdfError
-from .document import MAX_NUMBER
-from .elements import JointData, joint_data, locked_position
-from .extension import Extension
+from .urdf_elements import JointData, joint_data, locked_position
+from .urdf_extension import Extension
+from .urdf_xml import MAX_NUMBER
 
 SLACK = 1e-9        # [rad | m] by which limits that meet in one position may miss each other
 

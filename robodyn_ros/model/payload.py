@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError
-from .arrays import finite
-from .rigid import Inertial, joined
+from .array_checks import finite
+from .rigid_body import Inertial, joined
 from .robot import RobotModel
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..errors import InertiaError, UnknownNameError
-from .rigid import offset_inertia
+from .rigid_body import offset_inertia
 
 
 @dataclass(frozen=True, eq=False)

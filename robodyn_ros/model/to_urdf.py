@@ -12,10 +12,10 @@ from numpy import ndarray
 
 from ..errors import UrdfError
 from ..text import appearance
-from .document import MAX_NAME, MAX_NUMBER, MOMENTS
-from .extension import LIMITS, Extension, JointExtension, words, written
-from .rigid import rotation_rpy, rpy_rotation
+from .rigid_body import rotation_rpy, rpy_rotation
 from .robot import Frame, RobotModel
+from .urdf_extension import LIMITS, Extension, JointExtension, words, written
+from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
 
 UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
 

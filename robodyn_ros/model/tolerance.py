@@ -10,7 +10,7 @@ from lxml import etree
 from scipy.spatial.transform import Rotation
 
 from ..errors import UrdfError
-from .rigid import rotation_rpy
+from .rigid_body import rotation_rpy
 
 UNNAMED = 'robot'       # name of a robot whose document gives none
 DEFAULT_AXIS = '1 0 0'  # of the URDF format

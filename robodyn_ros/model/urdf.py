@@ -10,15 +10,15 @@ from numpy import ndarray
 from urdf_parser_py.urdf import URDF, Joint
 
 from ..errors import RobodynError, UnknownNameError, UrdfError
-from .arrays import finite
-from .document import MAX_NAME, read
-from .elements import JointData, inertial, joint_data, joint_placement
-from .extension import Extension, extension
-from .library import is_robot_name, robot_path
+from .array_checks import finite
+from .kinematic_tree import chain, check_tree, joints_below, look_alikes
 from .mimic import SLACK, Relation, carried_along, relation
-from .rigid import Inertial, joined
+from .resources import is_robot_name, robot_path
+from .rigid_body import Inertial, joined
 from .robot import Frame, RobotModel
-from .tree import chain, check_tree, joints_below, look_alikes
+from .urdf_elements import JointData, inertial, joint_data, joint_placement
+from .urdf_extension import Extension, extension
+from .urdf_xml import MAX_NAME, read
 from .validate import validated
 
 GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of a robot that stands upright
@@ -34,7 +34,7 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     Joints come depth first, in the order of the document. What is fixed to a moving link is
     lumped into it, what is fixed to the base into the base. URDF has one number for friction: it
     is taken as Coulomb and as static friction, unless the element <robodyn> knows better, see
-    :mod:`~robodyn_ros.model.extension`.
+    :mod:`~robodyn_ros.model.urdf_extension`.
 
     A joint that mimics another moves with it, over a chain of them too: it is no degree of
     freedom, and its limits and friction are felt by the joint that drives it
@@ -43,8 +43,8 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
 
     :param path_or_xml: path of a file, XML text, or the name of a robot: ``'panda'``, any of
         example-robot-data and robot_descriptions where these are installed
-        (:func:`~robodyn_ros.model.library.robot_names`). A .xacro file is expanded by the package
-        `xacro`, with its default arguments.
+        (:func:`~robodyn_ros.model.resources.robot_names`). A .xacro file is expanded by the
+        package `xacro`, with its default arguments.
     :param root: link that becomes the base; only what is below it is loaded.
     :param tip: link at the end of the only chain that moves: other branches of the base are left
         out, except for what is fixed to it; joints that hang from the chain have to be locked.

@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from ..errors import ArgumentError, InertiaError
 from .pose import FAR, initial_position
-from .rigid import NO_INERTIA, axis_rotation
+from .rigid_body import NO_INERTIA, axis_rotation
 from .robot import RobotModel
 
 TRIANGLE = 1e-3     # of the largest moment: plates written with few digits are no fault

@@ -9,7 +9,7 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
-from .serialized import RCLError
+from .raw_subscription import RCLError
 
 MOST_NAMED = 5              # nodes
 DISCOVERY = 0.5             # s; on one machine a node is discovered within some 0.2 s

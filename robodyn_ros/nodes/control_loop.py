@@ -12,13 +12,13 @@ import numpy as np
 
 from ..control import guard
 from ..control.controller import Controller
-from ..realtime import rules
-from ..realtime.grid import Grid, sharpen_timers
+from ..realtime import timing_rules
+from ..realtime.loop_counters import Tally
+from ..realtime.periodic_timer import Grid, sharpen_timers
 from ..realtime.scheduling import Outcome, Scheduling, middleware_threads, scheduled
-from ..realtime.tally import Tally
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import ACCEPTED, JointStateDecoder, stamp_of
-from .data_path import DataPath
+from .transport import DataPath
 
 NORMAL = Scheduling()
 
@@ -164,7 +164,7 @@ class ControlLoop:
         while not self._stop.is_set():
             # Without a good state there is nothing to answer but silence that lasts too long:
             # refused samples, or joints of others, must not keep it from being noticed
-            overdue = stepped + round(1e9 * rules.silence(
+            overdue = stepped + round(1e9 * timing_rules.silence(
                 self.controller.phase == guard.FAULT, self.on_ros_time, 1.0 / self.rate,
                 self.controller.settings.state_timeout))
             self._states.wait(overdue - time.monotonic_ns())
@@ -175,12 +175,13 @@ class ControlLoop:
             now = self._time() if accepted or self._ros_time is None else self._ros_time()
             due = False
             if silent and not accepted:
-                due = rules.goes_on(now, self._noticed, float(self.controller.memory['time'][0]),
-                                    self.controller.settings.state_timeout)
+                due = timing_rules.goes_on(now, self._noticed,
+                                           float(self.controller.memory['time'][0]),
+                                           self.controller.settings.state_timeout)
                 self._noticed = now
             if due and self._ros_time is not None:
-                asked = begun = time.monotonic_ns() + rules.GRACE
-                if self._states.wait(rules.GRACE):
+                asked = begun = time.monotonic_ns() + timing_rules.GRACE
+                if self._states.wait(timing_rules.GRACE):
                     continue            # in lockstep a state follows its clock at once
             if accepted or due:
                 self._step(begun, now)
@@ -191,7 +192,7 @@ class ControlLoop:
     def _stalled(self, asked: int, woke: int) -> None:
         """Note for the next cycle how much later [ns] than asked the loop came to something."""
         outside = self.controller.outside
-        outside['stalled'] = rules.stall(outside['stalled'][0], asked, woke)
+        outside['stalled'] = timing_rules.stall(outside['stalled'][0], asked, woke)
 
     def _take(self) -> bool:
         """Decode every state that waits, as `rcl.drain` does; whether one was accepted."""
@@ -208,17 +209,17 @@ class ControlLoop:
     def _step(self, begun: int, now: float) -> None:
         """Run the cycle, which began at ``begun`` [ns], and publish what it says."""
         controller, outside = self.controller, self.controller.outside
-        self._moving, outside['clock_stopped'] = rules.moving(
+        self._moving, outside['clock_stopped'] = timing_rules.moving(
             self.decoder.state['position'], self.tally.pose, now == controller.memory['time'][0],
             self._moving, float(outside['clock_stopped'][0]), begun)
         if (steady := time.monotonic()) >= self._count_again:
-            self._count_again = steady + rules.COUNT_INTERVAL
+            self._count_again = steady + timing_rules.COUNT_INTERVAL
             outside['listeners'] = self._listeners()
         publish = controller.advance(now)
         outside['stalled'] = 0.0
         message = self._encoder.encode(controller.tau)
         before = time.monotonic_ns()
-        if publish and not rules.outdated(controller.memory['publishing'][0], begun, before,
+        if publish and not timing_rules.outdated(controller.memory['publishing'][0], begun, before,
                                           controller.settings.state_timeout):
             self._publish(message)
             self.tally.counts['slow_publishes'] += (
@@ -229,5 +230,5 @@ class ControlLoop:
         took = 1e-9 * (time.monotonic_ns() - woke)
         answer = 1e-9 * (time.time_ns() - self._published) if self._published else nan
         self._published = 0
-        age = now - rules.oldest(self.decoder.state['received'])
+        age = now - timing_rules.oldest(self.decoder.state['received'])
         self.tally.timing.add(1e-9 * woke, late, took, age, answer)

@@ -19,22 +19,22 @@ from ..control import guard
 from ..control.controller import Controller
 from ..errors import RobodynError
 from ..model.robot import RobotModel
-from ..realtime.recording import LONGEST
-from ..realtime.tally import Tally
+from ..realtime.loop_counters import Tally
+from ..realtime.timing_log import LONGEST
 from ..wire.joint_state import JointStateDecoder
-from . import data_path, diagnostics, gravity_choice, process, qos, robot, timing_file
+from . import diagnostics, gravity_choice, node_main, qos, robot, timing_file, transport
 from .arming import ARMED, STANDING, Answer, Arming, Autostart, ResetService
+from .change_monitor import Watch
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
 from .controller_parameters import TABLE, scheduling, settings, thresholds
-from .description import RobotDescription
 from .flight_recorder import FlightRecorder
 from .parameters import Parameters
-from .references import References
-from .serialized import RCLError
+from .raw_subscription import RCLError
+from .robot_description import RobotDescription
 from .simulation_clock import SimulationClock
 from .stop_topics import StopTopics
-from .watch import Watch
+from .trajectory_subscriber import References
 
 LOOK = 0.05             # s between two looks at whether there is something to log
 LAST_WORD = Duration(seconds=2.0)        # until everybody has heard it, at most
@@ -78,7 +78,7 @@ class ControllerNode(LifecycleNode):
 
     # Lifecycle
 
-    @process.told
+    @node_main.told
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the robot, compile its cycle, open the topics; nothing is published yet."""
         p = self.parameters.values()
@@ -103,7 +103,7 @@ class ControllerNode(LifecycleNode):
         self._simulation_clock = SimulationClock(self) if sim_time else None
         spin = p['spin'] if p['trigger'] == 'timer' else 0.0
         tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
-        path = data_path.reach(p['data_path'], self, controller, decoder, self._commands,
+        path = transport.reach(p['data_path'], self, controller, decoder, self._commands,
                                self._simulation_clock, tally, trigger=p['trigger'], spin=spin)
         self._states = path.states
         # The watching thread looks at it as soon as there is a loop
@@ -117,7 +117,7 @@ class ControllerNode(LifecycleNode):
             self, controller.outside, lambda: controller.phase in DRIVEN,
             heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
         self._trouble = ''
-        process.freeze_garbage()
+        node_main.freeze_garbage()
         self.get_logger().info(
             f'configured: {model.name}, {model.nv} joints ({", ".join(model.joint_names)}), '
             f'{p["mode"]}, {p["rate"]:g} Hz, trigger {path.trigger}, '
@@ -125,7 +125,7 @@ class ControllerNode(LifecycleNode):
         self.get_logger().info(gravity_choice.sentence(p['robot_compensates_gravity']))
         return SUCCESS
 
-    @process.told
+    @node_main.told
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Arm and rise; a refusal names what stands against it."""
         assert self.loop is not None
@@ -144,21 +144,21 @@ class ControllerNode(LifecycleNode):
         self.get_logger().error(f'not activated: {self._trouble}')
         return FAILURE
 
-    @process.told
+    @node_main.told
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest, say the last word, end the control thread."""
         self._end_autostart()
         self._halt()
         return SUCCESS
 
-    @process.told
+    @node_main.told
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget the robot."""
         self._end_autostart()
         self._close()
         return SUCCESS
 
-    @process.told
+    @node_main.told
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest and forget the robot."""
         self._end_autostart()
@@ -332,7 +332,7 @@ class ControllerNode(LifecycleNode):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until a signal ends it; the arm comes to rest before it ends."""
-    return process.main(ControllerNode, args, TABLE)
+    return node_main.main(ControllerNode, args, TABLE)
 
 
 if __name__ == '__main__':

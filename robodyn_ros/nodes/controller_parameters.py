@@ -5,13 +5,13 @@
 from dataclasses import fields
 from typing import Any
 
-from ..control.records import MISSING_VELOCITY, MODES
+from ..control.dtypes import MISSING_VELOCITY, MODES
 from ..control.settings import Settings
 from ..errors import ParameterError
 from ..realtime.scheduling import Scheduling
 from . import robot
-from .data_path import DATA_PATHS
 from .parameters import Parameter
+from .transport import DATA_PATHS
 
 D = Settings()
 TRIGGERS = ('timer', 'state', 'inline')

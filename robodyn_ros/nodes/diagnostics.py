@@ -10,10 +10,10 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from ..control import guard
-from ..control.records import MODES
+from ..control.dtypes import MODES
 from ..realtime.statistics import OK, quality, rate, spread, worst
 from .control_loop import ControlLoop
-from .references import References
+from .trajectory_subscriber import References
 
 JUDGED = 2048               # latest cycles
 LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)

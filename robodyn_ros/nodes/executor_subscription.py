@@ -13,15 +13,15 @@ from rclpy.executors import ExternalShutdownException, ShutdownException, Single
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from .serialized import RCLError, Sample, sample
+from .raw_subscription import RCLError, Sample, sample
 
 
 class ExecutorSubscription:
     """
     Serialized messages of one topic, taken by an executor that its one thread spins.
 
-    It does what :class:`.serialized.SerializedSubscription` does, of rclpy's public classes alone,
-    and takes several times as long for it.
+    It does what :class:`.raw_subscription.SerializedSubscription` does, of rclpy's public classes
+    alone, and takes several times as long for it.
 
     :param node: whose topic names are meant; the subscription belongs to a node of its own, which
         no other executor spins.

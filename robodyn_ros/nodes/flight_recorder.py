@@ -12,16 +12,17 @@ from pathlib import Path
 from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
-from ..control import flight, flight_file, guard
+from ..control import guard, ring_buffer
 from ..control.compile import compiled
 from ..control.controller import Controller
-from ..control.flight_arrays import About
-from ..control.history import Snapshot
-from ..control.replay import latched
 from ..errors import RobodynError
 from ..extras import pip_install
+from ..flight_recorder import file
+from ..flight_recorder.arrays import About
+from ..flight_recorder.history import Snapshot
+from ..flight_recorder.replay import latched
 from ..jit import machine
-from ..model.library import package_version
+from ..model.resources import package_version
 from .control_loop import ControlLoop
 
 AFTER = 0.5             # s of the guard's reaction that are recorded too
@@ -45,14 +46,14 @@ class FlightRecorder:
         """Return how many cycles shall be kept; 0 where nothing can be written."""
         if not seconds:
             return 0
-        if not flight_file.available():
+        if not file.available():
             self._log.warning('flight_recorder is off: the library mcap is missing '
                               f'({pip_install("mcap")})')
             return 0
-        asked, most = round(seconds * rate), flight.LARGEST // flight.bytes_a_cycle(nv)
+        asked, most = round(seconds * rate), ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv)
         if asked > most:
             self._log.warning(f'flight_recorder keeps the latest {most} cycles, not {asked}: '
-                              f'{flight.LARGEST >> 20} MiB are its most')
+                              f'{ring_buffer.LARGEST >> 20} MiB are its most')
         return asked
 
     def begin(self) -> None:
@@ -103,7 +104,7 @@ class FlightRecorder:
             where = Path(folder or get_logging_directory()).expanduser()
             where.mkdir(parents=True, exist_ok=True)
             path = where / f'{stem}{noticed:%Y%m%dT%H%M%S_%f}_{reason}.mcap'
-            flight_file.write(path, controller.model, snapshot, about)
+            file.write(path, controller.model, snapshot, about)
         except (OSError, RobodynError) as error:
             self._log.error(f'no flight recording of the fault: {error}')
             return

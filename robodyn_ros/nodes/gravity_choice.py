@@ -5,7 +5,7 @@
 from collections.abc import Collection
 
 from ..errors import ParameterError
-from ..model.library import OWN_ROBOTS
+from ..model.resources import OWN_ROBOTS
 
 PARAMETER = 'robot_compensates_gravity'
 # Of what the measured efforts contradict

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from ..errors import ParameterError, UnknownNameError
-from ..model.library import share_path
+from ..model.resources import share_path
 
 OPTION = '--params-file'
 SECTION = 'ros__parameters'

@@ -18,8 +18,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ..errors import RosError, TrajectoryError
 from ..identification.excitation import trajectory_file
 from . import qos
+from .client_session import Session
 from .diagnostics import told_name
-from .session import Session
 
 if TYPE_CHECKING:
     from ..control.trajectory import Waypoints

@@ -16,8 +16,8 @@ from sensor_msgs.msg import JointState
 from ..errors import RosError
 from ..identification.recordings.recording import Recording
 from ..identification.recordings.recording_file import check_target, write
-from .serialized import Sample, SerializedSubscription
-from .session import session
+from .client_session import session
+from .raw_subscription import Sample, SerializedSubscription
 
 # Best effort hears whoever publishes, and asks no driver to wait for us or to send again; what is
 # lost is counted. As deep as it is, only a machine that stands still for a second loses anything.

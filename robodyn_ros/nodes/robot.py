@@ -5,7 +5,7 @@
 from typing import Any
 
 from ..errors import ParameterError, UrdfError
-from ..model.library import robot_path
+from ..model.resources import robot_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
 from ..model.validate import check_inertias

@@ -10,7 +10,7 @@ from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
 
-from .session import until
+from .client_session import until
 
 AGAIN = 1.0         # s after which a harmless question is asked again
 

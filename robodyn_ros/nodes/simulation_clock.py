@@ -7,7 +7,7 @@ from rosgraph_msgs.msg import Clock
 
 from ..wire.joint_state import stamp_of
 from . import qos
-from .serialized import SerializedSubscription
+from .raw_subscription import SerializedSubscription
 
 
 class SimulationClock:

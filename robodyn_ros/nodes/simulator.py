@@ -23,9 +23,9 @@ from ..simulation.drive import Drive
 from ..simulation.imperfections import Noise
 from ..simulation.plant import Plant, PlantState
 from ..wire.joint_state import JointStateEncoder
-from . import process, qos, robot
+from . import node_main, qos, robot
 from .parameters import Parameters
-from .serialized import SerializedSubscription
+from .raw_subscription import SerializedSubscription
 from .simulator_loop import SimulatorLoop
 from .simulator_parameters import TABLE
 
@@ -84,7 +84,7 @@ class Simulator(Node):
 
         :raises SimulationError: if the motion could not be followed any more.
         """
-        process.freeze_garbage()
+        node_main.freeze_garbage()
         self.loop.start()
         self.get_logger().info(self._ready)
         try:
@@ -174,7 +174,7 @@ class Simulator(Node):
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM."""
-    return process.main(Simulator, args, TABLE)
+    return node_main.main(Simulator, args, TABLE)
 
 
 if __name__ == '__main__':

@@ -15,11 +15,11 @@ from numpy import ndarray
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ..errors import RobodynError
-from ..realtime.grid import Grid, sharpen_timers
+from ..realtime.periodic_timer import Grid, sharpen_timers
 from ..simulation.drive import Drive
 from ..simulation.plant import PlantState
 from ..wire.effort import ACCEPTED, REASONS, EffortDecoder
-from .serialized import SerializedSubscription
+from .raw_subscription import SerializedSubscription
 
 CATCH_UP = 0.1          # s of wall time that physics makes up for after an overrun
 SLICE = 10_000_000      # ns that a wait for a command takes before requests get their turn

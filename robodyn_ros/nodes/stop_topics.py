@@ -30,7 +30,7 @@ from std_msgs.msg import Bool
 from ..control import guard
 from . import qos
 from .command_publishers import named, publisher_names
-from .serialized import SerializedSubscription
+from .raw_subscription import SerializedSubscription
 
 LOOK = 0.02             # s between two looks, at most
 HELD = 0.1              # s for which a stop stands, however short it was

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from ..realtime.recording import About, save
+from ..realtime.timing_log import About, save
 from .control_loop import ControlLoop
 
 

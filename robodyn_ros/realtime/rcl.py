@@ -30,12 +30,12 @@ from numba.extending import intrinsic
 from ..dynamics.numba_types import pointer
 from ..errors import DataPathError
 from ..jit import jitable, load
-from ..wire import cdr, codes, decode
-from ..wire.codes import ACCEPTED
+from ..wire import cdr, decode_status, decoders
+from ..wire.decode_status import ACCEPTED
 from ..wire.joint_state import STATE
-from . import rules, serialized_bytes, statistics, tally
+from . import loop_counters, serialized_bytes, statistics, timing_rules
+from .loop_counters import COUNTS, Tally
 from .serialized_bytes import TAKE_FAILED, SerializedBytes, no_bytes, rcutils, release
-from .tally import COUNTS, Tally
 
 SYMBOLS = {
     'librcl.so': ('rcl_take_serialized_message', 'rcl_publish_serialized_message',
@@ -237,7 +237,7 @@ def content(message):
 def begin_of(message):
     """Return the time [s] a message begins with, NaN where it is too short."""
     b = content(message)
-    return decode.time_of(b) if b.shape[0] >= decode.FRAME_ID else math.nan
+    return decoders.time_of(b) if b.shape[0] >= decoders.FRAME_ID else math.nan
 
 
 def clock(w, tick, timespec):
@@ -275,7 +275,7 @@ def drain(decoded, w, books, io, arrays):
         code = decoded(b, received, number_of(info), arrays)
         counts.samples[code] += 1
         if code == ACCEPTED:
-            counts.lost += rules.lost_since(arrays[8][:, NUMBER], seen)
+            counts.lost += timing_rules.lost_since(arrays[8][:, NUMBER], seen)
             w.published = np.int64(info[PUBLISHED])
             accepted = True
     return accepted
@@ -286,11 +286,11 @@ def step(advance, w, books, io, arrays, arguments, begun, now, tau):
     counts, pose = books[0], books[4]
     _, _, _, timespec, listeners, numbers = io
     settings, outside, memory = arguments[3][0], arguments[4][0], arguments[7][0]
-    w.moving, outside.clock_stopped = rules.moving(
+    w.moving, outside.clock_stopped = timing_rules.moving(
         arrays[8][:, POSITION], pose, now == memory.time, w.moving, outside.clock_stopped, begun)
     steady = seconds(w, timespec)
     if steady >= w.count_again:
-        w.count_again = steady + rules.COUNT_INTERVAL
+        w.count_again = steady + timing_rules.COUNT_INTERVAL
         code = rcl_count(w.commands, w.listeners)
         if code != OK:
             rcl_forget_error()
@@ -299,7 +299,7 @@ def step(advance, w, books, io, arrays, arguments, begun, now, tau):
     publish = advance(arguments, now, tau)
     outside.stalled = 0.0
     before = nanoseconds(w, timespec)
-    if publish and not rules.outdated(memory.publishing == 1, begun, before,
+    if publish and not timing_rules.outdated(memory.publishing == 1, begun, before,
                                       settings.state_timeout):
         for i in range(tau.shape[0]):
             numbers[i] = tau[i]
@@ -309,7 +309,7 @@ def step(advance, w, books, io, arrays, arguments, begun, now, tau):
             w.failed, w.error = PUBLISHING, code
         if nanoseconds(w, timespec) - before > w.period:
             counts.slow_publishes += 1
-    outside.stalled = rules.stall(outside.stalled, begun, nanoseconds(w, timespec))
+    outside.stalled = timing_rules.stall(outside.stalled, begun, nanoseconds(w, timespec))
 
 
 def note(w, books, timespec, arrays, woke, late, now):
@@ -318,7 +318,7 @@ def note(w, books, timespec, arrays, woke, late, now):
     cycle = timing[count[0] % timing.shape[0]]
     cycle.woke, cycle.wake_up = woke * 1e-9, late
     cycle.cycle = (nanoseconds(w, timespec) - woke) * 1e-9
-    cycle.age = now - rules.oldest(arrays[8][:, RECEIVED])
+    cycle.age = now - timing_rules.oldest(arrays[8][:, RECEIVED])
     cycle.answer = math.nan
     if w.published != 0:
         cycle.answer = (nanoseconds(w, timespec, REALTIME) - w.published) * 1e-9
@@ -333,7 +333,7 @@ def on_grid(advance, decoded, w, books, io, arrays, arguments, tau):
     while True:
         if w.waited == 0:
             w.asked = w.deadline + w.period         # whichever points are missed from there on
-            w.deadline, w.points_missed = rules.next_point(
+            w.deadline, w.points_missed = timing_rules.next_point(
                 w.deadline, w.period, nanoseconds(w, timespec))
             code = sleep_until(w, timespec, w.deadline)
             if code != OK:
@@ -348,7 +348,7 @@ def on_grid(advance, decoded, w, books, io, arrays, arguments, tau):
         if w.points_missed != 0:
             counts.overruns += 1
         outside.missed = w.points_missed
-        outside.stalled = rules.stall(outside.stalled, w.asked, woke)
+        outside.stalled = timing_rules.stall(outside.stalled, w.asked, woke)
         drain(decoded, w, books, io, arrays)
         now = clock(w, tick, timespec)
         if w.failed == 0:
@@ -360,8 +360,8 @@ def on_grid(advance, decoded, w, books, io, arrays, arguments, tau):
 
 def silence(w, settings, memory):
     """How long without an accepted state it is that something has to be done [ns]."""
-    return np.int64(1e9 * rules.silence(memory.phase == w.fault, w.clock != 0, 1e-9 * w.period,
-                                        settings.state_timeout))
+    return np.int64(1e9 * timing_rules.silence(memory.phase == w.fault, w.clock != 0,
+                                               1e-9 * w.period, settings.state_timeout))
 
 
 def answer(advance, decoded, w, books, io, arrays, arguments, tau, inlined):
@@ -371,7 +371,7 @@ def answer(advance, decoded, w, books, io, arrays, arguments, tau, inlined):
     stamp, woke = arrays[9], nanoseconds(w, timespec)
     overdue, begun = w.stepped + silence(w, settings, memory), woke
     w.asked = max(w.asked, overdue)
-    outside.stalled = rules.stall(outside.stalled, w.asked, woke)
+    outside.stalled = timing_rules.stall(outside.stalled, w.asked, woke)
     accepted = drain(decoded, w, books, io, arrays)
     silent = woke >= overdue
     if accepted and w.clock != 0:
@@ -383,10 +383,10 @@ def answer(advance, decoded, w, books, io, arrays, arguments, tau, inlined):
         if inlined and w.clock != 0:
             sem_post(w.semaphore)       # for who may wait
             return
-        due = rules.goes_on(now, w.noticed, memory.time, settings.state_timeout)
+        due = timing_rules.goes_on(now, w.noticed, memory.time, settings.state_timeout)
         w.noticed = now
     if due and w.clock != 0:
-        w.asked = begun = nanoseconds(w, timespec) + rules.GRACE
+        w.asked = begun = nanoseconds(w, timespec) + timing_rules.GRACE
         if wait_until(w, timespec, w.asked):
             w.waited = 1                # in lockstep a state follows its clock at once
             return
@@ -514,8 +514,8 @@ def _compiled(text: str) -> ModuleType:
     """Return a text as machine code; :func:`check_symbols` comes first, or the linker aborts."""
     this = sys.modules[__name__]
     jitable(cdr, inline=True)
-    return load('rcl', text, (tally, statistics, serialized_bytes, cdr, codes, jitable(decode),
-                              jitable(rules), jitable(this)))
+    return load('rcl', text, (loop_counters, statistics, serialized_bytes, cdr, decode_status,
+                              jitable(decoders), jitable(timing_rules), jitable(this)))
 
 
 def compiled_loop(trigger: str, cycle: Any, decode: Any) -> ModuleType:

@@ -18,7 +18,7 @@ import numpy as np
 from lxml import etree
 
 from ..errors import SimulationError, UnknownNameError
-from ..model.document import regular
+from ..model.urdf_xml import regular
 
 # What MuJoCo may see of a URDF. Shapes need files and collide; a <mujoco> element would change the
 # physics; of mimic rules MuJoCo takes none to which a fixed joint belongs, see `_mimic_rules`.

@@ -6,14 +6,14 @@ from functools import cache
 from types import ModuleType
 
 from ..jit import jitable, load
-from . import cdr, codes, decode
+from . import cdr, decode_status, decoders
 
 TEXT = '''
-"""Decoders of robodyn_ros.wire.decode, compiled for the arrays their classes hold."""
+"""Decoders of robodyn_ros.wire.decoders, compiled for the arrays their classes hold."""
 from numba import njit
 
 from robodyn_ros.jit import OPTIONS
-from robodyn_ros.wire import decode
+from robodyn_ros.wire import decoders
 
 bytes_in = 'Array(uint8, 1, "C", readonly=True)'
 
@@ -24,19 +24,19 @@ bytes_in = 'Array(uint8, 1, "C", readonly=True)'
       cache=True, **OPTIONS)
 def joint_state(b, length, received, sequence, names, ends, layout, permutation, known, mask,
                 scratch, scratch_bytes, state, stamp):
-    return decode.joint_state(b, length, received, sequence, names, ends, layout, permutation,
+    return decoders.joint_state(b, length, received, sequence, names, ends, layout, permutation,
                               known, mask, scratch, scratch_bytes, state, stamp)
 
 
 @njit(f'int64({bytes_in}, int64, float64[::1], uint8[::1], float64[::1])', cache=True, **OPTIONS)
 def efforts(b, length, scratch, scratch_bytes, out):
-    return decode.efforts(b, length, scratch, scratch_bytes, out)
+    return decoders.efforts(b, length, scratch, scratch_bytes, out)
 '''
 
 
 @cache
-def decoders() -> ModuleType:
+def compiled_decoders() -> ModuleType:
     """Return the module of compiled decoders: ``joint_state`` and ``efforts``."""
     jitable(cdr, inline=True)
-    jitable(decode)
-    return load('wire', TEXT, (cdr, codes, decode))
+    jitable(decoders)
+    return load('wire', TEXT, (cdr, decode_status, decoders))

@@ -7,9 +7,9 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError
-from .codes import ACCEPTED, LENGTHS, MALFORMED, NON_FINITE, REASONS
-from .compile import decoders
-from .encode import Writer, write
+from .cdr_writer import Writer, write
+from .compile import compiled_decoders
+from .decode_status import ACCEPTED, LENGTHS, MALFORMED, NON_FINITE, REASONS
 
 __all__ = ['ACCEPTED', 'LENGTHS', 'MALFORMED', 'NON_FINITE', 'REASONS',
            'EffortDecoder', 'EffortEncoder']
@@ -38,7 +38,7 @@ class EffortDecoder:
     def __init__(self, n: int):
         self._scratch = np.zeros(n)
         self._arrays = self._scratch, self._scratch.view(np.uint8)
-        self._decode = decoders().efforts
+        self._decode = compiled_decoders().efforts
 
     def decode(self, message: bytes, out: ndarray) -> int:
         """

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError
-from . import decode
-from .codes import (
+from . import decoders
+from .cdr_writer import Writer, write
+from .compile import compiled_decoders
+from .decode_status import (
     ACCEPTED,
     DUPLICATE,
     FOREIGN,
@@ -20,8 +22,6 @@ from .codes import (
     NON_FINITE,
     REASONS,
 )
-from .compile import decoders
-from .encode import Writer, write
 
 __all__ = ['ACCEPTED', 'DUPLICATE', 'FOREIGN', 'LENGTHS', 'MALFORMED', 'NON_FINITE',
            'REASONS', 'STATE', 'JointStateDecoder', 'JointStateEncoder', 'stamp_of']
@@ -69,11 +69,11 @@ class JointStateDecoder:
         #: What the compiled decoder takes after message, length, time and sequence number.
         self.arrays = (np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
                        np.cumsum([0, *map(len, encoded)], dtype=np.int64),
-                       np.zeros(decode.LAYOUT_SIZE, np.int64), np.full(n, -1, np.int64),
+                       np.zeros(decoders.LAYOUT_SIZE, np.int64), np.full(n, -1, np.int64),
                        np.zeros(KNOWN_BYTES, np.uint8), np.zeros(KNOWN_BYTES, np.uint8),
                        scratch, scratch.reshape(-1).view(np.uint8),
                        state.view(float).reshape(n, len(STATE.names or ())), self._stamp)
-        self._decode = decoders().joint_state
+        self._decode = compiled_decoders().joint_state
 
     @property
     def stamp(self) -> float:
@@ -136,7 +136,7 @@ class JointStateEncoder:
 
 def stamp_of(message: bytes) -> float:
     """Header stamp of a serialized message [s] before it is decoded; NaN where it is too short."""
-    if len(message) < decode.FRAME_ID:
+    if len(message) < decoders.FRAME_ID:
         return float('nan')
     sec, nanosec = struct.unpack_from('<iI', message, 4)
     return (sec * 1_000_000_000 + nanosec) * 1e-9       # every bit as `decode.time_of`

@@ -10,10 +10,10 @@ import numpy as np
 from numpy import ndarray
 
 from robodyn_ros import Dynamics, RobotModel, load_urdf
+from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.settings import TWICE, Settings
-from robodyn_ros.control.stability import highest
-from robodyn_ros.model.library import robot_path
 from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.resources import robot_path
 
 LOCKED = {'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 CONTINUOUS = 'two_link_continuous'

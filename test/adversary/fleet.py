@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory
 import processes
 from robodyn_ros.control import guard
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.nodes.serialized import SerializedSubscription
+from robodyn_ros.nodes.raw_subscription import SerializedSubscription
 from robodyn_ros.nodes.services import Services
 
 from . import arms

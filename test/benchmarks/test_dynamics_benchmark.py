@@ -57,10 +57,10 @@ def test_others_that_refuse_the_robot_are_left_out(tmp_path):
 
 def test_what_computes_something_else_is_not_timed(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
-    from benchmarks.contest import Contestant, States
     from benchmarks.dynamics import compare
+    from benchmarks.interleaved_timer import Contestant, States
     from robodyn_ros import Dynamics, load_urdf
-    from robodyn_ros.model.library import robot_path
+    from robodyn_ros.model.resources import robot_path
 
     model = load_urdf(robot_path('two_link'))
     states = States(model.nv)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robodyn_ros.realtime.recording import load
 from robodyn_ros.realtime.statistics import no_cycles
+from robodyn_ros.realtime.timing_log import load
 
 ROOT = Path(__file__).resolve().parents[2]
 PERIOD = 1e-3

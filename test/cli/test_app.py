@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from robodyn_ros.catalog.robots import choose
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.inspect import report
-from robodyn_ros.demo.robot import choose
-from robodyn_ros.model.library import robot_path, share_path
+from robodyn_ros.model.resources import robot_path, share_path
 from robots import ARM, GRIPPER
 
 # As if they were not installed

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn_ros.cli.app import app
-from robodyn_ros.realtime.recording import About, save
 from robodyn_ros.realtime.statistics import no_cycles
+from robodyn_ros.realtime.timing_log import About, save
 
 
 def run(*words):

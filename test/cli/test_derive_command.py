@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn_ros.cli.app import app
-from robodyn_ros.model.library import share_path
+from robodyn_ros.model.resources import share_path
 
 ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
 

@@ -10,8 +10,8 @@ from rclpy.node import Node
 from typer.testing import CliRunner
 
 from robodyn_ros.cli.app import app
-from robodyn_ros.control.records import MODES
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import controller_parameters
 from robodyn_ros.nodes import robot as node_robot
 from robodyn_ros.nodes.parameters import Parameters

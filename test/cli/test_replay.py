@@ -6,11 +6,11 @@ import sys
 
 import numpy as np
 import pytest
-from control.flights import MODEL, about, eventful, recording_rig
+from flight_recorder.flights import MODEL, about, eventful, recording_rig
 from typer.testing import CliRunner
 
 from robodyn_ros.cli.app import app
-from robodyn_ros.control import flight_file
+from robodyn_ros.flight_recorder import file
 
 pytest.importorskip('mcap', reason='needs pip install mcap')
 
@@ -34,7 +34,7 @@ def rig():
 @pytest.fixture
 def path(rig, tmp_path):
     path = tmp_path / 'flight.mcap'
-    flight_file.write(path, MODEL, rig.controller.history.take(), about(rig.controller))
+    file.write(path, MODEL, rig.controller.history.take(), about(rig.controller))
     return path
 
 
@@ -61,11 +61,11 @@ def test_shows_another_cycle(path, tmp_path):
 def test_tells_a_wrong_computation_from_another_machine(rig, path):
     s = rig.controller.history.take()
     s.tau[300] += 1e-13
-    flight_file.write(path, MODEL, s, about(rig.controller))
+    file.write(path, MODEL, s, about(rig.controller))
     result = run(path)
     assert result.exit_code == 1, result.output
     assert 'the first difference is in cycle 299: tau' in result.output, result.output
-    flight_file.write(path, MODEL, s, about(rig.controller, code='other', machine='Numba 0'))
+    file.write(path, MODEL, s, about(rig.controller, code='other', machine='Numba 0'))
     result = run(path)
     assert result.exit_code == 0 and 'last bits may differ' in result.output
 
@@ -84,7 +84,7 @@ def test_refuses_what_is_none_and_what_is_empty(rig, path):
     s = rig.controller.history.take()
     empty = s._replace(cycles=s.cycles[:0], state=s.state[:0], memory=s.memory[:1],
                        vectors=s.vectors[:1], tau=s.tau[:1], versions={}, points={})
-    flight_file.write(path, MODEL, empty, about(rig.controller))
+    file.write(path, MODEL, empty, about(rig.controller))
     result = run(path)
     assert result.exit_code == 1 and 'holds no cycle' in result.output
 

@@ -5,7 +5,7 @@
 import subprocess
 import sys
 
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 
 def warmup(*arguments):

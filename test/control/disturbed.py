@@ -12,9 +12,9 @@ from numpy import ndarray
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.records import MODES
+from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.settings import TWICE, Settings
-from robodyn_ros.control.stability import highest
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload

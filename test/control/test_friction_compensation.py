@@ -7,21 +7,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from control import plain
+from control import uncompiled_cycle
+from control.closed_loop import GAINS, Rig
 from control.disturbed import run
-from control.rig import GAINS, Rig
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings as settings_module
+from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.control.friction import CURVE, MOST_FELT
-from robodyn_ros.control.records import MODES
+from robodyn_ros.control.gain_stability import MARGIN, TOLERANCE, spectral_radius
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.stability import MARGIN, TOLERANCE, spectral_radius
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant
 
 POSE, GOAL = np.array([0.3, 0.5]), np.array([1.0, -0.4])
@@ -171,7 +171,7 @@ def test_plain_python_gives_the_same(two_link, monkeypatch):
            'static_friction': [2.5, 1.0], 'friction_offset': [0.1, -0.2]}
     fast = followed(two_link, **how)
     monkeypatch.setattr('robodyn_ros.control.controller.compiled',
-                        lambda: SimpleNamespace(cycle=plain.cycle))
+                        lambda: SimpleNamespace(cycle=uncompiled_cycle.cycle))
     assert followed(two_link, **how) == pytest.approx(fast, abs=1e-9)
 
 

@@ -6,12 +6,12 @@ from collections import deque
 
 import numpy as np
 import pytest
-from control.rig import Rig
+from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control.records import MODES
+from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
 SOFT = {'stiffness': [100.0, 25.0], 'damping': [20.0, 5.0], 'acceleration_kp': [25.0],

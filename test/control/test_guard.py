@@ -4,11 +4,11 @@
 
 import numpy as np
 import pytest
-from control.rig import Rig
+from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
 

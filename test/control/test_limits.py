@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from control.closed_loop import Rig
 from control.disturbed import HARD, PERIOD, run
-from control.rig import Rig
 
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
+from robodyn_ros.control.dtypes import JOINT
 from robodyn_ros.control.limits import BRAKING_RATE, RETURN_VELOCITY, SHARE, room
-from robodyn_ros.control.records import JOINT
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 SEEDS = 200

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from control.rig import Rig
+from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control import guard, limits
-from robodyn_ros.control.records import JOINT, MEMORY
+from robodyn_ros.control.dtypes import JOINT, MEMORY
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
 

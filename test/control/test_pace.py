@@ -9,7 +9,7 @@ from rig import Rig
 from robodyn_ros import load_urdf
 from robodyn_ros.control.pace import Pace
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 MODEL = load_urdf(robot_path('two_link'))
 TIMEOUT = 0.05

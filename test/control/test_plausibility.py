@@ -4,10 +4,10 @@
 
 import numpy as np
 import pytest
-from control.rig import Rig
+from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
 FOUND = 50                  # periods of 1 ms

@@ -11,7 +11,7 @@ from robodyn_ros import load_urdf
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 
 @pytest.fixture(scope='module')

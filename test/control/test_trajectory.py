@@ -9,8 +9,7 @@ import pytest
 from scipy.interpolate import BPoly, PPoly
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control.records import MEMORY, Vectors
-from robodyn_ros.control.reference import follow, hold_here, sample
+from robodyn_ros.control.dtypes import MEMORY, Vectors
 from robodyn_ros.control.trajectory import (
     MOST_SEGMENTS,
     Waypoints,
@@ -18,8 +17,9 @@ from robodyn_ros.control.trajectory import (
     joint_order,
     splice,
 )
+from robodyn_ros.control.trajectory_tracking import follow, hold_here, sample
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 HERE = np.array([0.1, 0.2])
 REST = np.zeros(2)

@@ -7,11 +7,11 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 
-from robodyn_ros.control.records import MODES
+from robodyn_ros.catalog.robots import configuration
+from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.demo.robot import configuration
-from robodyn_ros.model.library import robot_path, share_path
 from robodyn_ros.model.pose import initial_position
+from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.nodes import controller_parameters, simulator_parameters
 from robodyn_ros.nodes.parameters import Parameters

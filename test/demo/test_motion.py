@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from robodyn_ros.catalog.robots import choose
 from robodyn_ros.demo import motion
-from robodyn_ros.demo.robot import choose
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.errors import DemoError, UrdfError
 
@@ -58,7 +58,7 @@ def test_velocity_and_acceleration_are_the_derivatives_of_position():
 
 
 def test_too_weak_a_robot_is_refused_by_the_joint(tmp_path):
-    from robodyn_ros.model.library import robot_path
+    from robodyn_ros.model.resources import robot_path
     weak = tmp_path / 'weak.urdf'
     weak.write_text(robot_path('two_link').read_text().replace('effort="80"', 'effort="8"'))
     robot = choose(str(weak), {}, [])

@@ -5,11 +5,11 @@
 import numpy as np
 import pytest
 
+from robodyn_ros.catalog.robots import choose
 from robodyn_ros.demo import physics
 from robodyn_ros.demo.recorder import Recording
-from robodyn_ros.demo.robot import choose
 from robodyn_ros.dynamics import Dynamics
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant
 
 

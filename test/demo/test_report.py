@@ -8,7 +8,7 @@ from robodyn_ros.demo.conductor import Diagnosis
 from robodyn_ros.demo.picture import draw
 from robodyn_ros.demo.report import tables
 from robodyn_ros.demo.results import Check, Floating, Loop, Results, Tracking, thousandths
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf import load_urdf
 
 MODES = ('pd', 'joint_impedance', 'computed_torque')

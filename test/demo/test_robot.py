@@ -5,9 +5,9 @@ import shutil
 import numpy as np
 import pytest
 
-from robodyn_ros.demo.robot import choose, configuration, write_parameters
+from robodyn_ros.catalog.robots import choose, configuration, write_parameters
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 from robots import ARM
 
 
@@ -42,7 +42,8 @@ def test_a_pose_outside_the_limits_is_refused():
 
 
 def test_parameters_written_are_read_back(tmp_path, monkeypatch):
-    monkeypatch.setattr('robodyn_ros.demo.robot.share_path', lambda *parts: tmp_path / parts[-1])
+    monkeypatch.setattr('robodyn_ros.catalog.robots.share_path',
+                        lambda *parts: tmp_path / parts[-1])
     parameters = {'controller': {'mode': 'pd', 'stiffness': [1.0, 2.0]},
                   'simulator': {'urdf': 'rp'}}
     write_parameters(tmp_path / 'x.yaml', parameters)

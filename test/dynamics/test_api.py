@@ -11,7 +11,7 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.errors import InertiaError
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 from robots import differences
 
 Q = np.array([0.3, 0.5])

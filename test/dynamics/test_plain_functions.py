@@ -7,8 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from robodyn_ros.dynamics import terms
-from robodyn_ros.dynamics.bodies import (
+from robodyn_ros.dynamics import entry_points
+from robodyn_ros.dynamics.compile import generic
+from robodyn_ros.dynamics.coriolis import coriolis
+from robodyn_ros.dynamics.crba import crba
+from robodyn_ros.dynamics.derivatives import position_derivative
+from robodyn_ros.dynamics.energy import kinetic_energy, potential_energy
+from robodyn_ros.dynamics.forward_dynamics import forward_dynamics
+from robodyn_ros.dynamics.joint_transforms import place
+from robodyn_ros.dynamics.kinematics import WORLD, jacobian_rate, pose
+from robodyn_ros.dynamics.model_data import (
     BODY,
     FRAME,
     JOINT,
@@ -20,17 +28,9 @@ from robodyn_ros.dynamics.bodies import (
     sizes,
     workspace,
 )
-from robodyn_ros.dynamics.compile import generic
-from robodyn_ros.dynamics.coriolis import coriolis
-from robodyn_ros.dynamics.crba import crba
-from robodyn_ros.dynamics.derivatives import position_derivative
-from robodyn_ros.dynamics.energy import kinetic_energy, potential_energy
-from robodyn_ros.dynamics.forward import forward_dynamics
-from robodyn_ros.dynamics.joints import place
-from robodyn_ros.dynamics.kinematics import WORLD, jacobian_rate, pose
-from robodyn_ros.dynamics.quantities import QUANTITIES
 from robodyn_ros.dynamics.regressor import regressor
 from robodyn_ros.dynamics.rnea import rnea
+from robodyn_ros.dynamics.signatures import QUANTITIES
 
 ROBOTS = ['panda', 'rp', 'tree3', 'tree11']
 
@@ -53,7 +53,7 @@ def test_plain_python_gives_the_numbers_of_the_kernels(robot, close, name, quant
     shapes = [[size[word] for word in shape] for shape in spec.outputs.values()]
     ours, theirs = ([np.full(shape, np.nan) for shape in shapes] for _ in range(2))
     loads = (memory.unloaded, robot_.base) if spec.loaded else ()
-    term = getattr(terms, f'loaded_{quantity}' if spec.loaded else quantity)
+    term = getattr(entry_points, f'loaded_{quantity}' if spec.loaded else quantity)
     term(robot_, *plain_options, *inputs, *loads, work, *ours)
     generic(quantity)(parameters(model), *(options[o] for o in spec.options), *inputs, *loads,
                       workspace(model), *theirs)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from robodyn_ros.dynamics.expression import LONGEST, Expression, Graph, straight_line
+from robodyn_ros.dynamics.symbolic_scalar import LONGEST, Expression, Graph, straight_line
 
 NAMES = 'abc'
 numbers = st.sampled_from([0.0, 1.0, -1.0, 2.0, -0.5, 3.7])

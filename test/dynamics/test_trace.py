@@ -5,9 +5,9 @@
 import numpy as np
 import pytest
 
-from robodyn_ros.dynamics.bodies import frame_record, parameters, sizes, workspace
 from robodyn_ros.dynamics.compile import generic
-from robodyn_ros.dynamics.quantities import QUANTITIES
+from robodyn_ros.dynamics.model_data import frame_record, parameters, sizes, workspace
+from robodyn_ros.dynamics.signatures import QUANTITIES
 from robodyn_ros.dynamics.trace import lanes, regrouped, trace
 
 ROBOTS = ['panda', 'ur5', 'rp', 'tree3', 'tree11', 'gripper', 'panda_fingers']

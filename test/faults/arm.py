@@ -17,7 +17,7 @@ from sensor_msgs.msg import JointState
 
 from processes import Process
 from robodyn_ros import Dynamics, RobotModel, load_urdf
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 START, PERIOD = 100.0, 0.001        # s
 PATIENCE = 10.0     # s, wall time for one answer

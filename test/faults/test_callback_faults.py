@@ -63,7 +63,7 @@ def test_a_malformed_parameter_is_refused(running, remote, start):
     assert simulator.interrupt() == 0
 
 
-@row('an exception in any callback', file='nodes/process.py',
+@row('an exception in any callback', file='nodes/node_main.py',
      line='        executor = TolerantExecutor(node)\n',
      instead='        from rclpy.executors import SingleThreadedExecutor as Plain\n'
              '        executor = Plain()\n'

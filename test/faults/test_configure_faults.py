@@ -12,7 +12,7 @@ from std_msgs.msg import String
 
 from processes import node
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.model.library import robot_path, share_path
+from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.nodes import qos
 from robots import ARM
 

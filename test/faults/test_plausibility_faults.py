@@ -10,8 +10,8 @@ from faults.rows import row
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.model.library import robot_path
 from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.resources import robot_path
 
 near = pytest.approx
 TURN = 2.0 * np.pi

@@ -11,7 +11,7 @@ from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
 from sensor_msgs.msg import JointState
 
 from processes import node
-from robodyn_ros.wire.codes import DUPLICATE, REASONS
+from robodyn_ros.wire.decode_status import DUPLICATE, REASONS
 
 near = pytest.approx
 TWICE = f'refused samples: {REASONS[DUPLICATE]}'
@@ -108,7 +108,7 @@ def test_two_publishers_in_motion(running):
 
 
 @row('the state publisher restarts, appears twice, comes and goes', 'TWO_STATE_PUBLISHERS',
-     'STALE_STATE', file='wire/decode.py',
+     'STALE_STATE', file='wire/decoders.py',
      line='            if state[joint, 4] >= sequence:         # a publisher only counts up\n',
      instead='            if False:\n')
 def test_the_state_publisher_restarts(running, remote):

@@ -29,7 +29,7 @@ def refusal(arm, sender, message, why):
     assert arm.ticks(5) == near(np.tile(arm.gravity, (5, 1)))
 
 
-@row('two publishers of the reference', file='nodes/references.py',
+@row('two publishers of the reference', file='nodes/trajectory_subscriber.py',
      line='        if self._node.count_publishers(self._topic) > 1:\n',
      instead='        if False:\n')
 def test_two_publishers_of_the_reference(running):
@@ -48,7 +48,7 @@ def test_two_publishers_of_the_reference(running):
     assert abs(arm.ticks(500)[-1] - arm.gravity).max() > 0.1
 
 
-@row('bad reference', file='nodes/references.py',
+@row('bad reference', file='nodes/trajectory_subscriber.py',
      line='        if start < now:\n', instead='        if False:\n')
 def test_bad_reference(running):
     """Each is refused with its reason, and the pose is held by gravity as before."""

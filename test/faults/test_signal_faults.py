@@ -39,7 +39,7 @@ def stopped(arm):
     assert efforts[-2] == near(arm.gravity + expected)
 
 
-@row('SIGHUP, SIGQUIT', file='nodes/process.py',
+@row('SIGHUP, SIGQUIT', file='nodes/node_main.py',
      line='ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP\n',
      instead='ENDING = signal.SIGINT, signal.SIGTERM\n')
 @pytest.mark.parametrize('how', ['SIGHUP', 'SIGQUIT', 'closed session'])

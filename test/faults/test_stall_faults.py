@@ -93,7 +93,7 @@ def test_zero_after_a_stall_by_choice(start, remote, path):
     assert np.ptp(remote.positions()[-200:], axis=0).max() == 0.0
 
 
-@row('control loop stands still', 'LOOP_STALLED', file='realtime/rules.py',
+@row('control loop stands still', 'LOOP_STALLED', file='realtime/timing_rules.py',
      line='    return max(before, 1e-9 * (woke - asked))\n', instead='    return 0.0\n')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):

@@ -11,7 +11,7 @@ from faults.arm import PERIOD, Arm
 from faults.efforts import SHARES, goes_limp, moving
 from faults.rows import row
 
-from robodyn_ros.wire.codes import DUPLICATE, FOREIGN, LENGTHS, NON_FINITE, REASONS
+from robodyn_ros.wire.decode_status import DUPLICATE, FOREIGN, LENGTHS, NON_FINITE, REASONS
 
 near = pytest.approx
 
@@ -97,7 +97,7 @@ def test_stale_while_stopping(running, remote):
     arm.nothing()
 
 
-@row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE', file='wire/decode.py',
+@row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE', file='wire/decoders.py',
      line='                return NON_FINITE\n', instead='                pass\n')
 def test_bad_samples(running, remote):
     """Each is refused, counted and answered by nothing; nothing but bad ones is a stale state."""
@@ -185,7 +185,7 @@ def test_missing_velocity_leaves_gravity(running):
 
 
 @row('reordered or extra joints; joints spread over several messages', 'STALE_STATE',
-     file='wire/decode.py', line='        joint = find(b, begin, end, names, ends)\n',
+     file='wire/decoders.py', line='        joint = find(b, begin, end, names, ends)\n',
      instead='        joint = k if k < permutation.shape[0] else -1\n')
 def test_joints_in_any_order(running, remote):
     """By name, whatever comes with them: the same efforts to the last bit; each must be fresh."""

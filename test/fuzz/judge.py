@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzz import nasty
+from fuzz import malformed_urdfs as urdfs
 from fuzz.mutants import Mutant
 from robodyn_ros import Dynamics, RobotModel, load_urdf
 from robodyn_ros.errors import RobodynError
-from robodyn_ros.model.document import MAX_NUMBER
 from robodyn_ros.model.pose import initial_position
+from robodyn_ros.model.urdf_xml import MAX_NUMBER
 from robots import differences
 
 VALID, FAILED = 'valid', 'FAILED'
@@ -68,8 +68,8 @@ class Canary:
 
     def put_into(self, text: bytes) -> bytes:
         """Return a text whose placeholders are where the canary sits."""
-        return (text.replace(nasty.CANARY_FILE, bytes(self.file))
-                .replace(nasty.CANARY_HTTP, self.address.encode()))
+        return (text.replace(urdfs.CANARY_FILE, bytes(self.file))
+                .replace(urdfs.CANARY_HTTP, self.address.encode()))
 
     @contextmanager
     def watched(self) -> Iterator[list[str]]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from fuzz import nasty, texts, trees
+from fuzz import malformed_urdfs as urdfs
+from fuzz import texts, trees
 from robodyn_ros import load_urdf
 from robots import ARM, EXTENDED, GRIPPER, OWN, REAL, random_tree
 
@@ -50,7 +51,7 @@ def mutant(seed: int, index: int) -> Mutant:
     options = _options(root, rng)
     text = etree.tostring(root, encoding=rng.choice(('us-ascii', 'utf-8')))
     while (mark := trees.MARK.encode()) in text:
-        text = text.replace(mark, rng.choice(nasty.RAW), rng.choice((1, -1)))
+        text = text.replace(mark, rng.choice(urdfs.RAW), rng.choice((1, -1)))
     for _ in range(0 if kind < 0.7 else 1 + int(rng.expovariate(0.7))):
         change = rng.choice(texts.ALL)
         text = change(text, rng)

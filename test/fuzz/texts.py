@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from random import Random
 
-from fuzz import nasty
+from fuzz import malformed_urdfs as urdfs
 
 SPLICED = re.compile(rb'(?=<robot[\s>])')
 DECLARATION = re.compile(rb'^\s*<\?xml[^>]*\?>')
@@ -46,7 +46,7 @@ def repeat(text: bytes, rng: Random) -> bytes:
 def noise(text: bytes, rng: Random) -> bytes:
     """Put bytes in that mean nothing, or too much."""
     at = rng.randrange(len(text) + 1)
-    new = rng.choice((rng.randbytes(rng.randint(1, 40)), rng.choice(nasty.RAW)))
+    new = rng.choice((rng.randbytes(rng.randint(1, 40)), rng.choice(urdfs.RAW)))
     return text[:at] + new + text[at:]
 
 
@@ -57,7 +57,7 @@ def quoted(text: bytes, rng: Random) -> bytes:
         return text
     start, end = rng.choice(words).span(1)
     other = rng.choice(words).group(1)
-    return text[:start] + rng.choice((*nasty.RAW, other, other, other)) + text[end:]
+    return text[:start] + rng.choice((*urdfs.RAW, other, other, other)) + text[end:]
 
 
 def swap(text: bytes, rng: Random) -> bytes:
@@ -68,7 +68,7 @@ def swap(text: bytes, rng: Random) -> bytes:
 
 def declare(text: bytes, rng: Random) -> bytes:
     """Claim an encoding, a version, a stand-alone document."""
-    encoding = rng.choice(nasty.ENCODINGS).encode()
+    encoding = rng.choice(urdfs.ENCODINGS).encode()
     version = rng.choice((b'1.0', b'1.0', b'1.0', b'1.1', b'9', b''))
     return (b'<?xml version="' + version + b'" encoding="' + encoding + b'"?>'
             + DECLARATION.sub(b'', text))
@@ -104,7 +104,7 @@ def entities(text: bytes, rng: Random) -> bytes:
 
 def external(text: bytes, rng: Random) -> bytes:
     """Point to a file or an address that nobody may open."""
-    place = rng.choice((b'file://' + nasty.CANARY_FILE, nasty.CANARY_FILE, nasty.CANARY_HTTP))
+    place = rng.choice((b'file://' + urdfs.CANARY_FILE, urdfs.CANARY_FILE, urdfs.CANARY_HTTP))
     kind = rng.randrange(6)
     if kind == 0:
         return with_doctype(text, b'<!DOCTYPE robot SYSTEM "' + place + b'">')

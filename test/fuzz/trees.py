@@ -8,11 +8,11 @@ from random import Random
 
 from lxml import etree
 
-from fuzz import nasty
+from fuzz import malformed_urdfs as urdfs
 
 Element = etree._Element
 FACTORS = (-1, 0, 0.5, 1.1, 3, 1e-9, 1e-30, 1e-160, 1e-320, 1e6)
-MARK = 'RAW-BYTES-HERE'         # becomes one of nasty.RAW when the tree is bytes
+MARK = 'RAW-BYTES-HERE'         # becomes one of urdfs.RAW when the tree is bytes
 
 
 def _some(root: Element, rng: Random, *tags: str) -> Element:
@@ -74,14 +74,14 @@ def shuffle(root: Element, rng: Random) -> None:
 
 def retag(root: Element, rng: Random) -> None:
     """Call an element something else; now and then the root."""
-    (root if rng.random() < 0.05 else _some(root, rng)).tag = rng.choice(nasty.TAGS)
+    (root if rng.random() < 0.05 else _some(root, rng)).tag = rng.choice(urdfs.TAGS)
 
 
 def insert(root: Element, rng: Random) -> None:
     """Add an element that does not belong there."""
-    element = etree.SubElement(rng.choice([root, _some(root, rng)]), rng.choice(nasty.TAGS))
+    element = etree.SubElement(rng.choice([root, _some(root, rng)]), rng.choice(urdfs.TAGS))
     for _ in range(rng.randrange(4)):
-        element.set(rng.choice(nasty.ATTRIBUTES), rng.choice(nasty.NUMBERS + nasty.NAMES))
+        element.set(rng.choice(urdfs.ATTRIBUTES), rng.choice(urdfs.NUMBERS + urdfs.NAMES))
 
 
 def nest(root: Element, rng: Random) -> None:
@@ -102,14 +102,14 @@ def drop(root: Element, rng: Random) -> None:
 
 def add(root: Element, rng: Random) -> None:
     """Give an element an attribute."""
-    _some(root, rng).set(rng.choice(nasty.ATTRIBUTES), rng.choice(nasty.NUMBERS + nasty.NAMES))
+    _some(root, rng).set(rng.choice(urdfs.ATTRIBUTES), rng.choice(urdfs.NUMBERS + urdfs.NAMES))
 
 
 def number(root: Element, rng: Random) -> None:
     """Write something else where a number is."""
     element, name = _number(root, rng)
     words = element.get(name, '').split()
-    value = rng.choice(nasty.NUMBERS)
+    value = rng.choice(urdfs.NUMBERS)
     if len(words) == 3 and rng.random() < 0.7:
         words[rng.randrange(3)] = value
         value = ' '.join(words)
@@ -134,13 +134,13 @@ def grow(root: Element, rng: Random) -> None:
 def anything(root: Element, rng: Random) -> None:
     """Write some word where any attribute is."""
     element, name = _attribute(root, rng)
-    element.set(name, rng.choice(nasty.NAMES + nasty.NUMBERS + nasty.TYPES + (MARK, MARK)))
+    element.set(name, rng.choice(urdfs.NAMES + urdfs.NUMBERS + urdfs.TYPES + (MARK, MARK)))
 
 
 def call(root: Element, rng: Random) -> None:
     """Give a link or a joint another name, everywhere: the robot stays the same."""
     tag = rng.choice(('link', 'joint'))
-    old, new = rng.choice(_names(root, tag)), rng.choice(nasty.NAMES + (MARK,))
+    old, new = rng.choice(_names(root, tag)), rng.choice(urdfs.NAMES + (MARK,))
     places = {'link': (('link', 'name'), ('parent', 'link'), ('child', 'link')),
               'joint': (('joint', 'name'), ('mimic', 'joint'))}[tag]
     for place, attribute in places:
@@ -151,7 +151,7 @@ def call(root: Element, rng: Random) -> None:
 
 def retype(root: Element, rng: Random) -> None:
     """Make a joint one of another type."""
-    _some(root, rng, 'joint').set('type', rng.choice(nasty.TYPES))
+    _some(root, rng, 'joint').set('type', rng.choice(urdfs.TYPES))
 
 
 def rewire(root: Element, rng: Random) -> None:
@@ -172,8 +172,8 @@ def mimic(root: Element, rng: Random) -> None:
     names = _names(root, 'joint') + ['nobody']
     for _ in range(rng.randint(1, 3)):
         etree.SubElement(_some(root, rng, 'joint'), 'mimic', joint=rng.choice(names),
-                         multiplier=rng.choice(nasty.NUMBERS + ('1', '-0.5', '2', '-1')),
-                         offset=rng.choice(nasty.NUMBERS + ('0', '0', '0.01', '-0.2')))
+                         multiplier=rng.choice(urdfs.NUMBERS + ('1', '-0.5', '2', '-1')),
+                         offset=rng.choice(urdfs.NUMBERS + ('0', '0', '0.01', '-0.2')))
 
 
 def xacro(root: Element, rng: Random) -> None:
@@ -189,7 +189,7 @@ def xacro(root: Element, rng: Random) -> None:
 def say(root: Element, rng: Random) -> None:
     """Write text between elements."""
     element = _some(root, rng)
-    element.text, element.tail = rng.choice(nasty.NAMES), rng.choice(nasty.NAMES)
+    element.text, element.tail = rng.choice(urdfs.NAMES), rng.choice(urdfs.NAMES)
 
 
 ALL: tuple[Callable[[Element, Random], None], ...] = (

@@ -12,8 +12,8 @@ from numpy import ndarray
 from robodyn_ros import Dynamics, RobotModel, load_urdf
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.stability import highest
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
 from robodyn_ros.identification.excitation.criteria import quality

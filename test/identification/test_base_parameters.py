@@ -8,7 +8,7 @@ from exciting import motion
 
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.identification import Choice, base_parameters
-from robodyn_ros.identification.estimation.base import number
+from robodyn_ros.identification.estimation.base_parameters import number
 from robodyn_ros.identification.estimation.regression import regression
 from robots import OWN, REAL
 

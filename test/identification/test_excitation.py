@@ -9,12 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.catalog.robots import choose
 from robodyn_ros.cli.app import app
-from robodyn_ros.control.reference import sample
 from robodyn_ros.control.trajectory import Waypoints, interpolate
-from robodyn_ros.demo.robot import choose
+from robodyn_ros.control.trajectory_tracking import sample
 from robodyn_ros.errors import IdentificationError, UnknownNameError
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
+from robodyn_ros.identification.excitation.collision_geometry import shapes
 from robodyn_ros.identification.excitation.collisions import GROUND, Collisions
 from robodyn_ros.identification.excitation.criteria import (
     little_information,
@@ -23,10 +24,9 @@ from robodyn_ros.identification.excitation.criteria import (
     smooth_condition,
 )
 from robodyn_ros.identification.excitation.fourier import Fourier
-from robodyn_ros.identification.excitation.motion_cost import MotionCost
 from robodyn_ros.identification.excitation.motion_limits import Shares, motion_limits
-from robodyn_ros.identification.excitation.search import excite
-from robodyn_ros.identification.excitation.shapes import shapes
+from robodyn_ros.identification.excitation.objective import MotionCost
+from robodyn_ros.identification.excitation.optimize import excite
 from robodyn_ros.identification.excitation.trajectory_file import read
 from robots import ARM, OWN
 

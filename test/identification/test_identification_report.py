@@ -10,13 +10,13 @@ import pytest
 import yaml
 from recorded_files import real, shipped, write_csv
 
-from robodyn_ros.identification.chain import Wishes, run
 from robodyn_ros.identification.friction_file import (
     friction_parameters,
     read_friction,
     write_friction,
 )
 from robodyn_ros.identification.pictures import draw_all
+from robodyn_ros.identification.pipeline import Wishes, run
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.report import report
 

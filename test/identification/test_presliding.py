@@ -11,9 +11,9 @@ from exciting import motion, noisy, with_joints
 from robodyn_ros.cli.identify import ways
 from robodyn_ros.errors import ArgumentError, IdentificationError
 from robodyn_ros.identification import Choice, identify
+from robodyn_ros.identification.estimation.friction_refit import with_smooth_friction
 from robodyn_ros.identification.estimation.presliding import friction, turned
-from robodyn_ros.identification.estimation.reversals import find_presliding
-from robodyn_ros.identification.estimation.smooth import with_smooth_friction
+from robodyn_ros.identification.estimation.presliding_search import find_presliding
 
 WAY, COULOMB, SIGMA = 0.01, 0.8, 0.02
 CHOICE = Choice(armature=False)

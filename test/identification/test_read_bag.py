@@ -151,7 +151,7 @@ def test_without_rosbags_it_says_what_to_install(tmp_path):
                'from robodyn_ros import load_urdf\n'
                'from robodyn_ros.errors import RecordingError\n'
                'from robodyn_ros.identification.recordings.read import read\n'
-               'from robodyn_ros.model.library import robot_path\n'
+               'from robodyn_ros.model.resources import robot_path\n'
                'try:\n'
                f'    read({str(tmp_path / "a.mcap")!r}, load_urdf(robot_path("two_link")))\n'
                'except RecordingError as error:\n'

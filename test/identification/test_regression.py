@@ -8,7 +8,7 @@ from exciting import motion, noisy, with_joints
 
 from robodyn_ros import load_urdf
 from robodyn_ros.identification import Choice
-from robodyn_ros.identification.estimation.base import base_of, base_parameters
+from robodyn_ros.identification.estimation.base_parameters import base_of, base_parameters
 from robodyn_ros.identification.estimation.regression import regression
 from robots import EXTENDED, GRIPPER
 

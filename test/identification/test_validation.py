@@ -9,7 +9,7 @@ import pytest
 from exciting import motion, noisy, with_joints
 
 from robodyn_ros.identification import Choice, identify
-from robodyn_ros.identification.chain import repeats
+from robodyn_ros.identification.pipeline import repeats
 from robodyn_ros.identification.preparation.filtering import LowPass
 from robodyn_ros.identification.validation import of_estimate, of_model, validate
 

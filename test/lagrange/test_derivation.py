@@ -13,7 +13,7 @@ from robodyn_ros.errors import DerivationError, UnknownNameError
 from robodyn_ros.lagrange import derive
 from robodyn_ros.lagrange.check import TOLERANCE, joint_deviation
 from robodyn_ros.lagrange.equations import pairs
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 from robots import GRIPPER, random_tree
 
 MIXED = '''

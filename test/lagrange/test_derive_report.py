@@ -10,7 +10,7 @@ import pytest
 
 from robodyn_ros import load_urdf
 from robodyn_ros.lagrange import derive, latex, text
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 
 @pytest.fixture(scope='module')

@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 from robodyn_ros.lagrange import derive
-from robodyn_ros.lagrange.text import Style
+from robodyn_ros.lagrange.printing import Style
 
 m1, m2, l1, l2, g = sp.symbols('m_1 m_2 l_1 l_2 g', real=True)
 t1, t2, d2 = sp.symbols('theta_1 theta_2 d_2', real=True)

@@ -25,7 +25,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.library import share_path
+from robodyn_ros.model.resources import share_path
 
 
 def nodes(file, before=(), **arguments):

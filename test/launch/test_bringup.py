@@ -33,7 +33,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.model.library import robot_path, share_path
+from robodyn_ros.model.resources import robot_path, share_path
 
 ROBOT = 'two_link'
 SAMPLES = 500

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from robodyn_ros import DhLink, Dynamics, from_dh, load_dh, load_urdf
 from robodyn_ros.errors import DhFileError, InertiaError
-from robodyn_ros.model.library import OWN_ROWS, robot_path, rows_path, share_path
+from robodyn_ros.model.resources import OWN_ROWS, robot_path, rows_path, share_path
 
 GOOD = '''
 convention: modified

@@ -7,8 +7,8 @@ import pytest
 
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, UnknownNameError
-from robodyn_ros.model.library import robot_path
 from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.resources import robot_path
 
 LOAD = '''
   <link name="load"><inertial><origin xyz="0.1 -0.2 0.3" rpy="0 0 0"/><mass value="2.5"/>

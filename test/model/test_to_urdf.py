@@ -15,7 +15,7 @@ from lxml import etree
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.model.payload import with_payload
-from robodyn_ros.model.rigid import rpy_rotation
+from robodyn_ros.model.rigid_body import rpy_rotation
 from robodyn_ros.model.robot import Frame
 from robots import ARM, LOCKED, OWN, REAL, differences, random_tree
 

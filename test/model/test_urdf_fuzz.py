@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from fuzz import campaign, nasty, texts
+from fuzz import campaign, texts
+from fuzz import malformed_urdfs as urdfs
 from fuzz.judge import FAILED, VALID, Canary, Verdict, judge
 from fuzz.mutants import Mutant, mutant
 from robodyn_ros import Dynamics, load_urdf
@@ -21,7 +22,7 @@ from robodyn_ros.errors import UrdfError
 from robots import ARM
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the judge asks Linux')
-EXTERNAL = [b'file://' + nasty.CANARY_FILE, nasty.CANARY_FILE, nasty.CANARY_HTTP]
+EXTERNAL = [b'file://' + urdfs.CANARY_FILE, urdfs.CANARY_FILE, urdfs.CANARY_HTTP]
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_a_campaign_names_who_dies_prints_or_hangs_and_goes_on():
 
 @pytest.mark.parametrize('place', EXTERNAL)
 def test_the_canary_tells_of_who_reads_it(canary, place):
-    if place == nasty.CANARY_HTTP:
+    if place == urdfs.CANARY_HTTP:
         def read(url):
             from urllib.request import urlopen
             urlopen(url, timeout=0.1)

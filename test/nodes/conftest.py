@@ -10,7 +10,7 @@ from rclpy.context import Context
 
 from processes import node
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 
 @pytest.fixture(scope='module')

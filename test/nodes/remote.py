@@ -23,7 +23,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 import processes
-from robodyn_ros.nodes.serialized import Sample, SerializedSubscription
+from robodyn_ros.nodes.raw_subscription import Sample, SerializedSubscription
 from robodyn_ros.nodes.services import Services
 
 DEADLINE = 20.0     # s, for what takes a node a second or two

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import rclpy
-from nodes.rig import DEADLINE, WAYS, Rig
+from nodes.closed_loop import DEADLINE, WAYS, Rig
 from rclpy.context import Context
 
 TIMES = 100

@@ -3,11 +3,11 @@
 """The control thread, on real topics: what wakes it, what ends it, what it leaves behind."""
 
 import pytest
-from nodes.rig import WAYS, Rig, each_way
+from nodes.closed_loop import WAYS, Rig, each_way
 from sensor_msgs.msg import JointState
 
 from robodyn_ros.control import guard
-from robodyn_ros.nodes import data_path, serialized
+from robodyn_ros.nodes import raw_subscription, transport
 
 
 @each_way
@@ -52,11 +52,11 @@ def test_each_start_begins_anew(node, trigger, path):
 @pytest.mark.parametrize('numbered', [True, False])
 def test_a_middleware_that_does_not_number_messages(node, monkeypatch, numbered):
     """Two publishers are then told by their count, although one of them has other joints."""
-    taken = serialized.sample
+    taken = raw_subscription.sample
 
     def told(message, info):            # as rclpy tells of it under such a middleware
         return taken(message, info if numbered else {**info, 'publication_sequence_number': None})
-    monkeypatch.setattr(serialized, 'sample', told)
+    monkeypatch.setattr(raw_subscription, 'sample', told)
     rig = Rig(node, 'timer')
     rig.run()
     rig.loop.look_for_state_publishers()
@@ -73,7 +73,7 @@ def test_a_middleware_that_does_not_number_messages(node, monkeypatch, numbered)
     rig.loop.stop()
 
 
-@pytest.mark.parametrize(('path', 'trigger'), [way for way in WAYS if way[0] != data_path.NATIVE])
+@pytest.mark.parametrize(('path', 'trigger'), [way for way in WAYS if way[0] != transport.NATIVE])
 def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger, path):
     """The middleware may wait for listeners that are suspended."""
     rig = Rig(node, trigger, path)
@@ -92,7 +92,7 @@ def test_a_slow_publish_is_counted_and_a_very_slow_one_is_a_stall(node, trigger,
 
 def test_compiled_code_counts_slow_publishes(node):
     """Where a period is a nanosecond, all are slow."""
-    rig = Rig(node, 'state', data_path.NATIVE)
+    rig = Rig(node, 'state', transport.NATIVE)
     rig.run()
     rig.native._area.words['period'] = 1
     slow = rig.loop.tally.slow_publishes

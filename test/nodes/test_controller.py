@@ -10,7 +10,7 @@ from builtin_interfaces.msg import Duration
 from nodes.bring_up import POSE, bring_up
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robodyn_ros.nodes import data_path
+from robodyn_ros.nodes import transport
 
 EXACT = ['-p', 'trigger:=state', '-p', 'use_sim_time:=true']
 
@@ -75,7 +75,7 @@ def test_lockstep_is_exact(pair, remote):
     """Each state gets one command; a motion gives the same efforts on every data path."""
     publisher = remote.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
     runs = []
-    for path in (data_path.NATIVE, data_path.PYTHON):
+    for path in (transport.NATIVE, transport.PYTHON):
         for _ in range(4):
             run = lockstep(pair, remote, publisher, path)
             if run is not None:

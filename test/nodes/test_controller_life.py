@@ -11,7 +11,7 @@ from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
 from rclpy.lifecycle import TransitionCallbackReturn
 
 from processes import node
-from robodyn_ros.nodes import process
+from robodyn_ros.nodes import node_main
 from robodyn_ros.nodes.controller import ControllerNode
 
 
@@ -68,7 +68,7 @@ def test_an_exception_in_a_transition_leaves_nothing_running(capfd):
             super().run(spin, lambda: True)
 
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    assert process.main(Failing, ['--ros-args', '-p', 'urdf:=two_link']) == 0
+    assert node_main.main(Failing, ['--ros-args', '-p', 'urdf:=two_link']) == 0
     gc.collect()                    # or the tests after this one would still see the node
     for number, handler in handlers.items():
         signal.signal(number, handler)

@@ -8,7 +8,7 @@ from rclpy.waitable import NumberOfEntities, Waitable
 
 from processes import DEADLINE
 from robodyn_ros.nodes.executor import BURST, TolerantExecutor
-from robodyn_ros.nodes.serialized import RCLError
+from robodyn_ros.nodes.raw_subscription import RCLError
 
 
 class Untakeable(Waitable):

@@ -14,7 +14,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from robodyn_ros.control.flight_file import read
+from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.nodes.flight_recorder import FlightRecorder
 
 mcap_reader = pytest.importorskip('mcap.reader', reason='needs pip install mcap')

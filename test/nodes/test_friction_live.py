@@ -9,7 +9,7 @@ import numpy as np
 from nodes.bring_up import SIMULATOR, bring_up
 
 from processes import node
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nodes.rig import Rig, each_way
+from nodes.closed_loop import Rig, each_way
 from numba.core.runtime import _nrt_python, rtsys
 
 from robodyn_ros.control.compile import compiled
 from robodyn_ros.jit import load
-from robodyn_ros.nodes import data_path, process
-from robodyn_ros.wire.compile import decoders
+from robodyn_ros.nodes import node_main, transport
+from robodyn_ros.wire.compile import compiled_decoders
 
 ALLOCATING = '''
 import numpy as np
@@ -41,13 +41,13 @@ def test_machine_code_that_allocates_is_recognised():
 
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
-    for function in compiled().cycle, decoders().joint_state:
+    for function in compiled().cycle, compiled_decoders().joint_state:
         assert not ALLOCATOR.search(machine_code(function))
 
 
 @pytest.mark.parametrize('trigger', ['timer', 'state', 'inline'])
 def test_the_native_loop_calls_no_allocator(node, trigger):
-    rig = Rig(node, trigger, data_path.NATIVE)
+    rig = Rig(node, trigger, transport.NATIVE)
     assert not ALLOCATOR.search(machine_code(rig.native._loop))
 
 
@@ -68,7 +68,7 @@ def test_memory_does_not_grow_with_the_cycles(node, path, trigger):
     cycles(rig, 1000)
     now = rtsys.get_allocation_stats()
     assert abs((now.alloc - now.free) - (arrays.alloc - arrays.free)) < 200     # a call under way
-    if path == data_path.NATIVE:        # Python wraps each array that it passes
+    if path == transport.NATIVE:        # Python wraps each array that it passes
         assert now.alloc == arrays.alloc
     gc.collect()
     assert sys.getallocatedblocks() - objects < 500
@@ -81,7 +81,7 @@ def test_what_a_node_has_made_is_no_garbage_any_more():
     assert gc.isenabled()
     before = gc.get_freeze_count()
     try:
-        process.freeze_garbage()
+        node_main.freeze_garbage()
         assert gc.get_freeze_count() > before + 1000
         assert not any(thing is kept for thing in gc.get_objects())
     finally:

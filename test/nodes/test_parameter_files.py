@@ -7,7 +7,7 @@ import rclpy
 
 from processes import node
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.library import share_path
+from robodyn_ros.model.resources import share_path
 from robodyn_ros.nodes.parameter_files import check_sections, config_path
 
 KEYS = ['/**/controller', '/**', '/*/controller', '/**/*', '/*', '/*/*', 'controller',

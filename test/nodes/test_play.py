@@ -22,10 +22,10 @@ from robodyn_ros.identification.excitation.trajectory_file import JointTrajector
 from robodyn_ros.identification.preparation.options import Options
 from robodyn_ros.identification.preparation.prepare import prepare
 from robodyn_ros.identification.recordings.read import read
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
+from robodyn_ros.nodes.client_session import session
 from robodyn_ros.nodes.play import Player, approach
-from robodyn_ros.nodes.serialized import SerializedSubscription
-from robodyn_ros.nodes.session import session
+from robodyn_ros.nodes.raw_subscription import SerializedSubscription
 
 PLAY = [sys.executable, '-m', 'robodyn_ros.cli', 'play']
 TOPIC = '/controller/joint_trajectory'

@@ -17,9 +17,9 @@ from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.recordings import recording_file
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.recordings.recording import Recording
-from robodyn_ros.model.library import robot_path
+from robodyn_ros.model.resources import robot_path
+from robodyn_ros.nodes.raw_subscription import Sample
 from robodyn_ros.nodes.record import Recorder
-from robodyn_ros.nodes.serialized import Sample
 from robodyn_ros.wire.joint_state import JointStateEncoder
 
 RECORD = [sys.executable, '-m', 'robodyn_ros.cli', 'record']

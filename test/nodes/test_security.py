@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from processes import DEADLINE, node
-from robodyn_ros.model.library import share_path
+from robodyn_ros.model.resources import share_path
 from robodyn_ros.nodes import qos
 
 POLICY = share_path('config', 'security_policy.xml')

@@ -13,8 +13,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from processes import DEADLINE
+from robodyn_ros.nodes.client_session import until
 from robodyn_ros.nodes.services import AGAIN, Services
-from robodyn_ros.nodes.session import until
 
 SUCCESS = SetParametersResult(successful=True)
 

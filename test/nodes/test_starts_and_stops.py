@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from nodes.rig import WAYS
+from nodes.closed_loop import WAYS
 
 ROOM = Path(__file__).parents[1]
 

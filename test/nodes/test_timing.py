@@ -16,11 +16,11 @@ import processes
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import timing_file
 from robodyn_ros.nodes.controller_parameters import TABLE, scheduling
-from robodyn_ros.nodes.serialized import SerializedSubscription
-from robodyn_ros.realtime.machine import attempt
-from robodyn_ros.realtime.recording import load
+from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.tally import Tally
+from robodyn_ros.realtime.system_checks import attempt
+from robodyn_ros.realtime.timing_log import load
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
 
 ASKED = ['-p', 'priority:=10', '-p', 'lock_memory:=true', '-p', 'keep_awake:=true',

@@ -15,7 +15,7 @@ import pytest
 LOOK = '''
 import robodyn_ros
 from importlib.metadata import version
-from robodyn_ros.model.library import share_path
+from robodyn_ros.model.resources import share_path
 print(robodyn_ros.__file__, version('robodyn_ros'), share_path('launch', 'demo.launch.py'),
       share_path('config', 'security_policy.xml'), share_path('urdf', 'two_link.urdf'),
       share_path('examples', 'craig_2r.yaml'), sep='\\n')

@@ -11,7 +11,7 @@ from rclpy.context import Context
 from std_msgs.msg import Float64MultiArray
 
 from robodyn_ros.errors import DataPathError
-from robodyn_ros.nodes.serialized import SerializedSubscription
+from robodyn_ros.nodes.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime import rcl
 from robodyn_ros.wire.effort import EffortEncoder
 

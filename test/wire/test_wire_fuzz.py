@@ -20,8 +20,8 @@ from fuzz.wire.buffers import Letterbox
 from fuzz.wire.judge import Judge
 from fuzz.wire.streams import EFFORTS, JOINT_STATES, KINDS, TRAJECTORIES, join, split
 from robodyn_ros.jit import OPTIONS, jitable
-from robodyn_ros.wire import cdr, codes, decode
-from robodyn_ros.wire.compile import decoders
+from robodyn_ros.wire import cdr, decode_status, decoders
+from robodyn_ros.wire.compile import compiled_decoders
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the judge asks Linux')
 
@@ -55,10 +55,10 @@ WRONG = [
 
 def altered(line: str, instead: str) -> ModuleType:
     """The decoders with one line of theirs changed, in plain Python."""
-    text = inspect.getsource(cdr) + inspect.getsource(decode).replace('from .cdr import ', '# ')
+    text = inspect.getsource(cdr) + inspect.getsource(decoders).replace('from .cdr import ', '# ')
     assert text.count(line) == 1, f'the decoders have {line!r} {text.count(line)} times, not once'
     module = ModuleType('altered')
-    module.__package__ = codes.__package__
+    module.__package__ = decode_status.__package__
     exec(compile(text.replace(line, instead), 'altered.py', 'exec'), vars(module))
     return module
 
@@ -73,11 +73,12 @@ def test_the_streams_have_all_that_can_be_answered():
     judge, answers = Judge(), Counter()
     for index in range(1000):
         answers.update(judge(hunt.made(0, index)))
-    assert {code for what, code in answers if what == JOINT_STATES} == {*codes.REASONS}
+    assert {code for what, code in answers if what == JOINT_STATES} == {*decode_status.REASONS}
     assert {code for what, code in answers if what == EFFORTS} == {
-        codes.ACCEPTED, codes.MALFORMED, codes.LENGTHS, codes.NON_FINITE}
+        decode_status.ACCEPTED, decode_status.MALFORMED, decode_status.LENGTHS,
+        decode_status.NON_FINITE}
     assert all(answers[what, code] > 50 for what in (JOINT_STATES, EFFORTS, TRAJECTORIES)
-               for code in (codes.ACCEPTED, codes.MALFORMED))
+               for code in (decode_status.ACCEPTED, decode_status.MALFORMED))
 
 
 def test_a_stream_is_the_same_for_everybody():
@@ -101,7 +102,7 @@ def careless() -> Judge:
     sys.modules[module.__name__] = jitable(module)
 
     class Compiled:
-        joint_state = staticmethod(decoders().joint_state)
+        joint_state = staticmethod(compiled_decoders().joint_state)
         efforts = staticmethod(numba.njit(**OPTIONS)(module.efforts))
 
     return Judge(compiled=Compiled)

@@ -12,7 +12,7 @@ from scipy import optimize
 from ...errors import IdentificationError, UnknownNameError
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .base import BaseParameters, base_parameters
+from .base_parameters import BaseParameters, base_parameters
 from .covariance import autocovariance
 from .regression import Choice, Regression, regression, triangle
 

@@ -11,7 +11,7 @@ from numpy import ndarray
 from ...errors import UnknownNameError
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .base import BaseParameters
+from .base_parameters import BaseParameters
 from .inertia import pseudo_inertia, with_inertial_parameters
 from .regression import FRICTION, Choice, Regression, regression
 

@@ -5,9 +5,9 @@
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .consistent import consistent
 from .estimate import Estimate
 from .least_squares import TUNING, least_squares
+from .physical_consistency import consistent
 from .regression import USUAL, Choice, regression
 from .stribeck import friction_speeds
 
@@ -21,7 +21,7 @@ def identify(model: RobotModel, motion: Motion, choice: Choice = USUAL,
     Estimate the parameters of a robot from its motion.
 
     :param choice: what is to be found besides the inertial parameters, and from which samples.
-    :param method: 'consistent': all bodies can exist (:func:`~.consistent.consistent`);
+    :param method: 'consistent': all bodies can exist (:func:`~.physical_consistency.consistent`);
         'weighted', 'ordinary', 'huber', 'tukey': :func:`~.least_squares.least_squares`.
     :param weight: of the model, for 'consistent'; None: chosen by the data.
     :param speeds: fit the speeds of the friction curve too (:func:`~.stribeck.friction_speeds`);

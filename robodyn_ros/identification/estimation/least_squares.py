@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...errors import IdentificationError
-from .base import BaseParameters, base_parameters
+from .base_parameters import BaseParameters, base_parameters
 from .covariance import covariance
 from .estimate import Estimate
 from .inertia import lengths, trusted

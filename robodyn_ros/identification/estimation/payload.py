@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from ...errors import ArgumentError, IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .base import base_of
+from .base_parameters import base_of
 from .covariance import covariance
 from .inertia import UNITS, inertial_parameters, pseudo_inertia
 from .least_squares import check_told, solve

@@ -13,7 +13,7 @@ from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .base import base_parameters
+from .base_parameters import base_parameters
 from .covariance import autocovariance
 from .least_squares import least_squares
 from .regression import Choice, Regression, friction_columns, regression, thinner

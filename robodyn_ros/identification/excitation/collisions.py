@@ -11,7 +11,7 @@ from numpy import ndarray
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ...simulation.loading import mujoco
-from .shapes import Shape
+from .collision_geometry import Shape
 
 GROUND, GROUND_SIZE = 'the ground', 100.0       # m to each side
 DEPTH = 0.05        # [m] violations are measured in it

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 
 from ...errors import ArgumentError
-from .search import Excitation
+from .optimize import Excitation
 
 NEAR = 0.7      # of a limit
 

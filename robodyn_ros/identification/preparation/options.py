@@ -23,7 +23,7 @@ class Options:
         of the filter is left.
     :param rest: samples at which no joint moves faster are left out [rad/s | m/s]; None: none.
     :param every: one in so many samples is kept.
-    :param accept: kinds of doubt that shall not stop anything, see :mod:`~.suspicion`.
+    :param accept: kinds of doubt that shall not stop anything, see :mod:`~.data_issue`.
     """
 
     rate: float | None = None

@@ -10,9 +10,9 @@ from scipy.interpolate import CubicSpline
 
 from ...errors import RecordingError
 from ...model.robot import RobotModel
-from ..doubts.plausible import doubts_of_motion
-from ..doubts.suspicion import settle
-from ..doubts.symptoms import doubts_of_recording, doubts_of_velocity
+from ..data_checks.data_issue import settle
+from ..data_checks.physics_checks import doubts_of_motion
+from ..data_checks.signal_checks import doubts_of_recording, doubts_of_velocity
 from ..motion import Motion
 from ..recordings.recording import Recording
 from .clock import own_clock

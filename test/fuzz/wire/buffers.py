@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy import ndarray
 
-from robodyn_ros.wire import decode
+from robodyn_ros.wire import decoders
 from robodyn_ros.wire.joint_state import STATE
 
 PAGE = mmap.PAGESIZE
@@ -107,7 +107,8 @@ def joint_state_arrays(names: Iterable[str], known: int,
     n = len(encoded)
     scratch = hold(np.zeros((n, 3)))
     return (hold(np.frombuffer(b''.join(encoded), np.uint8)),
-            hold(np.cumsum([0, *map(len, encoded)])), hold(np.zeros(decode.LAYOUT_SIZE, np.int64)),
+            hold(np.cumsum([0, *map(len, encoded)])),
+            hold(np.zeros(decoders.LAYOUT_SIZE, np.int64)),
             hold(np.full(n, -1)), hold(np.zeros(known, np.uint8)), hold(np.zeros(known, np.uint8)),
             scratch, scratch.reshape(-1).view(np.uint8),
             hold(np.full((n, len(STATE.names or ())), np.nan)),

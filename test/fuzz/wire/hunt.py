@@ -16,7 +16,7 @@ from typing import NamedTuple
 from fuzz.judge import FAILED, VALID, Canary, Verdict
 from fuzz.wire.judge import Judge
 from fuzz.wire.streams import KINDS, LONGEST_INPUT, mutated, seed_stream
-from robodyn_ros.wire.compile import decoders
+from robodyn_ros.wire.compile import compiled_decoders
 
 TEST = Path(__file__).resolve().parents[2]
 SEEDS = 60              # streams to begin with
@@ -73,7 +73,7 @@ def prepare(folder: Path, seed: int) -> None:
     for k in range(SEEDS):
         stream = seed_stream(Random(f'{seed}/{k}'), KINDS[k % len(KINDS)])
         (folder / 'seeds' / f'{k}').write_bytes(stream)
-    decoders()
+    compiled_decoders()
 
 
 def hunt(folder: Path, seed: int, jobs: int, until: float, runs: int = RUNS,

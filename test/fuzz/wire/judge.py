@@ -28,8 +28,9 @@ from trajectory_msgs.msg import JointTrajectory
 from fuzz.wire.buffers import Letterbox, Strict, effort_arrays, guarded, joint_state_arrays
 from fuzz.wire.streams import EFFORTS, JOINT_STATES, OURS, TRAJECTORIES, Kind, split
 from robodyn_ros.errors import TrajectoryError
-from robodyn_ros.wire import decode
-from robodyn_ros.wire.codes import (
+from robodyn_ros.wire import decoders
+from robodyn_ros.wire.compile import compiled_decoders
+from robodyn_ros.wire.decode_status import (
     ACCEPTED,
     DUPLICATE,
     FOREIGN,
@@ -37,7 +38,6 @@ from robodyn_ros.wire.codes import (
     MALFORMED,
     NON_FINITE,
 )
-from robodyn_ros.wire.compile import decoders
 from robodyn_ros.wire.joint_state import STATE
 from robodyn_ros.wire.joint_trajectory import FIELDS, NS_PER_S, JointTrajectoryMessage
 
@@ -271,8 +271,8 @@ class Judge:
     :param plain: their plain form; ``compiled``: as machine code.
     """
 
-    def __init__(self, plain: Any = decode, compiled: Any = None):
-        self._forms = plain, compiled or decoders()
+    def __init__(self, plain: Any = decoders, compiled: Any = None):
+        self._forms = plain, compiled or compiled_decoders()
         self._decoders: dict[Kind, _JointStates | _Efforts | _Trajectories] = {}
         self._letterbox = Letterbox()
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from random import Random
 from typing import NamedTuple
 
-from robodyn_ros.wire.decode import FRAME_ID
-from robodyn_ros.wire.encode import Writer
+from robodyn_ros.wire.cdr_writer import Writer
+from robodyn_ros.wire.decoders import FRAME_ID
 
 JOINT_STATES, EFFORTS, TRAJECTORIES = 'joint states', 'efforts', 'trajectories'
 

@@ -17,7 +17,7 @@ import atheris
 from fuzz.campaign import MEMORY
 from fuzz.wire.judge import Judge
 from fuzz.wire.streams import KINDS, mutated, seed_stream
-from robodyn_ros.wire import cdr, decode, joint_trajectory
+from robodyn_ros.wire import cdr, decoders, joint_trajectory
 from robodyn_ros.wire.joint_trajectory import JointTrajectoryMessage
 
 BLIND = 0.2         # of the mutations are libFuzzer's own, which know nothing of streams
@@ -35,7 +35,7 @@ def main() -> None:
     judge = Judge()
     for kind in KINDS:
         judge(seed_stream(Random(0), kind))
-    for owner in (cdr, decode, joint_trajectory, JointTrajectoryMessage):
+    for owner in (cdr, decoders, joint_trajectory, JointTrajectoryMessage):
         for f in list(vars(owner).values()):
             if isinstance(f, FunctionType) and f.__module__.startswith('robodyn_ros.wire'):
                 atheris.instrument_func(f)

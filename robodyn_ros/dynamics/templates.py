@@ -1,0 +1,237 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The text of the small modules that :mod:`~.compile` and :mod:`~.specialize` have compiled."""
+
+# A quantity of any robot.
+GENERIC = '''
+from numba import njit, void
+
+from robodyn_ros.dynamics import entry_points
+from robodyn_ros.dynamics.numba_types import TYPES
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+
+
+@njit(void({types}), cache=True, **OPTIONS)
+def {name}({arguments}):
+    entry_points.{term}({arguments})
+'''
+
+
+# The same for many states.
+BATCH = '''
+from numba import njit, void
+
+from robodyn_ros.dynamics.compile import generic
+from robodyn_ros.dynamics.numba_types import TYPES
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+entry = generic('{name}')
+
+
+@njit(void(INT, INT, {types}), cache=True, **OPTIONS)
+def {name}(first, last, {arguments}):
+    for k in range(first, last):
+        entry({call})
+'''
+
+
+# A kernel that holds one robot and calls the generic one.
+BOUND = '''
+import numpy as np
+from numba import carray, njit, void
+
+from robodyn_ros.dynamics.model_data import BODY, FRAME, JOINT, WORK, Robot, Workspace
+from robodyn_ros.dynamics.compile import generic
+from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
+from robodyn_ros.jit import OPTIONS
+
+{constants}
+entry = generic('{name}')
+
+
+@njit(void({types}), cache=True, **OPTIONS)
+def {name}({arguments}):
+    {workspace}
+    rest[:] = 0.0
+    unloaded[:] = 0.0
+    robot, work = Robot({robot}), Workspace({fields})
+    entry({call})
+'''
+
+
+# A kernel of one robot that holds its straight-line code ...
+SPECIALISED = '''
+import numpy as np
+from numba import carray, njit, void
+
+from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
+from robodyn_ros.dynamics.joint_transforms import FAR, cos_sin, far_cos_sin
+from robodyn_ros.jit import OPTIONS
+
+TURN = np.array({turn})
+OFFSET = np.array({offset})
+DRIVER = np.array({driver})
+
+
+@njit(void({types}), cache=True, forceinline={inline}, **OPTIONS)
+def {name}({arguments}):{place}
+    {lines}
+'''
+
+
+# ... which begins with all sines and cosines at once.
+PLACE = '''
+    trig = carray(stack({room}), ({room},), np.float64)
+    for i in range({lanes}):
+        trig[{angles} + i] = 0.0
+    near = True
+    for i in range({nb}):
+        trig[{angles} + i] = TURN[i] * q[DRIVER[i]] + OFFSET[i]
+        near &= abs(trig[{angles} + i]) <= FAR
+    for i in range({lanes}):
+        trig[i], trig[{lanes} + i] = cos_sin(trig[{angles} + i])
+    if not near:
+        for i in range({nb}):
+            if abs(trig[{angles} + i]) > FAR:
+                trig[i], trig[{lanes} + i] = far_cos_sin(TURN[i] * q[DRIVER[i]], OFFSET[i])'''
+
+
+# The same for several states at once: each number becomes a row of them, which SIMD instructions
+# compute together. Where fewer states are left, the last one fills the row.
+TOGETHER = '''
+import numpy as np
+from numba import carray, njit, void
+
+from robodyn_ros.dynamics.numba_types import TYPES, stack
+from robodyn_ros.dynamics.joint_transforms import FAR, cos_sin, far_cos_sin
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+TURN = np.array({turn})
+OFFSET = np.array({offset})
+DRIVER = np.array({driver})
+
+
+@njit(void(INT, INT, {types}), cache=True, **OPTIONS)
+def {name}(first, last, {arguments}):
+    room = stack(2 * {room} * {lanes})
+    trig = carray(room, (2 * {room}, {lanes}), np.float64)
+    flat = carray(room, (2 * {room} * {lanes},), np.float64)
+    angle = carray(stack({nb} * {lanes}), ({nb} * {lanes},), np.float64)
+    {arrays}
+    for k in range(first, last, {lanes}):
+        count = min({lanes}, last - k)
+        for lane in range({lanes}):
+            state = k + min(lane, count - 1)
+            for i in range({nv}):
+                {read}
+        near = True
+        for i in range({nb}):
+            for lane in range({lanes}):
+                at = TURN[i] * q[DRIVER[i], lane] + OFFSET[i]
+                angle[{lanes} * i + lane] = at
+                near &= abs(at) <= FAR
+        for i in range({nb} * {lanes}):
+            flat[i], flat[{room} * {lanes} + i] = cos_sin(angle[i])
+        if not near:
+            for i in range({nb}):
+                for lane in range({lanes}):
+                    if abs(angle[{lanes} * i + lane]) > FAR:
+                        trig[i, lane], trig[{room} + i, lane] = far_cos_sin(
+                            TURN[i] * q[DRIVER[i], lane], OFFSET[i])
+        for lane in range({lanes}):
+            {lines}
+        for lane in range(count):
+            {write}
+'''
+
+
+# Whether all is finite: several times as fast as NumPy's two passes.
+FINITE = '''
+import numpy as np
+from numba import boolean, njit
+
+from robodyn_ros.dynamics.numba_types import TYPES
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+LARGEST = np.finfo(np.float64).max
+
+
+@njit(boolean(VECTOR), cache=True, **OPTIONS)
+def finite(array):
+    good = True
+    for i in range(array.shape[0]):
+        good &= abs(array[i]) <= LARGEST
+    return good
+'''
+
+
+# A kernel of one robot is called once for each state, or after a look at what it is given
+STATES = '''
+import sys
+
+from numba import njit, void
+
+from robodyn_ros.dynamics.numba_types import TYPES
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+entry = sys.modules['{module}'].{name}
+
+
+@njit(void(INT, INT, {types}), cache=True, **OPTIONS)
+def {name}(first, last, {arguments}):
+    for k in range(first, last):
+        entry({call})
+'''
+
+
+# A function behind a look at its inputs: whether they have the right shape and are finite.
+# `memory` is the address of a table of a robot and a workspace; code of one has no use for it.
+CHECKED = '''
+import sys
+
+import numpy as np
+from numba import boolean, carray, njit
+
+from robodyn_ros.dynamics.model_data import BODY, JOINT, WORK, Robot, Workspace
+from robodyn_ros.dynamics.compile import generic
+from robodyn_ros.dynamics.numba_types import TYPES, constant, pointer
+from robodyn_ros.jit import OPTIONS
+
+globals().update(TYPES)
+entry = {entry}
+
+
+@njit(boolean(INT, {types}), cache=True, **OPTIONS)
+def {name}(memory, {arguments}):
+    {begin}
+    good = {shapes}
+    if good:
+        for i in range(nv):
+            good &= {finite}
+    if good:
+        entry({call})
+    return good
+'''
+
+# A kernel of one robot as a C function, for code that is not compiled with it.
+ADDRESS = '''
+import sys
+
+from numba import carray, cfunc, float64, types, void
+
+from robodyn_ros.jit import FASTMATH
+
+entry = sys.modules['{module}'].{name}
+
+
+@cfunc(void(*[types.CPointer(float64)] * {count}), cache=True, fastmath=FASTMATH,
+       error_model='numpy')
+def {name}({arguments}):
+    entry({arrays})
+'''

@@ -1,0 +1,189 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Snapshots of the flight recorder as bytes: a NumPy .npz of exact arrays, and nothing to execute.
+
+The zip's checksums tell damage from data; what the compiled cycle would take as an index or a
+number of something is looked at before it is believed.
+"""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from io import BytesIO
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..control import guard
+from ..control.dtypes import JOINT, MEMORY, MISSING_VELOCITY, MODES, SETTINGS, Vectors
+from ..control.ring_buffer import CYCLE
+from ..control.settings import Settings
+from ..control.trajectory_tracking import HEADER, Points
+from ..dynamics.model_data import parameters
+from ..dynamics.specialize import with_kernels
+from ..errors import ParameterError
+from ..model.robot import RobotModel
+from ..model.to_urdf import to_urdf
+from ..model.urdf import load_urdf
+from ..wire.joint_state import STATE
+from .history import Snapshot, Version
+
+FORMAT = 'robodyn_ros flight 2'
+ARRAYS = Snapshot._fields[:5]
+MOST_BYTES = 1 << 32        # of all arrays, unpacked
+
+# Number of phases, reasons, ... that a field counts
+COUNTED = {'phase': len(guard.PHASES), 'reason': len(guard.CODES),
+           'objection': len(guard.CODES), 'mode': len(MODES)}
+# Joints, or -1
+JOINTS = ('joint', 'objection_joint', 'strained')
+
+
+@dataclass
+class About:
+    """Where a recording comes from."""
+
+    node: str
+    reason: str             # code of the fault
+    sentence: str           # the same in words, with the joint
+    time: str               # when it was noticed, UTC
+    data_path: str
+    trigger: str
+    clock: str              # steady | ros: what the times are on
+    offset: float           # s, to be added to them for UNIX time
+    version: str            # of this package
+    code: str               # name of the compiled cycle: its sources, Numba, Python and CPU
+    machine: str            # the latter three in words
+
+
+class Flown(NamedTuple):
+    """A recording as it was read."""
+
+    model: RobotModel
+    snapshot: Snapshot
+    about: About
+
+
+def described(model: RobotModel, snapshot: Snapshot, about: About) -> dict[str, Any]:
+    """Return in words and plain numbers what the arrays do not say, for JSON."""
+    return {'format': FORMAT, 'about': asdict(about), 'model': to_urdf(model),
+            'settings': [asdict(v.settings) for v in snapshot.versions.values()],
+            'specialized': [bool(v.robot.addresses[0]) for v in snapshot.versions.values()],
+            'references': [{'serial': serial, 'start': float(p.header['start'][0]),
+                            'segments': len(p.coefficients), 'duration': float(p.times[-1])}
+                           for serial, p in snapshot.points.items()]}
+
+
+def packed(text: str, snapshot: Snapshot) -> bytes:
+    """Return the snapshot, and the text of :func:`described`, as an .npz."""
+    versions, points = [*snapshot.versions.values()], [*snapshot.points.values()]
+    nv = snapshot.tau.shape[1]
+    out = BytesIO()
+    np.savez_compressed(
+        out, text=np.frombuffer(text.encode(), np.uint8),
+        **{name: getattr(snapshot, name) for name in ARRAYS},
+        joints=np.array([v.joints for v in versions], JOINT).reshape(-1, nv),
+        settings=np.concatenate([np.zeros(0, SETTINGS), *(v.record for v in versions)]),
+        headers=np.concatenate([np.zeros(0, HEADER), *(p.header for p in points)]),
+        segments=np.array([len(p.coefficients) for p in points], np.int64),
+        times=np.concatenate([np.zeros(0), *(p.times for p in points)]),
+        coefficients=np.concatenate([np.zeros((0, 6, nv)), *(p.coefficients for p in points)]))
+    return out.getvalue()
+
+
+def unpacked(data: bytes) -> Flown:
+    """
+    Read what :func:`packed` has written.
+
+    :raises ValueError: it is no such thing, and others of :data:`.file.DAMAGE`.
+    """
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
+            raise ValueError('more than 4 GiB')
+        if (broken := archive.testzip()) is not None:
+            raise ValueError(f'{broken} is damaged')
+    with np.load(BytesIO(data), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    text = json.loads(arrays['text'].tobytes())
+    if text['format'] != FORMAT:
+        raise ValueError(f'format {text["format"]!r}, not {FORMAT!r}')
+    if not str(text['model']).startswith('<'):          # never another file
+        raise ValueError('no model')
+    model, about = load_urdf(text['model']), About(**text['about'])
+    nv, k = model.nv, len(Vectors._fields)
+    c, versions = len(arrays['cycles']), len(arrays['settings'])
+    parts, total = len(arrays['segments']), int(arrays['segments'].sum())
+    for name, dtype, shape in (
+            ('cycles', CYCLE, (c,)), ('state', STATE, (c, nv)), ('memory', MEMORY, (c + 1,)),
+            ('vectors', np.dtype(float), (c + 1, k, nv)), ('tau', np.dtype(float), (c + 1, nv)),
+            ('joints', JOINT, (versions, nv)), ('settings', SETTINGS, (versions,)),
+            ('headers', HEADER, (parts,)), ('segments', np.dtype(np.int64), (parts,)),
+            ('times', np.dtype(float), (total + parts,)),
+            ('coefficients', np.dtype(float), (total, 6, nv))):
+        if arrays[name].dtype != dtype or arrays[name].shape != shape:
+            raise ValueError(f'{name} is {arrays[name].dtype} {arrays[name].shape}')
+    snapshot = Snapshot(
+        versions=dict(_versions(model, text, arrays)), points=dict(_points(arrays)),
+        **{name: np.ascontiguousarray(arrays[name]) for name in ARRAYS})
+    _check(snapshot, nv)
+    return Flown(model, snapshot, about)
+
+
+def _versions(model: RobotModel, text: dict[str, Any],
+              arrays: dict[str, ndarray]) -> Iterator[tuple[int, Version]]:
+    """Rebuild the settings, each with the robot that it loads."""
+    robots: dict[tuple, Any] = {}
+    for said, special, joints, record in zip(text['settings'], text['specialized'],
+                                             arrays['joints'], arrays['settings'], strict=True):
+        if said.keys() != {f.name for f in fields(Settings)}:
+            raise ValueError('other settings than there are now')
+        values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                                  for name, value in said.items()}
+        try:
+            settings = Settings(**values)
+        except ParameterError as error:
+            raise ValueError(str(error)) from error
+        key = special, settings.loading
+        if key not in robots:
+            robot = parameters(settings.loaded(model))
+            robots[key] = with_kernels(robot) if special else robot
+        if not (0 <= record['mode'] < len(MODES)
+                and 0 <= record['missing_velocity'] < len(MISSING_VELOCITY)):
+            raise ValueError('settings without a meaning')
+        yield int(record['version']), Version(
+            robots[key], joints.copy(), np.array([record], SETTINGS), settings)
+
+
+def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:
+    """Take the references apart again."""
+    first = 0
+    for i, (header, count) in enumerate(zip(arrays['headers'], arrays['segments'])):
+        if count < 1:
+            raise ValueError('a reference without segments')
+        times = arrays['times'][first + i:first + i + count + 1].copy()
+        yield int(header['serial']), Points(
+            np.array([header], HEADER), times,
+            np.ascontiguousarray(arrays['coefficients'][first:first + count]))
+        first += int(count)
+
+
+def _check(s: Snapshot, nv: int) -> None:
+    """Refuse what would be a place outside of an array."""
+    m, phase = s.memory, s.cycles
+    for name, count in COUNTED.items():
+        if ((m[name] < 0) | (m[name] >= count)).any():
+            raise ValueError(f'{name} without a meaning')
+    for name in JOINTS:
+        if ((m[name] < -1) | (m[name] >= nv)).any():
+            raise ValueError(f'{name} is none of the joints')
+    if not ({*map(int, phase['version'])} <= s.versions.keys()
+            and {*map(int, phase['serial'])} <= s.points.keys()):
+        raise ValueError('cycles refer to what is not there')
+    segments = {serial: len(p.coefficients) for serial, p in s.points.items()}
+    of_cycle = np.array([segments[int(serial)] for serial in phase['serial']], np.int64)
+    used = phase['serial'] == m['serial'][:-1]      # otherwise the cycle begins at segment 0
+    if (used & ((m['segment'][:-1] < 0) | (m['segment'][:-1] >= of_cycle))).any():
+        raise ValueError('a segment that the reference does not have')

@@ -1,0 +1,216 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Recordings of the flight recorder: MCAP files (https://mcap.dev/spec) for people and for `replay`.
+
+The channels are what any viewer of ROS messages shows; the attachments hold the exact arrays
+(``flight.npz``, which is all that is read again) and, for people, what was set (``flight.json``).
+"""
+
+import json
+import os
+import struct
+import zipfile
+import zlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..control import guard
+from ..control.dtypes import MODES, Vectors
+from ..errors import RecordingError, RobodynError
+from ..extras import pip_install
+from ..model.robot import RobotModel
+from ..wire.cdr_writer import Writer
+from ..wire.effort import EffortEncoder
+from ..wire.joint_state import JointStateEncoder
+from .arrays import About, Flown, described, packed, unpacked
+from .history import Snapshot
+
+ARRAYS, WORDS = 'flight.npz', 'flight.json'
+# Not the names that they had: who plays the file back must not drive an arm
+TOPICS = '/flight'
+
+MOST_SECONDS = 2.0**31 - 1.0         # of a stamp
+
+# What reading bytes that nobody vouches for may end with
+DAMAGE = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError,
+          RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
+          zlib.error)
+
+JOINT_STATE = '''std_msgs/Header header
+string[] name
+float64[] position
+float64[] velocity
+float64[] effort
+================================================================================
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+================================================================================
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+'''
+MULTI_ARRAY = '''std_msgs/MultiArrayLayout layout
+float64[] data
+================================================================================
+MSG: std_msgs/MultiArrayLayout
+std_msgs/MultiArrayDimension[] dim
+uint32 data_offset
+================================================================================
+MSG: std_msgs/MultiArrayDimension
+string label
+uint32 size
+uint32 stride
+'''
+DIAGNOSTICS = '''std_msgs/Header header
+diagnostic_msgs/DiagnosticStatus[] status
+================================================================================
+MSG: diagnostic_msgs/DiagnosticStatus
+byte OK=0
+byte WARN=1
+byte ERROR=2
+byte STALE=3
+byte level
+string name
+string message
+string hardware_id
+diagnostic_msgs/KeyValue[] values
+================================================================================
+MSG: diagnostic_msgs/KeyValue
+string key
+string value
+''' + JOINT_STATE[JOINT_STATE.index('====='):]
+# One kind of serialization for all: before 2026 rosbag2 opened no file that has two
+KINDS = {'sensor_msgs/msg/JointState': JOINT_STATE,
+         'std_msgs/msg/Float64MultiArray': MULTI_ARRAY,
+         'diagnostic_msgs/msg/DiagnosticArray': DIAGNOSTICS}
+OK, ERROR = 0, 2            # levels of a DiagnosticStatus
+COUNTERS = ('cycles', 'good_samples', 'saturated', 'rate_limited', 'kept_inside')
+
+
+def available() -> bool:
+    """Whether files can be written and read: the library `mcap` is there."""
+    return find_spec('mcap') is not None
+
+
+def write(path: Path, model: RobotModel, snapshot: Snapshot, about: About) -> None:
+    """
+    Write a recording; the file appears when it is complete.
+
+    :raises OSError: it cannot be written.
+    :raises RobodynError: the model cannot be.
+    """
+    from mcap import writer
+
+    text = json.dumps(described(model, snapshot, about), indent=1,
+                      default=lambda value: np.asarray(value).tolist())
+    times = _nanoseconds(snapshot.cycles['now'] + about.offset)
+    last = int(times[-1]) if len(times) else 0
+    part = path.with_name(f'{path.name}.{os.getpid()}.part')
+    try:
+        with part.open('wb') as stream:
+            out = writer.Writer(stream)
+            out.start('ros2', f'robodyn_ros {about.version}')
+            out.add_metadata('robodyn_ros', {'reason': about.reason, 'what': about.sentence,
+                                             'time': about.time, 'node': about.node})
+            out.add_attachment(last, last, WORDS, 'application/json', text.encode())
+            out.add_attachment(last, last, ARRAYS, 'application/zip', packed(text, snapshot))
+            _messages(out, model, snapshot, times, about.offset)
+            out.finish()
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Flown:
+    """
+    Read a recording.
+
+    :raises RecordingError: it cannot be read, or is none.
+    """
+    def refuse(problem: str, remedy: str) -> RecordingError:
+        return RecordingError(f'{path} {problem}', name='file', value=str(path), remedy=remedy)
+    if not available():
+        raise refuse('cannot be read: the library mcap is missing',
+                     f'run `{pip_install("mcap")}`')
+    from mcap.exceptions import McapError
+    from mcap.reader import make_reader
+
+    try:
+        with path.open('rb') as stream:
+            reader = make_reader(stream)
+            if reader.get_summary() is None:
+                raise ValueError('it has no end')
+            data = [a.data for a in reader.iter_attachments() if a.name == ARRAYS]
+        if len(data) != 1:
+            raise ValueError(f'no attachment {ARRAYS}')
+        return unpacked(data[0])
+    except OSError as error:
+        raise refuse(f'cannot be read ({error.strerror or error})',
+                     'give a file that a flight recorder has written') from error
+    except (McapError, *DAMAGE) as error:
+        raise refuse(f'is no flight recording of this version ({error})',
+                     'give a file that the flight recorder of this version of robodyn_ros has '
+                     'written, all of it') from error
+
+
+def _nanoseconds(seconds: np.ndarray) -> np.ndarray:
+    """Times as MCAP has them, which knows neither NaN nor what was before 1970."""
+    return (np.nan_to_num(seconds, nan=0.0).clip(0.0, MOST_SECONDS) * 1e9).astype(np.int64)
+
+
+def _messages(out: Any, model: RobotModel, s: Snapshot, times: np.ndarray, offset: float) -> None:
+    """Write what the cycles were given and have decided, as messages."""
+    state_of = JointStateEncoder(model.joint_names)
+    efforts = EffortEncoder(model.nv)
+    kind = {name: out.register_schema(name, 'ros2msg', text.encode())
+            for name, text in KINDS.items()}
+    state, array, diagnostics = kind.values()
+    states, references, commands, decisions = (
+        out.register_channel(f'{TOPICS}/{topic}', 'cdr', of) for topic, of in (
+            ('joint_states', state), ('reference', state), ('commands', array),
+            ('guard', diagnostics)))
+    target, speed, wanted = map(Vectors._fields.index, ('target', 'target_qd', 'wanted'))
+    received = _nanoseconds(s.state['received'].max(axis=1, initial=-np.inf) + offset)
+    for k, time in enumerate(times.tolist()):
+        def send(channel: int, data: bytes, k: int = k, time: int = time) -> None:
+            out.add_message(channel, time, data, time, k & 0xffffffff)
+        now = s.state[k]
+        send(states, state_of.encode(int(received[k]), now['position'], now['velocity'],
+                                     now['effort']))
+        if s.memory['phase'][k + 1] == guard.RUNNING:
+            v = s.vectors[k + 1]
+            send(references, state_of.encode(time, v[target], v[speed], v[wanted]))
+        if s.cycles['published'][k]:
+            send(commands, efforts.encode(s.tau[k + 1]))
+        send(decisions, _decisions(model, s, k, time))
+
+
+def _decisions(model: RobotModel, s: Snapshot, k: int, time: int) -> bytes:
+    """Return what the guard decided in a cycle, in words, as a serialized DiagnosticArray."""
+    m, c = s.memory[k + 1], s.cycles[k]
+    phase, reason = guard.PHASES[m['phase']], guard.CODES[m['reason']]
+    values = {
+        'phase': phase, 'mode': MODES[m['mode']], 'reason': reason,
+        'joint': (*model.joint_names, '')[m['joint']],              # -1: none
+        'objection': guard.CODES[m['objection']], **{name: m[name] for name in COUNTERS},
+        'strain': m['strain'], 'missed since': c['missed'], 'missed': m['missed'],
+        'listeners': c['listeners'], 'published': c['published'], 'following': m['following'],
+        'settings': c['version'], 'reference': c['serial']}
+    out = Writer()
+    for code, number in zip('iI', divmod(time, 10**9)):
+        out.pack(code, number)
+    out.string('')
+    out.pack('I', 1)
+    out.pack('B', ERROR if m['phase'] == guard.FAULT else OK)
+    for text in ('guard', guard.REASONS[reason] if m['phase'] == guard.FAULT else phase, ''):
+        out.string(text)
+    out.pack('I', len(values))
+    for pair in values.items():
+        for text in pair:
+            out.string(str(text))
+    return bytes(out.buffer)

@@ -1,0 +1,96 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Control cycles computed once more, from what the flight recorder has kept of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy import ndarray
+
+from ..control import guard
+from ..control.compile import compiled
+from ..control.dtypes import MEMORY, OUTSIDE, Vectors
+from ..control.ring_buffer import recorder
+from ..dynamics.model_data import workspace
+from ..model.robot import RobotModel
+from ..wire.joint_state import STATE
+from .history import Snapshot
+
+
+@dataclass
+class Agreement:
+    """How recomputed cycles compare with those recorded."""
+
+    cycles: int
+    same: int                   # bit by bit: efforts, memory, vectors, and whether published
+    first: int = -1             # the first one that is not; -1: none
+    what: tuple[str, ...] = ()  # in which quantities
+    largest: float = 0.0        # [N·m | N] of the differences of efforts
+    cycle: int = -1             # where that is
+    joint: int = -1
+
+
+class Replay:
+    """Recomputes the cycles of a snapshot with the compiled cycle of this machine."""
+
+    def __init__(self, model: RobotModel, snapshot: Snapshot):
+        nv = model.nv
+        self.snapshot, self._work = snapshot, workspace(model)
+        self._flight, self._v = recorder(nv, 0)
+        self._state = np.zeros(nv, STATE)
+        self._outside = np.zeros(1, OUTSIDE)
+        self._cycle = compiled().cycle
+        #: Name of the compiled cycle, of which one on another machine has another.
+        self.code = compiled().__name__
+        #: What the last cycle has left behind.
+        self.memory, self.tau = np.zeros(1, MEMORY), np.zeros(nv)
+        self.vectors = self._flight.present
+
+    def run(self, k: int) -> bool:
+        """Recompute cycle ``k``, counted from the oldest one; whether it published."""
+        s = self.snapshot
+        given = s.cycles[k]
+        for name in OUTSIDE.names or ():
+            self._outside[name] = given[name]
+        self._state[:], self.memory[0] = s.state[k], s.memory[k]
+        self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
+        robot, joints, settings, _ = s.versions[int(given['version'])]
+        return self._cycle(robot, self._work, joints, settings, self._outside, self._state,
+                           s.points[int(given['serial'])], self.memory, self._v, self._flight,
+                           float(given['now']), self.tau)
+
+    def differences(self, k: int) -> list[str]:
+        """Recompute cycle ``k``; name what comes out otherwise, be it by the last bit."""
+        s, published = self.snapshot, self.run(k)
+        after = s.memory[k + 1]
+        return [*(['tau'] if _differ(self.tau, s.tau[k + 1]) else []),
+                *(['published'] if published != s.cycles[k]['published'] else []),
+                *(name for name in MEMORY.names or ()
+                  if _differ(self.memory[0][name], after[name])),
+                *(name for name, a, b in zip(Vectors._fields, self.vectors, s.vectors[k + 1])
+                  if _differ(a, b))]
+
+    def compare(self) -> Agreement:
+        """Recompute all cycles."""
+        s = self.snapshot
+        out = Agreement(len(s.cycles), 0)
+        for k in range(out.cycles):
+            if not (names := self.differences(k)):
+                out.same += 1
+                continue
+            if out.first < 0:
+                out.first, out.what = k, tuple(names)
+            gap = np.nan_to_num(abs(self.tau - s.tau[k + 1]), nan=np.inf)
+            if gap.max() > out.largest or out.cycle < 0:
+                out.cycle, out.joint, out.largest = k, int(gap.argmax()), float(gap.max())
+        return out
+
+
+def latched(snapshot: Snapshot) -> ndarray:
+    """Return the numbers of the cycles in which a fault latched."""
+    phases = snapshot.memory['phase']
+    return np.flatnonzero((phases[1:] == guard.FAULT) & (phases[:-1] != guard.FAULT))
+
+
+def _differ(a: ndarray, b: ndarray) -> bool:
+    return np.asarray(a).tobytes() != np.asarray(b).tobytes()

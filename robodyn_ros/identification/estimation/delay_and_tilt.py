@@ -1,0 +1,185 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a URDF cannot know: how late efforts are measured, and how the base is tilted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy import ndarray
+from scipy.interpolate import CubicSpline
+from scipy.optimize import minimize
+from scipy.stats import chi2
+
+from ...model.robot import RobotModel
+from ..motion import Motion
+from .base_parameters import base_parameters
+from .least_squares import least_squares, solve
+from .regression import Choice, regression
+
+LONGEST = 0.03      # [s] of either sign: more is no delay of a driver
+STEEPEST = 0.05     # [rad]: more is no tilt, but another mounting
+CHANCE = 0.01       # with which what is none is taken for one
+SCALE = {'delay': 2e-3, 'tilt': 2e-3}       # [s], [rad]: steps of the search
+SMOOTH = 0.25       # of the rate: signals with a lower cutoff can be read between samples
+LEAST = 50          # samples of a segment that are worth keeping
+
+
+@dataclass(frozen=True, eq=False)
+class Mounting:
+    """
+    What was found; zero where it is not told from zero, or was not asked for.
+
+    :param delay: efforts were measured so much after the positions [s].
+    :param tilt: (3,) [rad] rotation vector, in the base frame, by which gravity is turned.
+    :param notes: for a person, with standard errors.
+    """
+
+    delay: float
+    tilt: ndarray
+    notes: tuple[str, ...]
+
+    def model(self, model: RobotModel) -> RobotModel:
+        """Return the model with gravity as it was found."""
+        turned = model.gravity_vector + np.cross(self.tilt, model.gravity_vector)
+        size = np.linalg.norm(turned)
+        if not self.tilt.any():
+            return model
+        return replace(model, gravity_vector=turned * np.linalg.norm(model.gravity_vector) / size)
+
+    def motion(self, motion: Motion) -> Motion:
+        """Return the motion with the efforts that belong to its positions."""
+        return motion.later(self.delay) if self.delay else motion
+
+
+def find_mounting(model: RobotModel, motion: Motion, choice: Choice, delay: bool = True,
+                  tilt: bool = True) -> Mounting:
+    """
+    Return the delay and the tilt with which the model explains the efforts best.
+
+    All efforts are late by the same time; the base is turned a little about two horizontal axes.
+    They are the likeliest for normal errors: Σ n log σ over the joints is least, where σ is that
+    of :func:`~.least_squares.least_squares` ('weighted', all parameters free) and n the number of
+    samples that count. Both are common in a laboratory, and unnoticed they look like a robot of
+    other inertias, or of negative ones. What could be chance (likelihood ratio, ``CHANCE``) or
+    is beyond ``LONGEST`` or ``STEEPEST`` stays zero.
+    """
+    axes = _horizontal(model) if tilt else np.zeros((0, 3))
+    notes = []
+    if delay and motion.cutoff > SMOOTH * motion.rate:
+        delay = False
+        notes.append('no delay is looked for: efforts are not smooth enough to read them between '
+                     'samples, a filter is wanted')
+    problem = Problem(model, motion, choice, axes)
+    kinds = ['delay'] * delay + ['tilt'] * len(axes)
+    if not kinds or problem.given is None:
+        return Mounting(0.0, np.zeros(3), tuple(notes) if not kinds else (
+            'delay and tilt are not looked for: no stretch is long enough',))
+    size = np.array([SCALE[kind] for kind in kinds])
+
+    def misfit(x: ndarray) -> float:
+        return problem.misfit(size * x, delay)
+
+    start = np.zeros(len(kinds))
+    found = minimize(misfit, start, method='Nelder-Mead', options={
+        'initial_simplex': np.vstack([start, np.eye(len(kinds))]), 'xatol': 0.1, 'fatol': 0.05})
+    spread = size[:, None] * np.linalg.pinv(_curvature(misfit, found.x), hermitian=True) * size
+    x = size * found.x
+    parts = {kind: [k for k, other in enumerate(kinds) if other == kind]
+             for kind in dict.fromkeys(kinds)}
+    kept = np.zeros(len(kinds))
+    for kind, k in parts.items():
+        chance = _chance(x[k], spread[np.ix_(k, k)])
+        most = LONGEST if kind == 'delay' else STEEPEST
+        beyond = bool(np.linalg.norm(x[k]) >= most)
+        taken = chance < CHANCE and not beyond
+        kept[k] = x[k] * taken
+        notes.append(_note(kind, x[k], np.sqrt(np.abs(np.diag(spread)[k])), taken,
+                           beyond))
+    return Mounting(float(kept[0]) if delay else 0.0, kept[int(delay):] @ axes, tuple(notes))
+
+
+class Problem:
+    """The regression of the samples that have efforts for the longest delays."""
+
+    def __init__(self, model: RobotModel, motion: Motion, choice: Choice, axes: ndarray):
+        inside = round(LONGEST * motion.rate) + 1
+        self.pieces = [(a + inside, b - inside, CubicSpline(motion.time[a:b], motion.effort[a:b]))
+                       for a, b in motion.segments if b - a > 2 * inside + LEAST]
+        self.given = None
+        if not self.pieces:
+            return
+        index = np.concatenate([np.arange(a, b) for a, b, _ in self.pieces])
+        ends = np.cumsum([0, *(b - a for a, b, _ in self.pieces)]).tolist()
+        self.inner = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
+            name: getattr(motion, name)[index]
+            for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
+        self.every = choice.decimate
+        self.given = regression(model, self.inner, choice)
+        self.base = base_parameters(model, choice)
+        # Linear in gravity, which a small rotation moves by axis × gravity
+        self.turned = [regression(replace(model, gravity_vector=model.gravity_vector + np.cross(
+            axis, model.gravity_vector)), self.inner, choice).matrix - self.given.matrix
+            for axis in axes]
+        self.weight = least_squares(self.given, 'weighted', self.base).independent
+
+    def misfit(self, x: ndarray, delay: bool) -> float:
+        """Return Σ n log σ for a delay, if it is sought, and angles about the axes."""
+        assert self.given is not None
+        late = float(np.clip(x[0], -LONGEST, LONGEST)) if delay else 0.0
+        matrix = self.given.matrix + sum(
+            angle * turned for angle, turned in zip(x[int(delay):], self.turned))
+        effort = np.concatenate([
+            of(self.inner.time[a:b:self.every] + late)
+            for (a, b), (*_, of) in zip(self.inner.segments, self.pieces)])
+        now = replace(self.given, matrix=matrix, effort=effort)
+        return float(self.weight @ np.log(solve(now, self.base, 'weighted').sigma))
+
+
+def _horizontal(model: RobotModel) -> ndarray:
+    """Return two directions (2, 3) across gravity, or none where there is no gravity."""
+    size = np.linalg.norm(model.gravity_vector)
+    if size == 0.0:
+        return np.zeros((0, 3))
+    return np.linalg.svd(model.gravity_vector[None] / size)[2][1:]
+
+
+def _curvature(misfit: Callable[[ndarray], float], x: ndarray) -> ndarray:
+    """Return second derivatives, by differences over one step of the search."""
+    n, step = len(x), 0.5
+    at: dict[tuple[tuple[int, int], ...], float] = {}
+
+    def value(*moves: tuple[int, int]) -> float:
+        if moves not in at:
+            y = x.copy()
+            for k, sign in moves:
+                y[k] += sign * step
+            at[moves] = misfit(y)
+        return at[moves]
+    H = np.zeros((n, n))
+    for i in range(n):
+        H[i, i] = (value((i, 1)) - 2 * value() + value((i, -1))) / step**2
+        for j in range(i):
+            H[i, j] = H[j, i] = (value((i, 1), (j, 1)) - value((i, 1), (j, -1)) - value(
+                (i, -1), (j, 1)) + value((i, -1), (j, -1))) / (4 * step**2)
+    return H
+
+
+def _chance(x: ndarray, spread: ndarray) -> float:
+    """Return how probable so large an x is, or a larger one, where the true one is zero."""
+    values, vectors = np.linalg.eigh(spread)
+    told = values > 1e-12 * max(values.max(), 1e-30)
+    along = vectors.T @ x
+    return float(chi2.sf(np.sum(along[told]**2 / values[told]), max(told.sum(), 1)))
+
+
+def _note(kind: str, x: ndarray, error: ndarray, taken: bool, beyond: bool) -> str:
+    if kind == 'delay':
+        text = f'efforts are later than positions by {1e3 * x[0]:.3g} ± {1e3 * error[0]:.2g} ms'
+    else:
+        angle = np.degrees(np.linalg.norm(x))
+        text = (f'gravity is tilted by {angle:.3g}° against the base '
+                f'(± {np.degrees(error.max()):.2g}°)')
+    return text + (': taken into account' if taken else
+                   ': not believed, it is too much; check the mounting and the clocks' if beyond
+                   else ': could be chance, none is assumed')

@@ -1,0 +1,187 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of bodies that can exist: least squares under linear matrix inequalities."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ...dynamics import Batch
+from ...errors import IdentificationError
+from ...extras import pip_install_extra
+from ...model.pose import spread
+from ...model.robot import RobotModel
+from .base_parameters import BaseParameters
+from .estimate import Estimate
+from .inertia import UNITS, inertial_parameters, pseudo_inertia, trusted
+from .least_squares import least_squares
+from .regression import Regression, triangle
+
+MARGIN = 1e-3       # of what the model says of a body, this share at least is left of it
+WEIGHTS = tuple(10.0**k for k in range(-1, 6))      # of the prior, that are tried
+BLOCKS = 5          # of cross-validation
+POSES = 20          # over which the inertia at a joint is averaged
+BEST_SENSOR = 1e-5  # of the efforts: no error is less, be the noise of a simulation none
+ANSWERS = ('optimal', 'optimal_inaccurate')         # of the solver; what they are worth is checked
+
+
+def consistent(given: Regression, weight: float | None = None,
+               base: BaseParameters | None = None) -> Estimate:
+    """
+    Estimate all parameters such that every body can exist, as near to the model as data allow.
+
+    Minimal are Σ (error/σ)² + weight · Σ d(P, P₀) under P ⪰ MARGIN · P₀ for the pseudo-inertia P
+    of every body, friction ≥ 0 and armature ≥ 0 (Wensing, Kim and Slotine 2018; Traversaro et al.
+    2016), with σ of :func:`~.least_squares.least_squares`. The prior is
+    d = |P₀^-½ (P - P₀) P₀^-½|² (Frobenius), twice the second order of the entropic divergence of
+    Lee, Wensing and Park 2020: like that one it depends on no frame or unit and asks for the
+    *shares* by which mass moves, and it is quadratic, so that a small conic problem is all.
+    Friction and armature are drawn to the model by their own scale, just enough to be unique.
+
+    :param weight: of the prior, a number of errors of one σ (of samples: a tenth of them wants a
+        tenth of the weight); None: that of
+        :func:`choose_weight`.
+    :raises IdentificationError: cvxpy is not installed, the solver finds no answer, or as
+        :func:`~.least_squares.least_squares` does.
+    """
+    plain = least_squares(given, 'weighted', base)
+    prior = Prior.of(given)
+    effort = np.sqrt((given.effort**2).mean(0))
+    sigma = np.maximum(plain.sigma, BEST_SENSOR * effort.max(initial=0.0))
+    chosen = choose_weight(given, sigma, prior) if weight is None else float(weight)
+    if not 0.0 < chosen < np.inf:
+        raise IdentificationError(f'the weight of the prior is {weight!r}', name='weight',
+                                  value=weight, remedy='give a positive number, or None to let '
+                                                       'the data choose')
+    parameters = solve(given.compressed(sigma), prior, chosen)
+    remains = np.std(given.target - given.matrix @ parameters, axis=0, where=given.counted)
+    return replace(plain, method='consistent', parameters=parameters, sigma=remains,
+                   values=plain.base.values(parameters), weight=chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """
+    What is known without motion.
+
+    :param model: for the names of links; ``mean`` (P,): bodies that exist, friction, armature.
+    :param root: (k, P): |root @ (φ - mean)|² is the distance from it.
+    :param bodies: (nb, 4, 4, 10): P₀^-½ P P₀^-½ of the parameters of each body.
+    :param positive: indices of the parameters that cannot be negative.
+    """
+
+    model: RobotModel
+    mean: ndarray
+    root: ndarray
+    bodies: ndarray
+    positive: ndarray
+
+    @classmethod
+    def of(cls, given: Regression) -> 'Prior':
+        """Return the prior of a regression's model."""
+        model, nb = given.model, given.model.nb
+        P = trusted(given.prior[:10 * nb])
+        mean = np.concatenate([inertial_parameters(P), given.prior[10 * nb:]])
+        inverse = np.linalg.inv(np.linalg.cholesky(P))
+        bodies = np.einsum('bij,kjl,bml->bimk', inverse, UNITS, inverse)
+        root = np.zeros((16 * nb + given.size - 10 * nb, given.size))
+        for b in range(nb):
+            root[16 * b:16 * (b + 1), 10 * b:10 * (b + 1)] = bodies[b].reshape(16, 10)
+        rest = np.arange(10 * nb, given.size)
+        kinds = [given.names[i].split()[0] for i in rest]
+        inertia = Batch(model).mass_matrix(spread(model, POSES)).diagonal(0, 1, 2).mean(0)
+        effort = np.maximum(given.effort.std(0), np.finfo(float).tiny)
+        scale = np.where(np.array(kinds) == 'armature', inertia[given.joint[rest]],
+                         effort[given.joint[rest]])
+        root[16 * nb:, 10 * nb:] = np.diag(1.0 / scale)
+        positive = rest[[kind != 'offset' for kind in kinds]]
+        return cls(model, mean, root, bodies, positive)
+
+
+def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
+    """
+    Return the parameters (P,) that are best for R of :meth:`~.Regression.compressed`.
+
+    :raises IdentificationError: cvxpy is missing, or finds nothing.
+    """
+    cp = _cvxpy()
+    size = len(prior.mean)
+    root = np.sqrt(weight) * prior.root
+    both = np.vstack([R, np.column_stack([root, root @ prior.mean])])
+    both = triangle(both)
+    # Numbers of about 1: columns of one length, and errors as shares of those of the best fit
+    scale = np.linalg.norm(both[:, :size], axis=0)
+    least = max(abs(both[size, size]), 1.0)
+    z = cp.Variable(size)
+    constraints = [z[prior.positive] >= 0.0] if len(prior.positive) else []
+    for b, units in enumerate(prior.bodies):
+        ten = slice(10 * b, 10 * (b + 1))
+        flat = (units / scale[ten]).reshape(16, 10) @ z[ten]
+        constraints.append(cp.reshape(flat, (4, 4), order='C') >> MARGIN * np.eye(4))
+    error = (both[:size, :size] / scale) @ z - both[:size, size]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(error / least)), constraints)
+    try:
+        with warnings.catch_warnings():     # of what is inaccurate: it is checked below
+            warnings.simplefilter('ignore', UserWarning)
+            problem.solve(solver='CLARABEL')
+    except cp.SolverError as why:
+        raise _unsolved(str(why)) from None
+    if problem.status not in ANSWERS:
+        raise _unsolved(str(problem.status))
+    found = z.value / scale
+    found[prior.positive] = np.maximum(found[prior.positive], 0.0)
+    smallest = np.linalg.eigvalsh(np.einsum('bijk,bk->bij', prior.bodies, found[
+        :10 * len(prior.bodies)].reshape(-1, 10))).min(axis=1)
+    inertial = pseudo_inertia(found[:10 * len(prior.bodies)])
+    for link, low, real in zip(prior.model.link_names, smallest,
+                               np.linalg.eigvalsh(inertial).min(axis=1)):
+        if low < MARGIN / 2 or real <= 0.0:
+            raise _unsolved(f'link {link!r} has a pseudo-inertia with the eigenvalue {real:.2g}')
+    return found
+
+
+def choose_weight(given: Regression, sigma: ndarray, prior: Prior,
+                  weights: Sequence[float] = WEIGHTS) -> float:
+    """
+    Return the weight of the prior that predicts best what was not fitted.
+
+    The recording is cut into ``BLOCKS`` stretches; each is predicted from the others. Neighbours
+    err alike, so single samples must not be left out. The largest weight is taken whose error is
+    within one standard error of the least (Hastie, Tibshirani and Friedman 2009, section 7.10):
+    the motion that comes may be another, and where data are indifferent the model is right.
+    """
+    bounds = np.linspace(0, len(given), BLOCKS + 1).astype(int)
+    parts = [given.compressed(sigma, a, b) for a, b in zip(bounds, bounds[1:])]
+    errors = np.empty((len(weights), BLOCKS))
+    for k, part in enumerate(parts):
+        others = triangle(np.vstack(parts[:k] + parts[k + 1:]))
+        for i, weight in enumerate(weights):
+            found = solve(others, prior, weight)
+            errors[i, k] = (np.linalg.norm(part @ np.append(found, -1.0))**2
+                            / (bounds[k + 1] - bounds[k]))
+    mean = errors.mean(1)
+    best = int(np.argmin(mean))
+    # Of the difference from the best: what all weights find hard in a block is no noise of theirs
+    doubt = (errors - errors[best]).std(1, ddof=1) / np.sqrt(BLOCKS)
+    return max(w for w, m, d in zip(weights, mean, doubt) if m - mean[best] <= d)
+
+
+def _cvxpy() -> Any:
+    try:
+        import clarabel  # noqa: F401  the solver; cvxpy only finds out when it is asked
+        import cvxpy
+    except ImportError as why:
+        raise IdentificationError(
+            f'consistent parameters need {why.name}, which is not installed', name=str(why.name),
+            remedy=f'run `{pip_install_extra("identify")}`') from None
+    return cvxpy
+
+
+def _unsolved(why: str) -> IdentificationError:
+    return IdentificationError(
+        f'the solver found no consistent parameters: {why}', name='consistent', value=why,
+        remedy='give the prior more weight, or look for samples that are wrong')

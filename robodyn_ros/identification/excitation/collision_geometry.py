@@ -1,0 +1,116 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The shapes that a URDF gives its links, with the files of meshes found."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+from lxml import etree
+from numpy import ndarray
+
+from ...errors import IdentificationError
+from ...model.rigid_body import rpy_rotation
+
+KINDS = ('collision', 'visual')
+READABLE = ('.stl', '.obj', '.msh')             # by MuJoCo
+# Attributes that tell the size of each primitive: as how many numbers, and if across the whole
+PRIMITIVES = {'box': {'size': (3, True)}, 'sphere': {'radius': (1, False)},
+              'cylinder': {'radius': (1, False), 'length': (1, True)},
+              'capsule': {'radius': (1, False), 'length': (1, True)}}
+
+
+class Shape(NamedTuple):
+    """
+    One shape of a link.
+
+    :param kind: 'box', 'sphere', 'cylinder', 'capsule' (both along z) or 'mesh'.
+    :param size: [m] half the edges (3,), the radius (1,), or radius and half the length (2,); of
+        a mesh, its scale (3,).
+    :param rotation: (3, 3), and ``origin`` (3,) [m], in the frame of the link.
+    :param mesh: file of a mesh.
+    """
+
+    link: str
+    kind: str
+    size: ndarray
+    rotation: ndarray
+    origin: ndarray
+    mesh: Path | None
+
+
+def shapes(urdf: Path, kind: str = 'collision') -> list[Shape]:
+    """
+    Return the shapes of all links of a URDF file; an empty list where it has none.
+
+    :param kind: which of :data:`KINDS`.
+    :raises IdentificationError: naming the link of a shape that cannot be read, or whose file is
+        not there or in a format that MuJoCo does not read.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    root = etree.parse(str(urdf), parser).getroot()
+    return [_shape(link.get('name', ''), element, urdf)
+            for link in root.iterfind('link') for element in link.iterfind(kind)]
+
+
+def _shape(link: str, element: etree._Element, urdf: Path) -> Shape:
+    origin = element.find('origin')
+    xyz, rpy = (np.zeros(3) if origin is None or origin.get(key) is None
+                else _numbers(link, origin, key, 3) for key in ('xyz', 'rpy'))
+    form = next(iter(element.find('geometry') if element.find('geometry') is not None else ()),
+                None)
+    if form is not None and form.tag == 'mesh':
+        scale = np.ones(3) if form.get('scale') is None else _numbers(link, form, 'scale', 3)
+        return Shape(link, 'mesh', scale, rpy_rotation(rpy), xyz,
+                     _mesh(link, form.get('filename', ''), urdf))
+    if form is None or form.tag not in PRIMITIVES:
+        _refuse(link, f'has the shape {None if form is None else form.tag!r}',
+                f'use mesh, {", ".join(PRIMITIVES)}')
+    size = np.concatenate([_numbers(link, form, key, count) / (2 if whole else 1)
+                           for key, (count, whole) in PRIMITIVES[form.tag].items()])
+    return Shape(link, form.tag, size, rpy_rotation(rpy), xyz, None)
+
+
+def _numbers(link: str, element: etree._Element, key: str, count: int) -> ndarray:
+    text = element.get(key, '')
+    try:
+        values = np.array([float(word) for word in text.split()])
+    except ValueError:
+        values = np.empty(0)
+    if len(values) != count or not np.isfinite(values).all():
+        _refuse(link, f'has {key}={text!r} in a <{element.tag}>',
+                f'give {count} finite number{"s" * (count > 1)}')
+    return values
+
+
+def _mesh(link: str, name: str, urdf: Path) -> Path:
+    """Return the file of a mesh: of a package:// or file:// address, or beside the URDF."""
+    address = urlparse(name)
+    tail = unquote(address.path).lstrip('/')
+    if address.scheme == 'package':
+        folders = [*_package(address.netloc, urdf)]
+    else:
+        folders = [Path('/') if address.scheme == 'file' else urdf.parent]
+        tail = name if not address.scheme else tail
+    found = next((path for folder in folders if (path := folder / tail).is_file()), None)
+    if found is None:
+        _refuse(link, f'has the mesh {name!r}, which is not there',
+                'install the package that has it, or put it where the URDF says')
+    if found.suffix.lower() not in READABLE:
+        _refuse(link, f'has the mesh {name!r}', f'MuJoCo reads {", ".join(READABLE)} only')
+    return found
+
+
+def _package(name: str, urdf: Path) -> list[Path]:
+    """Return folders that may be the one of a ROS package, those around the URDF last."""
+    folders = [Path(path) / 'share' / name
+               for path in os.environ.get('AMENT_PREFIX_PATH', '').split(':') if path]
+    return folders + [parent if parent.name == name else parent / name
+                      for parent in urdf.resolve().parents]
+
+
+def _refuse(link: str, problem: str, remedy: str) -> NoReturn:
+    raise IdentificationError(f'link {link!r} {problem}', name=link,
+                              remedy=f'{remedy}; or go without a check for collisions')

@@ -1,0 +1,198 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Motions that tell as much as possible of a robot's parameters, within all its limits."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy import ndarray
+from scipy.optimize import minimize
+
+from ...dynamics import Dynamics
+from ...errors import IdentificationError
+from .base_regressor import BaseRegressor
+from .criteria import Criterion, Quality, little_information, smooth_condition
+from .fourier import Fourier
+from .motion_limits import Limits
+from .objective import SMALLEST, MotionCost, Usage
+
+if TYPE_CHECKING:
+    from .collisions import Collisions
+
+CRITERIA = ('condition', 'information')
+SERIES = Fourier(harmonics=5, period=10.0)
+# Rounds of one attempt: how near the stand-in is to the condition, the weight of the penalty that
+# limits are kept by, and the most iterations
+ROUNDS = ((1.0, 30.0, 40), (4.0, 300.0, 50), (4.0, 1000.0, 20))
+POINTS_PER_WAVE = 40        # of the last harmonic: between them a quintic is off by 1e-9 of it
+MEMORY = 20                 # steps that L-BFGS learns the curvature from
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """
+    One start of the optimisation: what its random motion was worth, and what became of it.
+
+    ``reached`` is None where nothing remained that keeps the limits.
+    """
+
+    start: Quality
+    reached: Quality | None
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """
+    A motion that starts and ends at rest at ``pose``, and may be repeated without a stop.
+
+    :param coefficients: (nv, size) of ``series``.
+    :param attempts: all of them; ``best`` is the number of the one that this motion is of.
+    :param columns: names of the base parameters that were looked at.
+    :param usage: what the motion takes; ``limits``: what it was allowed.
+    :param notes: sentences about what was not looked at, for a person to read.
+    """
+
+    joint_names: tuple[str, ...]
+    series: Fourier
+    coefficients: ndarray
+    pose: ndarray
+    criterion: str
+    attempts: tuple[Attempt, ...]
+    best: int
+    columns: tuple[str, ...]
+    usage: Usage
+    limits: Limits
+    notes: tuple[str, ...]
+
+    @property
+    def reached(self) -> Quality:
+        """What this motion is worth."""
+        quality = self.attempts[self.best].reached
+        assert quality is not None
+        return quality
+
+    @property
+    def rate(self) -> float:
+        """Waypoints a second [Hz] between which quintics follow the motion all the same."""
+        return POINTS_PER_WAVE * self.series.harmonics / self.series.period
+
+    def trajectory(self, rate: float | None = None, repeat: int = 1
+                   ) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+        """
+        Return times (T,) [s] and q, q̇, q̈ (T, nv) of so many periods, both ends included.
+
+        :param rate: [Hz], next to which a whole number of intervals makes a period; None:
+            :attr:`rate`.
+        """
+        intervals = max(round((rate or self.rate) * self.series.period), 2)
+        times = self.series.period / intervals * np.arange(intervals * repeat + 1)
+        q, qd, qdd = self.series.motion(times, self.coefficients, self.pose)
+        for end in (0, -1):         # rounding must not look like a motion that goes on
+            q[end], qd[end], qdd[end] = self.pose, 0.0, 0.0
+        return times, q, qd, qdd
+
+
+def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
+           series: Fourier = SERIES, criterion: str = 'condition', starts: int = 5,
+           seed: int = 0, include: Sequence[str] = ('friction',),
+           collisions: 'Collisions | None' = None,
+           progress: Callable[[float], None] = lambda done: None) -> Excitation:
+    """
+    Find coefficients of a series that make the base regressor well conditioned.
+
+    Swevers et al. 1997 with the base regressor of :class:`BaseRegressor`. From each random start
+    L-BFGS minimises the criterion and a growing penalty on position, velocity, acceleration,
+    effort and distances; its result is scaled down until a dense check finds every limit kept, so
+    that what is returned keeps them all. The best one wins.
+
+    :param pose: (nv,) [rad | m] where the motion starts and ends.
+    :param criterion: 'condition' (smallest) or 'information' (most), see :class:`Quality`.
+    :param starts: how many, each from the random numbers of ``seed`` and its own number.
+    :param include: terms of joints to be identified too, see :class:`BaseRegressor`.
+    :param collisions: None: none are looked for, and a note says so.
+    :param progress: called with the share that is done, 0 to 1.
+    :raises IdentificationError: if there is no such criterion, the robot cannot rest at the pose,
+        or no attempt leaves a motion.
+    """
+    if criterion not in CRITERIA:
+        raise IdentificationError(f'no criterion {criterion!r}', name='criterion',
+                                  value=criterion, remedy=f'choose {" or ".join(CRITERIA)}')
+    if starts < 1:
+        raise IdentificationError(f'{starts} starts', name='starts', value=starts,
+                                  remedy='give at least 1')
+    model = dynamics.model
+    fastest = series.highest_frequency * limits.velocity
+    regressor = BaseRegressor(dynamics, limits, fastest, include)
+    attempts, motions = [], []
+    for number in range(starts):
+        cost = MotionCost(dynamics, series, pose, limits, regressor, collisions)
+        random = np.random.default_rng([seed, number])
+        begin = _fitted(cost, random.normal(size=(model.nv, series.size)))
+        motion = cost.inside(_optimised(cost, begin, criterion, partial(
+            _forward, progress, number, starts)))
+        attempts.append(Attempt(cost.quality(begin), motion if motion is None
+                                else cost.quality(motion)))
+        motions.append(motion)
+        progress((number + 1) / starts)
+    worth = [np.inf if a.reached is None else a.reached.condition if criterion == 'condition'
+             else -a.reached.information for a in attempts]
+    best = int(np.argmin(worth))
+    if (chosen := motions[best]) is None:
+        raise IdentificationError(
+            f'none of {starts} motions keeps the limits and touches nothing', name='starts',
+            value=starts, remedy='start at a pose with more room, with --at, or try more --starts')
+    return Excitation(model.joint_names, series, chosen, pose, criterion, tuple(attempts), best,
+                      regressor.names, cost.usage(chosen), limits, tuple(_notes(collisions)))
+
+
+def _forward(progress: Callable[[float], None], number: int, starts: int, share: float) -> None:
+    progress((number + share) / starts)
+
+
+def _fitted(cost: MotionCost, coefficients: ndarray) -> ndarray:
+    """Return a random motion scaled, joint by joint, to the velocities, then to all limits."""
+    shares = cost.usage(coefficients).of(cost.limits)
+    fast = coefficients / shares['velocity'][:, None]
+    inside = cost.inside(fast)
+    return SMALLEST * fast if inside is None else inside
+
+
+def _optimised(cost: MotionCost, begin: ndarray, criterion: str,
+               progress: Callable[[float], None]) -> ndarray:
+    """Return the coefficients at the end of all rounds, which may exceed limits a little."""
+    unit = cost.limits.velocity[:, None]
+
+    def value(x: ndarray, measure: Criterion, weight: float) -> tuple[float, ndarray]:
+        found, slope = cost(x.reshape(unit.size, -1) * unit, measure, weight)
+        return found, (slope * unit).ravel()
+
+    whole, done = sum(most for _, _, most in ROUNDS), 0
+    x = (begin / unit).ravel()
+    for power, weight, most in ROUNDS:
+        measure: Criterion = (smooth_condition(power) if criterion == 'condition'
+                              else little_information)
+
+        steps = count(done + 1)
+        x = minimize(value, x, (measure, weight), jac=True, method='L-BFGS-B',
+                     callback=lambda _, steps=steps: progress(next(steps) / whole),
+                     options={'maxiter': most, 'maxcor': MEMORY}).x
+        done += most
+        cost.watch(x.reshape(unit.size, -1) * unit)
+        progress(done / whole)
+    return x.reshape(unit.size, -1) * unit
+
+
+def _notes(collisions: 'Collisions | None') -> list[str]:
+    if collisions is None:
+        return ['collisions were not looked for']
+    notes = []
+    if collisions.excluded:
+        notes.append('too close at the start already, so not compared: ' + ', '.join(
+            f'{first} and {second}' for first, second in collisions.excluded))
+    if collisions.left_out:
+        notes.append(f'no part of this model, so not looked at: {", ".join(collisions.left_out)}')
+    return notes

@@ -1,0 +1,253 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Identified inertias written into the URDF they belong to; all else in it stays, byte for byte.
+
+A body of the model is a moving link with all that is fixed to it, or locked: at the position where
+it was locked. Motion tells of the body as a whole, not how its mass is shared out. The rule:
+
+1. A body that is what the text says already is left as it is.
+2. Else the links fixed to the moving link keep their inertials, and the moving link has the rest.
+3. Where that rest would be none a real body has (its mass and all its second moments positive, by
+   a margin), the fixed links become lighter, all by one factor, as if they were less dense: half
+   of the factor at which nothing would be left.
+4. Where the body itself is at or beyond that border (a point mass, a rod without thickness), the
+   fixed links get zeros, and the moving link has everything.
+
+Links at rest, and those that the model leaves out, stay. The rpy of an <origin> stays, and the
+moments are those in its axes.
+"""
+
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import ArrayLike
+from urdf_parser_py.urdf import URDF
+
+from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
+from ..model.array_checks import finite
+from ..model.kinematic_tree import check_tree
+from ..model.rigid_body import NO_INERTIA, Inertial
+from ..model.robot import Frame, RobotModel
+from ..model.urdf_elements import POSITIVE_SEMIDEFINITE, inertial, joint_placement, placement
+from ..model.urdf_extension import extension
+from ..model.urdf_xml import read
+from .urdf_inertial_editor import InertialText
+
+Text = TypeVar('Text', str, bytes)
+
+ROUNDING = 1e-13        # of the size of a parameter: as far from the text is no change
+EXACT = 1e-12           # of that size: as far as what is written may be from what was asked
+SAME_PLACE = 1e-9       # [m | 1] by which joints of model and text may differ
+DEFINITE = 1e-10        # smallest eigenvalue of a pseudo-inertia whose diagonal is scaled to 1
+MOST = 0.99             # of the body, in any direction, that fixed links may take
+LIGHTER = 0.5           # of what they could take, where they would take more than that
+UPPER = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)      # rows and columns in the order of MOMENTS
+ENCODING = re.compile(rb'^<\?xml[^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["\']([\w.-]+)')
+
+
+class _Part(NamedTuple):
+    """A link of a body: its number in the text, and its pseudo-inertia in the body's frame."""
+
+    link: int
+    moves: bool         # whether it is the link below the joint
+    pseudo: ndarray
+
+
+def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text:
+    """
+    Return the text of a URDF with other inertials, and nothing else changed.
+
+    Read with the root, tip and locked joints of ``model`` it gives these parameters, to a
+    relative error of 1e-12 (of a first moment in √(m tr Σ), of moments in tr Σ: Σ = ∫ r rᵀ dm).
+
+    :param text: that ``model`` was loaded from; bytes keep what Python changes on reading a file
+        as text, such as line endings, and their encoding.
+    :param parameters: (nb, 10) of each moving body, as ``RobotModel.inertial_parameters``: mass
+        [kg], first moment (3) [kg·m], Ixx, Ixy, Iyy, Ixz, Iyz, Izz [kg·m²] about the origin of
+        the body's frame, in its axes.
+    :raises ArgumentError: the parameters are no such array, or the text is of another robot.
+    :raises InertiaError: a body with these parameters would not be read again: its mass, or a
+        principal moment about its centre of mass, is negative.
+    :raises UrdfError: ``load_urdf`` refuses the text, or expat does.
+    :raises IdentificationError: what was written would not be read as what was asked.
+    """
+    asked = [_pseudo(row) for row in finite('parameters', parameters, (model.nb, 10),
+                                            '[kg, kg·m, kg·m²], ten a moving body')]
+    if isinstance(text, bytes):
+        encoding = encoding_of(text)
+        return corrected_urdf(decoded(text, encoding), model, parameters).encode(encoding)
+    if '<' not in text:
+        raise UrdfError('URDF text has no element', name='URDF', value=text[:200],
+                        remedy='give the content of the file, not its path')
+    content = text.lstrip('\ufeff \t\r\n')          # as the loader does
+    robot, bodies = _lumped(content, model)
+    written = InertialText(content.encode())
+    assert len(written.links) == len(robot.links)
+    for name, parts, whole in zip(model.link_names, bodies, asked):
+        if not _differ(_sum(parts), whole, ROUNDING):
+            continue
+        _check(name, whole)
+        fixed = _sum([part for part in parts if not part.moves])
+        share = _share(whole, fixed)
+        for part in parts:
+            link = robot.links[part.link]
+            if part.moves:
+                body = _body(whole - share * fixed)
+                turn = np.eye(3) if link.inertial is None else placement(link.inertial.origin)[0]
+                inertia = turn.T @ body.inertia @ turn
+                written.change(part.link, body.mass, inertia[UPPER].tolist(), body.com.tolist())
+            elif share != 1.0 and link.inertial is not None:
+                inertia = share * np.array(link.inertial.inertia.to_matrix(), float)
+                written.change(part.link, share * link.inertial.mass, inertia[UPPER].tolist())
+    result = written.changed().decode()
+    for name, parts, whole in zip(model.link_names, _lumped(result, model)[1], asked):
+        if _differ(_sum(parts), whole, EXACT):
+            raise IdentificationError(f'link {name!r} cannot be written so that it is read again',
+                                      name=name, value=whole,
+                                      remedy='compare what is fixed to it with the whole')
+    return text[:len(text) - len(content)] + result
+
+
+def encoding_of(text: bytes) -> str:
+    """Return the encoding of an XML document: by its mark, or its declaration."""
+    for mark, name in ((BOM_UTF16_LE, 'utf-16-le'), (BOM_UTF16_BE, 'utf-16-be')):
+        if text.startswith(mark):
+            return name
+    declared = ENCODING.match(text)
+    return declared[1].decode() if declared else 'utf-8'
+
+
+def decoded(text: bytes, encoding: str) -> str:
+    """Return the text; :class:`UrdfError` if encoding it would not give the same bytes."""
+    try:
+        decoded = text.decode(encoding)
+        if '\0' not in decoded and decoded.encode(encoding) == text:
+            return decoded
+        reason = 'it begins with no mark of its encoding, or would be written another way'
+    except (LookupError, UnicodeError) as error:
+        reason = str(error)
+    raise UrdfError(f'URDF cannot be read as {encoding} ({reason})', name='URDF',
+                    remedy='declare the encoding it is in, or write it in UTF-8')
+
+
+def _lumped(text: str, model: RobotModel) -> tuple[URDF, list[list[_Part]]]:
+    """Return what the text says of links and joints, and the parts of each body of the model."""
+    robot, elements, _ = read(text)
+    check_tree(robot)
+    extra = extension(elements, {joint.name: joint.type for joint in robot.joints})
+    joints = {joint.name: joint for joint in robot.joints}
+    links = {link.name for link in robot.links}
+    here = Frame(-1, np.eye(3), np.zeros(3))
+    frames: dict[str, Frame] = dict(model.frames)
+    for i, name in enumerate(model.body_joint_names):
+        if name not in joints:
+            _other(f'it has no joint {name!r}')
+        # Of a body that goes by another name the link below the joint is no frame of the model
+        frames[joints[name].child] = Frame(i, here.rotation, here.origin)
+    if missing := [name for name in model.frames if name not in links]:
+        _other(f'it has no link {missing[0]!r}')
+    for i, name in enumerate(model.body_joint_names):
+        rotation, origin = joint_placement(joints[name], extra.joint(name))
+        above = frames.get(joints[name].parent)
+        if above is None or above.body != model.parent[i] or max(
+                abs(above.rotation @ rotation - model.joint_rotation[i]).max(),
+                abs(above.origin + above.rotation @ origin - model.joint_origin[i]).max()
+                ) > SAME_PLACE:
+            _other(f'joint {name!r} is elsewhere')
+    return robot, _parts(robot, frames, model)
+
+
+def _parts(robot: URDF, frames: Mapping[str, Frame], model: RobotModel) -> list[list[_Part]]:
+    moving = {joint.child for joint in robot.joints if joint.name in model.body_joint_names}
+    bodies: list[list[_Part]] = [[] for _ in model.link_names]
+    for k, link in enumerate(robot.links):
+        frame = frames.get(link.name)
+        if frame is None or frame.body < 0:
+            continue
+        own = inertial(link, moving=True)
+        pseudo = np.zeros((4, 4)) if own is None else _of_body(
+            own.placed(frame.rotation, frame.origin))
+        bodies[frame.body].append(_Part(k, link.name in moving, pseudo))
+    return bodies
+
+
+def _sum(parts: Sequence[_Part]) -> ndarray:
+    return sum((part.pseudo for part in parts), np.zeros((4, 4)))
+
+
+def _other(how: str) -> None:
+    raise ArgumentError(f'text is of another robot than the model: {how}', name='text',
+                        remedy='give the text that the model was loaded from')
+
+
+def _pseudo(ten: ndarray) -> ndarray:
+    """
+    Return the pseudo-inertia (4, 4) [[Σ, m c], [m cᵀ, m]] of ten parameters.
+
+    A real body's is positive definite: Wensing, Kim, Slotine, Linear matrix inequalities for
+    physically consistent inertial parameter identification, 2018, eq. 17 and 18.
+    """
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = ten
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return _blocks(m, np.array([hx, hy, hz]), np.trace(inertia) / 2 * np.eye(3) - inertia)
+
+
+def _of_body(body: Inertial) -> ndarray:
+    """Return the same of a body, about the origin of the frame it is seen from."""
+    about = np.trace(body.inertia) / 2 * np.eye(3) - body.inertia
+    return _blocks(body.mass, body.mass * body.com,
+                   about + body.mass * np.outer(body.com, body.com))
+
+
+def _blocks(mass: float, first: ndarray, second: ndarray) -> ndarray:
+    return np.block([[second, first[:, None]], [first[None, :], np.array([[mass]])]])
+
+
+def _body(pseudo: ndarray) -> Inertial:
+    """Return the body of a pseudo-inertia; without mass its centre is the origin."""
+    mass, first = pseudo[3, 3], pseudo[:3, 3]
+    com = first / mass if mass else np.zeros(3)
+    about = pseudo[:3, :3] - mass * np.outer(com, com)
+    return Inertial(mass, com, np.trace(about) * np.eye(3) - about)
+
+
+def _differ(one: ndarray, other: ndarray, share: float) -> bool:
+    """Whether two pseudo-inertias are further apart than this share of their size."""
+    size = np.maximum(*(np.append(np.full(3, np.abs(np.diag(p)[:3]).sum()), abs(p[3, 3]))
+                        for p in (one, other)))
+    return bool((np.abs(one - other) > share * np.sqrt(np.outer(size, size))).any())
+
+
+def _check(name: str, pseudo: ndarray) -> None:
+    """Refuse a body that the loader would refuse."""
+    body, remedy = _body(pseudo), 'identify with the constraint that bodies are real ones'
+    if body.mass < 0 or body.mass == 0 and pseudo[:3, 3].any():
+        raise InertiaError(f'link {name!r}: mass is {body.mass:g}, with the first moment '
+                           f'{pseudo[:3, 3]}', name=name, value=body.mass, remedy=remedy)
+    moments = np.linalg.eigvalsh(body.inertia)
+    if moments[0] < -POSITIVE_SEMIDEFINITE * abs(moments).max() - NO_INERTIA:
+        raise InertiaError(f'link {name!r}: the principal moments about its centre of mass are '
+                           f'{", ".join(f"{m:.3g}" for m in moments)}', name=name, value=moments,
+                           remedy=remedy)
+
+
+def _share(whole: ndarray, fixed: ndarray) -> float:
+    """Return the factor of the fixed links at which a real body is left for the moving one."""
+    if not fixed.any():
+        return 1.0
+    diagonal = np.diag(whole)
+    if not (diagonal > 0).all():
+        return 0.0
+    scale = np.sqrt(np.outer(diagonal, diagonal))
+    values, vectors = np.linalg.eigh(whole / scale)
+    if values[0] < DEFINITE:
+        return 0.0
+    # Whole - s fixed is positive definite where s times the largest of these is below 1
+    half = vectors / np.sqrt(values)
+    largest = np.linalg.eigvalsh(half.T @ (fixed / scale) @ half)[-1]
+    return 1.0 if largest < MOST else float(LIGHTER / largest)

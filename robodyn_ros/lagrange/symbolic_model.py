@@ -1,0 +1,181 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""An arm whose numbers are symbols: what the energies are written down from."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from ..errors import DerivationError
+from ..model.arithmetic import evaluate
+from ..model.dh_file import DhFile, Expression, mapped
+from ..model.robot import RobotModel
+
+RIGHT_ANGLE = 1e-9      # [rad] so close to a multiple of pi/2 an angle is taken as one
+Z = sp.Matrix([0, 0, 1])
+
+
+@dataclass(frozen=True)
+class Body:
+    """
+    A moving body; as in :class:`~robodyn_ros.model.robot.RobotModel`, with SymPy for numbers.
+
+    :param parent: index of the body that carries its joint, -1 for the base.
+    :param driver: index of the coordinate q; the joint is at ``ratio * q + shift``.
+    """
+
+    parent: int
+    turns: bool
+    rotation: sp.Matrix
+    origin: sp.Matrix
+    axis: sp.Matrix
+    driver: int
+    ratio: sp.Expr
+    shift: sp.Expr
+    mass: sp.Expr
+    com: sp.Matrix
+    inertia: sp.Matrix
+
+
+@dataclass(frozen=True)
+class Arm:
+    """
+    Bodies, and what else makes forces.
+
+    :param q: coordinates: theta_i of joints that turn, d_i of joints that slide (q_i where the
+        arm has a symbol of that name).
+    :param armature: of each coordinate.
+    :param frames: body (-1: the base), rotation and origin of each frame by name.
+    :param values: number of each symbol [SI units], in the order they are shown and sorted in.
+    :param inertial: the symbols that are masses and moments of inertia.
+    :param model: the same arm in numbers, which results are compared with.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    q: tuple[sp.Symbol, ...]
+    armature: tuple[sp.Expr, ...]
+    gravity: sp.Matrix
+    frames: Mapping[str, tuple[int, sp.Matrix, sp.Matrix]]
+    values: Mapping[sp.Symbol, float]
+    inertial: frozenset[sp.Symbol]
+    model: RobotModel
+
+    @property
+    def qd(self) -> tuple[sp.Symbol, ...]:
+        """Velocities."""
+        return tuple(velocity(q) for q in self.q)
+
+
+def velocity(q: sp.Symbol) -> sp.Symbol:
+    """Return the symbol of the velocity of a coordinate: thetadot_1 of theta_1."""
+    return sp.Symbol('dot_'.join(q.name.split('_')), real=True)
+
+
+def coordinates(turns: list[bool], taken: set[str]) -> tuple[sp.Symbol, ...]:
+    """Return names of coordinates that no other symbol has."""
+    names = [f'{"theta" if turning else "d"}_{i + 1}' for i, turning in enumerate(turns)]
+    if taken & set(names):
+        names = [f'q_{i + 1}' for i in range(len(turns))]
+    return tuple(sp.Symbol(name, real=True) for name in names)
+
+
+def shown(name: str) -> str:
+    """Return a name of a file as it is shown: l_1 of l1, I_zz1 of Izz1."""
+    letters = name.rstrip('0123456789')
+    if '_' in name or len(letters) == len(name):
+        return name
+    if letters[1:] in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz') and letters[0] in 'IJ':
+        return f'{letters[0]}_{name[1:]}'
+    return f'{letters}_{name[len(letters):]}'
+
+
+def exact(x: float) -> sp.Rational:
+    """Return the decimal number that a float is written as."""
+    return sp.Rational(repr(float(x)))
+
+
+def cos_sin(angle: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Cosine and sine, exact of multiples of pi/2 and of symbols, else numbers."""
+    if angle.free_symbols:
+        return sp.cos(angle), sp.sin(angle)
+    quarters = float(angle) / (sp.pi / 2).evalf()
+    if abs(quarters - round(quarters)) * (sp.pi / 2).evalf() <= RIGHT_ANGLE:
+        angle = round(quarters) * sp.pi / 2
+        return sp.cos(angle), sp.sin(angle)
+    return exact(sp.cos(angle).evalf()), exact(sp.sin(angle).evalf())
+
+
+def turned(axis: str, angle: sp.Expr) -> sp.Matrix:
+    """Rotation (3, 3) about x or z."""
+    c, s = cos_sin(angle)
+    return sp.Matrix([[1, 0, 0], [0, c, -s], [0, s, c]] if axis == 'x' else
+                     [[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+def dh_arm(file: DhFile, model: RobotModel, *, numbers: bool = False) -> Arm:
+    """
+    Return the arm of a file of DH rows, in its own symbols.
+
+    :param model: the same in numbers, from :func:`~robodyn_ros.model.dh_file.load_dh`.
+    :param numbers: put in the values of the symbols.
+    """
+    symbols = {name: sp.Symbol(shown(name), real=True) for name in file.values}
+    for name, symbol in symbols.items():
+        if re.fullmatch(r'[cs]_\d+', symbol.name):
+            raise DerivationError(f'{file.path}: {name} under values would be read as a cosine or '
+                                  'a sine', name=name, remedy='call it something else')
+    if len({s.name for s in symbols.values()}) < len(symbols):
+        raise DerivationError(f'{file.path}: two names under values would be shown alike',
+                              name='values', remedy='do not use l1 and l_1 side by side')
+    values = {symbols[name]: value for name, value in file.values.items()}
+    known = {**symbols, 'pi': sp.pi}
+    if numbers:
+        known.update((name, exact(value)) for name, value in file.values.items())
+        values = {}
+
+    def formula(expression: Expression) -> sp.Expr:
+        return sp.sympify(evaluate(expression.tree, known, sp.Rational))
+
+    rows = [mapped(row, formula) for row in file.rows]
+    standard = file.convention == 'standard'
+    bodies: list[Body] = []
+    frames: dict[str, Any] = {'base': (-1, sp.eye(3), sp.zeros(3, 1))}
+    R, p = _placement(mapped(file.base, formula))
+    for i, row in enumerate(rows):
+        turns, offset = row.get('joint', 'revolute') == 'revolute', row.get('offset', sp.S.Zero)
+        turn = row['theta'] + (offset if turns else 0)
+        slide = row['d'] + (0 if turns else offset)
+        along = turned('x', row['alpha']), sp.Matrix([row['a'], 0, 0])
+        none = sp.eye(3), sp.zeros(3, 1)
+        before, after = (none, along) if standard else (along, none)
+        R, p = R * before[0], p + R * before[1]
+        rotation = R * turned('z', turn)
+        inertia = sp.Matrix(row.get('inertia', sp.zeros(3)))
+        bodies.append(Body(
+            i - 1, turns, rotation, p + R * Z * slide, Z, i, sp.S.One, sp.S.Zero,
+            row.get('mass', sp.S.Zero),
+            after[0] * sp.Matrix(row.get('com', [0, 0, 0])) + after[1],
+            after[0] * inertia * after[0].T))
+        frames[f'link{i + 1}'] = (i, *after)
+        R, p = after
+    if file.tool is not None:
+        T, t = _placement(mapped(file.tool, formula))
+        frames['tool'] = (len(rows) - 1, R * T, p + R * t)
+    armature = tuple(row.get('armature', sp.S.Zero) + row.get('rotor_inertia', sp.S.Zero)
+                     * row.get('gear_ratio', sp.S.One)**2 for row in rows)
+    inertial = {s for row in rows for key in ('mass', 'inertia', 'armature', 'rotor_inertia')
+                for s in sp.Matrix(sp.flatten([row.get(key, 0)])).free_symbols}
+    return Arm(file.name, tuple(bodies),
+               coordinates([b.turns for b in bodies], {s.name for s in values}),
+               armature,
+               sp.Matrix(mapped(file.gravity, formula)), frames,
+               values, frozenset(inertial), model)
+
+
+def _placement(T: list[list[sp.Expr]] | None) -> tuple[sp.Matrix, sp.Matrix]:
+    M = sp.eye(4) if T is None else sp.Matrix(T)
+    return M[:3, :3], M[:3, 3]

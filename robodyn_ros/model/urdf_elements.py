@@ -1,0 +1,175 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One link, one joint of a URDF: its numbers, with everything refused that no robot has."""
+
+from math import inf, nan
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from urdf_parser_py.urdf import Joint, Link, Pose
+
+from ..errors import ArgumentError, InertiaError, UrdfError
+from .array_checks import finite
+from .rigid_body import NO_INERTIA, Inertial, axis_rotation, rpy_rotation
+from .urdf_extension import LIMITS, JointExtension
+from .urdf_xml import MAX_NUMBER
+
+MOVING = ('revolute', 'continuous', 'prismatic')
+POSITIVE_SEMIDEFINITE = 1e-6    # of the largest moment: URDFs are written with few digits
+UNIT = 1e-6                     # an axis further from length 1 is worth a warning
+ROUNDING = 1e-15                # one nearer to length 1 is as it should be
+SAME_ROTATION = 1e-8            # DH rows may have a base that is no better a rotation
+
+
+def placement(origin: Pose | None) -> tuple[ndarray, ndarray]:
+    """Rotation (3, 3) and origin (3,) [m] of an <origin>, the identity where there is none."""
+    if origin is None:
+        return np.eye(3), np.zeros(3)
+    return rpy_rotation(origin.rpy), np.array(origin.xyz, float)
+
+
+def joint_placement(joint: Joint, extra: JointExtension) -> tuple[ndarray, ndarray]:
+    """
+    Rotation (3, 3) and origin (3,) [m] of a joint, exact where <robodyn> has the rotation.
+
+    :raises UrdfError: if <robodyn> has another rotation than <origin>.
+    """
+    rotation, origin = placement(joint.origin)
+    if extra.rotation is None:
+        return rotation, origin
+    if abs(extra.rotation - rotation).max() > SAME_ROTATION:
+        raise UrdfError(f'joint {joint.name!r}: the rotation in <robodyn> is not that of <origin>',
+                        name=joint.name, value=extra.rotation,
+                        remedy='remove the attribute rotation: rpy is enough')
+    return extra.rotation, origin
+
+
+def inertial(link: Link, moving: bool) -> Inertial | None:
+    """
+    Mass, centre and inertia of a link in the link's frame; None where it has none.
+
+    :param moving: whether it moves: an inertia at rest does not count and may be anything.
+    :raises InertiaError: if the mass is negative or the inertia not positive semidefinite.
+    """
+    if link.inertial is None:
+        return None
+    mass = link.inertial.mass
+    if mass < 0:
+        raise InertiaError(f'link {link.name!r}: mass is {mass}', name=link.name, value=mass,
+                           remedy='give it a mass that is not negative')
+    inertia = np.array(link.inertial.inertia.to_matrix(), float)
+    moments = np.linalg.eigvalsh(inertia)
+    if moving and moments[0] < -POSITIVE_SEMIDEFINITE * abs(moments).max() - NO_INERTIA:
+        raise InertiaError(
+            f'link {link.name!r}: inertia has the principal moments '
+            f'{", ".join(f"{m:.3g}" for m in moments)}', name=link.name, value=inertia,
+            remedy='none may be negative: check the signs of ixy, ixz, iyz, or run `robodyn '
+                   'repair FILE`')
+    return Inertial(mass, np.zeros(3), inertia).placed(*placement(link.inertial.origin))
+
+
+class JointData(NamedTuple):
+    """What the model keeps of a joint that can move; units as in ``RobotModel``."""
+
+    axis: ndarray
+    lower: float
+    upper: float
+    velocity: float
+    effort: float
+    damping: float
+    friction: float
+    kind: str
+    static_friction: float
+    backward_friction: tuple[float, float, float]
+    friction_velocity: float
+    stribeck_velocity: float
+    armature: float
+
+    def motion(self, kind: str, q: float) -> tuple[ndarray, ndarray]:
+        """Rotation (3, 3) and origin (3,) [m] of the child in the joint's frame, at q."""
+        if kind == 'prismatic':
+            return np.eye(3), self.axis * q
+        return axis_rotation(self.axis, q), np.zeros(3)
+
+
+def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
+               driven: bool = True) -> JointData:
+    """
+    Read a joint that turns or slides; what is odd but usable is added to ``warnings``.
+
+    :param extra: what <robodyn> says of it.
+    :param driven: whether it has a drive, so that a limit of its effort means something.
+    :raises UrdfError: if the type is another, or axis, limits or friction make no sense.
+    """
+    where = f'joint {joint.name!r}'
+
+    def refuse(problem: str, remedy: str, value: object = None) -> None:
+        raise UrdfError(f'{where}: {problem}', name=joint.name, value=value, remedy=remedy)
+
+    if joint.type not in MOVING:
+        refuse(f'type {joint.type!r} is not supported',
+               f'use {", ".join(MOVING)} or fixed, or load the part below it with '
+               f'root={joint.child!r}', joint.type)
+    axis = np.array([1, 0, 0] if joint.axis is None else joint.axis, float)
+    length = np.linalg.norm(axis)
+    if length < 1e-9:
+        refuse('axis has no direction', 'give <axis xyz="..."/> of length 1', joint.axis)
+    if abs(length - 1) > UNIT:
+        warnings.append(f'{where}: axis has length {length:.6g} and is taken as 1')
+
+    lower, upper, velocity, effort = -inf, inf, inf, inf
+    if joint.limit is None and joint.type != 'continuous':
+        refuse('there is no <limit>', f'a {joint.type} joint needs '
+                                      '<limit lower upper effort velocity/>')
+    if joint.limit is None:
+        warnings.append(f'{where}: no <limit>, so effort and velocity have no bound')
+    else:
+        limit = {key: float(getattr(joint.limit, key)) for key in LIMITS} | {
+            key: -inf if key == 'lower' else inf for key in extra.unlimited}
+        velocity, effort = limit['velocity'], limit['effort']
+        for quantity, value in (('velocity', velocity), ('effort', effort)):
+            if value < 0:
+                refuse(f'{quantity} limit is {value}', 'give one that is not negative', value)
+            if value == 0 and (driven or quantity != 'effort'):
+                warnings.append(f'{where}: {quantity} limit is zero')
+        if joint.type != 'continuous':
+            lower, upper = limit['lower'], limit['upper']
+            if lower > upper:
+                refuse(f'lower limit {lower} is above the upper limit {upper}', 'exchange them',
+                       (lower, upper))
+            if max(lower, -upper) > MAX_NUMBER:
+                refuse(f'no position in [{lower}, {upper}] can be computed with',
+                       f'give limits in rad or m, up to {MAX_NUMBER:g}', (lower, upper))
+            if lower == upper:
+                warnings.append(f'{where}: lower and upper limit are both {lower}')
+
+    damping = (joint.dynamics and joint.dynamics.damping) or 0.
+    friction = (joint.dynamics and joint.dynamics.friction) or 0.
+    for quantity, value in (('damping', damping), ('friction', friction)):
+        if value < 0:
+            refuse(f'{quantity} is {value}', 'give one that is not negative', value)
+    if abs(length - 1) > ROUNDING:
+        axis = axis / length
+    static = friction if extra.static_friction is None else extra.static_friction
+    viscous, coulomb, sticking = extra.backward
+    if sticking is None:
+        sticking = static if coulomb is None else coulomb
+    backward = (damping if viscous is None else viscous,
+                friction if coulomb is None else coulomb, sticking)
+    return JointData(axis, lower, upper, velocity, effort, damping, friction,
+                     'continuous' if extra.continuous else joint.type, static, backward,
+                     extra.friction_velocity, extra.stribeck_velocity, extra.armature)
+
+
+def locked_position(joint: Joint, data: JointData, q: float) -> float:
+    """Return a position at which ``joint`` may be locked; :class:`ArgumentError` if it may not."""
+    remedy = f'give a position in [{data.lower}, {data.upper}]'
+    try:
+        position = float(finite(joint.name, q, ()))
+    except ArgumentError:
+        position = nan
+    if not data.lower - 1e-9 <= position <= data.upper + 1e-9:
+        raise ArgumentError(f'joint {joint.name!r} cannot be locked at {q}', name=joint.name,
+                            value=q, remedy=remedy)
+    return position

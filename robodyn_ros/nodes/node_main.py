@@ -1,0 +1,122 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The life of a node's process: from rclpy's start to an exit code, whatever ends it."""
+
+import argparse
+import gc
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+import rclpy
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+
+from ..errors import RobodynError
+from .change_monitor import woken_by_signals
+from .executor import TolerantExecutor
+from .log_relay import unblocked_output
+from .parameters import Parameter, written_type
+from .raw_subscription import RCLError
+
+# An arm comes to rest on each; a closed session (SIGHUP) would leave its last effort in force
+ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
+
+
+def freeze_garbage() -> None:
+    """
+    Take everything made so far out of the sight of Python's garbage collector.
+
+    A full pass over what imports and compiling leave takes 0.1 s with the interpreter held, longer
+    than an arm should go without efforts; what a running node makes anew is little.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
+
+
+def told(transition: Transition) -> Transition:
+    """Log what a lifecycle callback raises, which rclpy takes for ERROR without a word."""
+    @wraps(transition)
+    def run(self: Any, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            return transition(self, state)
+        except Exception:
+            self.get_logger().fatal(traceback.format_exc())
+            raise
+    return run
+
+
+def main(make: Callable[[], Any], args: list[str] | None,
+         table: Iterable[Parameter] = ()) -> int:
+    """
+    Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
+
+    ``--help``, and arguments that are none of ROS's, are answered without a node.
+
+    Signals only set a flag: the node comes to its end in order, an arm at rest before the loop
+    ends, the loop before the topics, and those before ROS. A :class:`RobodynError` is one line;
+    no exception of a callback ends it. Nobody has to read what is logged, see :mod:`.log_relay`.
+
+    :param make: gives the node, whose ``run(spin, over)`` calls ``spin`` until ``over`` says so
+        and leaves nothing of its own running.
+    :param args: arguments after the name of the program; None: those of the process.
+    :param table: parameters of the node, for ``--help``.
+    :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
+    """
+    words = sys.argv[1:] if args is None else args
+    try:
+        others = remove_ros_args(words)
+    except RCLError as error:           # a parameter file that is not there, or is none
+        print(f'error: {" ".join(str(error).split())}', file=sys.stderr)
+        return 1
+    _parser(sys.modules[make.__module__].__doc__ or '', table).parse_args(others)
+    with unblocked_output():
+        return _main(make, words)
+
+
+def _parser(about: str, table: Iterable[Parameter]) -> argparse.ArgumentParser:
+    """Return what tells of a node's arguments; ROS takes all that have a meaning."""
+    lines = '\n'.join(f'  {p.name} ({written_type(p)}): {p.default!r}' for p in table)
+    return argparse.ArgumentParser(
+        usage='%(prog)s [-h] [--ros-args [--params-file FILE.yaml] [-p NAME:=VALUE] '
+              '[-r FROM:=TO] ...]',
+        description=about.partition('\n')[0], allow_abbrev=False,
+        epilog=f'parameters and their defaults (docs/parameters.md explains them):\n{lines}',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def _main(make: Callable[[], Any], args: list[str]) -> int:
+    over = threading.Event()
+    for number in ENDING:
+        # nohup has a session closed without an end: what it told us to ignore is ignored
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: over.set())
+    # Otherwise the executor may keep the interpreter for 5 ms while the node's thread waits
+    sys.setswitchinterval(1e-4)
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        try:
+            node = make()
+        except RCLError as error:
+            print(f'error: ROS gives no node: {error}', file=sys.stderr)
+            return 1
+        executor = TolerantExecutor(node)
+        with woken_by_signals(executor):
+            node.run(lambda: executor.spin_once(timeout_sec=1.0), over.is_set)
+        executor.shutdown()
+        node.destroy_node()
+    except RobodynError as error:
+        print(f'error: {error}', file=sys.stderr)
+        return 1
+    finally:
+        rclpy.shutdown()
+        gc.unfreeze()       # or the node, in its cycles, would not say goodbye to the others
+    return 0

@@ -1,0 +1,90 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A subscription that takes messages of any size without stopping the node's other threads."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from rclpy.exceptions import InvalidHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.waitable import NumberOfEntities, Waitable
+
+from ..realtime.serialized_bytes import TAKE_FAILED, SerializedBytes, no_bytes, rcutils, release
+from .raw_subscription import LeftAlone, never_called
+
+# The library that rclpy has loaded; ctypes calls it without the interpreter's lock.
+_rcl = ctypes.CDLL('librcl.so')
+_rcl.rcl_take_serialized_message.argtypes = (
+    ctypes.c_void_p, ctypes.POINTER(SerializedBytes), ctypes.c_void_p, ctypes.c_void_p)
+
+
+class LargeMessages(Waitable):
+    """
+    Calls back, in the executor, with the first bytes of each message of a topic, and its size.
+
+    rclpy's own subscription copies a message three times with the interpreter locked, 2 ms a
+    megabyte, in which no other Python thread runs: a control thread would stand still.
+
+    :param most: bytes that are handed out; of a larger message only so many.
+    :param callback: gets an array of bytes and the size of the whole message.
+    """
+
+    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile | int, most: int,
+                 callback: Callable[[ndarray, int], None]):
+        super().__init__(node.default_callback_group)
+        self._node, self._most, self._callback = node, most, callback
+        self._subscription = node.create_subscription(
+            type, topic, never_called, qos, callback_group=LeftAlone(), raw=True)
+        self._index = 0
+        node.add_waitable(self)
+
+    def take_data(self) -> tuple[ndarray, int] | None:
+        """Take one message, None if there is none."""
+        taken = no_bytes()
+        try:
+            with self._subscription.handle:
+                code = _rcl.rcl_take_serialized_message(
+                    self._subscription.handle.pointer, taken, None, None)
+            if code != 0:
+                rcutils.rcutils_reset_error()
+                if code != TAKE_FAILED:
+                    self._node.get_logger().warning(
+                        f'a message on {self._subscription.topic_name} is lost: rcl error {code}')
+                return None
+            data = np.empty(min(taken.length, self._most), np.uint8)
+            ctypes.memmove(data.ctypes.data, taken.buffer, len(data))
+            return data, taken.length
+        except InvalidHandle:
+            return None                     # the node or its context is gone
+        finally:
+            release(taken)
+
+    async def execute(self, taken_data: tuple[ndarray, int] | None) -> None:
+        """Call back."""
+        if taken_data is not None:
+            self._callback(*taken_data)
+
+    # What the executor asks
+
+    def __enter__(self) -> None:
+        self._subscription.handle.__enter__()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._subscription.handle.__exit__(*exception)
+
+    def get_num_entities(self) -> NumberOfEntities:
+        """One subscription."""
+        return NumberOfEntities(num_subs=1)
+
+    def add_to_wait_set(self, wait_set: _rclpy.WaitSet) -> None:
+        """Wait for the subscription."""
+        self._index = wait_set.add_subscription(self._subscription.handle)
+
+    def is_ready(self, wait_set: _rclpy.WaitSet) -> bool:
+        """Whether a message waits."""
+        return wait_set.is_ready('subscription', self._index)

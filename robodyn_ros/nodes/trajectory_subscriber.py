@@ -1,0 +1,164 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The controller's reference input: trajectories from one publisher, each taken or refused."""
+
+import time
+from collections.abc import Callable
+from typing import NoReturn, Protocol
+
+from numpy import ndarray
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory
+
+from ..control.controller import Controller
+from ..control.trajectory import MOST_WAYPOINTS, Waypoints, joint_order
+from ..errors import TrajectoryError
+from ..wire.joint_trajectory import JointTrajectoryMessage
+from .command_publishers import named, publisher_names
+from .raw_waitable import LargeMessages
+
+# s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
+LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
+FURTHEST = 600.0            # s from its arrival; a later start is a stamp of some other clock
+MOST_BYTES = 1 << 24        # as many waypoints as may be, with all fields, of 34 joints
+# s that a stamp may be past: who stamps a trajectory with the time of now means "at once"
+JUST_NOW = 0.5
+LOOK = 0.5                  # s between looks at who publishes
+BURST, RATE = 50.0, 2.0     # warnings at once, and per second for ever
+INFO_BURST, INFO_RATE = 10.0, 0.2       # the same of what goes well
+
+
+class Follower(Protocol):
+    """Who follows the trajectories: the running control loop."""
+
+    @property
+    def controller(self) -> Controller:
+        """Plans and follows."""
+
+    @property
+    def on_ros_time(self) -> bool:
+        """Whether its clock is ROS time."""
+
+    def now(self) -> float:
+        """Time on its clock [s]."""
+
+
+class References:
+    """
+    Takes trajectories in the executor; what is refused, and why, is logged and changes nothing.
+
+    :param follower: gives who follows, None while nobody does.
+    """
+
+    def __init__(self, node: Node, follower: Callable[[], Follower | None],
+                 topic: str = '~/joint_trajectory'):
+        self._node, self._follower = node, follower
+        self._topic = node.resolve_topic_name(topic)        # queries of the graph do not remap
+        #: What stands against every trajectory: more publishers than one; '' for nothing.
+        self.trouble = ''
+        self.accepted, self.refused = 0, 0
+        self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
+        self._messages = LargeMessages(node, JointTrajectory, topic, 1, MOST_BYTES, self._take)
+        node.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _take(self, data: ndarray, size: int) -> None:
+        try:
+            number = self._follow(data, size)
+        except TrajectoryError as error:
+            self.refused += 1
+            self._warn(f'trajectory refused: {error}')
+        else:
+            self.accepted += 1
+            if line := self._successes.line(f'following a trajectory of {number} waypoints'):
+                self._node.get_logger().info(line)
+
+    def _follow(self, data: ndarray, size: int) -> int:
+        """Follow a trajectory and return how many waypoints it has."""
+        follower = self._follower()
+        if follower is None:
+            _refuse('the controller is not active', 'joint_trajectory', 'activate it first')
+        now = follower.now()
+        self._look()
+        if self.trouble:
+            _refuse(self.trouble, 'joint_trajectory', 'let one remain; one that was killed is '
+                                                      'gone after 20 s')
+        message = JointTrajectoryMessage(data)
+        if message.waypoints > MOST_WAYPOINTS:
+            _refuse(f'{message.waypoints} waypoints', 'points', f'give at most {MOST_WAYPOINTS}')
+        joint_order(follower.controller.model.joint_names, message.joint_names)
+        if size > len(data):
+            _refuse(f'a message of {size} bytes', 'points', f'give at most {MOST_BYTES}')
+        times, (positions, velocities, accelerations, effort) = message.points()
+        if effort is not None:
+            _refuse('the waypoints have efforts', 'effort', 'leave them empty: the controller '
+                                                            'computes the efforts')
+        if positions is None:
+            _refuse('the trajectory has no positions', 'positions',
+                    'give one a joint and waypoint')
+        follower.controller.follow(
+            Waypoints(message.joint_names, times, positions, velocities, accelerations),
+            self._start(message, follower, now))
+        return message.waypoints
+
+    def _start(self, message: JointTrajectoryMessage, follower: Follower, now: float) -> float:
+        """Return the start of the trajectory on the clock of the follower [s]."""
+        at_once = now + LEAD + LEAD_PER_WAYPOINT * message.waypoints
+        if message.stamp_ns == 0:
+            return at_once
+        start = 1e-9 * message.stamp_ns
+        if not follower.on_ros_time:
+            start += now - 1e-9 * self._node.get_clock().now().nanoseconds
+        if now - JUST_NOW <= start < now:       # from its first waypoint on, only so much later
+            return at_once
+        if start < now:
+            _refuse(f'the trajectory should have started {now - start:.3f} s ago',
+                    'header.stamp', 'stamp it with the time of now or later, or with zero for now')
+        if start > now + FURTHEST:
+            _refuse(f'the trajectory would start in {start - now:.0f} s', 'header.stamp',
+                    f'stamp it at most {FURTHEST:g} s ahead, or with zero for now')
+        return start
+
+    def _look(self) -> None:
+        """See who publishes, and say so when that begins or ceases to be in the way."""
+        before, self.trouble = self.trouble, ''
+        if self._node.count_publishers(self._topic) > 1:
+            names = sorted(publisher_names(self._node, self._topic))
+            if len(names) > 1:
+                self.trouble = f'{len(names)} publishers of joint_trajectory ({named(names)})'
+        if self.trouble and not before:
+            self._warn(f'{self.trouble}: trajectories are refused')
+        elif before and not self.trouble:
+            self._node.get_logger().info('trajectories are accepted again: one publisher is left')
+
+    def _warn(self, text: str) -> None:
+        if line := self._warnings.line(text):
+            self._node.get_logger().warning(line)
+
+
+class Throttle:
+    """
+    Lets pass some lines of a stream, which would fill the disk, and counts the others.
+
+    :param burst: lines at once; ``rate``: per second for ever.
+    """
+
+    def __init__(self, burst: float, rate: float):
+        self._burst, self._rate = burst, rate
+        self._left, self._when, self._unsaid = burst, time.monotonic(), 0
+
+    def line(self, text: str) -> str:
+        """Return what to log: the text, with how many came before it that were not, or ''."""
+        now = time.monotonic()
+        self._left = min(self._burst, self._left + self._rate * (now - self._when))
+        self._when = now
+        if self._left < 1.0:
+            self._unsaid += 1
+            return ''
+        before = f' ({self._unsaid} more before it)' if self._unsaid else ''
+        self._left, self._unsaid = self._left - 1.0, 0
+        return f'{text}{before}'
+
+
+def _refuse(problem: str, name: str, remedy: str) -> NoReturn:
+    raise TrajectoryError(problem, name=name, remedy=remedy)

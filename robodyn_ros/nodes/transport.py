@@ -1,0 +1,129 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which way states and efforts go: the best rung of a ladder that can be had, and why."""
+
+import time
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from ..control import guard
+from ..control.compile import compiled
+from ..control.controller import Controller
+from ..errors import RobodynError
+from ..realtime.loop_counters import Tally
+from ..wire.compile import compiled_decoders
+from ..wire.effort import EffortEncoder
+from ..wire.joint_state import JointStateDecoder
+from . import qos
+from .executor_subscription import ExecutorSubscription
+from .raw_subscription import RCLError, SerializedSubscription
+from .simulation_clock import SimulationClock
+
+if TYPE_CHECKING:
+    from ..realtime.rcl import NativeLoop
+
+NATIVE, PYTHON, EXECUTOR = 'native', 'python', 'executor'
+LADDER = NATIVE, PYTHON, EXECUTOR           # from the top
+DATA_PATHS = ('auto', *LADDER)
+TOPIC = '~/data_path_trial'
+DISCOVERY = 5.0             # s until our own two ends of it have found each other
+
+# What a library that is missing, or is not what this package takes it for, answers with
+UNFIT = (AttributeError, ImportError, OSError, RCLError, RobodynError, TypeError)
+
+
+class DataPath(NamedTuple):
+    """A rung: who takes the states, and who does all by compiled code, if somebody does."""
+
+    name: str               # with the reason where it is not what was asked for
+    trigger: str            # inline becomes state where nothing is native
+    states: SerializedSubscription | ExecutorSubscription
+    native: 'NativeLoop | None' = None
+
+
+def reach(wanted: str, node: Node, controller: Controller, decoder: JointStateDecoder,
+          commands: Publisher, clock: SimulationClock | None, tally: Tally, *, trigger: str,
+          spin: float, topic: str = 'joint_states') -> DataPath:
+    """
+    Open the topic of states in the way that was asked for, or on the next rung that holds.
+
+    What cannot be had is one line in the log.
+
+    :param wanted: one of DATA_PATHS.
+    :param trigger: timer, state or inline.
+    """
+    why: list[str] = []
+    plain = 'state' if trigger == 'inline' else trigger
+    if plain != trigger and wanted in (PYTHON, EXECUTOR):
+        node.get_logger().warning(f'trigger inline needs the native data path: {plain} it is')
+    for rung in LADDER[LADDER.index(NATIVE if wanted == 'auto' else wanted):]:
+        try:
+            if rung == EXECUTOR:
+                return DataPath(_name(EXECUTOR, why), plain, ExecutorSubscription(
+                    node, JointState, topic, qos.STATES_IN))
+            states = SerializedSubscription(node, JointState, topic, qos.STATES_IN)
+            if rung == PYTHON:
+                return DataPath(_name(PYTHON, why), plain, states)
+            try:
+                return DataPath(NATIVE, trigger, states, _native(
+                    node, controller, decoder, states, commands, clock, tally, trigger, spin))
+            except UNFIT:
+                states.destroy()
+                raise
+        except UNFIT as error:
+            if rung == EXECUTOR:        # what everything else of the node stands on, too
+                raise
+            why.append(f'not {rung}: {error}')
+            node.get_logger().warning(f'data path {rung} cannot be had, the next one gives the '
+                                      f'same efforts: {error}')
+    raise AssertionError('the ladder has a last rung')
+
+
+def _name(rung: str, why: list[str]) -> str:
+    return f'{rung} ({"; ".join(why)})' if why else rung
+
+
+def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
+            states: SerializedSubscription, commands: Publisher, clock: SimulationClock | None,
+            tally: Tally, trigger: str, spin: float) -> 'NativeLoop':
+    from ..realtime import rcl  # the controller works without this file
+
+    _try(node, rcl)
+    encoder = EffortEncoder(controller.model.nv)
+    return rcl.NativeLoop(
+        trigger, controller.cycle, lambda: controller.arguments, controller.tau,
+        compiled_decoders().joint_state, decoder.arrays, encoder.message, encoder.numbers,
+        states.handle, commands.handle, clock.subscription.handle if clock else None, tally,
+        most=states.most, rate=controller.settings.rate, spin=spin, fault=guard.FAULT)
+
+
+def compiled_loop(trigger: str) -> Any:
+    """
+    Return the compiled function of the native loop, the same for every robot.
+
+    :raises: one of UNFIT where there can be none.
+    """
+    from ..realtime import rcl
+
+    return getattr(rcl.compiled_loop(trigger, compiled().cycle, compiled_decoders().joint_state),
+                   rcl.LOOPS[trigger])
+
+
+def _try(node: Node, rcl: ModuleType) -> None:
+    """Send messages round; raise an error where that does not go as it must."""
+    heard = SerializedSubscription(node, Float64MultiArray, TOPIC, 10)
+    ours = node.create_publisher(Float64MultiArray, TOPIC, 10)
+    try:
+        end = time.monotonic() + DISCOVERY
+        while not (heard.publisher_count() and ours.get_subscription_count()) and (
+                time.monotonic() < end):
+            time.sleep(0.001)
+        rcl.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+    finally:
+        heard.destroy()
+        node.destroy_publisher(ours)

@@ -1,0 +1,83 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a control loop counts and times, in arrays that compiled code writes as well."""
+
+import numpy as np
+from numpy import ndarray
+
+from ..wire.decode_status import ACCEPTED, REASONS
+from . import timing_rules
+from .statistics import Timing
+
+COUNTS = np.dtype([
+    ('samples', np.int64, (len(REASONS),)),     # by what the decoder answered
+    ('overruns', np.int64),                     # times the loop came too late for a point
+    ('missed', np.int64),                       # points of the grid that went by in all
+    ('lost', np.int64),                         # samples that were published and never came
+    ('slow_publishes', np.int64),               # that took the middleware longer than a period
+])
+
+
+class Tally:
+    """
+    One thread counts, any may ask.
+
+    :param numbers: (nv,) number of each joint's newest sample, kept up to date by the decoder.
+    :param keep: how many cycles ``timing`` holds.
+    """
+
+    def __init__(self, numbers: ndarray, keep: int = 2048):
+        self.numbers, self.seen = numbers, np.array(numbers)
+        #: (nv,) positions of the samples that the last cycle had, see `rules.moving`.
+        self.pose = np.full(len(numbers), np.nan)
+        self.counts = np.zeros(1, COUNTS)
+        self.timing = Timing(keep)
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.seen[...] = self.numbers
+        self.pose[...] = np.nan
+        self.counts[...] = np.zeros((), COUNTS)
+        self.timing.clear()
+
+    def sample(self, code: int) -> None:
+        """Count a sample, by what the decoder answered."""
+        self.counts['samples'][0, code] += 1
+        if code == ACCEPTED:
+            self.counts['lost'] += timing_rules.lost_since(self.numbers, self.seen)
+
+    def late(self, missed: int) -> None:
+        """Count the points of the grid that were missed before a wake-up."""
+        self.counts['missed'] += missed
+        self.counts['overruns'] += missed > 0
+
+    @property
+    def missed(self) -> int:
+        """Points of the grid that went by."""
+        return int(self.counts['missed'][0])
+
+    @property
+    def overruns(self) -> int:
+        """Times the loop came too late for a point of the grid."""
+        return int(self.counts['overruns'][0])
+
+    @property
+    def lost(self) -> int:
+        """Samples that were published and never came."""
+        return int(self.counts['lost'][0])
+
+    @property
+    def slow_publishes(self) -> int:
+        """Efforts whose publishing took longer than a period."""
+        return int(self.counts['slow_publishes'][0])
+
+    @property
+    def accepted(self) -> int:
+        """Samples that were used."""
+        return int(self.counts['samples'][0, ACCEPTED])
+
+    @property
+    def refused(self) -> dict[str, int]:
+        """Samples that were not, by the reason."""
+        return {REASONS[code]: int(number) for code, number in enumerate(self.counts['samples'][0])
+                if code != ACCEPTED and number}

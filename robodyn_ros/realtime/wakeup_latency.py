@@ -1,0 +1,133 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How late this machine wakes a loop that sleeps until the next point of a grid."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from time import monotonic_ns
+from types import ModuleType
+
+import numpy as np
+from numpy import ndarray
+
+from ..jit import load
+from .periodic_timer import Grid, sharpen_timers
+from .scheduling import Outcome, Scheduling, scheduled
+
+SWITCH = 1e-4               # s, as the nodes have it: process.main
+
+TEXT = '''
+"""The loop of robodyn_ros.realtime.wakeup_latency without the interpreter."""
+from numba import njit
+from numba.types import ExternalFunction, int32, intp
+
+clock_gettime = ExternalFunction('clock_gettime', int32(int32, intp))
+clock_nanosleep = ExternalFunction('clock_nanosleep', int32(int32, int32, intp, intp))
+
+
+@njit('int64(int64, int64, int64[::1], int64[::1])', nogil=True, cache=True)
+def lateness(period, spin, timespec, late):
+    at = timespec.ctypes.data
+    clock_gettime(1, at)
+    point, missed = timespec[0] * 1_000_000_000 + timespec[1], 0
+    woke = 0
+    while woke + missed < late.shape[0]:
+        point += period
+        timespec[0], timespec[1] = (point - spin) // 1_000_000_000, (point - spin) % 1_000_000_000
+        clock_nanosleep(1, 1, at, 0)
+        clock_gettime(1, at)
+        while timespec[0] * 1_000_000_000 + timespec[1] < point:
+            clock_gettime(1, at)
+        late[woke] = timespec[0] * 1_000_000_000 + timespec[1] - point
+        over = late[woke] // period
+        point += over * period
+        missed += over
+        woke += 1
+    return woke
+'''
+
+
+@dataclass(frozen=True)
+class Case:
+    """
+    One way to run a loop.
+
+    :param native: without the interpreter, as the compiled data path runs.
+    :param busy: while another thread of the process keeps the interpreter busy.
+    :param spin: see ``Grid`` [s].
+    """
+
+    rate: float             # Hz
+    native: bool = False
+    busy: bool = False
+    scheduling: Scheduling = Scheduling()
+    spin: float = 0.0
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """What came of it: (N,) [s] later than its point each wake-up was, and what was granted."""
+
+    late: ndarray
+    outcome: Outcome
+
+
+@cache
+def compiled() -> ModuleType:
+    """Return the module of the loop without the interpreter: ``lateness``."""
+    return load('wake_up', TEXT, ())
+
+
+def measure(case: Case, seconds: float) -> Lateness:
+    """Run a loop in a thread of its own for about so long."""
+    found: list[Lateness] = []
+    n, period, spin = max(2, round(seconds * case.rate)), round(1e9 / case.rate), round(
+        1e9 * case.spin)
+    run = compiled().lateness if case.native else _lateness
+
+    def loop() -> None:
+        late = np.zeros(n, np.int64)
+        with scheduled(case.scheduling) as outcome:
+            sharpen_timers()
+            woke = run(period, spin, np.zeros(2, np.int64), late)
+        found.append(Lateness(late[:woke] * 1e-9, outcome))
+    with _interpreter(case.busy):
+        thread = threading.Thread(target=loop, name='wake_up')
+        thread.start()
+        thread.join()
+    return found[0]
+
+
+def _lateness(period: int, spin: int, timespec: ndarray, late: ndarray) -> int:
+    grid, missed, woke = Grid(period, spin), 0, 0
+    while woke + missed < len(late):
+        missed += grid.wait()
+        late[woke] = monotonic_ns() - grid.deadline
+        woke += 1
+    return woke
+
+
+def _spin(over: threading.Event) -> None:
+    while not over.is_set():
+        pass
+
+
+@contextmanager
+def _interpreter(busy: bool) -> Iterator[None]:
+    """Let another thread hold the interpreter all the time, if wanted."""
+    over, before = threading.Event(), sys.getswitchinterval()
+    hog = threading.Thread(target=_spin, args=(over,), name='hog')
+    sys.setswitchinterval(SWITCH)
+    if busy:
+        hog.start()
+    try:
+        yield
+    finally:
+        over.set()
+        if busy:
+            hog.join()
+        sys.setswitchinterval(before + 1e-7)    # Python cuts off what is less than 1e-6

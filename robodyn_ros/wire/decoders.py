@@ -1,0 +1,195 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The decoders themselves: plain functions that never raise and never read past the message.
+
+Each decodes into a scratch array first and writes its result only once everything is checked, so
+a refused message leaves no trace. :mod:`robodyn_ros.wire.compile` jits them; the classes that hold
+their arrays are in ``joint_state.py`` and ``effort.py``.
+"""
+
+import math
+
+from .cdr import BODY, aligned, body_end, copy_double, count, doubles, string, u32
+from .decode_status import ACCEPTED, DUPLICATE, FOREIGN, LENGTHS, MALFORMED, NON_FINITE
+
+FRAME_ID = BODY + 8                 # behind the two 32-bit numbers of the stamp
+
+# Elements of `layout`: what is known of the names of the last accepted message.
+NAMES_END, NAME_COUNT, OUR_COUNT, REPEATED, LAYOUT_SIZE = 0, 1, 2, 3, 4
+
+
+def find(b, begin, end, names, ends):
+    """Return which of our names the characters ``b[begin:end]`` are, -1 for none of them."""
+    for joint in range(ends.shape[0] - 1):
+        first = ends[joint]
+        if ends[joint + 1] - first == end - begin:
+            same = True
+            for i in range(end - begin):
+                if b[begin + i] != names[first + i]:
+                    same = False
+                    break
+            if same:
+                return joint
+    return -1
+
+
+def parse_names(b, length, names, ends, layout, permutation):
+    """Fill ``layout`` and ``permutation`` from the frame id and names; whether they are sound."""
+    for joint in range(permutation.shape[0]):
+        permutation[joint] = -1
+    layout[NAMES_END] = layout[OUR_COUNT] = layout[REPEATED] = 0
+    begin, end, offset = string(b, length, FRAME_ID)
+    if begin < 0:
+        return False
+    number, offset = count(b, length, offset)
+    if number < 0:
+        return False
+    for k in range(number):
+        begin, end, offset = string(b, length, offset)
+        if begin < 0:
+            return False
+        joint = find(b, begin, end, names, ends)
+        if joint >= 0:
+            if permutation[joint] >= 0:
+                layout[REPEATED] = 1
+            permutation[joint] = k
+            layout[OUR_COUNT] += 1
+    layout[NAMES_END], layout[NAME_COUNT] = offset, number
+    return True
+
+
+def names_are_known(b, length, layout, known, mask):
+    """Whether frame id and names are, byte for byte, those of the last accepted message."""
+    end = layout[NAMES_END]
+    if end == 0 or end > length or end > known.shape[0]:
+        return False
+    difference = 0
+    for i in range(FRAME_ID, end):      # no early exit: the compiler then takes 32 bytes at once
+        difference |= (b[i] ^ known[i]) & mask[i]
+    return difference == 0
+
+
+def remember_names(b, length, layout, known, mask):
+    """Keep frame id and names of an accepted message; padding, which is arbitrary, masked out."""
+    end = layout[NAMES_END]
+    if end > known.shape[0]:
+        return
+    for i in range(FRAME_ID, end):
+        known[i], mask[i] = b[i], 255
+    begin, _, offset = string(b, length, FRAME_ID)
+    for i in range(offset, min(aligned(offset, 4), end)):
+        mask[i] = 0
+    _, offset = count(b, length, offset)
+    for _ in range(layout[NAME_COUNT]):
+        begin, _, offset = string(b, length, offset)
+        for i in range(offset, min(aligned(offset, 4), end)):
+            mask[i] = 0
+
+
+def time_of(b):
+    """Return the time [s] that a message of at least FRAME_ID bytes begins with."""
+    seconds = u32(b, BODY)
+    if seconds >= 1 << 31:
+        seconds -= 1 << 32
+    return (seconds * 1_000_000_000 + u32(b, BODY + 4)) * 1e-9
+
+
+def joint_state(b, length, received, sequence, names, ends, layout, permutation, known, mask,
+                scratch, scratch_bytes, state, stamp):
+    """
+    Decode a sensor_msgs/JointState; return one of the codes of ``codes.py``.
+
+    :param b: bytes of the message, the first ``length`` of them valid.
+    :param received: receipt time to note for each joint of the message [s].
+    :param sequence: number that its publisher counts messages by, NaN where it is not known.
+    :param names: UTF-8 of our n joint names, one after the other; name j is
+        ``names[ends[j]:ends[j + 1]]``.
+    :param layout: (LAYOUT_SIZE,) with ``permutation`` (n,), ``known`` and ``mask``: what the last
+        accepted message looked like. Names that would not fit ``known`` are parsed each time.
+    :param scratch: (n, 3) float64; ``scratch_bytes`` the same memory as (24 * n) bytes.
+    :param state: (n, 7) float64: the fields of ``joint_state.STATE``.
+    :param stamp: (1,) float64: header stamp of the last accepted message [s].
+    """
+    length = body_end(b, length)
+    if length < FRAME_ID:
+        return MALFORMED
+    cached = names_are_known(b, length, layout, known, mask)
+    if not cached and not parse_names(b, length, names, ends, layout, permutation):
+        return MALFORMED
+    end, number = layout[NAMES_END], layout[NAME_COUNT]
+    if not cached:
+        layout[NAMES_END] = 0           # not known until accepted
+    positions, position, offset = doubles(b, length, end)
+    velocities, velocity, offset = doubles(b, length, offset)
+    efforts, effort, offset = doubles(b, length, offset)
+    if positions < 0 or velocities < 0 or efforts < 0:
+        return MALFORMED
+    if layout[OUR_COUNT] == 0:
+        return FOREIGN
+    if layout[REPEATED]:
+        return DUPLICATE
+    if (positions != number or (velocities != 0 and velocities != number)
+            or (efforts != 0 and efforts != number)):
+        return LENGTHS
+
+    n = permutation.shape[0]
+    for joint in range(n):
+        k = permutation[joint]
+        if k >= 0:
+            copy_double(b, position + 8 * k, scratch_bytes, 3 * joint)
+            scratch[joint, 1] = scratch[joint, 2] = math.nan
+            if velocities > 0:
+                copy_double(b, velocity + 8 * k, scratch_bytes, 3 * joint + 1)
+            if efforts > 0:
+                copy_double(b, effort + 8 * k, scratch_bytes, 3 * joint + 2)
+            if (not math.isfinite(scratch[joint, 0]) or math.isinf(scratch[joint, 1])
+                    or math.isinf(scratch[joint, 2])):
+                return NON_FINITE
+
+    stamp[0] = time_of(b)
+    measured = stamp[0] if stamp[0] != 0.0 else math.nan
+    for joint in range(n):
+        if permutation[joint] >= 0:
+            for i in range(3):
+                state[joint, i] = scratch[joint, i]
+            if state[joint, 4] >= sequence:         # a publisher only counts up
+                state[joint, 5] = state[joint, 3]
+            state[joint, 4] = sequence
+            state[joint, 3] = received
+            state[joint, 6] = measured
+    if not cached:
+        layout[NAMES_END] = end
+        remember_names(b, length, layout, known, mask)
+    return ACCEPTED
+
+
+def efforts(b, length, scratch, scratch_bytes, out):
+    """
+    Decode a std_msgs/Float64MultiArray of exactly n numbers; return a code of ``codes.py``.
+
+    The layout is skipped, as effort controllers do. ``scratch`` and ``out`` are (n,) float64,
+    ``scratch_bytes`` is the memory of ``scratch`` as bytes.
+    """
+    length = body_end(b, length)
+    dimensions, offset = count(b, length, BODY)
+    for _ in range(dimensions):
+        begin, _, offset = string(b, length, offset)            # label
+        size, offset = count(b, length, offset)
+        stride, offset = count(b, length, offset)
+        if begin < 0 or stride < 0:
+            return MALFORMED
+    first, offset = count(b, length, offset)                    # data_offset
+    number, begin, offset = doubles(b, length, offset)
+    if dimensions < 0 or number < 0:
+        return MALFORMED
+    n = out.shape[0]
+    if number != n:
+        return LENGTHS
+    for i in range(n):
+        copy_double(b, begin + 8 * i, scratch_bytes, i)
+        if not math.isfinite(scratch[i]):
+            return NON_FINITE
+    for i in range(n):
+        out[i] = scratch[i]
+    return ACCEPTED

@@ -1,0 +1,196 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The flight recorder keeps what decided each cycle: computed again, nothing differs by a bit."""
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from control import uncompiled_cycle
+from flight_recorder.flights import MODEL, eventful, go, recording_rig
+
+from robodyn_ros.control import guard, ring_buffer
+from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.trajectory_tracking import HEADER, Points
+from robodyn_ros.flight_recorder import history
+from robodyn_ros.flight_recorder.replay import Replay, latched
+
+
+def phases(snapshot):
+    return {guard.PHASES[p] for p in snapshot.memory['phase']}
+
+
+def test_the_ring_holds_the_latest_cycles_as_they_were():
+    rig = recording_rig(40)
+    c, seen = rig.controller, []
+    c.arm()
+    for _ in range(100):
+        rig.sense()
+        given = [a.copy() for a in (c.state, c.memory[0], np.array(c._v), c.tau)]
+        now, published = rig.time, rig.tick(sense=False) is not None
+        seen.append((*given, now, published))
+    s = c.history.take()
+    assert len(s.cycles) >= 40
+    for k, (state, memory, v, tau, now, published) in enumerate(seen[-len(s.cycles):]):
+        assert s.cycles['now'][k] == now and s.cycles['published'][k] == published
+        for ours, theirs in ((s.state[k], state), (s.memory[k], memory), (s.vectors[k], v),
+                             (s.tau[k], tau)):
+            assert ours.tobytes() == theirs.tobytes()
+    assert s.memory[-1] == c.memory[0] and (s.tau[-1] == c.tau).all()
+    assert np.array_equal(s.vectors[-1], np.array(c._v), equal_nan=True)
+
+
+@pytest.mark.parametrize('mode', MODES)
+def test_every_phase_is_computed_again_bit_by_bit(mode):
+    """Whatever happens in between: settings, payloads, references, faults, arming, stopping."""
+    rig = recording_rig(3000, mode=mode)
+    eventful(rig)
+    s = rig.controller.history.take()
+    assert phases(s) == set(guard.PHASES)
+    assert len(s.versions) == 4 and len(s.points) >= 2
+    assert [guard.CODES[s.memory['reason'][k + 1]] for k in latched(s)] == ['STALE_STATE']
+    agreement = Replay(MODEL, s).compare()
+    assert agreement.same == agreement.cycles == rig.controller.memory['cycles'][0]
+
+
+def test_so_are_the_kernels_of_one_robot_and_a_fault_of_the_law():
+    rig = recording_rig(1000, specialize=True, mode='computed_torque')
+    rig.rise()
+    rig.controller.use(rig.controller.settings)
+    rig.controller._records.joints['acceleration_kp'][0] = np.nan
+    rig.run(0.05)
+    s = rig.controller.history.take()
+    assert s.versions[1].robot.addresses.all()
+    k, = latched(s)
+    assert guard.CODES[s.memory['reason'][k + 1]] == 'EFFORT_NOT_FINITE'
+    agreement = Replay(MODEL, s).compare()
+    assert agreement.cycles == agreement.same > 200
+
+
+def test_a_request_is_recorded_as_the_cycle_took_it():
+    """It comes from another thread, at any time: also between the recording and the taking."""
+    rig = recording_rig(100)
+    c = rig.controller
+
+
+    rig.sense()
+    robot, work, joints, settings, outside, state, points, memory, v, ring = c.arguments
+    views = [a.view(np.recarray) for a in (settings, outside, state)]
+    rings = ring._replace(cycles=ring.cycles.view(np.recarray))
+    ring_buffer.before(rings, *views, points._replace(header=points.header.view(np.recarray)), 0.0)
+    assert ring.cycles['request'][0] == 0
+    c.arm()
+    uncompiled_cycle.plain(
+        *uncompiled_cycle.KERNELS, robot._replace(bodies=robot.bodies.view(np.recarray)),
+        work._replace(bodies=work.bodies.view(np.recarray),
+                      joints=work.joints.view(np.recarray)),
+        joints.view(np.recarray), *views,
+        points._replace(header=points.header.view(np.recarray)), memory.view(np.recarray), v, 0.0,
+        c.tau)
+    ring_buffer.after(rings, memory.view(np.recarray), c.tau, False)
+    s = c.history.take()
+    assert s.memory['arming'].tolist() == [0, 1] and s.cycles['request'][0] != 0
+
+
+def test_a_difference_is_found_and_named():
+    rig = recording_rig(300)
+    rig.rise()
+    s = rig.controller.history.take()
+    s.tau[150, 1] = np.nextafter(s.tau[150, 1], np.inf)
+    found = Replay(MODEL, s).compare()
+    # The effort before a cycle decides nothing while the law goes on
+    assert (found.cycles - found.same, found.first, found.what) == (1, 149, ('tau',))
+    assert (found.cycle, found.joint) == (149, 1) and 0.0 < found.largest < 1e-12
+    s.state['position'][100] += 1e-9
+    assert 'gravity' in Replay(MODEL, s).differences(100)
+
+
+def test_what_no_cycle_refers_to_is_forgotten():
+    rig = recording_rig(50, mode='pd')
+    rig.rise()
+    for k in range(8):
+        rig.controller.use(replace(rig.controller.settings, payload_frame='link2',
+                                   payload_mass=0.01 * k))
+        go(rig, [0.3, 0.5 + 0.001 * k])
+        rig.run(0.02)
+    s, kept = rig.controller.history.take(), rig.controller.history
+    assert sorted(s.versions) == sorted(set(s.cycles['version'])) and max(s.versions) == 9
+    assert 2 < len(s.versions) <= len(kept._versions) <= 5
+    assert 2 < len(s.points) <= len(kept._points) <= 5
+    assert Replay(MODEL, s).compare().same == len(s.cycles) >= 50
+
+
+def test_what_is_too_much_is_forgotten_with_its_cycles(monkeypatch):
+    rig = recording_rig(1000, mode='pd')
+    rig.rise()
+    monkeypatch.setattr(history, 'LARGEST', 1500)       # bytes: a handful of small references
+    for k in range(20):
+        go(rig, [0.3, 0.5 + 0.001 * k])
+        rig.run(0.02)
+    s = rig.controller.history.take()
+    assert 1 < len(s.points) < 10 and 0 < len(s.cycles) < 200
+    assert Replay(MODEL, s).compare().same == len(s.cycles)
+
+
+def test_large_references_are_bounded_in_all():
+    """16 MiB of them, however many come; 8 trajectories of 20,000 waypoints took 51 MB once."""
+    rig = recording_rig(60_000, mode='pd')
+    rig.rise()
+    one, known = 20_000 * 7 * 6 * 8, rig.controller.history
+    for serial in range(1, 9):
+        known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
+                            np.zeros((20_000, 6, 7))))
+    assert 8 in known._points and 1 not in known._points
+    kept = sum(a.nbytes for points in known._points.values() for a in points)
+    assert one < kept <= 1 << 24
+
+
+def test_it_begins_anew_with_the_loop_and_can_be_off():
+    rig = recording_rig(100, mode='pd')
+    rig.rise()
+    for _ in range(3):
+        go(rig, [0.3, 0.5])
+        rig.run(0.1)
+    rig.controller.begin()
+    assert len(rig.controller.history.take().cycles) == 0
+    rig.run(0.01)
+    rig.controller.use(rig.controller.settings)
+    rig.run(0.01)
+    s = rig.controller.history.take()
+    assert len(s.cycles) == 20 == Replay(MODEL, s).compare().same
+    off = recording_rig(0)
+    off.rise()
+    assert len(off.controller.history.take().cycles) == 0
+    assert off.controller.history._versions == {}
+
+
+def test_its_memory_is_bounded():
+    ring, _ = ring_buffer.recorder(7, 10**9)
+    assert 18_000 < len(ring.cycles) and sum(a.nbytes for a in ring[1:-1]) <= ring_buffer.LARGEST
+    ring, _ = ring_buffer.recorder(7, 5000)
+    assert len(ring.cycles) == 5002
+    assert sum(a.nbytes for a in ring[1:-1]) == 5002 * ring_buffer.bytes_a_cycle(7)
+
+
+def test_it_is_read_while_it_is_written():
+    rig = recording_rig(64)
+    rig.rise()
+    over, trouble = threading.Event(), []
+
+    def step():
+        while not over.is_set():
+            rig.sense()
+            rig.controller.step(rig.time)
+            rig.time += rig.period
+    thread = threading.Thread(target=step)
+    thread.start()
+    try:
+        for _ in range(30):
+            s = rig.controller.history.take()
+            trouble += [k for k in range(len(s.cycles)) if Replay(MODEL, s).differences(k)]
+            assert len(s.cycles) <= 66 and (np.diff(s.memory['cycles']) == 1).all()
+    finally:
+        over.set()
+        thread.join()
+    assert trouble == [] and len(s.cycles) > 10

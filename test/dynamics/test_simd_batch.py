@@ -1,0 +1,83 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Several states at once: what an instruction does for all of them is what it does for each."""
+
+import numpy as np
+import pytest
+
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.dynamics import Batch
+from robodyn_ros.dynamics.joint_transforms import FAR
+from robodyn_ros.dynamics.signatures import QUANTITIES
+from robodyn_ros.dynamics.specialize import SPECIAL, STATES_AT_ONCE, together
+from robots import GRIPPER, REAL, random_tree
+
+VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
+           'potential_energy', 'center_of_mass')
+# Sliding joints and turning ones, followers; a branched tree of skew axes
+ROBOTS = {'gripper': GRIPPER, 'tree': random_tree(3, 4)}
+
+
+@pytest.fixture(scope='module', params=ROBOTS)
+def model(request):
+    return load_urdf(ROBOTS[request.param])
+
+
+def inputs_of(name, count, nv, seed=1):
+    return np.random.default_rng(seed).uniform(-3, 3, (len(QUANTITIES[name].inputs), count, nv))
+
+
+def test_it_is_what_vectors_are_computed_by(model):
+    for name in SPECIAL & QUANTITIES.keys():
+        if not QUANTITIES[name].options:
+            made = together(name, Dynamics(model)._robot, {})
+            assert (made is not None) == (name in VECTORS), name
+
+
+@pytest.mark.parametrize('name', VECTORS)
+def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
+    ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
+    for count in (0, 1, STATES_AT_ONCE - 1, STATES_AT_ONCE, STATES_AT_ONCE + 1, 70):
+        inputs = inputs_of(name, count, model.nv)
+        mine, right = getattr(ours, name)(*inputs), getattr(any_robot, name)(*inputs)
+        assert mine.shape == right.shape
+        for one, other in zip(np.atleast_1d(mine), np.atleast_1d(right)):
+            close(np.asarray(one), np.asarray(other), 1e-12)
+
+
+def test_angles_far_away_among_others(model, close):
+    ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
+    (q,) = inputs_of('gravity', 11, model.nv)
+    q[4, 0], q[9, -1] = 3.0 * FAR, -1e3 * FAR
+    for mine, right in zip(ours.gravity(q), any_robot.gravity(q)):
+        close(mine, right, 1e-12)
+
+
+def test_what_is_zero_whatever_the_state_is_written(close):
+    """The vertical axis at the foot of an arm bears no weight."""
+    model = load_urdf(REAL['ur5'])
+    (q,) = inputs_of('gravity', 9, model.nv)
+    mine = Batch(model, 1, specialize=True).gravity(q)
+    assert (mine[:, 0] == 0.0).all()
+    close(mine, Batch(model, 1).gravity(q), 1e-12)
+
+
+def test_threads_share_the_states(model):
+    one, three = Batch(model, 1, specialize=True), Batch(model, 3, specialize=True)
+    inputs = inputs_of('inverse_dynamics', 203, model.nv)
+    assert (one.inverse_dynamics(*inputs) == three.inverse_dynamics(*inputs)).all()
+
+
+def test_inputs_stay_as_they_are_and_may_be_of_any_kind(model):
+    batch = Batch(model, 1, specialize=True)
+    (q,) = inputs_of('gravity', 10, model.nv)
+    before, right = q.copy(), batch.gravity(q)
+    constant = q.copy()
+    constant.setflags(write=False)
+    other = np.asfortranarray(q)
+    apart = np.repeat(q, 2, axis=0)[::2]
+    raw = np.frombuffer(b'x' + q.tobytes(), np.uint8)[1:].view(np.float64).reshape(q.shape)
+    for given in (constant, other, apart, raw, q.tolist(), q.astype('>f8')):
+        assert (batch.gravity(given) == right).all()
+    assert (q == before).all()
+    assert not np.shares_memory(batch.gravity(q), q)

@@ -1,0 +1,66 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""An arm that is moved, changed and brought to a fault while the flight recorder runs."""
+
+from dataclasses import replace
+
+from control.closed_loop import GAINS, Rig
+
+from robodyn_ros import load_urdf
+from robodyn_ros.control.compile import compiled
+from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.flight_recorder.arrays import About
+from robodyn_ros.jit import machine
+from robodyn_ros.model.resources import robot_path
+
+MODEL = load_urdf(robot_path('two_link'))
+POSE = [0.3, 0.5]
+
+
+def about(controller, **changed):
+    """Where a recording comes from, as a node would say it."""
+    return replace(About('controller', controller.reason_code, controller.reason,
+                         '2026-01-01T00:00:00Z', 'native', 'timer', 'steady', 1.7e9, '0.1.0',
+                         compiled().__name__, machine()), **changed)
+
+
+def recording_rig(recorded, specialize=False, **settings):
+    """A rig whose controller keeps its latest cycles."""
+    rig = Rig(MODEL, POSE, **settings)
+    rig.controller = Controller(MODEL, Settings(**{**GAINS, **settings}), rig.state,
+                                specialize=specialize, recorded=recorded)
+    return rig
+
+
+def go(rig, goal, seconds=0.4):
+    """Ask for a motion."""
+    rig.controller.follow(Waypoints(MODEL.joint_names, [seconds], [goal]), rig.time + 0.01)
+
+
+def eventful(rig):
+    """Rise, move, take up a payload, change the law, lose the state, rise again, stop."""
+    rig.rise()
+    if rig.controller.settings.mode != 'gravity_compensation':
+        go(rig, [0.5, 0.3])
+    rig.run(0.1)
+    rig.controller.use(replace(rig.controller.settings, payload_frame='link2', payload_mass=0.2))
+    rig.run(0.1)
+    rig.controller.use(replace(rig.controller.settings, mode='computed_torque',
+                               coulomb_friction=[0.3, 0.2], friction_compensation=[0.5]))
+    rig.tick()
+    go(rig, [0.4, 0.2])
+    rig.run(0.1)
+    rig.run(0.1, sense=False)
+    assert rig.phase == 'FAULT'
+    rig.qd[:] = 0.0
+    rig.braked = True
+    rig.tau = 0.9 * rig.dynamics.gravity(rig.q)
+    rig.controller.use(replace(rig.controller.settings, payload_mass=0.0, arming_effort=1.0,
+                               effort_rate_limit=[100.0]))
+    rig.rise()
+    rig.qd[:] = 0.3, -0.2
+    rig.controller.stop()
+    rig.run(0.3)
+    assert rig.phase == 'INACTIVE'

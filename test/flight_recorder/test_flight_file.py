@@ -1,0 +1,210 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Flight recordings come back bit by bit, are what viewers read, and are refused when damaged."""
+
+import json
+import zipfile
+from functools import cache
+from io import BytesIO
+
+import numpy as np
+import pytest
+from flight_recorder.flights import MODEL, about, eventful, recording_rig
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from robodyn_ros.errors import RecordingError
+from robodyn_ros.flight_recorder import arrays, file
+from robodyn_ros.flight_recorder.replay import Replay
+from robodyn_ros.wire.effort import EffortDecoder
+from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder
+from robots import differences
+
+mcap_reader = pytest.importorskip('mcap.reader', reason='needs pip install mcap')
+
+
+@cache
+def flown():
+    """A snapshot, and where it comes from."""
+    rig = recording_rig(1500, mode='joint_impedance')
+    eventful(rig)
+    return rig.controller.history.take(), about(rig.controller)
+
+
+@pytest.fixture(scope='module')
+def path(tmp_path_factory):
+    snapshot, said = flown()
+    path = tmp_path_factory.mktemp('flight') / 'a flight.mcap'
+    file.write(path, MODEL, snapshot, said)
+    return path
+
+
+def same(one, other):
+    """Whether two snapshots are the same, bit by bit."""
+    arrays = all(a.tobytes() == b.tobytes() and a.dtype == b.dtype and a.shape == b.shape
+                 for a, b in zip(one[:5], other[:5]))
+    versions = one.versions.keys() == other.versions.keys() and all(
+        b.settings.mode == a.settings.mode and np.array_equal(a.joints, b.joints)
+        and a.record.tobytes() == b.record.tobytes()
+        and all(x.tobytes() == y.tobytes() for x, y in zip(a.robot, b.robot))
+        for a, b in zip(one.versions.values(), other.versions.values()))
+    return arrays and versions and one.points.keys() == other.points.keys() and all(
+        x.tobytes() == y.tobytes() for serial in one.points
+        for x, y in zip(one.points[serial], other.points[serial]))
+
+
+def test_what_is_written_is_read(path):
+    snapshot, said = flown()
+    found = file.read(path)
+    assert found.about == said and same(found.snapshot, snapshot)
+    assert list(differences(found.model, MODEL)) == []
+    agreement = Replay(found.model, found.snapshot).compare()
+    assert agreement.same == agreement.cycles == len(snapshot.cycles)
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_its_messages_are_what_any_reader_finds(path):
+    snapshot, said = flown()
+    topics, decoder, tau = {}, JointStateDecoder(MODEL.joint_names), np.zeros(2)
+    with path.open('rb') as stream:
+        reader = mcap_reader.make_reader(stream, validate_crcs=True)
+        assert reader.get_header().profile == 'ros2'
+        assert {a.name for a in reader.iter_attachments()} == {'flight.json', 'flight.npz'}
+        for schema, channel, message in reader.iter_messages():
+            assert (channel.message_encoding, schema.encoding) == ('cdr', 'ros2msg')
+            topics.setdefault((channel.topic, schema.name), []).append(message)
+    counts = {topic: len(messages) for (topic, _), messages in topics.items()}
+    assert counts['/flight/joint_states'] == counts['/flight/guard'] == len(snapshot.cycles)
+    assert counts['/flight/commands'] == snapshot.cycles['published'].sum() > 0
+    states = topics['/flight/joint_states', 'sensor_msgs/msg/JointState']
+    k = 200
+    assert decoder.decode(states[k].data, 0.0) == ACCEPTED
+    assert (decoder.state['position'] == snapshot.state['position'][k]).all()
+    assert states[k].log_time == pytest.approx(1e9 * (1.7e9 + snapshot.cycles['now'][k]), abs=500)
+    command = topics['/flight/commands', 'std_msgs/msg/Float64MultiArray'][-1]
+    assert EffortDecoder(2).decode(command.data, tau) == ACCEPTED
+    assert (tau == snapshot.tau[1:][snapshot.cycles['published'] == 1][-1]).all()
+    decisions = [m.data for m in topics['/flight/guard', 'diagnostic_msgs/msg/DiagnosticArray']]
+    first = next(d for d in decisions if b'FAULT' in d)
+    assert all(word in first for word in (b'STALE_STATE', b'joint1', b'computed_torque'))
+
+
+def test_simulated_time_may_be_anything(tmp_path):
+    snapshot, said = flown()
+    snapshot = snapshot._replace(cycles=snapshot.cycles.copy())
+    snapshot.cycles['now'][:3] = np.nan, -np.inf, 1e300
+    file.write(tmp_path / 'f', MODEL, snapshot, said)
+    assert same(file.read(tmp_path / 'f').snapshot, snapshot)
+
+
+def test_a_file_that_cannot_be_written_is_an_os_error(tmp_path):
+    with pytest.raises(OSError):
+        file.write(tmp_path / 'missing' / 'f.mcap', MODEL, *flown())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(share=st.floats(0.0, 1.0, exclude_max=True))
+@example(0.0)
+@example(0.9999)
+def test_a_file_that_was_cut_is_refused(path, share):
+    cut = path.with_name('cut')
+    data = path.read_bytes()
+    cut.write_bytes(data[:int(share * len(data))])
+    try:
+        with pytest.raises(RecordingError):
+            file.read(cut)
+    finally:
+        cut.unlink()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(where=st.floats(0.0, 1.0, exclude_max=True), flip=st.integers(1, 255),
+       end=st.booleans())
+def test_a_damaged_file_is_refused_or_means_the_same(path, where, flip, end):
+    """Bytes that only viewers read may be others; the summary, at the end, is hit more often."""
+    damaged = path.with_name('damaged')
+    data = bytearray(path.read_bytes())
+    data[len(data) - 1 - int(where * 2000) if end else int(where * len(data))] ^= flip
+    damaged.write_bytes(data)
+    try:
+        found = file.read(damaged)
+    except RecordingError as error:
+        assert error.remedy
+    else:
+        assert same(found.snapshot, flown()[0]) and found.about == flown()[1]
+    finally:
+        damaged.unlink()
+
+
+def changed(**others):
+    """The arrays of a recording, some of them others."""
+    snapshot, said = flown()
+    text = json.dumps(arrays.described(MODEL, snapshot, said))
+    with np.load(BytesIO(arrays.packed(text, snapshot))) as file:
+        kept = {name: file[name].copy() for name in file.files}
+    for name, change in others.items():
+        kept[name] = change(kept[name])
+    out = BytesIO()
+    np.savez(out, **kept)
+    return out.getvalue()
+
+
+def words(**others):
+    def change(text):
+        return np.frombuffer(json.dumps({**json.loads(text.tobytes()), **others}).encode(),
+                             np.uint8)
+    return change
+
+
+def setting(**changed):
+    def change(text):
+        said = [{**one, **changed} for one in json.loads(text.tobytes())['settings']]
+        return words(settings=said)(text)
+    return change
+
+
+def field(name, value):
+    def change(array):
+        array[name][len(array) // 2] = value
+        return array
+    return change
+
+
+@pytest.mark.parametrize('others', [
+    {'text': words(format='robodyn_ros flight 0')}, {'text': words(model='/etc/passwd')},
+    {'text': words(about={})}, {'text': words(settings=[])}, {'text': words(settings=4 * [{}])},
+    {'text': setting(rate=-1.0)}, {'text': setting(mode='pdd')},
+    {'text': lambda a: a[:-1]}, {'tau': lambda a: a[:-1]}, {'tau': lambda a: a.astype(np.float32)},
+    {'memory': field('phase', 5)}, {'memory': field('joint', 2)}, {'memory': field('mode', -1)},
+    {'memory': field('segment', 10**12)}, {'cycles': field('version', 99)},
+    {'cycles': field('serial', 99)}, {'settings': field('mode', 7)},
+    {'segments': lambda a: 0 * a}, {'times': lambda a: a[1:]}])
+def test_arrays_that_do_not_fit_are_refused(others):
+    with pytest.raises(file.DAMAGE):
+        arrays.unpacked(changed(**others))
+    arrays.unpacked(changed())
+
+
+def test_nothing_in_it_is_executed(tmp_path):
+    objects = BytesIO()
+    np.savez(objects, text=np.array([{}], object))
+    with pytest.raises(ValueError):
+        arrays.unpacked(objects.getvalue())
+    bomb = BytesIO()
+    with zipfile.ZipFile(bomb, 'w') as archive:
+        archive.writestr('text.npy', b'')
+        archive.infolist()[0].file_size = 1 << 33
+    with pytest.raises(ValueError):
+        arrays.unpacked(bomb.getvalue())
+
+
+@pytest.mark.parametrize('content', [b'', b'no recording', b'\x89MCAP0\r\n', None])
+def test_what_is_no_recording_is_refused_in_one_line(tmp_path, content):
+    path = tmp_path / 'file'
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(RecordingError, match='flight recorder') as refused:
+        file.read(path)
+    assert '\n' not in str(refused.value)

@@ -1,0 +1,274 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Inertials written back: what is read again is what was asked, and nothing else has changed."""
+
+import re
+
+import numpy as np
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
+from robodyn_ros.identification.urdf_update import corrected_urdf
+from robots import ARM, EXTENDED, GRIPPER, OWN, PANDA_LOCKED, REAL, WIDE, random_tree
+
+# An inertial with the whitespace before it; of comments, which hold such too, nothing is masked
+INERTIAL = re.compile(r'<!--.*?-->|<!\[CDATA\[.*?\]\]>|\s*<inertial\s*>.*?</inertial\s*>', re.S)
+NUMBER = re.compile(r'(?<=["\'])[^"\'<>]*[0-9][^"\'<>]*(?=["\'])')
+FINGERS = re.findall(r'<joint name="(hand_\w+)" type="[rcp]', WIDE['tiago'].read_text())
+TIAGO = {'root': 'torso_lift_link', 'tip': 'arm_7_link', 'locked': dict.fromkeys(FINGERS, 0.2)}
+CASES = {'panda': (REAL['panda'], {'locked': PANDA_LOCKED}), 'ur5': (REAL['ur5'], {}),
+         'tiago': (WIDE['tiago'], TIAGO), 'two_link': (OWN['two_link'], {}),
+         'arm6': (OWN['arm6'], {'locked': {'joint_5': 0.4}}),
+         'middle': (OWN['arm6'], {'root': 'link_2', 'tip': 'link_4',
+                                  'locked': {'joint_5': 0.3, 'joint_6': -0.2}})}
+TEXTS = {'tree': (random_tree(4, 8), {}), 'gripper': (GRIPPER, {}), 'extended': (EXTENDED, {})}
+
+
+def masked(text):
+    return INERTIAL.sub(lambda found: found[0] if found[0][:2] == '<!' else '', text)
+
+
+def ten(model):
+    return model.inertial_parameters.reshape(-1, 10)
+
+
+def sizes(parameters):
+    """What each of the ten is measured by (nb, 10): as `corrected_urdf` says."""
+    m, trace = abs(parameters[:, 0]), abs(parameters[:, [4, 6, 9]]).sum(1) / 2
+    return np.column_stack([m, *[np.sqrt(m * trace)] * 3, *[trace] * 6]) + 1e-300
+
+
+def heavier(model, seed=0):
+    """Parameters of other real bodies: of each, one more has been put somewhere on it."""
+    rng, changed = np.random.default_rng(seed), ten(model).copy()
+    for row in changed:
+        m = max(row[0], 0.1) * rng.uniform(0.2, 2.0)
+        points = rng.uniform(-0.2, 0.2, (4, 3))
+        second = m / 4 * points.T @ points
+        inertia = np.trace(second) * np.eye(3) - second
+        row += [m, *(m / 4 * points.sum(0)), *inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]
+    return changed
+
+
+def check(source, options, parameters):
+    """Write, compare all but the inertials, read again; return the text."""
+    text = source.decode() if isinstance(source, bytes) else source
+    model = load_urdf(source, **options)
+    result = corrected_urdf(source, model, parameters)
+    assert type(result) is type(source)
+    again = load_urdf(result, **options)
+    np.testing.assert_array_less(abs(ten(again) - parameters), 1e-12 * sizes(parameters) + 1e-300)
+    result = result.decode() if isinstance(result, bytes) else result
+    # A link that was empty ends on a line of its own
+    assert masked(result) in (masked(text), masked(text).replace('fore"></', 'fore">\n  </'))
+    assert again.frame_names == model.frame_names
+    np.testing.assert_array_equal(again.joint_origin, model.joint_origin)
+    return result
+
+
+@pytest.fixture(scope='module', params=[*CASES, *TEXTS])
+def robot(request):
+    if request.param in TEXTS:
+        source, options = TEXTS[request.param]
+    else:
+        path, options = CASES[request.param]
+        source = path.read_bytes()
+    return source, options, load_urdf(source, **options)
+
+
+def test_what_is_read_again_is_what_was_asked(robot):
+    source, options, model = robot
+    check(source, options, heavier(model))
+
+
+def test_lighter_bodies_too(robot):
+    source, options, model = robot
+    check(source, options, 0.2 * heavier(model))
+
+
+def test_what_is_said_already_is_left_as_it_is(robot):
+    source, _, model = robot
+    assert corrected_urdf(source, model, ten(model)) == source
+
+
+def test_one_body_is_changed_and_only_numbers_of_its_link():
+    model, source = load_urdf(ARM), ARM
+    parameters = ten(model).copy()
+    parameters[0] *= 1.5
+    result = check(source, {}, parameters)
+    assert NUMBER.sub('', result) == NUMBER.sub('', source)
+    one, other = source.split('name="fore"')
+    assert result.endswith(other) and '<mass value="3.0"/>' in result
+    assert '<origin xyz="0 0 0.2"/>' in result          # equal numbers stay as they are written
+
+
+def of_link(text, link):
+    """Mass and centre of a link, as the text has them."""
+    found = re.search(rf'name="{link}"><inertial>(?:<origin xyz="(.*?)".*?/>)?<mass value="(.*?)"',
+                      text)
+    return float(found[2]), found[1]
+
+
+def test_the_moving_link_takes_the_difference():
+    parameters = heavier(load_urdf(ARM))
+    result = check(ARM, {}, parameters)
+    assert of_link(result, 'tool') == of_link(ARM, 'tool')
+    assert of_link(result, 'fore')[0] == pytest.approx(parameters[1, 0] - 0.5)
+
+
+def test_fixed_links_become_lighter_where_nothing_would_be_left():
+    parameters = 0.1 * ten(load_urdf(ARM))
+    result = check(ARM, {}, parameters)
+    (tool, at), (fore, _) = of_link(result, 'tool'), of_link(result, 'fore')
+    assert 0 < tool < 0.15 and fore > 0 and fore + tool == pytest.approx(0.15)
+    assert at == of_link(ARM, 'tool')[1]
+    numbers = re.search(r'name="tool".*?<inertia (.*?)/>', result, re.S)[1]
+    assert [float(x) for x in re.findall(r'"(.*?)"', numbers)] == pytest.approx(
+        [tool / 0.5 * x for x in (0.001, 0, 0, 0.001, 0, 0.001)])
+
+
+def test_fixed_links_get_zeros_where_the_body_is_a_rod():
+    rod = [2.0, 0, 0, 0.6, 0.24, 0, 0.24, 0, 0, 0]
+    parameters = np.array([ten(load_urdf(ARM))[0], rod])
+    result = check(ARM, {}, parameters)
+    assert of_link(result, 'tool')[0] == 0 and of_link(result, 'fore')[0] == 2
+
+
+@pytest.mark.parametrize(('inertial', 'expected'), [
+    ('\n    <visual/>\n  </link>', '\n    <inertial>\n      <origin'),
+    ('\n\t\t<visual/>\n  </link>', '\n\t\t<inertial>\n\t\t  <origin'),
+    ('</link>', '\n    <inertial>\n      <origin'),
+    ('<!-- <inertial> --></link>', '><inertial><origin'),
+])
+def test_a_link_without_inertial_gets_one(inertial, expected):
+    start = ARM.index('<inertial>', ARM.index('name="fore"'))
+    end = ARM.index('</link>', start) + len('</link>')
+    text = ARM[:start] + inertial + ARM[end:]
+    result = check(text, {}, heavier(load_urdf(text)))
+    assert expected in result[result.index('name="fore"'):][:60]
+
+
+def test_a_link_that_closes_itself_is_opened():
+    start = ARM.index('><inertial>', ARM.index('name="fore"'))
+    end = ARM.index('</link>', start) + len('</link>')
+    for closed in ('/>', ' />'):
+        text = ARM[:start] + closed + ARM[end:]
+        model = load_urdf(text)
+        result = corrected_urdf(text, model, heavier(model))
+        assert result.replace('\n', '\r\n') == corrected_urdf(
+            text.replace('\n', '\r\n'), model, heavier(model))
+        np.testing.assert_allclose(ten(load_urdf(result)), heavier(model), atol=1e-12)
+        inserted = re.compile(r'(?<=name="fore")( ?)>\s*<inertial>.*?</inertial>\s*</link>', re.S)
+        result, count = inserted.subn(r'\1/>', result)
+        assert count == 1 and masked(result) == masked(text)
+
+
+@pytest.mark.parametrize(('origin', 'expected'), [
+    ('', '<origin xyz="'), ('<origin/>', '<origin xyz="'),
+    ("<origin rpy='0.1 0.2 0.3' xyz = '0 0 0.1' />", "<origin rpy='0.1 0.2 0.3' xyz = '"),
+    ('<origin rpy="0.1 0.2 0.3"></origin>', ' rpy="0.1 0.2 0.3"></origin>')])
+def test_origins_of_every_form(origin, expected):
+    text = ARM.replace('<origin xyz="0 0 0.1"/>', origin)
+    result = check(text, {}, heavier(load_urdf(text)))
+    assert expected in result[result.index('name="fore"'):result.index('name="tool"')]
+
+
+HOSTILE = {
+    'comments': ARM.replace('<mass value="1"/>', '<!-- <mass value="8"/> <inertial> --><mass '
+                            'value="1"/>').replace('<link name="fore">', '<!-- <link name="fore">'
+                            '<inertial><mass value="3"/></inertial></link> --><link name="fore">'),
+    'cdata': ARM.replace('</robot>', '<gazebo><![CDATA[<link name="fore"><inertial><mass '
+                                     'value="7"/>]]></gazebo></robot>'),
+    'elsewhere': ARM.replace('</robot>', '<gazebo><link name="fore"><inertial><mass value="7"/>'
+                             '</inertial></link></gazebo></robot>'),
+    'instruction': ARM.replace('<link name="fore">', '<?x <inertial> ?><link name="fore">'),
+    'crlf': ARM.replace('\n', '\r\n'),
+    'mark': '\ufeff' + ARM,
+    'blank': ' \n\t' + ARM,
+    'declared': '<?xml version="1.0" encoding="ISO-8859-1"?>\n<!-- é € -->\n' + ARM,
+    'quotes': ARM.replace('"', "'").replace("value='1'", "value = '1'\n"),
+    'greater': ARM.replace('<link name="fore">', '<link note="a > <b/>"  name="fore" >'.replace(
+        '<b/>', '&lt;b/>')),
+    'references': ARM.replace('<mass value="1"/>', '<mass value="&#49;"/>'),
+    'characters': ARM.replace('fore', 'förë_前腕').replace('upper"', 'upper😀"'),
+    'xacro': ARM.replace('<robot ', '<robot xmlns:xacro="http://ros.org/wiki/xacro" ').replace(
+        '<joint name="slide"', '<!-- ${pi} $(find x) -->\n<joint name="slide"'),
+    'namespace': ARM.replace('<link name="fore">', '<link name="fore"><inertial xmlns="urn:x">'
+                             '<mass value="9"/></inertial>').replace(
+                                 'upper="2"', ' upper = "2"')}
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_hostile_texts(name):
+    text = HOSTILE[name]
+    model = load_urdf(text)
+    parameters = heavier(model)
+    result = corrected_urdf(text, model, parameters)
+    again = load_urdf(result)
+    np.testing.assert_array_less(abs(ten(again) - parameters), 1e-12 * sizes(parameters))
+    # Nothing but numbers of what is no comment is another: each piece is where it was
+    pieces = [piece for piece in NUMBER.split(text) if piece.strip()]
+    at = 0
+    for piece in pieces:
+        at = result.index(piece, at) + len(piece)
+    skeleton = re.compile(r'(<(mass|inertia)\b[^>]*>)|(?<=<inertial>)<origin[^>]*>')
+    keep = re.compile(r'<!--.*?-->|<!\[CDATA.*?\]\]>|<gazebo>.*?</gazebo>|<inertial xmlns.*?'
+                      r'</inertial>', re.S)
+    assert keep.findall(result) == keep.findall(text)
+    assert skeleton.sub('', keep.sub('', result)) == skeleton.sub('', keep.sub('', text))
+
+
+@pytest.mark.parametrize('encoding', ['utf-8', 'iso-8859-1', 'utf-16', 'utf-16-be', 'utf-8-sig'])
+def test_bytes_keep_their_encoding(encoding):
+    declared = 'utf-16' if 'utf-16' in encoding else encoding.replace('-sig', '')
+    text = f"<?xml version='1.0' encoding='{declared}'?>\r\n<!-- ¼ -->" + ARM.replace('fore', 'ü')
+    source = (b'\xfe\xff' if encoding == 'utf-16-be' else b'') + text.encode(encoding)
+    model = load_urdf(source)
+    result = corrected_urdf(source, model, heavier(model))
+    assert result[:2] == source[:2]
+    np.testing.assert_allclose(ten(load_urdf(result)), heavier(model), atol=1e-12)
+    assert masked(result.decode(encoding)) == masked(source.decode(encoding))
+
+
+def test_locked_joints_are_lumped_where_they_are_locked():
+    options = {'locked': {'slide': 0.25}}
+    model = load_urdf(ARM, **options)
+    result = check(ARM, options, heavier(model))
+    assert of_link(result, 'fore') == of_link(ARM, 'fore')
+    # Locked elsewhere it is another body: what was identified holds at that position
+    moved = load_urdf(result, locked={'slide': 0.1})
+    assert abs(ten(moved) - heavier(model)).max() > 1e-3
+
+
+@pytest.mark.parametrize(('text', 'said'), [
+    ('<!DOCTYPE robot [<!ENTITY m "1">]>' + ARM, 'DOCTYPE'),
+    (ARM.replace('value="1"', 'value="&m;"'), 'well-formed'),
+    (ARM[:-20], 'well-formed'), ('arm.urdf', 'content of the file'),
+    (ARM.encode().replace(b'fore', b'f\xffre'), 'cannot be read as utf-8'),
+    (ARM.encode('utf-16-le'), 'no mark of its encoding'),
+    (b"<?xml version='1.0' encoding='nonsense'?>" + ARM.encode(), 'nonsense')])
+def test_what_the_loader_refuses_is_refused(text, said):
+    model = load_urdf(ARM)
+    with pytest.raises(UrdfError, match=said):
+        corrected_urdf(text, model, ten(model))
+
+
+def test_the_text_of_another_robot_is_refused():
+    model = load_urdf(ARM)
+    for text, said in ((GRIPPER, "no joint 'shoulder'"), (ARM.replace('"tool"', '"t"'), 'no link'),
+                       (ARM.replace('xyz="0 0 0.4"', 'xyz="0 0 0.5"'), "'slide' is elsewhere")):
+        with pytest.raises(ArgumentError, match=said):
+            corrected_urdf(text, model, ten(model))
+    with pytest.raises(ArgumentError, match='parameters'):
+        corrected_urdf(ARM, model, ten(model)[:1])
+
+
+def test_bodies_that_cannot_be_read_again_are_refused():
+    model = load_urdf(ARM)
+    for column, value, said in ((0, -1.0, "'upper': mass is -1"), (1, 5.0, 'principal moments')):
+        parameters = ten(model).copy()
+        parameters[0, column] = value
+        with pytest.raises(InertiaError, match=said) as caught:
+            corrected_urdf(ARM, model, parameters)
+        assert caught.value.name == 'upper'

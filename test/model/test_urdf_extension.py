@@ -1,0 +1,196 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The element <robodyn>: what it says is in the model, and a slip in it is named."""
+
+import numpy as np
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.errors import UrdfError
+from robodyn_ros.model import urdf_extension
+from robodyn_ros.model.robot import FRICTION_VELOCITY, STRIBECK_VELOCITY
+from robots import ARM, EXTENDED, differences
+
+
+def said(text, arm=ARM):
+    return arm.replace('</robot>', f'{text}</robot>')
+
+
+def joint(attributes, inside='', name='shoulder'):
+    return said(f'<robodyn><joint name="{name}" {attributes}>{inside}</joint></robodyn>')
+
+
+def test_all_that_can_be_said():
+    model = load_urdf(EXTENDED)
+    np.testing.assert_array_equal(model.gravity_vector, [0, -9.8, 0.1])
+    np.testing.assert_array_equal(model.armature, [1e-4 * 100**2, 2.5])
+    np.testing.assert_array_equal(model.viscous_friction, [0.5, 0])
+    np.testing.assert_array_equal(model.coulomb_friction, [0.2, 0])
+    np.testing.assert_array_equal(model.static_friction, [0.3, 0])
+    np.testing.assert_array_equal(model.backward_friction, [[0.4, 0], [0.6, 0], [0.7, 0]])
+    np.testing.assert_array_equal(model.friction_velocity, [0.02, FRICTION_VELOCITY])
+    np.testing.assert_array_equal(model.stribeck_velocity, [0.2, STRIBECK_VELOCITY])
+    np.testing.assert_array_equal(model.position_lower, [-np.inf, 0])
+    np.testing.assert_array_equal(model.position_upper, [2, 0.3])
+    np.testing.assert_array_equal(model.effort_limit, [np.inf, 90])
+    np.testing.assert_array_equal(model.velocity_limit, [3, 1])
+    assert model.warnings == ('the tool is estimated',)
+
+
+@pytest.mark.parametrize('text', ['', '<robodyn/>', '<robodyn><joint name="slide"/></robodyn>'])
+def test_nothing_said_is_nothing_changed(text):
+    assert [*differences(load_urdf(said(text)), load_urdf(ARM))] == []
+
+
+@pytest.mark.parametrize('attributes, expected', [
+    ('', (0.5, 0.2, 0.2)), ('damping="0"', (0, 0.2, 0.2)), ('friction="1"', (0.5, 1, 1)),
+    ('static_friction="3"', (0.5, 0.2, 3)), ('friction="1" static_friction="2"', (0.5, 1, 2))])
+def test_backward_friction_is_as_forward_where_nothing_else_is_said(attributes, expected):
+    model = load_urdf(joint('', f'<backward {attributes}/>'))
+    np.testing.assert_array_equal(model.backward_friction[:, 0], expected)
+    model = load_urdf(joint('static_friction="0.9"', f'<backward {attributes}/>'))
+    stick = expected[2] if 'friction=' in attributes else 0.9
+    np.testing.assert_array_equal(model.backward_friction[:, 0], (*expected[:2], stick))
+
+
+def test_gravity_of_the_argument_counts_more():
+    assert load_urdf(EXTENDED, gravity=(1, 2, 3)).gravity_vector.tolist() == [1, 2, 3]
+    assert load_urdf(EXTENDED, gravity=(0, 0, -9.81)).gravity_vector.tolist() == [0, 0, -9.81]
+
+
+def test_gravity_is_turned_into_the_frame_of_another_root():
+    pole = ARM.replace('<link name="base"/>', '<link name="floor"/><link name="base"/>'
+                       '<joint name="pole" type="fixed"><parent link="floor"/><child link="base"/>'
+                       '<origin xyz="0 0 2" rpy="1.5707963267948966 0 0"/></joint>')
+    gravity = '<robodyn><gravity xyz="1 2 3"/></robodyn>'
+    assert load_urdf(said(gravity, pole)).gravity_vector.tolist() == [1, 2, 3]
+    model = load_urdf(said(gravity, pole), root='base')
+    np.testing.assert_allclose(model.gravity_vector, [1, 3, -2], atol=1e-15)
+    with pytest.raises(UrdfError, match="'shoulder'.*gravity=") as refused:
+        load_urdf(said(gravity, pole), root='upper')
+    assert refused.value.name == 'shoulder'
+    assert load_urdf(said(gravity, pole), root='upper', gravity=(0, 0, -9.81)).nv == 1
+
+
+def test_what_is_said_of_joints_that_are_not_loaded_does_not_matter():
+    text = said('<robodyn><joint name="slide" armature="2"/><joint name="mount" armature="3" '
+                'unlimited="effort" body="nowhere"/></robodyn>')
+    assert load_urdf(text).armature.tolist() == [0, 2]
+    assert load_urdf(text, locked={'slide': 0.1}).armature.tolist() == [0]
+    free = joint('unlimited="upper"', name='slide')
+    assert [*differences(load_urdf(free, locked={'slide': 5.0}),
+                         load_urdf(ARM.replace('upper="0.3"', 'upper="9"'),
+                                   locked={'slide': 5.0}))] == []
+
+
+def test_a_body_may_go_by_the_name_of_a_link_fixed_to_it():
+    model = load_urdf(joint('body="tool"', name='slide'))
+    assert model.link_names == ('upper', 'tool') and 'fore' not in model.frames
+    np.testing.assert_array_equal(model.frame('tool').origin, [0, 0, 0.2])
+
+
+def test_a_revolute_joint_may_be_continuous_within_limits():
+    model = load_urdf(joint('type="continuous"'))
+    assert model.joint_types == ('continuous', 'prismatic') and model.position_lower[0] == -2
+
+
+def test_a_rotation_is_taken_to_the_last_bit():
+    exact = '0.9999999999999999 0 0 0 1 0 0 0 1'
+    model = load_urdf(joint(f'rotation="{exact}"'))
+    assert model.joint_rotation[0, 0, 0] == 0.9999999999999999
+    model = load_urdf(joint('rotation="1 0 0 0 1 0 0 0 1"', name='shoulder'))
+    np.testing.assert_array_equal(model.joint_rotation[0], np.eye(3))
+
+
+# What is written in <robodyn>, whom the error names, what it says, what it advises.
+SHOULDER = '<joint name="shoulder" {}/>'.format
+FAULTS = {
+    'unknown element': ('<gravitation xyz="0 0 1"/>', 'robodyn', 'gravitation', "'gravity'"),
+    'unknown attribute': (SHOULDER('armatur="1"'), 'shoulder', 'armatur', "'armature'"),
+    'nothing like it': (SHOULDER('colour="red"'), 'shoulder', 'colour', 'rotor_inertia'),
+    'unknown element of a joint': ('<joint name="shoulder"><back/></joint>', 'shoulder', "'back'",
+                                   "'backward'"),
+    'unknown attribute of backward': ('<joint name="shoulder"><backward dampin="1"/></joint>',
+                                      'shoulder', 'dampin', "'damping'"),
+    'something in backward': ('<joint name="shoulder"><backward><a/></backward></joint>',
+                              'shoulder', "'a'", 'none'),
+    'something in a warning': ('<warning><a/></warning>', 'warning', "'a'", 'none'),
+    'unknown joint': ('<joint name="sholder"/>', 'sholder', 'unknown joint', "'shoulder'"),
+    'no name': ('<joint armature="1"/>', 'joint', 'unknown joint', 'shoulder'),
+    'joint twice': (SHOULDER('') * 2, 'shoulder', 'twice', 'keep one'),
+    'gravity twice': ('<gravity xyz="0 0 1"/>' * 2, 'gravity', 'twice', 'keep one'),
+    'backward twice': ('<joint name="shoulder"><backward/><backward/></joint>', 'shoulder',
+                       'twice', 'keep one'),
+    'gravity of two': ('<gravity xyz="0 1"/>', 'gravity', 'xyz="0 1"', '3 finite'),
+    'no gravity': ('<gravity/>', 'gravity', 'xyz=""', '3 finite'),
+    'nan gravity': ('<gravity xyz="0 0 nan"/>', 'gravity', 'nan', '3 finite'),
+    'huge gravity': ('<gravity xyz="0 0 1e10"/>', 'gravity', '1e10', 'up to 1e+09'),
+    'negative armature': (SHOULDER('armature="-1"'), 'shoulder', 'armature="-1"', 'least 0'),
+    'infinite armature': (SHOULDER('armature="inf"'), 'shoulder', 'inf', 'finite'),
+    'overflow': (SHOULDER('armature="1e400"'), 'shoulder', '1e400', 'finite'),
+    'xacro': (SHOULDER('armature="${a}"'), 'shoulder', '${a}', 'finite'),
+    'armature twice': (SHOULDER('armature="1" rotor_inertia="1"'), 'shoulder', 'rotor_inertia',
+                       'keep one'),
+    'only a gear': (SHOULDER('gear_ratio="9"'), 'shoulder', 'without', 'rotor_inertia='),
+    'gear of nothing': (SHOULDER('rotor_inertia="1" gear_ratio="0"'), 'shoulder', 'gear_ratio',
+                        'least'),
+    'gear of too much': (SHOULDER('rotor_inertia="1" gear_ratio="1e5"'), 'shoulder', 'armature',
+                         'up to'),
+    'no width': (SHOULDER('friction_velocity="0"'), 'shoulder', 'friction_velocity', 'least'),
+    'no scale': (SHOULDER('stribeck_velocity="0"'), 'shoulder', 'stribeck_velocity', 'least'),
+    'negative friction': ('<joint name="slide"><backward friction="-2"/></joint>', 'slide',
+                          'friction="-2"', 'least 0'),
+    'unknown limit': (SHOULDER('unlimited="uper"'), 'shoulder', "'uper'", "'upper'"),
+    'no limit named': (SHOULDER('unlimited=" "'), 'shoulder', 'unlimited', 'effort'),
+    'no such type': (SHOULDER('type="ball"'), 'shoulder', 'ball', 'leave it out'),
+    'type of a slide': ('<joint name="slide" type="continuous"/>', 'slide', 'prismatic',
+                        'leave it out'),
+    'no rotation': (SHOULDER('rotation="1 0 0"'), 'shoulder', 'rotation', '9 finite'),
+    'another rotation': (SHOULDER('rotation="1 0 0 0 0 -1 0 1 0"'), 'shoulder', 'rotation',
+                         'rpy is enough'),
+    'blank body': (SHOULDER('body=""'), 'shoulder', 'body', 'fixed'),
+    'unknown body': (SHOULDER('body="nowhere"'), 'shoulder', 'nowhere', 'remove'),
+    'body elsewhere': (SHOULDER('body="tool"'), 'shoulder', 'tool', 'remove'),
+    'own body': ('<joint name="slide" body="fore"/>', 'slide', 'fore', 'remove'),
+    'endless word': (SHOULDER(f'{"q" * 9000}="1"'), 'shoulder', 'qqq', 'armature'),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_a_fault_is_refused_with_its_place_and_remedy(fault):
+    text, name, problem, advice = FAULTS[fault]
+    with pytest.raises(UrdfError) as refused:
+        load_urdf(said(f'<robodyn>{text}</robodyn>'))
+    assert refused.value.name == name and name in str(refused.value)
+    assert problem in str(refused.value) and str(refused.value).isprintable()
+    assert '<robodyn>' in str(refused.value) and advice in refused.value.remedy
+
+
+@pytest.mark.parametrize('text', [
+    '<joint name="slide">armature="1"</joint>', '<gravity xyz="0 0 1"/> 0 0 2',
+    '<joint name="slide"><backward>damping="1"</backward></joint>'])
+def test_text_is_not_passed_over(text):
+    with pytest.raises(UrdfError, match='has the text') as refused:
+        load_urdf(said(f'<robodyn>{text}</robodyn>'))
+    assert refused.value.value in text
+
+
+def test_a_limit_is_named_once():
+    with pytest.raises(UrdfError, match='unlimited="lower lower"'):
+        load_urdf(joint('unlimited="lower lower"'))
+
+
+@pytest.mark.parametrize('text, problem', [
+    ('<robodyn/><robodyn/>', '2 times'), ('<robodyn gravity="1"/>', "attribute 'gravity'"),
+    ('<robodyn>' + '<warning>x</warning>' * 501 + '</robodyn>', '501 warnings')])
+def test_the_element_itself(text, problem):
+    with pytest.raises(UrdfError, match=problem) as refused:
+        load_urdf(said(text))
+    assert refused.value.name == 'robodyn'
+    assert urdf_extension.MAX_EXTENSION_WARNINGS == 500
+
+
+def test_warnings_are_shown_and_not_obeyed():
+    model = load_urdf(said('<robodyn><warning>a\u202eb</warning><warning>'
+                           + 'w' * 9000 + '</warning></robodyn>'))
+    assert model.warnings[0] == r'a\u202eb' and len(model.warnings[1]) < 1100

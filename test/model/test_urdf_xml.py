@@ -1,0 +1,223 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from scipy.spatial.transform import Rotation
+from urdf_parser_py.xml_reflection import core
+
+from robodyn_ros import load_urdf
+from robodyn_ros.errors import InertiaError, RobodynError, UrdfError
+from robodyn_ros.model import urdf_xml
+from robodyn_ros.model.validate import mass_matrix
+from robodyn_ros.text import printable
+from robots import ARM
+
+LAUGHS = '<!DOCTYPE robot [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + ARM.replace('"arm"', '"&b;"')
+# What stands in ARM, what is written there instead, what the error names, what it advises.
+FAULTS = {
+    'nan mass': ('<mass value="2"/>', '<mass value="nan"/>', 'upper', 'finite'),
+    'inf origin': ('xyz="0 0 0.5"', 'xyz="0 inf 0.5"', 'shoulder', 'finite'),
+    'overflow': ('effort="40"', 'effort="1e400"', 'shoulder', 'finite'),
+    'word': ('damping="0.5"', 'damping="much"', 'shoulder', 'finite'),
+    'comma': ('ixx="0.02"', 'ixx="0,02"', 'upper', 'finite'),
+    'underscore': ('upper="2"', 'upper="1_0"', 'shoulder', 'finite'),
+    'xacro expression': ('value="2"', 'value="${m}"', 'upper', 'xacro'),
+    'two numbers': ('xyz="0 0 0.5"', 'xyz="0 0.5"', 'shoulder', '3 finite'),
+    'mass without value': ('<mass value="2"/>', '<mass/>', 'upper', '<mass value='),
+    'no mass': ('<mass value="2"/>', '', 'upper', '<mass'),
+    'no moment': (' izz="0.01"', '', 'upper', '<inertia izz='),
+    'no effort': (' effort="40"', '', 'shoulder', '<limit effort='),
+    'no velocity': (' velocity="3"', '', 'shoulder', '<limit velocity='),
+    'no parent': ('<parent link="base"/>', '', 'shoulder', '<parent'),
+    'blank link name': ('<link name="base"/>', '<link name=" "/>', 'link', '<link name='),
+    'no joint type': ('type="fixed"', '', 'mount', '<joint type='),
+    'two origins': ('<axis xyz="0 1 0"/>', '<origin xyz="1 0 0"/>', 'shoulder', 'keep one'),
+    'mistyped attribute': ('<origin xyz="0 0 0.5"', '<origin xzy="0 0 0.5"', 'shoulder', 'xyz'),
+    'not in SI units': ('<mass value="2"/>', '<mass value="2e12"/>', 'upper', 'up to 1e+09'),
+    'no such type': ('type="fixed"', 'type="ball"', 'mount', 'fixed'),
+    'line break in a name': ('"upper"', '"a&#10;b"', 'a\nb', 'seen'),
+    'escape code in a name': ('"slide"', '"\x9b2J"', '\x9b2J', 'seen'),
+    'nothing to be seen': ('"slide"', '"\u200b"', '\u200b', 'seen'),
+    'name turned around': ('"arm"', '"\u202emra"', '\u202emra', 'seen'),
+    'endless name': ('"slide"', f'"{"e" * 201}"', 'e' * 201, '200'),
+    'rotation twice': ('rpy="0.1 0.2 0.3"', 'rpy="0 0 0" quat_xyzw="0 0 0 1"', 'mount',
+                       'keep one'),
+    'no unit quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 2"', 'mount', 'unit'),
+    'short quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1"', 'mount', '4 finite'),
+}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_a_fault_is_refused_with_its_place_and_remedy(fault):
+    old, new, name, advice = FAULTS[fault]
+    assert old in ARM
+    with pytest.raises(RobodynError) as refused:
+        load_urdf(ARM.replace(old, new, 1))
+    assert isinstance(refused.value, (UrdfError, InertiaError))
+    assert refused.value.name == name and printable(name)[:200] in str(refused.value)
+    assert str(refused.value).isprintable() and advice in refused.value.remedy
+
+
+@pytest.mark.parametrize('text, problem', [
+    ('', 'empty'), (b' \n', 'empty'), ('<robot name="a">', 'well-formed'),
+    ('<robot name="a"/>&nothing;', 'well-formed'), (b'no xml', 'well-formed'),
+    ('<sdf/>', 'SDF, the format of Gazebo'), ('<mujoco/>', 'MJCF, the format of MuJoCo'),
+    ('<robot name="a"/>', 'no link'), (LAUGHS, 'DOCTYPE'),
+    ('<!DOCTYPE robot SYSTEM "robot.dtd"><robot name="a"/>', 'DOCTYPE'),
+    ('<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include/></robot>',
+     'xacro'),
+    ('<robot name="a" xmlns:xacro=""><xacro:macro/></robot>', '<macro> is xacro'),
+    ('<robot name="a"><x:b></robot>', 'well-formed'),
+    ('<robot name="a" xmlns:x="a b"><x:c/></robot>', 'not a valid URI'),
+    ('<robot name="a">' + '<b>' * 60 + '</b>' * 60 + '</robot>', 'deep'),
+    (ARM.replace('"arm"', '"\ud800"'), 'surrogates'),
+    ('<robot name="a">' + '<b/>' * urdf_xml.MAX_MARKS + '</robot>', 'tags or attributes'),
+    ('<robot name="a" ' + ' '.join(f'a{i}="1"' for i in range(urdf_xml.MAX_MARKS)) + '/>',
+     'tags or attributes'),
+    ('<robot name="a"><b ' + ' '.join(f'a{i}="1"' for i in range(200)) + '/></robot>',
+     '<b> has more than 100 attributes'),
+    (b'<?xml version="1.0" encoding="utf-7"?><robot name="a"/>', 'UTF-7'),
+    (' ' * urdf_xml.MAX_BYTES + '</robot>', 'well-formed'),
+    (b'<robot>' + b' ' * urdf_xml.MAX_BYTES, 'bytes'),
+])
+def test_what_is_no_urdf_is_refused(text, problem):
+    with pytest.raises(UrdfError, match=problem):
+        load_urdf(text)
+
+
+@pytest.mark.parametrize('path', ['/nowhere/arm.urdf', '/', 'x' * 5000, 'a\0b'])
+def test_a_file_that_cannot_be_read_is_named(path):
+    with pytest.raises(UrdfError, match='cannot be read') as refused:
+        load_urdf(path)
+    assert refused.value.name == path
+
+
+def test_path_text_and_bytes_say_the_same(tmp_path):
+    (path := tmp_path / 'arm.urdf').write_text(ARM)
+    encoded = f'<?xml version="1.0" encoding="utf-16"?>\n{ARM}'
+    for source in (path, str(path), ARM, ARM.encode(), f'\n {ARM}', encoded,
+                   encoded.encode('utf-16')):
+        assert load_urdf(source).joint_names == ('shoulder', 'slide')
+
+
+def test_what_is_not_read_is_said_in_warnings_and_not_on_stderr(capfd):
+    hook = core.on_error
+    text = (ARM.replace('<dynamics damping', '<dynamics mu="1" damping')
+            .replace('<link name="base"/>', '<link name="base"><contact/></link><loop/>'
+                     '<gazebo><springStiffness>3</springStiffness></gazebo>'
+                     '<ros2_control name="a" type="system"/><transmission name="t"/>'))
+    assert load_urdf(text).warnings == (
+        '<loop> is not read', 'joint springs in <gazebo> are not read: the model has no springs',
+        '<contact> of <link> is not read: base',
+        'attribute mu of <dynamics> is not read: shoulder')
+    assert core.on_error is hook
+    assert capfd.readouterr() == ('', '')
+
+
+def test_what_is_not_read_may_have_any_name():
+    text = ARM.replace('<link name="base"/>', '<link name="base" größe="1"><höhe/></link>')
+    assert load_urdf(text).warnings == ('attribute größe of <link> is not read: base',
+                                        '<höhe> of <link> is not read: base')
+
+
+def test_warnings_are_few_and_of_one_line_each():
+    text = ARM.replace('</robot>', '<link name="ab"><c/></link><joint name="d" type="fixed">'
+                       '<parent link="base"/><child link="ab"/></joint></robot>')
+    assert load_urdf(text.replace('ab', 'a\u200db')).warnings == (
+        r'<c> of <link> is not read: a\u200db',)
+    warnings = load_urdf(text.replace('<c/>', ''.join(f'<c{i}/>' for i in range(90)))).warnings
+    assert warnings[:1] + warnings[50:] == (
+        '<c0> of <link> is not read: ab', '40 more kinds of elements and attributes are not read')
+
+
+@pytest.mark.filterwarnings('error')
+@given(st.integers(0, 200), st.sampled_from(
+    ['', ' ', '0', '-1', '1e308', '-1e308', '1e-308', 'nan', '1e999', '0 0 0', '1e9 1e9 1e9',
+     '1e-9 0 0', 'base', 'upper', 'tool', 'shoulder', 'fixed', 'floating', 'continuous']))
+def test_whatever_an_attribute_says_is_a_robot_or_an_error_of_ours(place, value):
+    root = etree.fromstring(ARM)
+    attributes = [(element, name) for element in root.iter() for name in element.attrib]
+    element, name = attributes[place % len(attributes)]
+    element.set(name, value)
+    try:
+        model = load_urdf(etree.tostring(root))
+    except RobodynError as refused:
+        assert refused.name and refused.remedy
+    else:
+        assert np.linalg.eigvalsh(mass_matrix(model, model.position_lower.clip(-1, 1))[0])[0] > 0
+
+
+def test_pictures_have_no_say():
+    picture = '<link name="base"><visual><geometry><torus/></geometry></visual><collision/></link>'
+    assert load_urdf(ARM.replace('<link name="base"/>', picture)).warnings == ()
+
+
+TOLERATED = {
+    'attribute of an axis': ('<axis xyz="0 1 0"', '<axis rpy="0 0 0" xyz="0 1 0"',
+                             "joint 'shoulder': attribute rpy of <axis> is not read"),
+    'lower triangle': ('ixy="0" ixz="0" iyy="0.02"', 'ixy="0" iyx="0" ixz="0" iyy="0.02"',
+                       "link 'upper': attribute iyx of <inertia> is not read: ixy counts"),
+    'undeclared prefix': ('<link name="base"/>', '<link name="base"/><gazebo><sensor:camera/>'
+                          '</gazebo>', 'prefix sensor on camera is not defined'),
+    'undeclared prefix in a link': ('<link name="base"/>', '<link name="base" a:b="1"><c:d/>'
+                                    '</link>', 'prefix a for b on link is not defined'),
+    'left-over macro': ('<link name="base"/>', '<link name="base"/><xacro:sensors '
+                        'xmlns:xacro="http://www.ros.org/wiki/xacro"/>',
+                        'xacro:sensors is not expanded: what it stands for is missing'),
+    'xacro without a namespace': ('name="arm"', 'name="arm" xmlns:xacro=""', 'Empty XML'),
+    'default namespace': ('name="arm"', 'name="arm" xmlns="http://www.ros.org"',
+                          "the namespace 'http://www.ros.org' of <robot> is ignored"),
+}
+
+
+@pytest.mark.parametrize('deviation', TOLERATED)
+def test_a_deviation_without_physics_is_a_warning(deviation):
+    old, new, warning = TOLERATED[deviation]
+    assert old in ARM
+    model, regular = load_urdf(ARM.replace(old, new, 1)), load_urdf(ARM)
+    assert len(model.warnings) == 1 and warning in model.warnings[0]
+    assert model.frame_names == regular.frame_names
+    np.testing.assert_array_equal(model.inertial_parameters, regular.inertial_parameters)
+    np.testing.assert_array_equal(model.joint_axis, regular.joint_axis)
+
+
+def test_an_axis_without_numbers_is_that_of_the_format():
+    model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis/>'))
+    np.testing.assert_array_equal(model.joint_axis[0], [1, 0, 0])
+    assert model.warnings == ("joint 'shoulder': <axis> has no xyz and is taken as 1 0 0",)
+
+
+def test_a_robot_without_a_name_gets_one():
+    model = load_urdf(ARM.replace(' name="arm"', ''))
+    assert model.name == 'robot' and model.warnings == (
+        "<robot> has no name and is called 'robot'",)
+
+
+def test_a_contradiction_of_the_lower_triangle_is_shown():
+    text = ARM.replace('ixy="0" ixz="0" iyy="0.02"', 'ixy="0" iyx="0.001" ixz="0" iyy="0.02"')
+    assert 'ixy counts, which is another (0)' in load_urdf(text).warnings[0]
+
+
+def test_a_limit_of_urdf_1_2_may_lack_effort_and_velocity():
+    newer = ARM.replace('<robot name', '<robot version="1.2" name').replace(
+        'upper="2" effort="40" velocity="3"', 'upper="2"')
+    model = load_urdf(newer)
+    assert model.effort_limit[0] == model.velocity_limit[0] == np.inf
+    assert model.warnings == tuple(f"joint 'shoulder': <limit> has no {limit}, which is taken as "
+                                   'unlimited' for limit in ('effort', 'velocity'))
+    with pytest.raises(UrdfError, match='has no effort'):
+        load_urdf(newer.replace('"1.2"', '"1.0"'))
+
+
+def test_a_quaternion_is_the_rotation_it_says():
+    quaternion = Rotation.from_euler('xyz', [0.1, 0.2, 0.3]).as_quat().tolist()
+    text = ' '.join(map(repr, quaternion))
+    model = load_urdf(ARM.replace('rpy="0.1 0.2 0.3"', f'quat_xyzw="{text}"'))
+    regular = load_urdf(ARM)
+    np.testing.assert_allclose(model.frame('tool').rotation, regular.frame('tool').rotation,
+                               rtol=0, atol=1e-15)
+    np.testing.assert_allclose(model.inertial_parameters, regular.inertial_parameters, atol=1e-15)

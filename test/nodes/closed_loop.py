@@ -1,0 +1,109 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A control loop on real topics, of which a test is the arm."""
+
+import time
+
+import numpy as np
+import pytest
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.control import guard
+from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.model.resources import robot_path
+from robodyn_ros.nodes import transport
+from robodyn_ros.nodes.control_loop import ControlLoop
+from robodyn_ros.nodes.controller_parameters import TRIGGERS
+from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from robodyn_ros.nodes.simulation_clock import SimulationClock
+from robodyn_ros.realtime.loop_counters import Tally
+from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
+from robodyn_ros.wire.joint_state import JointStateDecoder, JointStateEncoder
+
+POSE = np.array([0.3, 0.5])
+DEADLINE = 60.0             # s; reached only by a test that fails
+
+each_trigger = pytest.mark.parametrize('trigger', TRIGGERS)
+WAYS = [(path, trigger) for path in transport.LADDER for trigger in TRIGGERS
+        if trigger != 'inline' or path == transport.NATIVE]
+each_way = pytest.mark.parametrize(('path', 'trigger'), WAYS)
+
+
+class Rig:
+    """
+    A loop whose states the test publishes, and whose efforts it keeps.
+
+    :param path: data path; the rung that it asks for must be the one reached.
+    :param lockstep: time is that of the states.
+    :param where: beginning of the names of its topics.
+    """
+
+    def __init__(self, node, trigger, path='python', lockstep=False, where='', **settings):
+        self.model = load_urdf(robot_path('two_link'))
+        decoder = JointStateDecoder(self.model.joint_names)
+        given = {'state_timeout': 0.5, 'missed_limit': 5000, 'late_limit': 1.0, **settings}
+        self.controller = Controller(self.model, Settings(**given), decoder.state)
+        self.gravity = Dynamics(self.model).gravity(POSE)
+        self.publisher = node.create_publisher(JointState, f'{where}joint_states', 10)
+        self._heard = SerializedSubscription(node, Float64MultiArray, f'{where}commands',
+                                             QoSProfile(depth=1000))
+        self._commands = node.create_publisher(Float64MultiArray, f'{where}commands', 1000)
+        self._published: list[list[float]] = []
+        self._broken = False
+        #: How long each publish takes longer, where Python does it [s].
+        self.slow = 0.0
+        clock = SimulationClock(node) if lockstep else None
+        tally = Tally(decoder.state['sequence'])
+        way = transport.reach(path, node, self.controller, decoder, self._commands, clock, tally,
+                              trigger=trigger, spin=0.0, topic=f'{where}joint_states')
+        assert way.name == path and way.trigger == (
+            'state' if trigger == 'inline' and path != transport.NATIVE else trigger)
+        self.native = way.native
+        end = time.monotonic() + DEADLINE
+        while not (self._commands.get_subscription_count() and way.states.publisher_count()):
+            assert time.monotonic() < end
+            time.sleep(0.001)
+        self.loop = ControlLoop(
+            self.controller, decoder, way, self._publish, self._commands.get_subscription_count,
+            tally, ros_time=clock.now if clock else None)
+
+    def _publish(self, message):
+        if self._broken:
+            self._broken = False
+            raise OSError('the middleware is out of order')
+        time.sleep(self.slow)
+        self._commands.publish(message)
+
+    def break_it(self):
+        """The next effort cannot be published."""
+        self._broken = self.native is None
+        if self.native is not None:
+            self.native._area.words['commands'] = 0         # which librcl refuses
+
+    @property
+    def published(self):
+        """Efforts heard so far, oldest first."""
+        tau = np.zeros(2)
+        for message in self._heard.drain():
+            assert EffortDecoder(2).decode(message, tau) == ACCEPTED
+            self._published.append(tau.tolist())
+        return self._published
+
+    def until(self, condition, names=('joint1', 'joint2')):
+        """Publish states of these joints until the condition holds."""
+        state = JointStateEncoder(names).encode(0, POSE, [0.0, 0.0], self.gravity)
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < end
+            self.publisher.publish(state)
+            time.sleep(0.002)
+
+    def run(self):
+        """Start the loop and drive the arm."""
+        self.loop.start()
+        self.controller.arm()
+        self.until(lambda: self.controller.phase == guard.RUNNING and len(self.published) > 5)

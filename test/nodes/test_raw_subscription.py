@@ -1,0 +1,189 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Serialized messages through real DDS, and the ends a subscription must survive."""
+
+import sys
+import threading
+import time
+
+import pytest
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from robodyn_ros.wire.effort import EffortEncoder
+from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
+
+NAMES = ['shoulder', 'elbow']
+LONG = 60_000_000_000       # ns; what a wait that is ended by something else would last
+DEADLINE = 60.0             # s; reached only by a test that fails
+
+# Answers each state with an effort that tells which state it was: a plant's partner.
+ECHO = '''
+import rclpy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+rclpy.init()
+node = rclpy.create_node('echo')
+out = node.create_publisher(Float64MultiArray, 'commands', 10)
+node.create_subscription(JointState, 'joint_states', lambda state: out.publish(
+    Float64MultiArray(data=[*state.position, *state.velocity])), 10)
+print('ready')
+rclpy.spin(node)
+'''
+
+# Publishes faster than any reader takes.
+FLOOD = '''
+import rclpy
+from sensor_msgs.msg import JointState
+rclpy.init()
+out = rclpy.create_node('flood').create_publisher(JointState, 'joint_states', 1)
+print('ready')
+while True:
+    out.publish(b'\\0\\1\\0\\0' + bytes(40))
+'''
+
+
+def until(condition):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, 'nothing came of it'
+        time.sleep(0.005)
+
+
+def connect(node):
+    """A subscription of ``joint_states`` in this node with one matched publisher of its own."""
+    subscription = SerializedSubscription(node, JointState, 'joint_states', 10)
+    publisher = node.create_publisher(JointState, 'joint_states', 10)
+    until(lambda: subscription.publisher_count() and publisher.get_subscription_count())
+    return subscription, publisher
+
+
+def collect(subscription, number):
+    messages = []
+    end = time.monotonic() + DEADLINE
+    while len(messages) < number:
+        assert time.monotonic() < end, f'only {len(messages)} messages came'
+        subscription.wait(100_000_000)
+        messages += subscription.drain()
+    return messages
+
+
+def in_thread(function):
+    """Start ``function`` in a thread; return what joins it and gives its result."""
+    result = []
+    thread = threading.Thread(target=lambda: result.append(function()), daemon=True)
+    thread.start()
+
+    def join():
+        thread.join(DEADLINE)
+        assert not thread.is_alive(), 'the wait goes on'
+        return result[0]
+    return join
+
+
+def test_bytes_go_round_between_two_processes(node, start):
+    commands = SerializedSubscription(node, Float64MultiArray, 'commands', 10)
+    states = node.create_publisher(JointState, 'joint_states', 10)
+    start([sys.executable, '-c', ECHO]).wait_for_line('ready')
+    until(lambda: commands.publisher_count() == 1 and states.get_subscription_count() == 1)
+    encoder = JointStateEncoder(NAMES)
+
+    def answered():
+        states.publish(encoder.encode(0, [9, 9], [9, 9], [0.0, 0.0]))
+        return commands.wait(200_000_000)
+    until(answered)                     # the other process finds this one in its own time
+    while commands.wait(200_000_000):
+        commands.drain()
+    for k in range(20):
+        states.publish(encoder.encode(0, [k, -k], [0.5 * k, 2.0], [0.0, 0.0]))
+        # The middleware may round the size up: what counts are the bytes a reader looks at.
+        wanted = EffortEncoder(4).encode([k, -k, 0.5 * k, 2.0])
+        assert collect(commands, 1)[0].startswith(wanted)
+
+
+def test_drain_gives_all_in_order_then_nothing(node):
+    subscription, publisher = connect(node)
+    encoder, decoder = JointStateEncoder(NAMES), JointStateDecoder(NAMES)
+    for k in range(5):
+        publisher.publish(encoder.encode(0, [k, k], [0, 0], [0, 0]))
+    for k, message in enumerate(collect(subscription, 5)):
+        assert decoder.decode(message, 0.0) == ACCEPTED
+        assert decoder.state.position[0] == k
+    assert subscription.drain() == []
+    assert not subscription.wait(0)
+
+
+def test_drain_comes_to_an_end_under_a_flood(node, start):
+    subscription = SerializedSubscription(node, JointState, 'joint_states', QoSProfile(depth=2))
+    start([sys.executable, '-c', FLOOD]).wait_for_line('ready')
+    sizes = []
+    while len(sizes) < 500:
+        assert subscription.wait(LONG)
+        sizes.append(len(subscription.drain()))
+    assert max(sizes) <= 2
+
+
+def test_an_executor_leaves_the_messages_alone(node):
+    subscription, publisher = connect(node)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    publisher.publish(JointStateEncoder(NAMES).encode(0, [1, 2], [0, 0], [0, 0]))
+    assert subscription.wait(LONG)
+    ticks = []
+    timer = node.create_timer(0.001, lambda: ticks.append(1))
+    while len(ticks) < 5:
+        executor.spin_once()
+    timer.cancel()
+    assert len(subscription.drain()) == 1
+    executor.shutdown()
+
+
+def test_wait_ends_at_its_timeout_even_a_negative_one(node):
+    subscription = SerializedSubscription(node, JointState, 'joint_states', 10)
+    assert not subscription.wait(1_000_000)
+    assert not subscription.wait(-1)
+
+
+def test_wake_ends_a_wait_once(node):
+    subscription = SerializedSubscription(node, JointState, 'joint_states', 10)
+    join = in_thread(lambda: subscription.wait(LONG))
+    subscription.wake()
+    assert not join()
+    assert not subscription.wait(1_000_000)
+
+
+@pytest.mark.parametrize('end', ['destroy', 'destroy_node', 'shutdown'])
+def test_what_ends_under_a_waiting_thread_ends_it_quietly(node, end):
+    subscription = SerializedSubscription(node, JointState, 'joint_states', 10)
+    running, over = threading.Event(), threading.Event()
+
+    def loop():
+        while not over.is_set():
+            subscription.wait(1_000_000)
+            subscription.drain()
+            running.set()
+        return 'clean'
+
+    join = in_thread(loop)
+    assert running.wait(DEADLINE)
+    {'destroy': subscription.destroy, 'destroy_node': node.destroy_node,
+     'shutdown': node.context.shutdown}[end]()
+    over.set()
+    assert join() == 'clean'
+    assert subscription.drain() == []
+    assert not subscription.wait(LONG)
+    assert subscription.publisher_count() == 0
+    subscription.wake()
+    subscription.destroy()
+
+
+@pytest.mark.parametrize('end', ['destroy', 'shutdown'])
+def test_a_long_wait_is_ended_before_its_time(node, end):
+    subscription = SerializedSubscription(node, JointState, 'joint_states', 10)
+    join = in_thread(lambda: subscription.wait(10 * LONG))
+    time.sleep(0.05)        # most likely it waits by now; the outcome is the same if it does not
+    {'destroy': subscription.destroy, 'shutdown': node.context.shutdown}[end]()
+    assert not join()

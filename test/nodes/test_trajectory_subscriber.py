@@ -1,0 +1,331 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""References over real topics: who may send them, which are followed, and why others are not."""
+
+import re
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import rclpy
+from builtin_interfaces.msg import Duration, Time
+from control.closed_loop import Rig
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nodes.bring_up import POSE
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.serialization import serialize_message
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robodyn_ros import load_urdf
+from robodyn_ros.control.trajectory_tracking import sample
+from robodyn_ros.model.resources import robot_path
+from robodyn_ros.nodes.trajectory_subscriber import (
+    FURTHEST,
+    JUST_NOW,
+    MOST_BYTES,
+    References,
+    Throttle,
+)
+from trajectories import trajectory_bytes
+
+DEADLINE = 60.0             # s; reached only by a test that fails
+NAMES = ['joint1', 'joint2']
+
+
+class Arm:
+    """A controller that holds an arm on a clock of its own."""
+
+    def __init__(self, on_ros_time, **change):
+        self.on_ros_time = on_ros_time
+        model = replace(load_urdf(robot_path('two_link')), **change)
+        self.rig = Rig(model, POSE, mode='computed_torque')
+        self.rig.rise()
+        self.controller = self.rig.controller
+
+    def now(self):
+        return self.rig.time
+
+
+class Desk:
+    """A node with a reference input, and publishers of the test on other nodes."""
+
+    def __init__(self, node, on_ros_time=False, **change):
+        self.node, self.arm = node, Arm(on_ros_time, **change)
+        self.follower, self.nodes = self.arm, []
+        self.references = References(node, lambda: self.follower)
+        self.executor = SingleThreadedExecutor(context=node.context)
+        self.executor.add_node(node)
+        self.publisher = self.add('planner')
+
+    def add(self, name):
+        """One more publisher, on a node of this name."""
+        node = rclpy.create_node(name, context=self.node.context)
+        self.nodes.append(node)
+        publisher = node.create_publisher(JointTrajectory, '/of_the_test/joint_trajectory', 1)
+        self.until(publisher.get_subscription_count)
+        return publisher
+
+    def until(self, condition):
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < end, 'nothing came of it'
+            self.executor.spin_once(0.05)
+
+    def send(self, message, publisher=None):
+        """Publish, and return whether it was accepted."""
+        r = self.references
+        accepted, heard = r.accepted, r.accepted + r.refused
+        (publisher or self.publisher).publish(message)
+        self.until(lambda: r.accepted + r.refused > heard)
+        return r.accepted > accepted
+
+    def close(self):
+        self.executor.shutdown()
+        for node in self.nodes:
+            node.destroy_node()
+
+
+@pytest.fixture
+def desk(node):
+    desk = Desk(node)
+    yield desk
+    desk.close()
+
+
+def point(*positions, at=1.0, **fields):
+    """One waypoint."""
+    return JointTrajectoryPoint(positions=positions, time_from_start=Duration(
+        sec=int(at // 1), nanosec=round(at % 1 * 1e9)), **fields)
+
+
+def goal(**change):
+    """A trajectory that is followed."""
+    return JointTrajectory(**{'joint_names': NAMES, 'points': [point(0.4, 0.4)], **change})
+
+
+def stamped(stamp):
+    """The same with a stamp."""
+    return goal(header=Header(stamp=stamp))
+
+
+def test_a_trajectory_is_followed(desk):
+    """From the present pose to where it asks, joints in any order."""
+    assert desk.send(goal(joint_names=NAMES[::-1],
+                          points=[point(0.4, 0.2), point(0.3, 0.1, at=2.0)]))
+    desk.arm.rig.run(2.2)
+    assert desk.arm.rig.q == pytest.approx([0.1, 0.3], abs=1e-3)
+    assert (desk.references.accepted, desk.references.refused) == (1, 0)
+    desk.follower = None
+    assert not desk.send(goal())
+
+
+FAR = int(FURTHEST) + 60
+JUMBLED = [point(0.3, 0.4), point(0.4, at=2.0)]
+REFUSED = [
+    (JointTrajectory(), 'joint .joint1. is missing'),
+    (goal(points=[]), 'no waypoints'),
+    (goal(joint_names=[]), 'joint .joint1. is missing'),
+    (goal(joint_names=['joint1']), 'joint .joint2. is missing'),
+    (goal(joint_names=['joint1', 'joint1']), 'joint .joint1. is named twice'),
+    (goal(joint_names=['joint1', 'elbow']), 'no joint .elbow.: the joints are joint1, joint2'),
+    (goal(joint_names=['joint1', 'joint\uff12']), r"\('joint\\uff12'\): .*looks the same"),
+    (goal(joint_names=['joint1', 'j\u043eint2']), r"\('j\\u043eint2'\)"),
+    (goal(joint_names=100_000 * ['joint1']), '100000 joint names'),
+    (goal(joint_names=['joint1', 5000 * 'x']), 'a joint name of 5000 bytes'),
+    (goal(points=[point(0.4)]), 'positions of waypoint 0 are 1 numbers'),
+    (goal(points=JUMBLED), 'positions of waypoint 1 are 1 numbers'),
+    (goal(points=[point(0.4, 0.4), point(at=2.0)]), 'waypoint 1 has not the fields'),
+    (goal(points=[point(velocities=[0.0, 0.0])]), 'no positions'),
+    (goal(points=[point(0.4, 0.4, effort=[1.0, 1.0])]), 'have efforts'),
+    (goal(points=[point(0.4, 0.4, accelerations=[0.0, 0.0])]), 'without velocities'),
+    (goal(points=[point(0.4, 0.4, velocities=[0.1, 0.0])]), 'joint1 still moves at the end'),
+    (goal(points=[point(0.4, np.nan)]), 'positions of joint2 at waypoint 0 is nan'),
+    (goal(points=[point(0.4, 0.4, velocities=[np.inf, 0.0])]), 'velocities of joint1 .* is inf'),
+    (goal(points=[point(0.4, 9.0)]), 'position of joint2 would be .* outside'),
+    (goal(points=[point(0.4, 0.4, at=1e-3)]), 'velocity of joint. would be .* outside'),
+    (goal(points=[point(0.4, 0.4, at=0.0)]), 'starts 0.1 away from where joint'),
+    (goal(points=[point(*POSE, at=0.0)]), 'one waypoint at time 0'),
+    (goal(points=[point(0.4, 0.4, at=-1.0)]), 'waypoint 0 is at -1 s'),
+    (goal(points=[point(0.4, 0.4, at=-2.0**31)]), 'waypoint 0 is at -2147483648 s'),
+    (goal(points=2 * [point(0.4, 0.4)]), 'waypoint 1 is at 1 s, waypoint 0 at 1 s'),
+    (goal(points=[JointTrajectoryPoint(time_from_start=Duration(nanosec=2**32 - 1))]),
+     'time of waypoint 0 has 4294967295 ns'),
+    (stamped(Time(sec=5)), 'should have started .* s ago'),
+    (stamped(Time(sec=-5)), 'should have started .* s ago'),
+    (stamped(Time(sec=2**31 - 1)), 'would start in .* s: stamp it at most 600 s ahead'),
+    (stamped(Time(nanosec=2**32 - 1)), 'the stamp has 4294967295 ns'),
+    (b'\0\0\0\0' + bytes(60), 'not plain little-endian CDR'),
+    (serialize_message(goal())[:60], 'the message ends'),
+    (trajectory_bytes(NAMES, np.arange(20_001), np.zeros((20_001, 2))),
+     '20001 waypoints: give at most 20000'),
+    (serialize_message(goal()) + bytes(MOST_BYTES), 'a message of .* bytes: give at most 167'),
+]
+
+
+@pytest.mark.filterwarnings('error')
+def test_each_refusal_says_why(desk, capfd):
+    """Whatever comes, the motion under way goes on; then a good one is followed."""
+    assert desk.send(goal(points=[point(*POSE, at=60.0)]))
+    for message, reason in REFUSED:
+        assert not desk.send(message), reason
+        said = capfd.readouterr().err
+        assert re.search(f'trajectory refused: .*{reason}', said), (reason, said)
+        desk.arm.rig.tick()
+        assert desk.arm.controller.memory['serial'] == 1
+    desk.arm.rig.run(0.1)
+    assert desk.arm.rig.phase == 'RUNNING' and desk.arm.rig.q == pytest.approx(POSE, abs=1e-6)
+    assert desk.send(goal())
+
+
+def test_names_do_not_forge_the_log(desk, capfd):
+    """A name is quoted with its line ends, escapes, right-to-left marks and bytes spelled out."""
+    forged = 'x\n[INFO] [1.0] [controller]: RUNNING \x1b[2J\r\u202e\u2028'
+    data = bytearray(serialize_message(goal(joint_names=['joint1', forged])))
+    assert not desk.send(bytes(data))
+    data[data.index(b'[2J')] = 0xff
+    assert not desk.send(bytes(data))
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 2 and all('trajectory refused: no joint' in line for line in lines)
+    assert all(c.isprintable() for line in lines for c in line) and r'\udcff' in lines[1]
+
+
+def test_a_stream_of_refusals_is_not_all_logged(desk, capfd):
+    """It does not fill the disk; all are counted, and what was not said is told with the next."""
+    for _ in range(500):
+        assert not desk.send(goal(points=[]))
+    assert desk.references.refused == 500
+    said = capfd.readouterr().err
+    while 'more before it' not in said:
+        assert not desk.send(goal(points=[]))
+        said += capfd.readouterr().err
+    told = said.count('trajectory refused') + sum(
+        map(int, re.findall(r'one at least \((\d+) more before it', said)))
+    assert told == desk.references.refused and said.count('trajectory refused') < 500
+
+
+def test_a_stream_of_trajectories_is_not_all_logged(desk, capfd):
+    """As many a second as teleoperation sends would flood the log."""
+    for _ in range(30):
+        assert desk.send(goal(points=[point(*POSE, at=9.0)]))
+    said = capfd.readouterr().err
+    assert 10 <= said.count('following a trajectory of 1 waypoints') < 15
+    assert desk.references.accepted == 30
+
+
+def test_lines_that_were_not_logged_are_counted():
+    throttle = Throttle(2.0, 0.0)
+    assert [throttle.line(str(k)) for k in range(5)] == ['0', '1', '', '', '']
+    throttle._left = 1.0
+    assert throttle.line('then') == 'then (3 more before it)'
+
+
+def test_one_publisher_only(desk, capfd):
+    """With two, each is refused and both are named; what is followed goes on; then one is left."""
+    assert desk.send(goal(points=[point(0.4, 0.4, at=0.5)])) and desk.references.trouble == ''
+    intruder = desk.add('intruder')
+    desk.until(lambda: desk.references.trouble)
+    for publisher in (intruder, desk.publisher):
+        assert not desk.send(goal(), publisher)
+    desk.arm.rig.run(1.0)
+    assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
+    who = "2 publishers of joint_trajectory ('/intruder', '/planner')"
+    assert desk.references.trouble == who
+    said = capfd.readouterr().err
+    assert said.count(f'{who}: trajectories are refused') == 1
+    assert f'trajectory refused: {who}: let one remain' in said
+    intruder.destroy()
+    desk.until(lambda: not desk.references.trouble)
+    assert desk.send(goal()) and 'accepted again' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('on_ros_time', [False, True])
+def test_stamps(node, on_ros_time):
+    """Wall time is converted to the follower's clock; ROS time is that clock."""
+    desk = Desk(node, on_ros_time)
+    now = node.get_clock().now().nanoseconds if not on_ros_time else round(1e9 * desk.arm.now())
+    start = now + 3_000_000_000
+    assert desk.send(stamped(Time(sec=start // 10**9, nanosec=start % 10**9)))
+    desk.arm.rig.run(1.0)
+    assert desk.arm.rig.q == pytest.approx(POSE, abs=1e-4)      # not yet
+    assert not desk.send(stamped(Time(sec=start // 10**9 + FAR)))
+    desk.arm.rig.run(3.5)
+    assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
+    desk.close()
+
+
+@pytest.mark.parametrize('on_ros_time', [False, True])
+def test_a_stamp_of_now_means_at_once(node, on_ros_time):
+    """It is past when it comes; the motion begins then, whole and from the present reference."""
+    desk = Desk(node, on_ros_time)
+    for k, ago in enumerate((0.0, 0.8 * JUST_NOW)):
+        now = desk.arm.now() if on_ros_time else 1e-9 * node.get_clock().now().nanoseconds
+        start = round(1e9 * (now - ago))
+        before = desk.arm.controller._v.target.copy()
+        assert desk.send(JointTrajectory(
+            joint_names=NAMES, points=[point(0.4 - 0.1 * k, 0.4)],
+            header=Header(stamp=Time(sec=start // 10**9, nanosec=start % 10**9))))
+        points = desk.arm.controller._points
+        begins = float(points.header['start'][0])
+        assert desk.arm.now() < begins < desk.arm.now() + 0.1
+        assert sample(points, begins)[0] == pytest.approx(before, abs=1e-9)
+        desk.arm.rig.run(1.2)
+        assert desk.arm.rig.q == pytest.approx([0.4 - 0.1 * k, 0.4], abs=1e-3)
+    now = desk.arm.now() if on_ros_time else 1e-9 * node.get_clock().now().nanoseconds
+    start = round(1e9 * (now - 2 * JUST_NOW))
+    assert not desk.send(stamped(Time(sec=start // 10**9, nanosec=start % 10**9)))
+    desk.close()
+
+
+RARELY = st.integers(0, 9).map(lambda k: k == 9)
+NUMBER = st.floats(-3.0, 3.0)
+WILD = st.floats() | st.sampled_from([1e308, -1e308, 1e12])
+
+
+@st.composite
+def messages(draw):
+    """Trajectories, most of them nearly right; of some a few bytes are changed."""
+    names = draw(st.lists(st.sampled_from(NAMES) | st.text(max_size=4)) if draw(RARELY)
+                 else st.permutations(NAMES))
+    number = draw(st.integers(0 if draw(RARELY) else 1, 5))
+    fields = draw(st.integers(0, 4) if draw(RARELY) else st.integers(1, 3))
+    times = draw(st.lists(st.floats(0.0, 2.0**31 - 1) | st.floats(0.0, 9.0), min_size=number,
+                          max_size=number, unique=True))
+    wild, points = draw(RARELY), []
+    for at in times if draw(RARELY) else sorted(times):
+        size = draw(st.integers(0, 3)) if draw(RARELY) and draw(RARELY) else len(names)
+        row = st.lists(WILD if wild else NUMBER, min_size=size, max_size=size)
+        points.append(point(*draw(row), at=at, **{
+            field: draw(row) for field in ('velocities', 'accelerations', 'effort')[:fields - 1]}))
+    if points and len(points[-1].velocities) and not draw(RARELY):
+        points[-1].velocities = np.zeros(len(points[-1].velocities))
+    data = bytearray(serialize_message(JointTrajectory(
+        joint_names=[n.replace('\0', '') for n in names], points=points)))
+    if draw(RARELY):
+        at = draw(st.integers(4, len(data) - 1))
+        data[at:at + 4] = draw(st.binary(min_size=4, max_size=4))
+    return bytes(data)
+
+
+def test_any_message_is_followed_or_refused(node):
+    """No exception in the executor, no warning of numpy, nothing followed that is no number."""
+    endless = np.full(2, np.inf)
+    desk = Desk(node, position_lower=-endless, position_upper=endless, velocity_limit=endless)
+
+    @settings(max_examples=300, deadline=None)
+    @given(messages())
+    def check(message):
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            accepted = desk.send(message)
+        if accepted:
+            points = desk.arm.controller._points
+            for t in points.header['start'][0] + np.linspace(0.0, 1.0, 9) * points.times[-1]:
+                assert np.isfinite(sample(points, t)).all()
+
+    check()
+    assert desk.references.accepted > 20 and desk.references.refused > 20
+    desk.close()

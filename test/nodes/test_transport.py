@@ -1,0 +1,237 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Each rung of the ladder does the same, and who asks for one too high gets the one below."""
+
+import random
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from nodes.bring_up import CONTROLLER, bring_up
+from nodes.closed_loop import POSE, Rig, each_trigger, each_way
+from sensor_msgs.msg import JointState
+
+from robodyn_ros.control import guard
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.nodes import transport
+from robodyn_ros.wire.joint_state import JointStateEncoder
+
+DEADLINE = 60.0             # s; reached only by a test that fails
+MODES = {
+    'pd': {'stiffness': [40.0], 'damping': [6.0]},
+    'joint_impedance': {'stiffness': [30.0], 'damping': [5.0]},
+    'computed_torque': {'acceleration_kp': [100.0], 'acceleration_kd': [20.0]},
+    'gravity_compensation': {},
+}
+
+WITHOUT_FILE = '''
+import sys
+sys.modules['robodyn_ros.realtime.rcl'] = None
+from robodyn_ros.nodes.controller import main
+sys.exit(main())
+'''
+
+
+def recording(gravity):
+    """Messages of an arm that trembles, among them such as no arm sends, and orders of joints."""
+    chance, noise = random.Random(7), np.random.default_rng(7)
+    stamp = 10**9
+    for k in range(700):
+        stamp += 10**6
+        names = ['joint1', 'joint2'] if k % 3 else ['wheel', 'joint2', 'joint1']
+        values = noise.normal(scale=[[1e-3], [1e-2], [1e-2]], size=(3, 2))
+        values += [POSE, [0.0, 0.0], gravity]
+        numbers = values if k % 3 else np.column_stack([[7.0] * 3, values[:, ::-1]])
+        message = bytearray(JointStateEncoder(names, 'base' * (k % 2)).encode(stamp, *numbers))
+        if k > 100 and chance.random() < 0.1:
+            for _ in range(3):
+                message[chance.randrange(len(message))] = chance.choice([0, 1, 127, 128, 255])
+            message = message[:chance.randrange(len(message) + 1)]
+        yield bytes(message)
+
+
+def replay(node, path, trigger='state'):
+    """Play the recording to a loop, one message at a time; its efforts and its counts."""
+    rig = Rig(node, trigger, path, lockstep=True, where=f'{path}_{trigger}/', state_timeout=1.0)
+    samples, memory = rig.loop.tally.counts['samples'], rig.controller.memory
+    rig.loop.start()
+    rig.controller.arm()
+    end = time.monotonic() + DEADLINE
+    for k, message in enumerate(recording(rig.gravity)):
+        if k % 150 == 120:
+            mode = list(MODES)[k // 150 % len(MODES)]
+            rig.controller.use(Settings(mode=mode, state_timeout=1.0, **MODES[mode]))
+        if k == 200:
+            now = rig.loop.now()
+            rig.controller.follow(Waypoints(rig.model.joint_names, np.array([0.1, 0.3]),
+                                            np.array([POSE + 0.02, POSE])), now + 1e-3)
+        accepted, cycles = samples[0, 0], memory['cycles'][0]
+        rig.publisher.publish(message)
+        while samples.sum() <= k or memory['cycles'][0] - cycles < samples[0, 0] - accepted:
+            assert time.monotonic() < end
+        rig.published               # noqa: B018  taken before there are too many
+    phase = rig.controller.phase
+    rig.loop.stop()
+    while rig.published[-1] != [0.0, 0.0]:
+        assert time.monotonic() < end
+    return np.array(rig.published), samples.copy(), phase
+
+
+def test_a_recording_gives_the_same_efforts_on_each_path(node):
+    """Every bit of them, through rising, four laws, a trajectory and hostile bytes."""
+    efforts, samples, phase = replay(node, transport.PYTHON)
+    assert phase == guard.RUNNING and len(efforts) > 600
+    assert (samples[0, [0, 1]] > [600, 5]).all()
+    for path, trigger in ((transport.NATIVE, 'state'), (transport.NATIVE, 'inline'),
+                          (transport.EXECUTOR, 'state')):
+        others, other_samples, other_phase = replay(node, path, trigger)
+        assert others.tobytes() == efforts.tobytes()
+        assert (other_samples == samples).all() and other_phase == phase
+
+
+@each_trigger
+def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
+    """Laws, gains, payloads and references, replaced as fast as Python can, with the GIL busy."""
+    rig = Rig(node, trigger, 'native', arming_velocity=0.1)
+    rig.run()
+    over, used, trouble = threading.Event(), [], []
+
+    def change():
+        try:
+            while not over.is_set():
+                mode = list(MODES)[len(used) % 3]       # those that follow references
+                rig.controller.use(Settings(
+                    mode=mode, state_timeout=0.5, late_limit=1.0, missed_limit=5000,
+                    payload_frame='link2', payload_mass=0.1 * (len(used) % 4), **MODES[mode]))
+                if rig.controller.memory['mode'][0] != 0:
+                    rig.controller.follow(
+                        Waypoints(rig.model.joint_names, 0.1 * np.arange(1, 3 + len(used) % 7),
+                                  np.full((2 + len(used) % 7, 2), POSE)), rig.loop.now() + 0.02)
+                used.append(mode)
+        except Exception as error:
+            trouble.append(error)
+
+    def hog():
+        while not over.is_set():
+            sum(range(2000))
+    threads = [threading.Thread(target=f) for f in (change, hog)]
+    cycles = rig.controller.memory['cycles'][0]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + 1.5
+    rig.until(lambda: trouble or time.monotonic() > end and len(used) > 20)
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert not trouble, rig.controller.reason
+    laws = int(rig.controller.arguments[3]['law'][0])
+    assert laws == len(used)
+    rig.until(lambda: rig.controller.memory['law'][0] == laws)
+    assert rig.loop.running and rig.controller.phase == guard.RUNNING
+    assert rig.controller.memory['cycles'][0] > cycles + 100
+    efforts = np.array(rig.published)
+    assert np.isfinite(efforts).all() and (abs(efforts) <= rig.model.effort_limit).all()
+    rig.loop.stop()
+
+
+@each_way
+def test_a_publisher_that_vanishes_is_noticed(node, trigger, path):
+    """Nothing comes any more that could wake the loop, and it faults nevertheless."""
+    rig = Rig(node, trigger, path)
+    rig.run()
+    node.destroy_publisher(rig.publisher)
+    end = time.monotonic() + DEADLINE
+    while rig.controller.phase != guard.FAULT:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert rig.controller.reason.startswith('state is stale')
+    rig.loop.stop()
+
+
+@each_way
+def test_a_second_publisher_is_noticed(node, trigger, path):
+    """Numbers of messages come through on each path: two that count are two publishers."""
+    rig = Rig(node, trigger, path)
+    rig.run()
+    first, second = rig.publisher, node.create_publisher(JointState, 'joint_states', 10)
+    end = time.monotonic() + DEADLINE
+    while rig.controller.phase != guard.FAULT:
+        assert time.monotonic() < end
+        rig.publisher = second if rig.publisher is first else first
+        begin = rig.loop.tally.accepted
+        rig.until(lambda: rig.loop.tally.accepted > begin + 3)      # noqa: B023  called at once
+    assert rig.controller.reason_code == 'TWO_STATE_PUBLISHERS'
+    rig.loop.stop()
+
+
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnhandledThreadExceptionWarning')
+@each_trigger
+def test_ros_may_go_under_a_running_loop(node, trigger):
+    """It ends, and takes nothing with it."""
+    rig = Rig(node, trigger, 'native')
+    rig.run()
+    node.context.try_shutdown()
+    end = time.monotonic() + DEADLINE
+    while rig.loop.running:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    rig.loop.stop()
+
+
+@pytest.mark.parametrize('path', [transport.PYTHON, transport.EXECUTOR])
+def test_inline_is_for_native_code(node, path):
+    """A lower rung answers states as they come, on its own thread."""
+    rig = Rig(node, 'inline', path)
+    assert rig.loop.trigger == 'state'
+    rig.run()
+    rig.loop.stop()
+
+
+def test_counts_and_times_what_it_does(node):
+    """Samples, missed periods and figures of time come back from compiled code."""
+    rig = Rig(node, 'timer', 'native')
+    rig.run()
+    tally, cycles = rig.loop.tally, rig.controller.memory['cycles'][0]
+    timing = tally.timing.newest()
+    assert 0 < len(timing) <= cycles + 1
+    for column in ('wake_up', 'cycle', 'age'):
+        assert (timing[column][np.isfinite(timing[column])] > 0.0).all()
+    answers = timing['answer'][np.isfinite(timing['answer'])]
+    assert 0 < len(answers) <= tally.accepted and ((answers > 0.0) & (answers < 10.0)).all()
+    rig.publisher.publish(b'\0\1\0\0nothing')
+    rig.until(lambda: tally.refused)
+    assert list(tally.refused.values()) == [1] and tally.accepted > 5
+    assert rig.controller.outside['listeners'][0] == 1
+    rig.loop.stop()
+
+
+def test_the_node_runs_on_native_code(pair, remote, gravity):
+    """Asked for, it is reached, said in the log and in the diagnostics, and holds the arm."""
+    sim, controller = pair([], ['-p', 'data_path:=native'])
+    bring_up(remote)
+    assert 'data path native' in controller.text
+    remote.until(lambda: len(remote.commands) > 500, 'commands')
+    assert abs(np.array(remote.commands) - gravity).max() < 0.02
+    remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
+    assert remote.diagnostics['data path'] == 'native'
+    remote.until(lambda: 'state to effort p99 [us]' in remote.timing, 'figures')
+    assert float(remote.timing['cycle time p99 [us]']) > 0
+    assert remote.set('controller', payload_mass=0.5, payload_frame='link2') == ''
+    assert remote.change('deactivate')
+    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
+    assert remote.change('activate') and remote.change('deactivate')
+    assert controller.interrupt() == 0 and sim.interrupt() == 0
+
+
+def test_without_the_file_the_controller_works(start, remote):
+    """Its absence is one line, and the next rung."""
+    controller = start([sys.executable, '-c', WITHOUT_FILE], *CONTROLLER, '-p', 'urdf:=two_link',
+                       '-p', 'data_path:=native')
+    assert remote.change('configure')
+    remote.until_line(controller, r'configured: .* data path python \(not native: ')
+    assert controller.text.count('data path native cannot be had') == 1
+    assert controller.interrupt() == 0
+
