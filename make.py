@@ -280,13 +280,14 @@ def lint(arguments):
 def test(arguments):
     """Run everything that says whether this works: what does not need its time, side by side."""
     env, python = lint([])
+    failed = 0
     for runs_in in [arguments] if arguments else [
             ['-n', '2', '--dist', 'loadgroup', *(os.path.join('test', room) for room in TIMELESS)],
             ['test', *('--ignore=' + os.path.join('test', room) for room in TIMELESS)]]:
         say('$ pytest ' + ' '.join(runs_in))
-        failed = subprocess.call([python, '-m', 'pytest', *runs_in], cwd=ROOT, env=env)
-        if failed:
-            sys.exit(failed if failed > 0 else 128 - failed)
+        failed = subprocess.call([python, '-m', 'pytest', *runs_in], cwd=ROOT, env=env) or failed
+    if failed:
+        sys.exit(failed if failed > 0 else 128 - failed)
 
 
 def fuzz(arguments):

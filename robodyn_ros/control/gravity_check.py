@@ -16,6 +16,9 @@ CONTRADICTIONS = 3      # samples in a row
 LEAST = 0.03            # effort limits that gravity must take to be told from friction and noise
 # Of what was felt when arming: measured efforts that agree, and commands that hold the arm
 NEAR, HOLDING = 0.3, 0.5
+# Of gravity: the most that may be commanded when arming. From 1/6 on (NEAR and HOLDING), efforts
+# of a fault could look like those of the other choice where sensors do not follow them
+COMMANDED = 0.1
 
 
 def begin(joints, m, v, now, tau):
@@ -23,17 +26,20 @@ def begin(joints, m, v, now, tau):
     Note, as the arm begins to rise, what its sensors feel that nobody commands: gravity, or not.
 
     Those of some robots do not feel it: currents, or efforts from which it has been subtracted.
+    An arm that is armed while efforts of a fault still hold it tells nothing.
 
     :param tau: (nv,) the efforts published last [N·m | N].
     """
     m.armed, m.contradictions = now, 0
-    felt = weight = 0.0
+    felt = weight = commanded = 0.0
     for i in range(v.q.shape[0]):
         v.felt[i] = 0.0 if isnan(v.measured[i]) else v.measured[i] - tau[i]
         g = v.gravity[i] / joints[i].effort_limit
         felt += v.felt[i] / joints[i].effort_limit * g
+        commanded += abs(tau[i] / joints[i].effort_limit * g)
         weight += g * g
-    m.feels_gravity = 1 if weight > LEAST * LEAST and felt > 0.5 * weight else 0
+    told = weight > LEAST * LEAST and commanded < COMMANDED * weight
+    m.feels_gravity = 1 if told and felt > 0.5 * weight else 0
 
 
 def contradicted(joints, m, v, fresh, now, tau):

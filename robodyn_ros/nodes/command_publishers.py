@@ -13,6 +13,8 @@ from .raw_subscription import RCLError
 
 MOST_NAMED = 5              # nodes
 DISCOVERY = 0.5             # s; on one machine a node is discovered within some 0.2 s
+UNKNOWN = '_NODE_NAME_UNKNOWN_'     # rmw: a publisher was discovered before its node
+NAMELESS = 'a node whose name is not known yet'
 
 
 class CommandPublishers:
@@ -59,7 +61,7 @@ class CommandPublishers:
 
 def publisher_names(node: Node, topic: str) -> list[str]:
     """Return the full names of the nodes of all publishers of a resolved topic."""
-    return [f'{p.node_namespace.rstrip("/")}/{p.node_name}'
+    return [f'{p.node_namespace.rstrip("/")}/{p.node_name}' if p.node_name != UNKNOWN else NAMELESS
             for p in node.get_publishers_info_by_topic(topic)]
 
 

@@ -114,3 +114,34 @@ def test_sensors_that_feel_no_gravity_tell_nothing(two_link, by_robot):
     rig.rise()
     rig.run(1.5)
     assert rig.phase == 'RUNNING' and rig.controller.memory['feels_gravity'][0] == 0
+
+
+class Braked(Rig):
+    """An arm that its brakes hold all the time, with torque sensors behind them."""
+
+    velocity = 0.0
+
+    def sense(self):
+        self.tau = self.dynamics.gravity(self.q)
+        super().sense()
+        self.state['velocity'] = self.velocity
+
+    def tick(self, **how):
+        published = super().tick(**how)
+        self.q, self.qd = POSE.copy(), np.zeros(2)
+        return published
+
+
+@pytest.mark.parametrize('cycles', [*range(1, 45, 2), 60])
+def test_arming_while_efforts_of_a_fault_are_in_force_tells_nothing(two_link, cycles):
+    """A ramp is g(q) less what it has lost; sensors that do not follow it are no other choice."""
+    rig = Braked(two_link, POSE, robot_compensates_gravity=False, fault_hold_time=0.0,
+                 fault_ramp_time=0.05)
+    rig.rise()
+    rig.velocity = np.nan
+    rig.run(0.004)
+    assert rig.phase == 'FAULT' and rig.controller.reason_code == 'NO_VELOCITY'
+    rig.velocity = 0.0
+    rig.run(1e-3 * cycles)
+    rig.rise()
+    assert rig.phase == 'RUNNING'
