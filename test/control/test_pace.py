@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from rig import Rig
+from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.pace import Pace
