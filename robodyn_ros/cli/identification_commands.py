@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The subcommands for parameter identification: from exciting motions to a URDF."""
+"""Subcommands of the parameter identification: excite, play, record, identify, validate."""
 
 import sys
 from pathlib import Path
@@ -197,23 +197,24 @@ def identify_command(
             )] = Path('identified')) -> None:
     """Identify the inertias and the friction of a robot from a recording of its motion."""
     from ..catalog.robots import choose
-    from ..identification.estimation.regression import Choice
-    from ..identification.pipeline import Wishes
-    from ..identification.preparation.options import Options
+    from ..identification.estimation.regression import ParameterSelection
+    from ..identification.options import PipelineOptions
+    from ..identification.preparation.options import PreparationOptions
+    from .identify import distances, read_options, recording_of, run, seconds
     from .identify import payload as find
-    from .identify import recording_of, run, seconds, ways
 
     chosen = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
-    given = recording_of(recording, chosen, columns, units, rate, topic, joints, console())
-    options = Options(cutoff=cutoff, accept=tuple(accept))
+    reading = read_options(columns, units, rate, topic, joints)
+    preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
     late = seconds('--delay', delay)
     if payload:
-        find(chosen, given, frame, friction, late or 0.0, options, console())
+        given = recording_of(recording, chosen, reading, console())
+        find(chosen, given, frame, friction, late or 0.0, preparation, console())
         return
-    choice = Choice(static=static, directions=directions, moving=moving)
-    wishes = Wishes(choice, armature, method, split, speeds, late, tilt and not root,
-                    ways('--presliding', presliding), options)
-    run(recording, chosen, given, wishes, output, console(), sys.argv[1:])
+    selection = ParameterSelection(static=static, directions=directions, moving=moving)
+    options = PipelineOptions(selection, armature, method, split, speeds, late, tilt and not root,
+                              distances('--presliding', presliding), preparation)
+    run(recording, chosen, reading, options, output, console(), sys.argv[1:])
 
 
 @app.command()
@@ -227,10 +228,12 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
              ) -> None:
     """Evaluate how well a model predicts the efforts of a recording."""
     from ..catalog.robots import choose
-    from ..identification.preparation.options import Options
-    from .identify import recording_of
+    from ..identification.preparation.options import PreparationOptions
+    from .identify import read_options, recording_of
     from .identify import validate as run
 
     chosen = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
-    given = recording_of(recording, chosen, columns, units, rate, topic, joints, console())
-    run(chosen, given, friction, delay, Options(cutoff=cutoff, accept=tuple(accept)), console())
+    given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints),
+                         console())
+    run(chosen, given, friction, delay, PreparationOptions(cutoff=cutoff, accept=tuple(accept)),
+        console())

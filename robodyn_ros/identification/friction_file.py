@@ -29,13 +29,13 @@ def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
 
     ``friction_compensation``, which switches it on, is not among them: whoever drives decides.
     """
-    model, choice = estimate.with_friction(), estimate.choice
+    model, selection = estimate.with_friction(), estimate.selection
     found = {name: getattr(model, name) for name in (*FORWARD, *SPEEDS)}
-    if choice.directions:
+    if selection.directions:
         found |= dict(zip(BACKWARD, model.backward_friction))
-    if choice.armature:
+    if selection.armature:
         found['armature'] = model.armature
-    if choice.offset:
+    if selection.offset:
         found['friction_offset'] = estimate.of_joints('offset')
     return {name: [round(float(f'{value:.{DIGITS}g}'), SMALLEST) for value in values]
             for name, values in found.items()}

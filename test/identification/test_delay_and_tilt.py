@@ -8,11 +8,11 @@ import numpy as np
 from exciting import motion, noisy, with_joints
 from scipy.interpolate import CubicSpline
 
-from robodyn_ros.identification import Choice, identify
+from robodyn_ros.identification import ParameterSelection, identify
 from robodyn_ros.identification.estimation.delay_and_tilt import find_mounting
 from robodyn_ros.identification.preparation.filtering import LowPass
 
-CHOICE = Choice(armature=False)
+CHOICE = ParameterSelection(armature=False)
 
 
 def recorded(model, delay=0.0, sigma=0.1, count=800, seed=0):

@@ -21,7 +21,7 @@ SLOPES = (0.3, 3.0)     # of a joint that follows its model whichever robot is t
 CONFIRMED = 0.9     # of an effort that friction leaves: what explains this much is right
 
 
-class Trust(NamedTuple):
+class ModelConfidence(NamedTuple):
     """
     What can be said of each joint before its masses are known.
 
@@ -35,7 +35,7 @@ class Trust(NamedTuple):
     power: ndarray
 
 
-def trust(batch: Batch, model: RobotModel, fit: Fit) -> Trust:
+def model_confidence(batch: Batch, model: RobotModel, fit: Fit) -> ModelConfidence:
     """
     Return what remains true of the model for robots whose masses and centres are others.
 
@@ -54,7 +54,7 @@ def trust(batch: Batch, model: RobotModel, fit: Fit) -> Trust:
         power = np.maximum(power, [abs(seen.dissipated(j, of)) for j, of in enumerate(found)])
         holds.append(_slope(fit.gravity, real.gravity(states.position)))
     confirmed = np.array([fit.coefficients(j)[1][0] > CONFIRMED for j in range(model.nv)])
-    return Trust(_within(slopes) | confirmed, _within(holds), power)
+    return ModelConfidence(_within(slopes) | confirmed, _within(holds), power)
 
 
 def _others(model: RobotModel) -> Iterator[RobotModel]:

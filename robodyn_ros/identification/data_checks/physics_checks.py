@@ -8,12 +8,13 @@ import numpy as np
 from numpy import ndarray
 
 from ...dynamics.api import Batch
+from ...errors import Argument, Remedy
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .column_hypotheses import doubts_of_readings
-from .data_issue import Doubt, in_units
+from .column_hypotheses import hypothesis_issues
+from .data_issue import DataIssue, Severity, in_units
 from .fit import Fit, thin
-from .model_confidence import CONFIRMED, SLOPES, Trust, trust
+from .model_confidence import CONFIRMED, SLOPES, ModelConfidence, model_confidence
 
 SURE = 0.4          # of what others leave unexplained: what explains more is there, not chance
 TIMES = 10.0        # a URDF's masses are wrong by less than this factor
@@ -23,8 +24,8 @@ ABSENT = 0.25       # of gravity: what shows less of it lacks it
 STEADY = 0.1        # standard error of a coefficient of gravity that can be told from 0 and 1
 
 
-def doubts_of_motion(motion: Motion, model: RobotModel, cutoff: float, effort_unit: str,
-                     accept: tuple[str, ...] = ()) -> Iterator[Doubt]:
+def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit: str,
+                     accept: tuple[str, ...] = ()) -> Iterator[DataIssue]:
     """
     Yield what does not go with the model; nothing here asks its masses to be right.
 
@@ -35,28 +36,29 @@ def doubts_of_motion(motion: Motion, model: RobotModel, cutoff: float, effort_un
 
     :param cutoff: of the filter [Hz]: samples that are closer say the same twice.
     :param effort_unit: 'A' for currents, of which no size is asked.
-    :param accept: kinds of doubt that do not keep from looking further.
+    :param accept: kinds of issue after which the checks go on.
     """
     states, effort = thin(motion, cutoff)
     batch = Batch(model, threads=1)         # starting threads takes longer than these few samples
     fit = Fit(batch, model, states, effort)
-    known = trust(batch, model, fit)
-    for group in (doubts_of_readings(batch, model, fit, known), _gravity(fit, model, known),
+    known = model_confidence(batch, model, fit)
+    for group in (hypothesis_issues(batch, model, fit, known), _gravity(fit, model, known),
                   _signs(fit, model, known),
                   _sizes(fit, model, known) if effort_unit != 'A' else ()):
-        doubts = list(group)
-        yield from doubts
-        if any(doubt.fatal and doubt.kind not in accept for doubt in doubts):
+        issues = list(group)
+        yield from issues
+        if any(issue.severity is Severity.ERROR and issue.kind not in accept for issue in issues):
             return
     mean = float(np.mean(np.diag(fit.unexplained)))
     if mean > STRANGE:
-        yield Doubt('model', 'effort', f'the model and friction leave {100 * np.exp(mean):.0f} % '
-                    f'of the efforts unexplained', 'see whether model and mounting (gravity) are '
-                    'those of this robot, and whether effort and position are of one clock', mean,
-                    fatal=False)
+        yield DataIssue(
+            'model', 'effort', f'the model and friction leave {100 * np.exp(mean):.0f} % '
+            f'of the efforts unexplained', 'see whether model and mounting (gravity) are '
+            'those of this robot, and whether effort and position are of one clock', mean,
+            Severity.WARNING)
 
 
-def _gravity(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
+def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
     """Efforts without the part that gravity asks for."""
     lacking, loaded = [], []
     for j in np.flatnonzero(known.gravity).tolist():
@@ -76,25 +78,27 @@ def _gravity(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
             lacking.append((j, float(found[0]), float(inertial)))
     # One joint alone may be balanced by a spring
     weight = fit.gravity.std(0)
-    fatal = sum(weight[j] for j, *_ in lacking) > 0.5 * sum(weight[j] for j in loaded)
+    fatal = bool(sum(weight[j] for j, *_ in lacking) > 0.5 * sum(weight[j] for j in loaded))
     for j, share, inertial in lacking:
         name = model.joint_names[j]
         if SLOPES[0] < share < SLOPES[1]:   # it is there, and inertia seems to be far more
-            yield Doubt('time', name, f'the effort of {name} follows gravity by {share:.2f} as it '
-                        f'should, but inertia by {inertial:.3g}', f'either the URDF lacks the '
-                        f'inertia of the rotors, or time runs too slowly, by a factor of about '
-                        f'{np.sqrt(inertial / share):.2g}: check its unit, or the rate', inertial,
-                        fatal=False)
+            yield DataIssue(
+                'time', name, f'the effort of {name} follows gravity by {share:.2f} as it '
+                f'should, but inertia by {inertial:.3g}', f'either the URDF lacks the '
+                f'inertia of the rotors, or time runs too slowly, by a factor of about '
+                f'{np.sqrt(inertial / share):.2g}: check its unit, or the rate', inertial,
+                Severity.WARNING)
             continue
-        yield Doubt('gravity', name, f'the effort of {name} follows gravity by {share:.2f} where '
-                    f'it should be about 1, though gravity varies by '
-                    f'{np.ptp(fit.gravity[:, j]):.3g}',
-                    'the robot compensates gravity itself: record the torque that is measured, '
-                    'with gravity in it' if fatal else 'is it balanced by a spring?',
-                    share, fatal=bool(fatal))
+        yield DataIssue(
+            'gravity', name, f'the effort of {name} follows gravity by {share:.2f} where '
+            f'it should be about 1, though gravity varies by '
+            f'{np.ptp(fit.gravity[:, j]):.3g}',
+            'the robot compensates gravity itself: record the torque that is measured, '
+            'with gravity in it' if fatal else 'is it balanced by a spring?',
+            share, Severity.of(fatal))
 
 
-def _signs(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
+def _signs(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
     """Efforts that drive what they should hold, or friction that feeds the motion."""
     unit = _unit(fit, known)
     for j, name in enumerate(model.joint_names):
@@ -104,19 +108,21 @@ def _signs(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
         against_model = known.model[j] and found[0] < -unit / TIMES and of_model > SURE
         against_friction = power < -2 * unit * known.power[j] and of_friction > SURE
         if against_model:
-            yield Doubt('effort sign', name, f'the effort of {name} is {found[0]:.3g} times what '
-                        f'the model needs', _turn(name), float(found[0]))
+            yield DataIssue(
+                'effort sign', name, f'the effort of {name} is {found[0]:.3g} times what '
+                f'the model needs', _turn(name), float(found[0]))
         elif against_friction:
-            yield Doubt('effort sign', name, f'friction of {name} would give it {-power:.3g} W',
-                        _turn(name), power)
+            yield DataIssue(
+                'effort sign', name, f'friction of {name} would give it {-power:.3g} W',
+                _turn(name), power)
 
 
-def _turn(name: str) -> str:
-    return (f"turn its sign: units={{'effort': {{'{name}': '-N·m'}}}}, or '-N·m' for all; or that "
-            f"of the position, if this is the one that is turned")
+def _turn(name: str) -> Remedy:
+    return ('turn its sign: ', Argument('units', {'effort': {name: '-N·m'}}),
+            ", or '-N·m' for all; or that of the position, if this is the one that is turned")
 
 
-def _sizes(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
+def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
     """
     Efforts of another order of magnitude than the model's.
 
@@ -133,15 +139,17 @@ def _sizes(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
     thousandths = [name for name, size in wrong.items() if 250 < abs(size) < 4000]
     told = [name for name, known_one in zip(model.joint_names, known.model) if known_one]
     for name, size in wrong.items():
-        remedy = (f"it is in thousandths: {in_units('effort', 'mN·m', thousandths, told)}"
-                  if name in thousandths else
-                  "give its unit or factor to SI, of all or joint by joint: units={'effort': "
-                  "0.12}; of currents ('A') that is the N·m of an ampere")
-        yield Doubt('effort unit', name, f'the effort of {name} is {size:.4g} times what the '
-                    f'model needs', remedy, size)
+        remedy: Remedy = (
+            'it is in thousandths: ', in_units('effort', 'mN·m', thousandths, told)
+        ) if name in thousandths else (
+            'give its unit or factor to SI, of all or joint by joint: ',
+            Argument('units', {'effort': 0.12}), '; of currents (A) that is the N·m of an ampere')
+        yield DataIssue(
+            'effort unit', name, f'the effort of {name} is {size:.4g} times what the '
+            f'model needs', remedy, size)
 
 
-def _unit(fit: Fit, known: Trust) -> float:
+def _unit(fit: Fit, known: ModelConfidence) -> float:
     """Return how many times the model's efforts the measured ones are, whatever their sign."""
     sizes = [abs(fit.coefficients(j)[0][0]) for j in np.flatnonzero(known.model).tolist()]
     return float(np.median(sizes)) if sizes else 1.0

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy import ndarray
 
+from ...errors import Argument
 from ...model.robot import RobotModel
-from .data_issue import Doubt
+from .data_issue import DataIssue
 
 FAST = 3.0          # times the velocity limit: faster is no motion
 RARE = 10.0         # times what all but 0.5 % of the steps of a joint are below: no motion either
@@ -20,7 +21,7 @@ COARSE = 0.05       # of the samples: so many that moved without their stamp are
 TURN = 0.2          # [rad] by which a jump may differ from a turn and be one
 
 
-def doubts_of_samples(time: ndarray, position: ndarray, model: RobotModel) -> Iterator[Doubt]:
+def sample_issues(time: ndarray, position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     """
     Yield what is doubtful in the course of positions (N, nv) at stamps (N,) [s].
 
@@ -37,19 +38,20 @@ def doubts_of_samples(time: ndarray, position: ndarray, model: RobotModel) -> It
     yield from _jumps(time, passed, steps, period, model)
 
 
-def _stamps(passed: ndarray, steps: ndarray) -> Iterator[Doubt]:
+def _stamps(passed: ndarray, steps: ndarray) -> Iterator[DataIssue]:
     """Yield stamps with too few digits: the joints moved, and they did not."""
     coarse = (passed == 0) & (steps != 0).any(1)
     share = float(np.mean(coarse))
     if share > COARSE:
-        yield Doubt('stamps', 'time', f'{coarse.sum()} samples ({100 * share:.2g} %) have the '
-                    f'stamp of the one before, though the joints moved between them',
-                    'the stamps have too few digits or stood still: write more of them, or give '
-                    'the rate at which it was sampled (rate=500.0)', share)
+        yield DataIssue(
+            'stamps', 'time', f'{coarse.sum()} samples ({100 * share:.2g} %) have the '
+            f'stamp of the one before, though the joints moved between them',
+            ('the stamps have too few digits or stood still: write more of them, or give '
+             'the sample rate (', Argument('rate', 500.0), ')'), share)
 
 
 def _jumps(time: ndarray, passed: ndarray, steps: ndarray, period: float,
-           model: RobotModel) -> Iterator[Doubt]:
+           model: RobotModel) -> Iterator[DataIssue]:
     """Yield joints that go, from one sample to the next, further than they can."""
     usual = np.percentile(np.abs(steps), 99.5, axis=0)
     limit = np.where(np.isfinite(model.velocity_limit) & (model.velocity_limit > 0),
@@ -68,12 +70,13 @@ def _jumps(time: ndarray, passed: ndarray, steps: ndarray, period: float,
         else:
             remedy = 'leave these samples out of the file, or leave their cells empty'
         more = int(jumps[:, j].sum()) - 1
-        yield Doubt('jump', name, f'{name} jumps by {size:.3g} at sample {at + 1}, '
-                    f'{time[at] - time[0]:.6g} s after the first'
-                    + (f', and {more} times more' if more else ''), remedy, size)
+        yield DataIssue(
+            'jump', name, f'{name} jumps by {size:.3g} at sample {at + 1}, '
+            f'{time[at] - time[0]:.6g} s after the first'
+            + (f', and {more} times more' if more else ''), remedy, size)
 
 
-def _stood(time: ndarray, steps: ndarray, j: int, name: str, most: int) -> Iterator[Doubt]:
+def _stood(time: ndarray, steps: ndarray, j: int, name: str, most: int) -> Iterator[DataIssue]:
     """
     Yield an encoder that stands from one sample to the next while its joint was at full speed.
 
@@ -94,9 +97,10 @@ def _stood(time: ndarray, steps: ndarray, j: int, name: str, most: int) -> Itera
         before = steps[max(0, start - PACE):start, j]
         if end - start >= least and len(before) == PACE \
                 and abs(before.mean()) > ENTERED * usual:
-            yield Doubt('stuck', name, f'the position of {name} stands at the same number for '
-                        f'{end - start + 1} samples, from {time[start] - time[0]:.6g} to '
-                        f'{time[end] - time[0]:.6g} s after the first, and was in full motion '
-                        f'just before', 'the encoder or its driver stood still: leave this '
-                        'stretch out of the file', float(time[end] - time[start]))
+            yield DataIssue(
+                'stuck', name, f'the position of {name} stands at the same number for '
+                f'{end - start + 1} samples, from {time[start] - time[0]:.6g} to '
+                f'{time[end] - time[0]:.6g} s after the first, and was in full motion '
+                f'just before', 'the encoder or its driver stood still: leave this '
+                'stretch out of the file', float(time[end] - time[start]))
             return

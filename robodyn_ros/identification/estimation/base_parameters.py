@@ -12,7 +12,7 @@ from numpy import ndarray
 from ...model.pose import FAR
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .regression import INERTIAL, USUAL, Choice, Regression, regression
+from .regression import INERTIAL, USUAL, ParameterSelection, Regression, regression
 
 DEPENDENT = 1e-7    # share of a column that others do not explain: less is rounding of the URDF
 EXACT = 1e-9        # a coefficient so near to a short number is meant to be that number
@@ -81,7 +81,7 @@ def number(value: float) -> str:
     return short
 
 
-def base_parameters(model: RobotModel, choice: Choice = USUAL) -> BaseParameters:
+def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) -> BaseParameters:
     """
     Return the base parameters of a robot, which no motion can exceed.
 
@@ -90,7 +90,7 @@ def base_parameters(model: RobotModel, choice: Choice = USUAL) -> BaseParameters
     from the base to the tip, so that parameters are regrouped with those of bodies before.
     """
     # At random, a way is no less independent of the velocity's sign than in motion
-    plain = replace(choice, bandwidth=None, moving=None, decimate=1)
+    plain = replace(selection, bandwidth=None, moving=None, decimate=1)
     return base_of(regression(model, random_states(model), plain))
 
 

@@ -15,7 +15,7 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
 from .least_squares import least_squares, solve
-from .regression import Choice, regression
+from .regression import ParameterSelection, regression
 
 LONGEST = 0.03      # [s] of either sign: more is no delay of a driver
 STEEPEST = 0.05     # [rad]: more is no tilt, but another mounting
@@ -52,8 +52,8 @@ class Mounting:
         return motion.later(self.delay) if self.delay else motion
 
 
-def find_mounting(model: RobotModel, motion: Motion, choice: Choice, delay: bool = True,
-                  tilt: bool = True) -> Mounting:
+def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                  delay: bool = True, tilt: bool = True) -> Mounting:
     """
     Return the delay and the tilt with which the model explains the efforts best.
 
@@ -70,7 +70,7 @@ def find_mounting(model: RobotModel, motion: Motion, choice: Choice, delay: bool
         delay = False
         notes.append('no delay is looked for: efforts are not smooth enough to read them between '
                      'samples, a filter is wanted')
-    problem = Problem(model, motion, choice, axes)
+    problem = Problem(model, motion, selection, axes)
     kinds = ['delay'] * delay + ['tilt'] * len(axes)
     if not kinds or problem.given is None:
         return Mounting(0.0, np.zeros(3), tuple(notes) if not kinds else (
@@ -102,7 +102,8 @@ def find_mounting(model: RobotModel, motion: Motion, choice: Choice, delay: bool
 class Problem:
     """The regression of the samples that have efforts for the longest delays."""
 
-    def __init__(self, model: RobotModel, motion: Motion, choice: Choice, axes: ndarray):
+    def __init__(self, model: RobotModel, motion: Motion, selection: ParameterSelection,
+                 axes: ndarray):
         inside = round(LONGEST * motion.rate) + 1
         self.pieces = [(a + inside, b - inside, CubicSpline(motion.time[a:b], motion.effort[a:b]))
                        for a, b in motion.segments if b - a > 2 * inside + LEAST]
@@ -114,12 +115,12 @@ class Problem:
         self.inner = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
             name: getattr(motion, name)[index]
             for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
-        self.every = choice.decimate
-        self.given = regression(model, self.inner, choice)
-        self.base = base_parameters(model, choice)
+        self.every = selection.decimate
+        self.given = regression(model, self.inner, selection)
+        self.base = base_parameters(model, selection)
         # Linear in gravity, which a small rotation moves by axis × gravity
         self.turned = [regression(replace(model, gravity_vector=model.gravity_vector + np.cross(
-            axis, model.gravity_vector)), self.inner, choice).matrix - self.given.matrix
+            axis, model.gravity_vector)), self.inner, selection).matrix - self.given.matrix
             for axis in axes]
         self.weight = least_squares(self.given, 'weighted', self.base).independent
 

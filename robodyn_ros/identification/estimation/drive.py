@@ -14,7 +14,7 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import BaseParameters, base_parameters
 from .covariance import autocovariance
-from .regression import Choice, Regression, regression, triangle
+from .regression import ParameterSelection, Regression, regression, triangle
 
 SETTLED = 1e-3      # relative change of σ
 ROUNDS = 20
@@ -70,7 +70,7 @@ class DriveGains:
                        undetermined=text)
 
 
-def drive_gains(model: RobotModel, motions: Sequence[Motion], choice: Choice,
+def drive_gains(model: RobotModel, motions: Sequence[Motion], selection: ParameterSelection,
                 loads: Sequence[RobotModel | None] = ()) -> DriveGains:
     """
     Find drive gains k from motions whose ``effort`` is currents [A].
@@ -92,19 +92,19 @@ def drive_gains(model: RobotModel, motions: Sequence[Motion], choice: Choice,
     :param loads: for each motion the robot with its payload (:func:`~robodyn_ros.model.payload.
         with_payload` of ``model``), None for none; nothing: none at all.
     :raises IdentificationError: other numbers of motions and loads, or what is in the model
-        besides the choice, which would be a known effort: friction or armature of the model must
-        be chosen, or be zero.
+        besides the selection, which would be a known effort: friction or armature of the model
+        must be selected, or be zero.
     """
     given = list(loads) or [None] * len(motions)
     if not motions or len(given) != len(motions):
         raise IdentificationError(f'{len(motions)} motions with {len(given)} loads', name='loads',
                                   value=len(given), remedy='give one load, or None, a motion')
-    base = base_parameters(model, choice)
-    pieces = [regression(model, motion, choice) for motion in motions]
+    base = base_parameters(model, selection)
+    pieces = [regression(model, motion, selection) for motion in motions]
     if any(piece.known.any() for piece in pieces):
         raise IdentificationError('friction or armature of the model is taken as known',
-                                  name='choice', value=choice, remedy='choose them to be found, '
-                                  'or set them to zero in the model')
+                                  name='selection', value=selection,
+                                  remedy='select them, or set them to zero in the model')
     extra = [np.zeros_like(piece.effort) if load is None else
              piece.matrix[:, :, :10 * model.nb]
              @ (load.inertial_parameters - model.inertial_parameters)

@@ -13,7 +13,7 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import BaseParameters
 from .inertia import pseudo_inertia, with_inertial_parameters
-from .regression import FRICTION, Choice, Regression, regression
+from .regression import FRICTION, ParameterSelection, Regression, regression
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Estimate:
     Parameters of a robot as its motion shows them.
 
     :param method: in words.
-    :param model: the robot as it was known; ``choice``: what was to be found besides the
+    :param model: the robot as it was known; ``selection``: what was to be found besides the
         inertial parameters.
     :param names: (P,) of the parameters, with ``units``; ``prior`` (P,) as the model has them.
     :param parameters: (P,) of all that agree with the base parameters, those nearest to the
@@ -38,7 +38,7 @@ class Estimate:
 
     method: str
     model: RobotModel
-    choice: Choice
+    selection: ParameterSelection
     names: tuple[str, ...]
     units: tuple[str, ...]
     prior: ndarray
@@ -85,7 +85,7 @@ class Estimate:
         """
         Return the efforts (N, nv) of a motion, every sample of it.
 
-        They pass the filter of the motion and, where the choice has a bandwidth, that one too.
+        They pass the filter of the motion and, where the selection has a bandwidth, that one too.
         """
         return self._regression(motion).predict(self.parameters)
 
@@ -96,7 +96,7 @@ class Estimate:
         return np.sqrt((error**2).mean(0)) / given.effort.std(0)
 
     def _regression(self, motion: Motion) -> Regression:
-        return regression(self.model, motion, replace(self.choice, decimate=1, moving=None))
+        return regression(self.model, motion, replace(self.selection, decimate=1, moving=None))
 
     def to_model(self) -> RobotModel:
         """
@@ -113,18 +113,18 @@ class Estimate:
     def with_friction(self) -> RobotModel:
         """Return the robot as it was known, with the friction and armature that were found."""
         found = replace(self.model, **self._friction())
-        if self.choice.armature:
+        if self.selection.armature:
             found = replace(found, armature=self.of_joints('armature'))
         return found
 
     def _friction(self) -> dict[str, Any]:
-        chosen = (self.choice.viscous, self.choice.coulomb, self.choice.static)
+        chosen = (self.selection.viscous, self.selection.coulomb, self.selection.static)
         backward = self.model.backward_friction.copy()
         fields: dict[str, Any] = {}
         for row, (kind, wanted) in enumerate(zip(FRICTION, chosen)):
             kind, wanted = ('Coulomb', chosen[1]) if row == 2 and not wanted else (kind, wanted)
             if wanted:
-                ways = (' forward', ' backward') if self.choice.directions else ('', '')
+                ways = (' forward', ' backward') if self.selection.directions else ('', '')
                 fields[f'{FRICTION[row].lower()}_friction'] = self.of_joints(kind + ways[0])
                 backward[row] = self.of_joints(kind + ways[1])
         return fields | {'backward_friction': backward}

@@ -8,19 +8,19 @@ from ..motion import Motion
 from .estimate import Estimate
 from .least_squares import TUNING, least_squares
 from .physical_consistency import consistent
-from .regression import USUAL, Choice, regression
+from .regression import USUAL, ParameterSelection, regression
 from .stribeck import friction_speeds
 
 METHODS = ('consistent', 'weighted', 'ordinary', *TUNING)
 
 
-def identify(model: RobotModel, motion: Motion, choice: Choice = USUAL,
+def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL,
              method: str = 'consistent', weight: float | None = None,
              speeds: bool = False) -> Estimate:
     """
     Estimate the parameters of a robot from its motion.
 
-    :param choice: what is to be found besides the inertial parameters, and from which samples.
+    :param selection: what is to be found besides the inertial parameters, and from which samples.
     :param method: 'consistent': all bodies can exist (:func:`~.physical_consistency.consistent`);
         'weighted', 'ordinary', 'huber', 'tukey': :func:`~.least_squares.least_squares`.
     :param weight: of the model, for 'consistent'; None: chosen by the data.
@@ -37,6 +37,6 @@ def identify(model: RobotModel, motion: Motion, choice: Choice = USUAL,
                                   value=weight, remedy='leave the weight out, or choose '
                                                        'consistent')
     if speeds:
-        model = friction_speeds(model, motion, choice).model
-    given = regression(model, motion, choice)
+        model = friction_speeds(model, motion, selection).model
+    given = regression(model, motion, selection)
     return consistent(given, weight) if method == 'consistent' else least_squares(given, method)

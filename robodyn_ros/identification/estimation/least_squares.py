@@ -49,19 +49,19 @@ def least_squares(given: Regression, method: str = 'weighted',
     - 'huber', 'tukey': besides, samples beyond some σ count less, or not at all (iteratively
       reweighted: Holland and Welsch 1977); σ from medians, which outliers do not move.
 
-    :param base: of this robot and choice; None: found here.
+    :param base: of this robot and selection; None: found here.
     :raises IdentificationError: too few samples, or parameters that this motion does not tell:
         it names them, or the joint that stood still.
     """
     if method not in ('ordinary', 'weighted', *TUNING):
         raise IdentificationError(f'no method {method!r}', name='method', value=method,
                                   remedy=f'choose ordinary, weighted, {", ".join(TUNING)}')
-    base = base or base_parameters(given.model, given.choice)
+    base = base or base_parameters(given.model, given.selection)
     check_told(given, base)
     found = solve(given, base, method)
     spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
     return Estimate(
-        method, given.model, given.choice, given.names, given.units, given.prior, given.joint,
+        method, given.model, given.selection, given.names, given.units, given.prior, given.joint,
         nearest(given, base, found.values), base, found.values, spread.matrix, found.sigma,
         spread.independent, found.condition)
 

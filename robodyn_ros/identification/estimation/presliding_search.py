@@ -12,7 +12,7 @@ from ..motion import Motion
 from .base_parameters import base_parameters
 from .least_squares import least_squares, solve
 from .presliding import friction, shares
-from .regression import SLOW, Choice, Regression, friction_columns, regression, thinner
+from .regression import SLOW, ParameterSelection, Regression, friction_columns, regression, thinner
 
 CHANCE = 1e-3       # with which what is none is taken for one
 SHORT = 10.0**np.arange(-4.0, -1.49, 0.125)     # [rad] that are tried; the last is too much
@@ -24,7 +24,8 @@ class Presliding:
     """
     What was found.
 
-    :param ways: [rad] as in :class:`~.regression.Choice`; none where they are not told from none.
+    :param ways: [rad] as in :class:`~.regression.ParameterSelection`; none where they are not
+        significant.
     :param notes: for a person.
     """
 
@@ -32,7 +33,8 @@ class Presliding:
     notes: tuple[str, ...]
 
 
-def find_presliding(model: RobotModel, motion: Motion, choice: Choice) -> Presliding:
+def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelection
+                    ) -> Presliding:
     """
     Return the ways, the same for all rotary joints, with which friction explains efforts best.
 
@@ -43,15 +45,15 @@ def find_presliding(model: RobotModel, motion: Motion, choice: Choice) -> Presli
     """
     ways: tuple[float, ...] = ()
     notes: list[str] = []
-    given = regression(model, motion, replace(choice, presliding=()))
-    base = base_parameters(model, given.choice)
+    given = regression(model, motion, replace(selection, presliding=()))
+    base = base_parameters(model, given.selection)
     count = least_squares(given, 'weighted', base).independent
     before = float(count @ np.log(solve(given, base, 'weighted').sigma))
     for tried, more, text in (
             (SHORT, 1, 'after a reversal friction turns round within some {:.2g} mrad'),
             (LONG, 1 + model.nv, 'besides, friction turns round within some {:.2g} mrad')):
-        given = regression(model, motion, replace(choice, presliding=(*ways, float(tried[0]))))
-        base = base_parameters(model, given.choice)
+        given = regression(model, motion, replace(selection, presliding=(*ways, float(tried[0]))))
+        base = base_parameters(model, given.selection)
         errors = [float(count @ np.log(solve(with_ways(given, motion, (*ways, way)), base,
                                              'weighted').sigma)) for way in tried.tolist()]
         best = int(np.argmin(errors))
@@ -68,14 +70,14 @@ def find_presliding(model: RobotModel, motion: Motion, choice: Choice) -> Presli
 
 def with_ways(given: Regression, motion: Motion, ways: tuple[float, ...]) -> Regression:
     """Return the regression of the motion with as many other ways; the rest is not made anew."""
-    model, choice = given.model, replace(given.choice, presliding=ways)
-    thin, matrix = thinner(motion, choice, True), given.matrix.copy()
+    model, selection = given.model, replace(given.selection, presliding=ways)
+    thin, matrix = thinner(motion, selection, True), given.matrix.copy()
     each = np.arange(model.nv)
     columns = [(10 * model.nb + k * model.nv, friction(unit, motion, ways))
-               for k, (*_, unit) in enumerate(friction_columns(model, choice))]
+               for k, (*_, unit) in enumerate(friction_columns(model, selection))]
     if len(ways) > 1:
         columns.append((given.names.index(f'{SLOW} {model.joint_names[0]}'),
                         shares(model, motion, ways[1])))
     for first, column in columns:
         matrix[:, each, first + each] = thin(column) * given.counted
-    return replace(given, choice=choice, matrix=matrix)
+    return replace(given, selection=selection, matrix=matrix)

@@ -26,7 +26,7 @@ REACH = 1.8         # periods of a cutoff: further away 1 % of what passed the l
 
 
 @dataclass(frozen=True)
-class Choice:
+class ParameterSelection:
     """
     What is to be found besides the inertial parameters; the rest is as the model says.
 
@@ -84,9 +84,9 @@ class Choice:
                                       name='static', value=True, remedy='choose both, or neither')
 
 
-USUAL = Choice()
+USUAL = ParameterSelection()
 # Besides the inertial parameters nothing is to be found: friction and armature are the model's
-KNOWN = Choice(viscous=False, coulomb=False, offset=False, armature=False)
+KNOWN = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Regression:
     """
 
     model: RobotModel
-    choice: Choice
+    selection: ParameterSelection
     names: tuple[str, ...]
     units: tuple[str, ...]
     prior: ndarray
@@ -159,7 +159,8 @@ def triangle(rows: ndarray) -> ndarray:
     return np.asarray(np.linalg.qr(rows, mode='r'))
 
 
-def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Regression:
+def regression(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL
+               ) -> Regression:
     """
     Return the linear system of a motion.
 
@@ -175,19 +176,19 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
             value=motion.joint_names, remedy=f'bring its columns into the order of the model: '
                                              f'{", ".join(model.joint_names)}')
     q, qd, qdd = motion.position, motion.velocity, motion.acceleration
-    like_efforts, thin = thinner(motion, choice, True), thinner(motion, choice, False)
+    like_efforts, thin = thinner(motion, selection, True), thinner(motion, selection, False)
     columns = [(f'{what} {link}', unit, -1) for link in model.link_names
                for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
     prior = [model.inertial_parameters]
     pieces = [like_efforts(Batch(model).regressor(q, qd, qdd))]
-    own = [(name, units, value, friction(of_unit, motion, choice.presliding))
-           for name, units, value, of_unit in friction_columns(model, choice)]
-    if len(choice.presliding) > 1:
+    own = [(name, units, value, friction(of_unit, motion, selection.presliding))
+           for name, units, value, of_unit in friction_columns(model, selection)]
+    if len(selection.presliding) > 1:
         own.append((f'{SLOW} {{}}', ('N·m', 'N'), np.zeros(model.nv),
-                    shares(model, motion, choice.presliding[1])))
-    if choice.offset:
+                    shares(model, motion, selection.presliding[1])))
+    if selection.offset:
         own.append(('offset {}', ('N·m', 'N'), np.zeros(model.nv), np.ones_like(q)))
-    if choice.armature:
+    if selection.armature:
         own.append(('armature {}', ('kg·m²', 'kg'), model.armature, qdd))
     slides = [kind == 'prismatic' for kind in model.joint_types]
     for name, units, value, column in own:
@@ -195,53 +196,54 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
                     for i, (joint, slide) in enumerate(zip(model.joint_names, slides))]
         prior.append(value)
         pieces.append(like_efforts(column)[:, :, None] * np.eye(model.nv))
-    known = friction(without(model, choice), motion, choice.presliding)
-    if not choice.armature:
+    known = friction(without(model, selection), motion, selection.presliding)
+    if not selection.armature:
         known += model.armature * qdd
     names, units, joint = zip(*columns)
-    k = choice.decimate
+    k = selection.decimate
     ends = np.cumsum([0, *(-(-(b - a) // k) for a, b in motion.segments)]).tolist()
-    counted = rows_that_count(motion, choice)
+    counted = rows_that_count(motion, selection)
     matrix = np.concatenate(pieces, axis=2)
     matrix[~counted] = 0.0
-    return Regression(model, choice, names, units, np.concatenate(prior), np.array(joint), matrix,
-                      thin(motion.effort) * counted, like_efforts(known) * counted,
+    return Regression(model, selection, names, units, np.concatenate(prior), np.array(joint),
+                      matrix, thin(motion.effort) * counted, like_efforts(known) * counted,
                       motion.rate / k, tuple(zip(ends, ends[1:])), counted)
 
 
-def rows_that_count(motion: Motion, choice: Choice) -> ndarray:
-    """Return the rows (N / decimate, nv) that ``choice.moving`` leaves, True for these."""
+def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:
+    """Return the rows (N / decimate, nv) that ``selection.moving`` leaves, True for these."""
     pieces = [np.zeros((0, len(motion.joint_names)), bool)]
-    periods = 1.0 / motion.cutoff + (1.0 / choice.bandwidth if choice.bandwidth else 0.0)
+    periods = 1.0 / motion.cutoff + (1.0 / selection.bandwidth if selection.bandwidth else 0.0)
     reach = int(np.ceil(REACH * periods * motion.rate))
     for a, b in motion.segments:
         left_out = np.zeros((b - a, len(motion.joint_names)), bool)
-        if choice.moving is not None:
-            left_out = binary_dilation(abs(motion.velocity[a:b]) < choice.moving,
+        if selection.moving is not None:
+            left_out = binary_dilation(abs(motion.velocity[a:b]) < selection.moving,
                                        np.ones((2 * reach + 1, 1), bool), border_value=1)
-        pieces.append(~left_out[::choice.decimate])
+        pieces.append(~left_out[::selection.decimate])
     return np.concatenate(pieces)
 
 
-def thinner(motion: Motion, choice: Choice, computed: bool) -> Callable[[ndarray], ndarray]:
+def thinner(motion: Motion, selection: ParameterSelection, computed: bool
+            ) -> Callable[[ndarray], ndarray]:
     """
     Return what filters and decimates an array (N, ...), each segment for itself.
 
     :param computed: from the positions, so that it has yet to pass the filter of the motion.
     """
     filters = [LowPass(motion.cutoff, motion.order, motion.rate)] if computed else []
-    if choice.bandwidth is not None:
-        if not 0.0 < choice.bandwidth < motion.rate / 2:
+    if selection.bandwidth is not None:
+        if not 0.0 < selection.bandwidth < motion.rate / 2:
             raise IdentificationError(
-                f'the bandwidth is {choice.bandwidth!r}', name='bandwidth',
-                value=choice.bandwidth, remedy=f'give a frequency between 0 and half the rate, '
+                f'the bandwidth is {selection.bandwidth!r}', name='bandwidth',
+                value=selection.bandwidth, remedy=f'give a frequency between 0 and half the rate, '
                                                f'{motion.rate / 2:g} Hz')
-        filters.append(LowPass(choice.bandwidth, motion.order, motion.rate))
+        filters.append(LowPass(selection.bandwidth, motion.order, motion.rate))
         least = filters[-1].settling
         if any(b - a <= least for a, b in motion.segments):
             raise IdentificationError(
                 f'a stretch without a gap has less than {least + 1} samples', name='bandwidth',
-                value=choice.bandwidth, remedy='leave short stretches out, or filter less')
+                value=selection.bandwidth, remedy='leave short stretches out, or filter less')
 
     def thin(array: ndarray) -> ndarray:
         pieces = []
@@ -249,12 +251,12 @@ def thinner(motion: Motion, choice: Choice, computed: bool) -> Callable[[ndarray
             piece = array[a:b]
             for low_pass in filters:
                 piece = low_pass(piece)
-            pieces.append(piece[::choice.decimate])
+            pieces.append(piece[::selection.decimate])
         return np.concatenate(pieces or [array[:0]])
     return thin
 
 
-def friction_columns(model: RobotModel, choice: Choice
+def friction_columns(model: RobotModel, selection: ParameterSelection
                      ) -> list[tuple[str, tuple[str, str], ndarray, RobotModel]]:
     """
     Return name, units, value in the model, and a model with a unit of it, of each coefficient.
@@ -266,15 +268,15 @@ def friction_columns(model: RobotModel, choice: Choice
     forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
     backward = model.backward_friction
     found = []
-    for row, chosen in enumerate((choice.viscous, choice.coulomb, choice.static)):
+    for row, chosen in enumerate((selection.viscous, selection.coulomb, selection.static)):
         if not chosen:
             continue
         unit = nothing.copy()
         unit[row] = ones
-        if row == 1 and not choice.static:
+        if row == 1 and not selection.static:
             unit[2] = ones
         units = (('N·m·s/rad', 'N·s/m') if row == 0 else ('N·m', 'N'))
-        if choice.directions:
+        if selection.directions:
             found += [(f'{FRICTION[row]} {{}} forward', units, forward[row],
                        with_friction(model, unit, nothing)),
                       (f'{FRICTION[row]} {{}} backward', units, backward[row],
@@ -291,9 +293,9 @@ def with_friction(model: RobotModel, forward: ndarray, backward: ndarray) -> Rob
                    static_friction=forward[2].copy(), backward_friction=backward.copy())
 
 
-def without(model: RobotModel, choice: Choice) -> RobotModel:
+def without(model: RobotModel, selection: ParameterSelection) -> RobotModel:
     """Return the model without the friction that is to be found."""
-    chosen = np.array([choice.viscous, choice.coulomb, choice.coulomb])[:, None]
+    chosen = np.array([selection.viscous, selection.coulomb, selection.coulomb])[:, None]
     forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
     return with_friction(model, np.where(chosen, 0.0, forward),
                          np.where(chosen, 0.0, model.backward_friction))

@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 from numpy import ndarray
 
-from ...errors import IdentificationError
+from ...errors import Argument, IdentificationError, Remedy
 from ...model.robot import RobotModel
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -91,20 +91,21 @@ def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
     for i, name in enumerate(model.joint_names):
         if not np.isfinite([lower[i], upper[i]]).all():
             _refuse(name, 'no position limits', (lower[i], upper[i]),
-                    f'give the range that it may use: --range {name}=-3.1:3.1, or ranges=')
+                    ('give the range that it may use: ',
+                     Argument('ranges', {name: (-3.1, 3.1)})))
         if not upper[i] > lower[i]:
             _refuse(name, 'no room between its position limits', (lower[i], upper[i]),
                     'lock it')
         if not 0.0 < fastest[i] < np.inf:
             _refuse(name, f'the velocity limit {fastest[i]:g}', float(fastest[i]),
-                    f'say how fast it may be: --velocity-limit {name}=1.0, or velocity=')
+                    ('give its velocity limit: ', Argument('velocity', {name: 1.0})))
         if np.isinf(model.effort_limit[i]) and np.isinf(hardest[i]):
             _refuse(name, 'neither an effort nor an acceleration limit', np.inf,
-                    f'give one of acceleration: --acceleration {name}=5.0, or acceleration=')
+                    ('give an acceleration limit: ', Argument('acceleration', {name: 5.0})))
     middle, half = (lower + upper) / 2, shares.position * (upper - lower) / 2
     return Limits(middle - half, middle + half, shares.velocity * fastest, hardest,
                   shares.effort * model.effort_limit)
 
 
-def _refuse(name: str, problem: str, value: object, remedy: str) -> NoReturn:
+def _refuse(name: str, problem: str, value: object, remedy: Remedy) -> NoReturn:
     raise IdentificationError(f'joint {name}: {problem}', name=name, value=value, remedy=remedy)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...dynamics import Dynamics
-from ...errors import IdentificationError
+from ...errors import Argument, IdentificationError, Placeholder
 from .base_regressor import BaseRegressor
 from .criteria import Criterion, Quality, of_matrix, quality
 from .fourier import Fourier
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PER_WAVE, EVERY, PER_WAVE_CHECK = 24, 2, 400
 STEP = 1e-6             # of the velocity limit, for the slope of friction
 SHRINK, SMALLEST = 0.98, 0.1
+ELSEWHERE = Argument('pose', tuple(map(Placeholder, ('V1', 'V2', '...'))))
 MOST_WATCHED = 40       # more times to look for collisions, at once
 
 
@@ -72,13 +73,14 @@ class MotionCost:
             if not limits.lower[i] < pose[i] < limits.upper[i]:
                 raise IdentificationError(
                     f'joint {name} starts at {pose[i]:.6g}', name=name, value=float(pose[i]),
-                    remedy=f'start between {limits.lower[i]:.6g} and {limits.upper[i]:.6g}, its '
-                           'range less the margin: --at V1,V2,...')
+                    remedy=(f'start between {limits.lower[i]:.6g} and {limits.upper[i]:.6g}, its '
+                            'range less the margin: ', ELSEWHERE))
             if not weight[i] < limits.effort[i]:
                 raise IdentificationError(
                     f'joint {name} bears {weight[i]:.4g} N·m or N at the start', name=name,
-                    value=float(weight[i]), remedy=f'start where it bears less than the '
-                    f'{limits.effort[i]:.4g} allowed: --at V1,V2,..., or allow more')
+                    value=float(weight[i]), remedy=(
+                        f'start where it bears less than the {limits.effort[i]:.4g} allowed: ',
+                        ELSEWHERE, ', or allow more'))
 
     def __call__(self, coefficients: ndarray, criterion: Criterion, weight: float
                  ) -> tuple[float, ndarray]:

@@ -13,12 +13,12 @@ from numpy import ndarray
 from scipy.optimize import minimize
 
 from ...dynamics import Dynamics
-from ...errors import IdentificationError
+from ...errors import Argument, IdentificationError
 from .base_regressor import BaseRegressor
 from .criteria import Criterion, Quality, little_information, smooth_condition
 from .fourier import Fourier
 from .motion_limits import Limits
-from .objective import SMALLEST, MotionCost, Usage
+from .objective import ELSEWHERE, SMALLEST, MotionCost, Usage
 
 if TYPE_CHECKING:
     from .collisions import Collisions
@@ -144,7 +144,8 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
     if (chosen := motions[best]) is None:
         raise IdentificationError(
             f'none of {starts} motions keeps the limits and touches nothing', name='starts',
-            value=starts, remedy='start at a pose with more room, with --at, or try more --starts')
+            value=starts, remedy=('start at a pose with more room: ', ELSEWHERE, ', or try more: ',
+                                  Argument('starts', 2 * starts)))
     return Excitation(model.joint_names, series, chosen, pose, criterion, tuple(attempts), best,
                       regressor.names, cost.usage(chosen), limits, tuple(_notes(collisions)))
 

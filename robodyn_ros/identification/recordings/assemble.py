@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ...errors import RecordingError
+from ...errors import Argument, RecordingError
 from ...model.robot import RobotModel
 from . import units as of_units
 from .columns import Columns, Found, by_count, by_header, by_map
@@ -39,8 +39,9 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
     found = _find(table, headers, joints, wishes)
     if 'position' not in found.columns:
         raise RecordingError(f'{source} has no positions', name='position', value=headers,
-                             remedy="say which columns they are: columns={'position': 'q{i}'}; "
-                                    f'there are {_few(headers)}')
+                             remedy=('name the columns: ',
+                                     Argument('columns', {'position': 'q{i}'}),
+                                     f'; there are {_few(headers)}'))
     notes = list(table.notes)
     names = tuple(name for name in joints if name in found.columns['position'])
     units = _units(found, wishes.units, names)
@@ -138,15 +139,15 @@ def _time(table: Table, found: Found, source: str, units: Units,
     if found.time is None:
         raise RecordingError(f'{source} has no column of time', name='time',
                              value=list(table.columns),
-                             remedy="say which it is (columns={'time': 't'}), or give the rate "
-                                    f'at which it was recorded (rate=500.0); there are '
-                                    f'{_few(list(table.columns))}')
+                             remedy=('name it (', Argument('columns', {'time': 't'}),
+                                     '), or give the sample rate (', Argument('rate', 500.0),
+                                     f'); there are {_few(list(table.columns))}'))
     stamps = table.columns[found.time]
     if not np.isfinite(stamps).any():
         raise RecordingError(f'the column {found.time} of {source} holds no number'
                              + table.told(found.time), name='time', value=found.time,
-                             remedy='write the time in seconds, or give the rate at which it was '
-                                    'recorded (rate=500.0)')
+                             remedy=('write the time in seconds, or give the sample rate (',
+                                     Argument('rate', 500.0), ')'))
     if found.fraction is not None:
         return stamps + 1e-9 * table.columns[found.fraction], \
             [f'time in s and ns: {found.time}, {found.fraction}']

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...errors import RecordingError, UnknownNameError
+from ...errors import Argument, RecordingError, UnknownNameError
 from . import headers as of_headers
 from . import units as of_units
 from .headers import FRACTIONS, STAMPS, WORDS
@@ -135,9 +135,9 @@ def by_count(headers: Sequence[str], joints: Sequence[str], timed: bool) -> Foun
         raise RecordingError(
             f'the table has no header and {len(headers)} columns', name='columns',
             value=len(headers),
-            remedy=f'say which is what by their numbers, which begin at 0, for instance '
-                   f"columns={{'time': 0, 'position': '{_range(first, n)}', 'effort': "
-                   f"'{_range(first + n, n)}'}}" if len(headers) > 1 else
+            remedy=('give their numbers, which begin at 0, for instance ', Argument('columns', {
+                'time': 0, 'position': _range(first, n), 'effort': _range(first + n, n)}))
+            if len(headers) > 1 else
             'it needs time, positions and efforts side by side, one sample a line')
     for k, quantity in enumerate(WORDS):
         at = first + k * n
@@ -185,7 +185,7 @@ def _take(into: dict, ranks: dict, key: tuple[str, object], place: object, rank:
         raise RecordingError(
             f'columns {into[place]!r} and {header!r} could both be the {key[0]} of {key[1]}',
             name=str(header), value=(into[place], header),
-            remedy=f"say which it is, for instance columns={{'{key[0]}': 'q{{i}}'}}")
+            remedy=('name it, for instance ', Argument('columns', {str(key[0]): 'q{i}'})))
     if key not in ranks or rank < ranks[key]:
         into[place], ranks[key] = header, rank
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import RecordingError, UnknownNameError
+from ...errors import Argument, Placeholder, RecordingError, UnknownNameError
 from ...extras import pip_install_extra
 from ...model.robot import RobotModel
 from .headers import by_number
@@ -83,8 +83,9 @@ def _names(messages: list[tuple[int, Any]], model: RobotModel, given: Sequence[s
         return known, ['joints by number: ' + ', '.join(f'{a} → {b}' for a, b in known.items())]
     raise RecordingError(
         f'{source} has none of the joints of the model', name=model.joint_names[0],
-        value=tuple(names), remedy=f'it has {", ".join(names) or "no names"}: give those that are '
-                                   f'{", ".join(model.joint_names)} (joint_names=(...))')
+        value=tuple(names), remedy=(
+            f'it has {", ".join(names) or "no names"}: give those that are '
+            f'{", ".join(model.joint_names)} (', Argument('joint_names', Placeholder('...')), ')'))
 
 
 def _storage(path: Path) -> Path:
@@ -116,8 +117,8 @@ def _topic(reader: Any, model: RobotModel, wanted: str | None, path: Path) -> st
         if len(ours) != 1:
             raise RecordingError(
                 f'{path.name} has {len(states)} topics of {STATE_TYPE}', name=str(path),
-                value=states, remedy=f'say which is meant, topic={states[0]!r}, of '
-                                     f'{", ".join(states)}')
+                value=states, remedy=('choose one, ', Argument('topic', states[0]),
+                                      f', of {", ".join(states)}'))
         return ours[0]
     return states[0]
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...errors import RecordingError
+from ...errors import Argument, RecordingError, Remedy
 from .recording import Recording
 
 QUANTITIES = ('position', 'velocity', 'effort')
@@ -27,7 +27,7 @@ def check_target(path: Path, overwrite: bool) -> None:
     if path.suffix.lower() not in WRITERS:
         _refuse(path, 'is no kind of file that is written', f'end it in {" or ".join(WRITERS)}')
     if path.exists() and not overwrite:
-        _refuse(path, 'is there already', 'give another name, or --overwrite')
+        _refuse(path, 'is there already', ('give another name, or ', Argument('overwrite', True)))
     if not path.parent.is_dir():
         _refuse(path, 'would be in a folder that is not there', f'make {path.parent}')
     if path.is_dir() or not os.access(path.parent, os.W_OK):
@@ -90,5 +90,5 @@ def _csv(file: BinaryIO, recording: Recording) -> None:
 WRITERS: dict[str, Callable[[BinaryIO, Recording], None]] = {'.npz': _npz, '.csv': _csv}
 
 
-def _refuse(path: Path, problem: str, remedy: str) -> None:
+def _refuse(path: Path, problem: str, remedy: Remedy) -> None:
     raise RecordingError(f'{path} {problem}', name=str(path), remedy=remedy)
