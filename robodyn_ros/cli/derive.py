@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from ..catalog.robots import choose
+from ..catalog.robots import load_robot
 from ..errors import ArgumentError
 from ..lagrange import derive, latex, text
 from ..lagrange.report import WIDTH
@@ -22,7 +22,7 @@ def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | No
     """Derive and print; return 1 if the formulas are not to be trusted."""
     source: RobotModel | str = robot
     if rows_path(robot) is None:
-        source = choose(robot, locked, (), root=root, tip=tip).model
+        source = load_robot(robot, locked, (), root=root, tip=tip).model
     elif locked or root or tip:
         raise ArgumentError(f'{robot!r} has DH rows', name='robot', value=robot,
                             remedy='leave out --locked, --root and --tip, they are for a URDF')

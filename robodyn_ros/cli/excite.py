@@ -14,7 +14,7 @@ from rich.console import Console, Group
 from rich.progress import Progress
 from rich.table import Table
 
-from ..catalog.robots import Robot
+from ..catalog.robots import CatalogRobot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
 from ..extras import pip_install
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FINE = 5        # points of the picture for each of the trajectory
 
 
-def run(robot: Robot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
+def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
         ground: float | None, clearance: float, approach: float, repeat: int) -> None:
@@ -70,7 +70,7 @@ def run(robot: Robot, out: Console, *, output: Path, picture: Path | None, serie
     out.print(f'picture: {picture or output.with_suffix(".png")}')
 
 
-def _collisions(robot: Robot, kind: str, clearance: float, ground: float | None
+def _collisions(robot: CatalogRobot, kind: str, clearance: float, ground: float | None
                 ) -> tuple['Collisions | None', str]:
     """Return what finds collisions, if anything, and a line about it."""
     if kind not in (*KINDS, 'none'):
@@ -129,7 +129,7 @@ def _report(found: Excitation, shares: Shares, why: str) -> Group:
     return Group(attempts, usage, *lines)
 
 
-def _units(robot: Robot) -> tuple[str, str]:
+def _units(robot: CatalogRobot) -> tuple[str, str]:
     kinds = {kind == 'prismatic' for kind in robot.model.joint_types}
     return ('rad | m', 'N·m | N') if len(kinds) > 1 else (
         ('m', 'N') if kinds.pop() else ('rad', 'N·m'))

@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..catalog.robots import Robot
+from ..catalog.robots import CatalogRobot
 from ..errors import ArgumentError
 from ..identification.data_checks.data_issue import DataIssue, by_kind
 from ..identification.estimation.payload import Payload, find_payload
@@ -42,7 +42,8 @@ def read_options(columns: Iterable[str], units: Iterable[str], rate: float | Non
             or None, 'rate': rate, 'topic': topic or None, 'joint_names': names or None}
 
 
-def recording_of(path: Path, robot: Robot, reading: Mapping[str, Any], out: Console) -> Recording:
+def recording_of(path: Path, robot: CatalogRobot, reading: Mapping[str, Any], out: Console
+                 ) -> Recording:
     """
     Return the recording of a robot, and print how it was read.
 
@@ -100,7 +101,7 @@ def _factor(value: Any) -> Any:
         return value
 
 
-def run(path: Path, robot: Robot, reading: dict[str, Any], options: PipelineOptions,
+def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: PipelineOptions,
         output: Path, out: Console, words: Sequence[str]) -> None:
     """Identify the robot, print notes, issues and results, and write the files."""
     source = Source(path, robot.model, _text(robot.path), reading)
@@ -128,7 +129,7 @@ def _text(path: Path) -> str:
                             remedy='save it as UTF-8') from None
 
 
-def validate(robot: Robot, recording: Recording, friction: Path | None, delay: float,
+def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, delay: float,
              options: PreparationOptions, out: Console) -> None:
     """Print how well a model predicts a recording."""
     motion = _checked(recording, robot, options, out)
@@ -140,8 +141,8 @@ def validate(robot: Robot, recording: Recording, friction: Path | None, delay: f
     out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
 
 
-def payload(robot: Robot, recording: Recording, frame: str, friction: Path | None, delay: float,
-            options: PreparationOptions, out: Console) -> None:
+def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
+            delay: float, options: PreparationOptions, out: Console) -> None:
     """Print what is in the hand, as parameters of the controller."""
     motion = _checked(recording, robot, options, out)
     model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
@@ -156,7 +157,7 @@ def payload(robot: Robot, recording: Recording, frame: str, friction: Path | Non
               f'payload_com: [{com}]')
 
 
-def _checked(recording: Recording, robot: Robot, options: PreparationOptions, out: Console
+def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console
              ) -> Motion:
     """Return the checked motion, and print notes and issues."""
     motion, notes, issues = checked_motion(recording, robot.model, options)

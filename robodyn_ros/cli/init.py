@@ -7,13 +7,13 @@ from typing import Any
 
 from rich.console import Console
 
-from ..catalog.robots import Robot
+from ..catalog.robots import CatalogRobot
 from ..control.settings import Settings
 from ..errors import ArgumentError
 from ..nodes.controller_file import controller_file, missing, parameters
 
 
-def run(robot: Robot, given: dict[str, Any], console: Console, *, output: Path,
+def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output: Path,
         settings: Settings, force: bool) -> None:
     """
     Write the file and say what is missing.

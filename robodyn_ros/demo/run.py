@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..catalog.robots import Robot, description, write_parameters
+from ..catalog.robots import CatalogRobot, write_parameters
 from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..jit import cache_directory
@@ -85,7 +85,7 @@ def environment(output: Path) -> dict[str, str]:
             'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
-def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
+def parameters(robot: CatalogRobot) -> dict[str, dict[str, Any]]:
     """Return the parameters of both nodes: those of the robot, and what the demo needs."""
     own: dict[str, dict[str, Any]] = {
         'simulator': {'publish_description': True, 'brakes': True, 'joint_damping': 0.0},
@@ -93,10 +93,11 @@ def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
-def save_gains(robot: Robot, output: Path) -> Path:
+def save_gains(robot: CatalogRobot, output: Path) -> Path:
     """Write the gains and limits of the demo as a parameter file for the controller alone."""
     file = output / f'{robot.name}_controller.yaml'
-    values = description(robot) | controller_file.parameters(robot.model, robot.pose, Settings())
+    values = robot.urdf_parameters() | controller_file.parameters(robot.model, robot.pose,
+                                                                  Settings())
     file.write_text(controller_file.controller_file(robot.model, values, robot.pose,
                                                     robot.source))
     return file
@@ -116,7 +117,7 @@ def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
         libraries()
 
 
-def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) -> int:
+def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False) -> int:
     """
     Run the demo and say what came of it.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..catalog.robots import Robot
+from ..catalog.robots import CatalogRobot
 from ..control.dtypes import MODES
 from ..control.settings import Settings
 from ..control.suggested_gains import suggest
@@ -53,7 +53,7 @@ class Scenario:
     :param step: ``step(text, seconds)`` is entered for each step, for a progress bar.
     """
 
-    def __init__(self, robot: Robot, dynamics: Dynamics, conductor: Conductor, times: Times,
+    def __init__(self, robot: CatalogRobot, dynamics: Dynamics, conductor: Conductor, times: Times,
                  step: Callable[[str, float], AbstractContextManager]):
         self.robot, self.dynamics, self.conductor = robot, dynamics, conductor
         self.times, self.step = times, step

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from exciting import motion, noisy, with_joints
 
-from robodyn_ros.cli.identify import ways
+from robodyn_ros.cli.identify import distances
 from robodyn_ros.errors import ArgumentError, IdentificationError
 from robodyn_ros.identification import ParameterSelection, identify
 from robodyn_ros.identification.estimation.friction_refit import with_smooth_friction
@@ -89,10 +89,10 @@ def test_what_a_controller_gets(spatial):
 
 
 def test_words():
-    assert ways('--presliding', 'auto') is None and ways('--presliding', 'none') == ()
-    assert ways('--presliding', '0.002,0.3') == (0.002, 0.3)
+    assert distances('--presliding', 'auto') is None and distances('--presliding', 'none') == ()
+    assert distances('--presliding', '0.002,0.3') == (0.002, 0.3)
     with pytest.raises(ArgumentError):
-        ways('--presliding', 'late')
+        distances('--presliding', 'late')
     for wrong in ((0.0,), (-1.0,), (np.nan,), (0.1, 0.2, 0.3)):
         with pytest.raises(IdentificationError):
             ParameterSelection(presliding=wrong)

@@ -142,8 +142,9 @@ def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
         remedy: Remedy = (
             'it is in thousandths: ', in_units('effort', 'mN·m', thousandths, told)
         ) if name in thousandths else (
-            'give its unit or factor to SI, of all or joint by joint: ',
-            Argument('units', {'effort': 0.12}), '; of currents (A) that is the N·m of an ampere')
+            'give its unit or factor to SI, for all joints or each: ',
+            Argument('units', {'effort': 0.12}),
+            "; for currents ('A') the torque constant in N·m/A")
         yield DataIssue(
             'effort unit', name, f'the effort of {name} is {size:.4g} times what the '
             f'model needs', remedy, size)
