@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The subcommands of `robodyn`; each imports what it needs when it runs."""
+"""Subcommands of `robodyn`; each imports what it needs when it runs."""
 
 from pathlib import Path
 from typing import Annotated

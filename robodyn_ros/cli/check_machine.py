@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this machine can run the loop, how fast, and what would make it better."""
+"""Subcommand `check-machine`: loop rates that this machine sustains."""
 
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -59,7 +59,7 @@ def run(seconds: float, out: Console) -> None:
 
 
 def _levels() -> list[Level]:
-    """What can be had on this machine."""
+    """Return the levels of tuning that this machine grants."""
     plain = Level('plain', 'no parameter set', Scheduling(), 0.0)
     granted = {name: value for name, value in vars(ALL).items()
                if value and not system_checks.attempt(Scheduling(**{name: value})).refused}

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The equation of motion of a robot that a person names, on a terminal or in a file."""
+"""Subcommand `derive`: equations of motion in closed form."""
 
 from collections.abc import Mapping
 

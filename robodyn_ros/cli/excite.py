@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An exciting motion for a robot that a person names: a table, a file to play, and a picture."""
+"""Subcommand `excite`: an exciting trajectory, its table and its picture."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`robodyn init`: a parameter file for the controller of a robot."""
+"""Subcommand `init`: a parameter file for the controller of a robot."""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The report of `robodyn inspect`: a robot as tables that fit a terminal of 80 columns."""
+"""Subcommand `inspect`: tables of a robot that fit a terminal of 80 columns."""
 
 from math import inf, isinf
 
@@ -60,7 +60,7 @@ def _bodies(model: RobotModel) -> Table:
 
 
 def _type(model: RobotModel, i: int) -> str:
-    """How the joint above body i moves, and, if it is not on its own, by which law."""
+    """Return the joint type above body i and, for a mimic joint, its law."""
     kind, leader = model.body_joint_types[i], model.joint_names[model.driver[i]]
     if leader == model.body_joint_names[i]:
         return kind

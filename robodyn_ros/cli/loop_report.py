@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How a control loop kept its time, from its recording."""
+"""Subcommand `loop-report`: timing of a control loop from its log."""
 
 from importlib.util import find_spec
 from pathlib import Path

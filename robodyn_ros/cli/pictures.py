@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures that a command leaves where --picture says."""
+"""Writing of pictures to the file of --picture."""
 
 from pathlib import Path
 from typing import Any

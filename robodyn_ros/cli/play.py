@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`robodyn play` and `robodyn record`: the topics of a robot, and files."""
+"""Subcommands `play` and `record`: trajectories and joint states of a running robot."""
 
 import time
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What happened before a fault, from a recording of the flight recorder, computed once more."""
+"""Subcommand `replay`: recomputation of the cycles before a fault."""
 
 from datetime import datetime, timezone
 from importlib.util import find_spec
@@ -66,7 +66,7 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console) -> None:
 
 
 def _said(flown: Flown, agreement: Agreement, same_code: bool) -> list[str]:
-    """How the recomputed cycles compare."""
+    """Return how the recomputed cycles compare with the recorded ones."""
     a, names = agreement, flown.model.joint_names
     if a.same == a.cycles:
         lines = [f'recomputed: all {a.cycles} cycles agree bit by bit']

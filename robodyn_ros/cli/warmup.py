@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Compile a robot's code ahead of use, and see how long the next start will take.
+Subcommand `warmup`: compilation ahead of use, and start-up times.
 
-`python -m robodyn_ros.cli.warmup URDF NAME ...` is the worker: a process of its own, so that what
-it measures is a start from nothing. It prints a line of JSON for each thing that it has loaded.
+`python -m robodyn_ros.cli.warmup URDF NAME ...` is the worker: a new process, so that it measures
+a start from nothing. It prints a line of JSON for each function that it has loaded.
 """
 
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS side of the demo: it asks the two nodes what a person would, and listens."""
+"""ROS client of the demo: services, topics and diagnostics of both nodes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The trajectory every control law has to follow: smooth, through the whole arm, within limits."""
+"""Reference trajectory of the demo: smooth, within limits, the same for all control laws."""
 
 import numpy as np
 from numpy import ndarray

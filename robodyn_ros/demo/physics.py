@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What physics says should happen, before it is measured: falls, pushes, gains, friction."""
+"""Predictions that the measurements of the demo are compared with."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ LEVER = 1e-3                # m: a force with less does not move a joint
 
 
 def moved_by_gravity(dynamics: Dynamics, pose: ndarray) -> bool:
-    """Whether an arm that nothing holds leaves ``pose``: friction may hold it."""
+    """Return whether an arm that nothing holds leaves ``pose``: friction may hold it."""
     model, g = dynamics.model, dynamics.gravity(pose)
     held = np.clip(g, -model.static_friction, model.static_friction)
     acceleration = dynamics.forward_dynamics(pose, np.zeros(model.nv), held)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The two nodes as processes: started together, watched, ended in order, never left behind."""
+"""Processes of both nodes: start, supervision and orderly end."""
 
 import ctypes
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states written down as they come, on a thread that costs next to nothing."""
+"""Recorder of joint states in a thread of its own."""
 
 import threading
 import time

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo has measured, and whether it is what physics asks for."""
+"""Measurements of the demo and their checks."""
 
 from dataclasses import dataclass, field
 from math import nan

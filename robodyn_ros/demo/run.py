@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo from beginning to end: two nodes, a conductor, tables and a picture."""
+"""Demo from start to end: nodes, scenario, tables and picture."""
 
 import os
 import sys

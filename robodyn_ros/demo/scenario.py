@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of the demo and their checks: fall, float, push, one trajectory in three modes."""
+"""Scenario of the demo: free fall, gravity compensation, push and trajectories."""
 
 import time
 from collections.abc import Callable
@@ -159,7 +159,7 @@ class Scenario:
         conductor.set_parameters('simulator', {'joint_damping': 0.0})
 
     def follow(self, mode: str) -> Tracking:
-        """The trajectory, from the initial pose, under one control law."""
+        """Follow the trajectory from the initial pose under one control law."""
         conductor = self.conductor
         conductor.change_state('deactivate')
         conductor.trigger('simulator/reset')

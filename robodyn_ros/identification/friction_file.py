@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The friction that was found, as a parameter file of the controller."""
+"""Friction parameters as a parameter file of the controller."""
 
 from collections.abc import Sequence
 from dataclasses import replace

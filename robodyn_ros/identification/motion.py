@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded motion as every part of the identification takes it: equidistant, SI, filtered."""
+"""Prepared motion: equidistant samples in SI units, filtered."""
 
 from dataclasses import dataclass, replace
 from math import inf

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well a model predicts the efforts of a motion that nothing was fitted to."""
+"""Validation of a model on a motion that it was not fitted to."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether formulas say what the recursive Newton-Euler algorithm says, at random states."""
+"""Numerical check of formulas against recursive Newton-Euler inverse dynamics."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From an arm to its equations of motion in closed form, checked."""
+"""Derivation of the equations of motion of an arm, with their check."""
 
 from dataclasses import dataclass
 from functools import cached_property

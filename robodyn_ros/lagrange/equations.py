@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Equations of motion from energies alone: τ = M(q) q̈ + B(q) [q̇q̇] + C(q) [q̇²] + g(q).
+Equations of motion from the energies: τ = M(q) q̈ + B(q) [q̇q̇] + C(q) [q̇²] + g(q).
 
 With T = ½ q̇ᵀ M(q) q̇ and U(q), Lagrange's equations d/dt ∂T/∂q̇ - ∂T/∂q + ∂U/∂q = τ leave, for row
 k, Σ Γ_kij q̇_i q̇_j with Christoffel's symbols Γ_kij = ½ (∂M_ki/∂q_j + ∂M_kj/∂q_i - ∂M_ij/∂q_k):

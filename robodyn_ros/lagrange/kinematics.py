@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where every body of an arm is, as polynomials in the cosines and sines of its angles."""
+"""Forward kinematics as polynomials in the cosines and sines of the joint angles."""
 
 from dataclasses import dataclass
 

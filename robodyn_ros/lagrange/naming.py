@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Symbols for an arm that was given in numbers: what is not zero gets a name.
+Symbols for a numerical model: every parameter that is not zero gets a name.
 
 m_i are masses, l_i lengths, g gravity; I_xxi ... moments and products of inertia about the centre
 of mass, J_i rotor inertias. Where body i has several lengths, l_xi is the distance of the next

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas in writing: for a terminal, with or without Unicode, and for LaTeX."""
+"""Printing of formulas in Unicode, in ASCII and in LaTeX."""
 
 import re
 from dataclasses import dataclass

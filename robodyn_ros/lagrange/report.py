@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Everything about a derivation that a person wants to read: in a terminal, or in LaTeX."""
+"""Report of a derivation for a terminal or in LaTeX."""
 
 import textwrap
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An arm whose numbers are symbols: what the energies are written down from."""
+"""Symbolic model of an arm: kinematics and inertia in symbols."""
 
 import re
 from collections.abc import Mapping
@@ -99,7 +99,7 @@ def exact(x: float) -> sp.Rational:
 
 
 def cos_sin(angle: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Cosine and sine, exact of multiples of pi/2 and of symbols, else numbers."""
+    """Return cosine and sine, exact for multiples of pi/2 and of symbols, else numbers."""
     if angle.free_symbols:
         return sp.cos(angle), sp.sin(angle)
     quarters = float(angle) / (sp.pi / 2).evalf()

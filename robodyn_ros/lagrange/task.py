@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Task space: the equation of motion as seen by a frame of the arm, in that frame's own axes.
+Task-space equation of motion in the axes of a frame of the arm.
 
 With ẋ = J(q) q̇, the velocity of the frame's origin and its angular velocity in its own axes, and ẍ
 the rate of change of these numbers, τ = Jᵀ (M_x ẍ + V_x + G_x) where M_x = J⁻ᵀ M J⁻¹,

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Quotients of formulas in lowest terms: (c_1 - c_2 c_12) / s_2 is s_12.
+Division of trigonometric polynomials: (c_1 - c_2 c_12) / s_2 is s_12.
 
 Cosines and sines of whole multiples of the coordinates are Laurent polynomials in e^{iq}: there
 division either leaves a remainder or does not.

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether columns were read as what they are: other units, orders and directions are tried."""
+"""Test of other units, column orders and directions that would explain the efforts better."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

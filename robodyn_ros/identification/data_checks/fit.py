@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well recorded efforts follow the model: joint by joint, whatever their sign and scale."""
+"""Fit of recorded efforts to the model's, joint by joint, whatever their sign and scale."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,7 +93,7 @@ class Fit:
         return found, np.array([1 - rest / w if w > 0 else 0.0 for w in without])
 
     def dissipated(self, j: int, found: ndarray) -> float:
-        """Mean power that friction takes from joint j [W], given its coefficients."""
+        """Return the mean power that friction takes from joint j [W], given its coefficients."""
         friction = self.columns(j)[:, 1:3] @ found[1:3]
         return float(np.mean(self.states.velocity[:, j] * friction))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which joints a model can be trusted with, though its masses are wrong as those of URDFs are."""
+"""Robustness of model predictions to errors of mass and inertia, joint by joint."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be right in a motion by the laws of mechanics: units, signs, orders, gravity."""
+"""Checks of a motion against rigid-body dynamics: units, signs, orders and gravity."""
 
 from collections.abc import Iterator
 
@@ -59,7 +59,7 @@ def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit:
 
 
 def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
-    """Efforts without the part that gravity asks for."""
+    """Yield joints whose efforts lack gravity."""
     lacking, loaded = [], []
     for j in np.flatnonzero(known.gravity).tolist():
         gravity = fit.gravity[:, j]
@@ -99,7 +99,7 @@ def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Da
 
 
 def _signs(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
-    """Efforts that drive what they should hold, or friction that feeds the motion."""
+    """Yield joints whose efforts, or friction, have the wrong sign."""
     unit = _unit(fit, known)
     for j, name in enumerate(model.joint_names):
         found, shares = fit.coefficients(j)
@@ -124,9 +124,9 @@ def _turn(name: str) -> Remedy:
 
 def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
     """
-    Efforts of another order of magnitude than the model's.
+    Yield joints whose efforts have another order of magnitude than the model's.
 
-    One joint alone may be loaded otherwise than the model says: of it more certainty is asked.
+    A single joint may carry another load than the model says, so more evidence is required of it.
     """
     unit = _unit(fit, known)
     wrong: dict[str, float] = {}

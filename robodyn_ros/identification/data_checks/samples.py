@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Samples that no motion gives: jumps, an encoder that stands while its joint moves, stamps."""
+"""Checks of positions and stamps: jumps, frozen encoders, stamps with too few digits."""
 
 from collections.abc import Iterator
 

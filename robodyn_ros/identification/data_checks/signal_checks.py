@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What looks wrong in samples alone, before the dynamics are asked."""
+"""Checks of raw samples that need no dynamics: numbers, rate, limits, efforts, velocities."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which combinations of parameters the efforts depend on: base parameters."""
+"""Base parameters: the combinations of parameters that the efforts depend on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How far off estimates may be, where errors of neighbouring samples are alike."""
+"""Covariance of estimates whose residuals are autocorrelated."""
 
 from typing import NamedTuple
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a URDF cannot know: how late efforts are measured, and how the base is tilted."""
+"""Maximum-likelihood delay of the efforts and tilt of the base."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

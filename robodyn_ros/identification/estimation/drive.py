@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Drive gains: efforts per ampere, where a robot tells no efforts but currents."""
+"""Drive gains: efforts per ampere, for robots that report motor currents only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an identification found, and how sure it is of that."""
+"""Estimated parameters with their standard errors."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Of friction with a memory, what a curve over the velocity can say."""
+"""Friction of an estimate with presliding, refitted as a function of the velocity alone."""
 
 from dataclasses import replace
 

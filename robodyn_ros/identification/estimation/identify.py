@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From a motion to parameters in one call."""
+"""Parameter estimation in one call."""
 
 from ...errors import IdentificationError
 from ...model.robot import RobotModel

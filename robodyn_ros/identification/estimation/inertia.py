@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Ten inertial parameters of a body as a symmetric matrix, which real bodies have positive."""
+"""Pseudo-inertia of a body: its ten inertial parameters as a symmetric 4 x 4 matrix."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ LENGTH = 0.1        # [m] size of a body of which the model says none
 
 
 def _maps() -> ndarray:
-    """(10, 4, 4): the pseudo-inertia of a unit of each parameter."""
+    """Return the pseudo-inertia (10, 4, 4) of a unit of each parameter."""
     maps = np.zeros((10, 4, 4))
     maps[0, 3, 3] = 1.0
     for i in range(3):

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot holds in its hand, by the efforts that its own model leaves."""
+"""Mass, centre of mass and inertia of a load from the efforts that the model leaves."""
 
 from dataclasses import dataclass
 

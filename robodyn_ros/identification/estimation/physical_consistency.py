@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of bodies that can exist: least squares under linear matrix inequalities."""
+"""Physically consistent estimate: least squares under linear matrix inequalities."""
 
 import warnings
 from collections.abc import Sequence

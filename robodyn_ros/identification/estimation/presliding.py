@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Friction after a reversal: what touches gives way before it slides."""
+"""Presliding friction: elastic contact after a reversal."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Over which way friction turns round where joints reverse."""
+"""Maximum-likelihood presliding distances."""
 
 from dataclasses import dataclass, replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded motion as one linear system: efforts are a matrix times what is to be found."""
+"""Linear regression of a motion: efforts as a matrix times unknown parameters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The speeds of the friction curve, in which efforts are not linear."""
+"""Velocity scales of the friction curve, in which efforts are not linear."""
 
 from dataclasses import dataclass, replace
 

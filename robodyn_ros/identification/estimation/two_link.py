@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The textbook's arm of two point masses: masses and lengths by a nonlinear fit."""
+"""Planar arm of two point masses: masses and lengths by a nonlinear fit."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The regressor of all that a motion can tell: its independent columns, made comparable."""
+"""Independent, scaled columns of the regressor of a motion."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

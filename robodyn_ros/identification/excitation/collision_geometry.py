@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes that a URDF gives its links, with the files of meshes found."""
+"""Collision and visual shapes of the links of a URDF, with the files of their meshes."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a motion would have a robot touch itself or the ground, as MuJoCo finds it."""
+"""Distances between links, and to the ground, along a motion, by MuJoCo."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

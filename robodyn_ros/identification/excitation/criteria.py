@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How good a motion is: two figures of the matrix that its parameters are to be found from."""
+"""Optimality criteria of an exciting motion: condition number and information."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How far a robot may move while it is excited: the limits of its model, with margins."""
+"""Limits of an exciting motion: those of the model, with margins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

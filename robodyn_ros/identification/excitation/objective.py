@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a motion is to be optimised for: what it tells, and what it costs to break its limits."""
+"""Objective of the optimization of a motion: criterion and penalties on its limits."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Motions that tell as much as possible of a robot's parameters, within all its limits."""
+"""Optimization of exciting motions within limits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An exciting motion in one picture: position, velocity and effort of each joint."""
+"""Picture of an exciting motion: position, velocity and effort of each joint."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A trajectory in a file: trajectory_msgs/JointTrajectory as YAML, for `ros2 topic pub`."""
+"""Trajectory files: trajectory_msgs/JointTrajectory as YAML, for `ros2 topic pub`."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Stamps of whoever received the samples, where the robot took them on a clock of its own."""
+"""Recovery of the robot's sampling clock from stamps of the receiver."""
 
 from dataclasses import replace
 

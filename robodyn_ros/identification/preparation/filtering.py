@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The low-pass filter of a recording: one for every signal, without delay, cut off by a rule."""
+"""Zero-phase low-pass filter of all signals, and the rule for its cutoff."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The stamps of a recording: duplicates, gaps, steps of the clock, and what is sound between."""
+"""Stamps of a recording: duplicates, gaps and steps of the clock."""
 
 from dataclasses import dataclass
 

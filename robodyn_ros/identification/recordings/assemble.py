@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A table's columns become a recording: which is what, in which unit, at which times."""
+"""Recording from the columns of a table: assignment, units and stamps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,8 +19,8 @@ from .units import Units
 SHOWN, NOTED = 40, 12      # headers that are told where one has to choose, and in a note
 
 
-class Wishes(NamedTuple):
-    """What the caller says about a table, see :func:`~.read.read`."""
+class TableOptions(NamedTuple):
+    """Options of the caller for a table, see :func:`~.read.read`."""
 
     columns: Columns
     units: Units
@@ -28,15 +28,15 @@ class Wishes(NamedTuple):
     joint_names: Sequence[str] | None
 
 
-def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Recording:
+def assemble(table: Table, source: str, model: RobotModel, options: TableOptions) -> Recording:
     """
     Return the recording that a table holds.
 
     :raises RecordingError: it is not clear which columns are which, or some are missing.
     """
     headers = list(table.columns)
-    joints = tuple(wishes.joint_names or table.joint_names or model.joint_names)
-    found = _find(table, headers, joints, wishes)
+    joints = tuple(options.joint_names or table.joint_names or model.joint_names)
+    found = _find(table, headers, joints, options)
     if 'position' not in found.columns:
         raise RecordingError(f'{source} has no positions', name='position', value=headers,
                              remedy=('name the columns: ',
@@ -44,10 +44,10 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
                                      f'; there are {_few(headers)}'))
     notes = list(table.notes)
     names = tuple(name for name in joints if name in found.columns['position'])
-    units = _units(found, wishes.units, names)
+    units = _units(found, options.units, names)
     kinds = [model.joint_types[model.joint_index(name)] if name in model.joint_names
              else 'revolute' for name in names]
-    time, lines = _time(table, found, source, units, wishes)
+    time, lines = _time(table, found, source, units, options)
     notes += lines
     arrays: dict[str, ndarray | None] = {'velocity': None, 'effort': None}
     for quantity, columns in found.columns.items():
@@ -62,7 +62,7 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
         unit = units.get(quantity, of_units.SI[quantity])
         arrays[quantity] = of_units.to_si(quantity, values, unit, names, kinds)
         how = ('by number, in the order of the joints: ' if found.by_number
-               and quantity not in wishes.columns else '')
+               and quantity not in options.columns else '')
         notes.append(f'{quantity} in {of_units.said(unit)}: {how}' + ', '.join(
             f'{columns[name]} → {name}' if columns[name] != name else name for name in names))
     position = arrays['position']
@@ -81,7 +81,7 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
     if empty.any():
         notes.append(f'{np.sum(empty)} lines left out: they hold nothing of the joints')
     used = {*(header for of in found.columns.values() for header in of.values()),
-            *((found.time, found.fraction) if wishes.rate is None else ())}
+            *((found.time, found.fraction) if options.rate is None else ())}
     if rest := [header for header in headers if header not in used]:
         notes.append(f'columns not used: {_few(rest, NOTED)}')
     keep = ~empty
@@ -92,19 +92,20 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
                      'A' if current else 'N·m')
 
 
-def _find(table: Table, headers: list[str], joints: tuple[str, ...], wishes: Wishes) -> Found:
+def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: TableOptions
+          ) -> Found:
     """Return what the caller named, and of the rest what headers tell."""
-    named = by_map(wishes.columns, headers, joints, table.arrays)
+    named = by_map(options.columns, headers, joints, table.arrays)
     rest = [header for header in headers
             if not any(header in of.values() for of in named.columns.values())]
-    if not table.header and wishes.columns:
+    if not table.header and options.columns:
         return named
     told = by_header(rest, joints) if table.header else \
-        by_count(headers, joints, wishes.rate is None)
+        by_count(headers, joints, options.rate is None)
     for quantity, columns in told.columns.items():
-        if quantity not in wishes.columns:
+        if quantity not in options.columns:
             named.columns[quantity] = columns
-    if 'time' not in wishes.columns:
+    if 'time' not in options.columns:
         named.time, named.fraction = told.time, told.fraction
     named.by_number = told.by_number
     return named
@@ -129,12 +130,12 @@ def _few(headers: Sequence[str], shown: int = SHOWN) -> str:
 
 
 def _time(table: Table, found: Found, source: str, units: Units,
-          wishes: Wishes) -> tuple[ndarray, list[str]]:
+          options: TableOptions) -> tuple[ndarray, list[str]]:
     """Return the stamps [s] of all lines, and how they came about."""
     count = len(next(iter(table.columns.values())))
-    if wishes.rate is not None:
-        return np.arange(count) / wishes.rate, [
-            f'time counted at {wishes.rate:g} Hz, as given'
+    if options.rate is not None:
+        return np.arange(count) / options.rate, [
+            f'time counted at {options.rate:g} Hz, as given'
             + (f'; {found.time} is not used' if found.time is not None else '')]
     if found.time is None:
         raise RecordingError(f'{source} has no column of time', name='time',

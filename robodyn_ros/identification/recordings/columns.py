@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which column of a table is which quantity of which joint: by its header, or as one says."""
+"""Assignment of table columns to quantities and joints."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

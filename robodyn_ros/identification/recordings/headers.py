@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the header of one column says: its quantity, its joint, its unit."""
+"""Parsing of column headers: quantity, joint and unit."""
 
 import re
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states from several messages put side by side: drivers may send a part in each."""
+"""Merging of joint states that arrive in several messages."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording from a file, by its suffix; it says what it understood."""
+"""Reading of a recording by the suffix of its file."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import RecordingError
 from ...model.robot import RobotModel
-from .assemble import Wishes, assemble
+from .assemble import TableOptions, assemble
 from .columns import Columns
 from .read_arrays import read_mat, read_npz
 from .read_bag import read_bag
@@ -60,8 +60,8 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
         recording = _scaled(read_bag(path, model, topic, stamp, joint_names), model, units)
     else:
         table = TABLES.get(path.suffix.lower(), read_csv)(path)
-        wishes = Wishes(columns or {}, units, rate, joint_names)
-        recording = assemble(table, path.name, model, wishes)
+        options = TableOptions(columns or {}, units, rate, joint_names)
+        recording = assemble(table, path.name, model, options)
     recording = recording.of(model.joint_names)
     return replace(recording, notes=(*recording.notes, _summary(recording)))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays on disk as columns by name: NumPy's .npz and MATLAB's .mat."""
+"""Tables from arrays on disk: NumPy's .npz and MATLAB's .mat."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Bags of ROS 2, in SQLite or MCAP, read without ROS."""
+"""Recordings from ROS 2 bags, in SQLite or MCAP, without ROS."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

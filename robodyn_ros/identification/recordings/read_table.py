@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of text as columns by name: CSV of any dialect."""
+"""Tables from text: CSV of any dialect."""
 
 import csv
 import itertools

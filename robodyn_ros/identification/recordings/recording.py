@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Raw samples of joints as a file or a topic gave them, in SI units; nothing is repaired yet."""
+"""Recording: raw samples of joints in SI units, not repaired yet."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording into a file that :func:`~.read.read` reads, whole or not at all."""
+"""Atomic writing of a recording to a file that :func:`~.read.read` reads."""
 
 import csv
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Units in which joint data are recorded, and what makes SI of them."""
+"""Units of joint data and their factors to SI."""
 
 from collections.abc import Mapping, Sequence
 from math import pi
