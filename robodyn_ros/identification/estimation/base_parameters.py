@@ -24,10 +24,11 @@ SAMPLES = 4         # equations for each parameter
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
     """
-    β = combination @ φ: all that efforts can tell of the parameters φ.
+    Base parameters β = combination @ φ, all that efforts depend on of the parameters φ.
 
-    :param names: (P,) of the parameters; ``independent``: (p,) indices of those whose columns
-        the regression keeps, each of which leads one combination with the coefficient 1.
+    :param names: (P,) names of φ.
+    :param independent: (p,) indices of the columns that the regression keeps; each leads one
+        combination, with the coefficient 1.
     :param combination: (p, P).
     """
 
@@ -42,7 +43,7 @@ class BaseParameters:
 
     @property
     def base_names(self) -> tuple[str, ...]:
-        """(p,) what leads each combination."""
+        """Names (p,) of the leading parameters."""
         return tuple(self.names[i] for i in self.independent)
 
     @property
@@ -53,7 +54,7 @@ class BaseParameters:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """(p,) the combinations for a person: 'Izz link1 + 0.09 m link2'."""
+        """Combinations (p,) as text: 'Izz link1 + 0.09 m link2'."""
         lines = []
         for k, lead in enumerate(self.independent):
             line = self.names[lead]
@@ -83,11 +84,14 @@ def number(value: float) -> str:
 
 def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) -> BaseParameters:
     """
-    Return the base parameters of a robot, which no motion can exceed.
+    Return the base parameters of a robot under any motion.
 
-    Numerically, from the regression of states at random (Gautier 1991; Khalil and Dombre 2002,
-    section 9.4 and appendix 5), by orthogonalising its columns one after the other. Bodies come
-    from the base to the tip, so that parameters are regrouped with those of bodies before.
+    Computed numerically from the regression of random states (Gautier 1991; Khalil and Dombre
+    2002, section 9.4 and appendix 5): its columns are orthogonalized one after the other, bodies
+    from the base to the tip, so that parameters are regrouped with those of bodies nearer to the
+    base.
+
+    :param selection: joint parameters besides the inertial ones.
     """
     # At random, a way is no less independent of the velocity's sign than in motion
     plain = replace(selection, bandwidth=None, moving=None, decimate=1)
@@ -95,7 +99,7 @@ def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) ->
 
 
 def random_states(model: RobotModel) -> Motion:
-    """Return states at random, of slow and fast speeds; they are no motion in time."""
+    """Return random states at slow and fast speeds; consecutive ones are unrelated."""
     rng = np.random.default_rng(1991)
     parameters = 10 * model.nb + 9 * model.nv
     count = SAMPLES * parameters // model.nv + 10
@@ -110,10 +114,10 @@ def random_states(model: RobotModel) -> Motion:
 
 def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParameters:
     """
-    Return the base parameters that a regression's columns allow.
+    Return the base parameters of the columns of a regression.
 
-    :param order: in which columns are taken, each unless those before explain it; None: the usual
-        one of a robot's.
+    :param order: in which columns are considered; each is kept unless those before it explain it.
+        None: bodies from the base to the tip.
     """
     matrix = given.matrix.reshape(-1, given.size)
     norms = np.linalg.norm(matrix, axis=0)

@@ -28,11 +28,11 @@ LEAST = 50          # samples of a segment that are worth keeping
 @dataclass(frozen=True, eq=False)
 class Mounting:
     """
-    What was found; zero where it is not told from zero, or was not asked for.
+    Delay of the efforts and tilt of the base; zero where not significant or not estimated.
 
-    :param delay: efforts were measured so much after the positions [s].
-    :param tilt: (3,) [rad] rotation vector, in the base frame, by which gravity is turned.
-    :param notes: for a person, with standard errors.
+    :param delay: of the efforts after the positions [s].
+    :param tilt: (3,) rotation vector of gravity [rad], in the base frame.
+    :param notes: estimates with standard errors, one line each.
     """
 
     delay: float
@@ -55,14 +55,16 @@ class Mounting:
 def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
                   delay: bool = True, tilt: bool = True) -> Mounting:
     """
-    Return the delay and the tilt with which the model explains the efforts best.
+    Return the maximum-likelihood delay of the efforts and tilt of the base.
 
-    All efforts are late by the same time; the base is turned a little about two horizontal axes.
-    They are the likeliest for normal errors: Σ n log σ over the joints is least, where σ is that
-    of :func:`~.least_squares.least_squares` ('weighted', all parameters free) and n the number of
-    samples that count. Both are common in a laboratory, and unnoticed they look like a robot of
-    other inertias, or of negative ones. What could be chance (likelihood ratio, ``CHANCE``) or
-    is beyond ``LONGEST`` or ``STEEPEST`` stays zero.
+    All efforts have the same delay; the base is tilted about two horizontal axes. For normal
+    errors the likelihood is greatest where Σ n log σ over the joints is least, with σ of
+    :func:`~.least_squares.least_squares` ('weighted', all parameters free) and n the effective
+    number of samples. Both effects are common in a laboratory; ignored, they appear as wrong, even
+    negative inertias. Values that are not significant (likelihood-ratio test at ``CHANCE``) or are
+    beyond ``LONGEST`` or ``STEEPEST`` are set to zero.
+
+    :param delay: whether the delay is estimated; ``tilt``: whether the tilt is.
     """
     axes = _horizontal(model) if tilt else np.zeros((0, 3))
     notes = []
@@ -100,7 +102,7 @@ def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelecti
 
 
 class Problem:
-    """The regression of the samples that have efforts for the longest delays."""
+    """Regression of the samples that have efforts at the longest delays."""
 
     def __init__(self, model: RobotModel, motion: Motion, selection: ParameterSelection,
                  axes: ndarray):

@@ -14,11 +14,11 @@ from .regression import regression
 
 def with_smooth_friction(estimate: Estimate, motion: Motion) -> Estimate:
     """
-    Return the estimate without presliding, as models and controllers have friction.
+    Return an estimate without presliding, as models and controllers have friction.
 
-    Inertias and armature stay. Friction and offsets are those of the smooth sign that explain best
-    what inertias leave of the efforts of the motion, joint by joint, by least squares; friction is
-    not negative. Base parameters and covariance stay those of the estimate with presliding.
+    Inertias and armature stay. Friction and offsets are refitted, with the smooth sign of the
+    velocity and joint by joint by nonnegative least squares, to the efforts that the inertias
+    leave. Base parameters and covariance stay those of the estimate with presliding.
     """
     given = regression(estimate.model, motion, replace(estimate.selection, presliding=()))
     kinds = np.array([name.split()[0] for name in given.names])

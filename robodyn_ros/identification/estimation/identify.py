@@ -20,14 +20,15 @@ def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = 
     """
     Estimate the parameters of a robot from its motion.
 
-    :param selection: what is to be found besides the inertial parameters, and from which samples.
-    :param method: 'consistent': all bodies can exist (:func:`~.physical_consistency.consistent`);
-        'weighted', 'ordinary', 'huber', 'tukey': :func:`~.least_squares.least_squares`.
-    :param weight: of the model, for 'consistent'; None: chosen by the data.
-    :param speeds: fit the speeds of the friction curve too (:func:`~.stribeck.friction_speeds`);
-        they are then those of the estimate's model.
-    :raises IdentificationError: the recording does not say what is asked of it; the error names
-        joint or parameter, and what to do.
+    :param selection: parameters that are estimated besides the inertial ones, and samples that are
+        used.
+    :param method: 'consistent': physically consistent (:func:`~.physical_consistency.consistent`);
+        'weighted', 'ordinary', 'huber', 'tukey': see :func:`~.least_squares.least_squares`.
+    :param weight: of the nominal model as a prior, for 'consistent'; None: by cross-validation.
+    :param speeds: estimate the velocity scales of the friction curve too
+        (:func:`~.stribeck.friction_speeds`); the estimate's model then has them.
+    :raises IdentificationError: the motion does not determine the parameters; the error names a
+        joint or parameter and the remedy.
     """
     if method not in METHODS:
         raise IdentificationError(f'no method {method!r}', name='method', value=method,

@@ -25,9 +25,10 @@ TUNING = {'huber': 1.345, 'tukey': 4.685}       # 95 % efficient where the noise
 
 class Solution(NamedTuple):
     """
-    Base parameters (p,), σ (nv,) of what remains, and by what errors were divided (nv,).
+    Base parameters (p,), σ of the residuals (nv,) and divisor of the errors (nv,).
 
-    ``influence`` (N, nv) are errors as they count, ψ; ``slope`` (nv,) the means of ψ'.
+    ``influence`` (N, nv) are the values of the influence function ψ, ``slope`` (nv,) the means of
+    ψ'.
     """
 
     values: ndarray
@@ -41,17 +42,18 @@ class Solution(NamedTuple):
 def least_squares(given: Regression, method: str = 'weighted',
                   base: BaseParameters | None = None) -> Estimate:
     """
-    Estimate the base parameters, and the full ones nearest to the model.
+    Estimate the base parameters, and the full parameters nearest to the nominal ones.
 
-    - 'ordinary': every sample of every joint counts alike.
-    - 'weighted': a joint counts by what remains of its efforts, its σ (Gautier 1997; Khalil and
-      Dombre 2002, chapter 12), again and again until that settles.
-    - 'huber', 'tukey': besides, samples beyond some σ count less, or not at all (iteratively
-      reweighted: Holland and Welsch 1977); σ from medians, which outliers do not move.
+    - 'ordinary': all samples of all joints have the same weight.
+    - 'weighted': errors are divided by the standard deviation σ of the joint's residuals (Gautier
+      1997; Khalil and Dombre 2002, chapter 12), iterated until it settles.
+    - 'huber', 'tukey': in addition, samples beyond some σ have less or no weight (iteratively
+      reweighted: Holland and Welsch 1977); σ is computed from medians, which outliers do not
+      affect.
 
-    :param base: of this robot and selection; None: found here.
-    :raises IdentificationError: too few samples, or parameters that this motion does not tell:
-        it names them, or the joint that stood still.
+    :param base: of this robot and selection; None: computed here.
+    :raises IdentificationError: too few samples, or parameters that this motion does not
+        determine: the error names them, or the joint that stood still.
     """
     if method not in ('ordinary', 'weighted', *TUNING):
         raise IdentificationError(f'no method {method!r}', name='method', value=method,
@@ -135,7 +137,7 @@ def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
 
 
 def robust_weights(z: ndarray, method: str) -> ndarray:
-    """Return what samples with errors of z σ count: 1 for small ones."""
+    """Return the weights of samples with errors of z σ; 1 for small ones."""
     c = TUNING[method]
     if method == 'huber':
         return c / np.maximum(abs(z), c)
@@ -152,10 +154,10 @@ def robust_slope(z: ndarray, method: str) -> ndarray:
 
 def nearest(given: Regression, base: BaseParameters, values: ndarray) -> ndarray:
     """
-    Return of all parameters (P,) with these base parameters those nearest to the model.
+    Return of all parameters (P,) with these base parameters those nearest to the nominal ones.
 
-    Deviations are measured in the size that each parameter has by the mass and the extent of its
-    body.
+    Deviations are measured relative to the size that each parameter has by the mass and the extent
+    of its body.
     """
     nb = given.model.nb
     inertial = given.prior[:10 * nb]

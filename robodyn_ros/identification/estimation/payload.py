@@ -30,15 +30,17 @@ VAGUE = 0.05        # [m] standard error of a centre from which on it is not tol
 @dataclass(frozen=True, eq=False)
 class Payload:
     """
-    A body at a frame, which can exist.
+    Physically consistent load at a frame.
 
-    :param mass: [kg]; ``com`` (3,) [m] in the axes of the frame; ``inertia`` (3, 3) [kg·m²] about
-        the centre of mass, None where it is not visible: the load is then taken for a point.
-    :param mass_error: standard error [kg]; ``com_error`` (3,) [m], infinite where not told;
+    :param mass: [kg].
+    :param com: (3,) [m] in the axes of the frame.
+    :param inertia: (3, 3) [kg·m²] about the centre of mass, None where it is not significant: the
+        load is then a point mass.
+    :param mass_error: standard error [kg]; ``com_error`` (3,) [m], infinite where not determined;
         ``inertia_error`` (3, 3) likewise.
-    :param sigma: (nv,) of what remains of the efforts [N·m | N].
-    :param without: (nv,) root of the mean square that remained without a load.
-    :param unseen: in words, what this motion does not tell.
+    :param sigma: (nv,) standard deviation of the residual efforts [N·m | N].
+    :param without: (nv,) root mean square of the residual efforts without a load [N·m | N].
+    :param unseen: quantities that this motion does not determine, in words.
     """
 
     frame: str
@@ -56,18 +58,19 @@ class Payload:
 def find_payload(model: RobotModel, motion: Motion, frame: str,
                  offset: ndarray | float = 0.0) -> Payload:
     """
-    Find mass, centre and, where it is visible, inertia of a load that is fixed to a frame.
+    Estimate mass, centre of mass and, if significant, inertia of a load fixed to a frame.
 
-    What the known robot with its friction leaves of the efforts is linear in the load's ten
-    parameters (Atkeson, An and Hollerbach 1986), which weighted least squares finds with standard
-    errors. If its moments of inertia could by chance be those of a point, it is taken for
-    one. The body is then the likeliest that can exist: its pseudo-inertia is L Lᵀ.
+    The efforts that the known robot with its friction leaves are linear in the ten parameters of
+    the load (Atkeson, An and Hollerbach 1986), which are estimated by weighted least squares with
+    standard errors. Where its moments of inertia do not differ significantly from those of a
+    point, the load is taken as a point mass. The result is the maximum-likelihood body that is
+    physically consistent: its pseudo-inertia is L Lᵀ.
 
     :param frame: one of ``model.frame_names`` that moves.
-    :param offset: (nv,) constant efforts of the sensors [N·m | N].
+    :param offset: (nv,) constant offsets of the effort sensors [N·m | N].
     :raises UnknownNameError: there is no such frame.
-    :raises ArgumentError: it is fixed to the base.
-    :raises IdentificationError: this motion tells nothing of a mass there.
+    :raises ArgumentError: the frame is fixed to the base.
+    :raises IdentificationError: this motion does not determine a mass there.
     """
     place = model.frame(frame)
     if place.body < 0:

@@ -32,21 +32,20 @@ ANSWERS = ('optimal', 'optimal_inaccurate')         # of the solver; what they a
 def consistent(given: Regression, weight: float | None = None,
                base: BaseParameters | None = None) -> Estimate:
     """
-    Estimate all parameters such that every body can exist, as near to the model as data allow.
+    Estimate all parameters under physical consistency, as near to the model as data allow.
 
-    Minimal are Σ (error/σ)² + weight · Σ d(P, P₀) under P ⪰ MARGIN · P₀ for the pseudo-inertia P
-    of every body, friction ≥ 0 and armature ≥ 0 (Wensing, Kim and Slotine 2018; Traversaro et al.
-    2016), with σ of :func:`~.least_squares.least_squares`. The prior is
-    d = |P₀^-½ (P - P₀) P₀^-½|² (Frobenius), twice the second order of the entropic divergence of
-    Lee, Wensing and Park 2020: like that one it depends on no frame or unit and asks for the
-    *shares* by which mass moves, and it is quadratic, so that a small conic problem is all.
-    Friction and armature are drawn to the model by their own scale, just enough to be unique.
+    Minimizes Σ (error/σ)² + weight · Σ d(P, P₀) subject to P ⪰ MARGIN · P₀ for the pseudo-inertia
+    P of every body, friction ≥ 0 and armature ≥ 0 (Wensing, Kim and Slotine 2018; Traversaro et
+    al. 2016), with σ of :func:`~.least_squares.least_squares`. The prior d = |P₀^-½ (P - P₀)
+    P₀^-½|² (Frobenius) is twice the second-order term of the entropic divergence of Lee, Wensing
+    and Park 2020: like it, it is independent of frame and unit and measures relative changes of
+    mass, but it is quadratic, so that a small conic program results. Friction and armature are
+    drawn to the model in units of their own scale, just enough to be unique.
 
-    :param weight: of the prior, a number of errors of one σ (of samples: a tenth of them wants a
-        tenth of the weight); None: that of
-        :func:`choose_weight`.
-    :raises IdentificationError: cvxpy is not installed, the solver finds no answer, or as
-        :func:`~.least_squares.least_squares` does.
+    :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
+        a tenth of the weight); None: :func:`choose_weight`.
+    :raises IdentificationError: cvxpy is not installed, the solver finds no solution, or as
+        :func:`~.least_squares.least_squares`.
     """
     plain = least_squares(given, 'weighted', base)
     prior = Prior.of(given)
@@ -66,11 +65,12 @@ def consistent(given: Regression, weight: float | None = None,
 @dataclass(frozen=True, eq=False)
 class Prior:
     """
-    What is known without motion.
+    Prior of the parameters.
 
-    :param model: for the names of links; ``mean`` (P,): bodies that exist, friction, armature.
-    :param root: (k, P): |root @ (φ - mean)|² is the distance from it.
-    :param bodies: (nb, 4, 4, 10): P₀^-½ P P₀^-½ of the parameters of each body.
+    :param model: for the names of links.
+    :param mean: (P,) nominal values: physically consistent bodies, friction, armature.
+    :param root: (k, P) such that |root @ (φ - mean)|² is the distance from the mean.
+    :param bodies: (nb, 4, 4, 10) P₀^-½ P P₀^-½ of the parameters of each body.
     :param positive: indices of the parameters that cannot be negative.
     """
 
@@ -147,12 +147,13 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
 def choose_weight(given: Regression, sigma: ndarray, prior: Prior,
                   weights: Sequence[float] = WEIGHTS) -> float:
     """
-    Return the weight of the prior that predicts best what was not fitted.
+    Return the weight of the prior by cross-validation.
 
-    The recording is cut into ``BLOCKS`` stretches; each is predicted from the others. Neighbours
-    err alike, so single samples must not be left out. The largest weight is taken whose error is
-    within one standard error of the least (Hastie, Tibshirani and Friedman 2009, section 7.10):
-    the motion that comes may be another, and where data are indifferent the model is right.
+    The recording is divided into ``BLOCKS`` blocks, each of which is predicted from the others;
+    single samples are not left out, since neighbouring errors are correlated. The largest weight
+    whose error is within one standard error of the least is taken (Hastie, Tibshirani and Friedman
+    2009, section 7.10): the motion to come may be another, and where data are indifferent the
+    nominal model is preferred.
     """
     bounds = np.linspace(0, len(given), BLOCKS + 1).astype(int)
     parts = [given.compressed(sigma, a, b) for a, b in zip(bounds, bounds[1:])]

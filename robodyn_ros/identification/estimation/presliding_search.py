@@ -22,11 +22,10 @@ LONG = 10.0**np.arange(-1.5, 0.1, 0.25)         # of the second way; as well
 @dataclass(frozen=True)
 class Presliding:
     """
-    What was found.
+    Presliding distances.
 
-    :param ways: [rad] as in :class:`~.regression.ParameterSelection`; none where they are not
-        significant.
-    :param notes: for a person.
+    :param ways: [rad] as in :class:`~.regression.ParameterSelection`; empty where not significant.
+    :param notes: estimates and decisions, one line each.
     """
 
     ways: tuple[float, ...]
@@ -36,12 +35,12 @@ class Presliding:
 def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelection
                     ) -> Presliding:
     """
-    Return the ways, the same for all rotary joints, with which friction explains efforts best.
+    Return the maximum-likelihood presliding distances, common to all rotary joints.
 
-    They are the likeliest as in :func:`~.delay_and_tilt.find_mounting`: Σ n log σ is least. What
-    could be chance (likelihood ratio, ``CHANCE``) is none. Friction that turns late pushes against
-    the acceleration; unnoticed, it is taken for late efforts, and for bodies or rotors of too
-    little inertia, negative ones even, which no consistent estimate can have.
+    The likelihood is that of :func:`~.delay_and_tilt.find_mounting`: Σ n log σ is least. Distances
+    that are not significant (likelihood-ratio test at ``CHANCE``) are left out. Friction that
+    changes its sign late opposes the acceleration; ignored, it appears as a delay of the efforts,
+    or as inertias that are too small or even negative, which no consistent estimate can have.
     """
     ways: tuple[float, ...] = ()
     notes: list[str] = []
@@ -69,7 +68,7 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
 
 
 def with_ways(given: Regression, motion: Motion, ways: tuple[float, ...]) -> Regression:
-    """Return the regression of the motion with as many other ways; the rest is not made anew."""
+    """Return the regression with other presliding distances; only their columns are recomputed."""
     model, selection = given.model, replace(given.selection, presliding=ways)
     thin, matrix = thinner(motion, selection, True), given.matrix.copy()
     each = np.arange(model.nv)

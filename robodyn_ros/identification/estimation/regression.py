@@ -28,31 +28,33 @@ REACH = 1.8         # periods of a cutoff: further away 1 % of what passed the l
 @dataclass(frozen=True)
 class ParameterSelection:
     """
-    What is to be found besides the inertial parameters; the rest is as the model says.
+    Parameters that are estimated besides the inertial ones; the others are those of the model.
 
-    :param viscous: viscous friction; ``coulomb``: Coulomb friction, with the smooth sign of
-        :mod:`~robodyn_ros.dynamics.friction` and ``friction_velocity`` of the model.
-    :param static: static friction apart from Coulomb's, which is taken over from it by the
-        model's ``stribeck_velocity``. Without it they are one, as in a URDF.
-    :param directions: each direction of motion has friction of its own.
-    :param offset: a constant effort: sensors are never zeroed quite. Without it there is none.
+    :param viscous: viscous friction.
+    :param coulomb: Coulomb friction, with the smooth sign of :mod:`~robodyn_ros.dynamics.friction`
+        and ``friction_velocity`` of the model.
+    :param static: static friction apart from Coulomb friction, with ``stribeck_velocity`` of the
+        model. Without it both are equal, as in a URDF.
+    :param directions: separate friction for each direction of motion.
+    :param offset: constant offsets of the effort sensors; without it they are zero.
     :param armature: inertia of the rotors.
-    :param bandwidth: [Hz] columns and efforts pass a zero-phase low-pass besides the one that the
-        motion went through (parallel filtering: Gautier 1997; Khalil and Dombre 2002, chapter
-        12): it takes away what is noise in the one and not in the other, and leaves the
-        parameters as they are. None: none.
-    :param moving: rows of a joint are left out while it is slower than this [rad/s | m/s], and as
-        long before and after as low-passes carry that (at the ends of segments too, for what
-        came beyond is not known): a joint that sticks at a reversal bears any effort up to its
-        static friction, which no function of the velocity can tell. Other joints' rows at the
-        time stay. None: all rows count.
-    :param presliding: [rad] ways after a reversal over which dry friction of rotary joints turns
-        round (:func:`~.presliding.turned`). The first, of Coulomb and static friction, takes the
-        place of the smooth sign. A second one adds 'slow Coulomb', friction that turns over that
-        way (slip elements in parallel: Lampaert, Al-Bender and Swevers 2003), which a model has
-        no place for. Nothing: the smooth sign.
-    :param decimate: take every so many-th sample. Motions are filtered, so neighbours say much
-        the same; a tenth of the samples needs a tenth of the time and memory.
+    :param bandwidth: cutoff [Hz] of a second zero-phase low-pass of columns and efforts (parallel
+        filtering: Gautier 1997; Khalil and Dombre 2002, chapter 12): it removes noise and leaves
+        the parameters unchanged. None: no such filter.
+    :param moving: speed [rad/s | m/s] below which samples of a joint are left out, and those
+        before and after that the low-passes mix with them (at the ends of segments too, where the
+        neighbours are unknown). A joint that sticks at a reversal bears any effort up to its
+        static friction, which no function of the velocity describes. Rows of other joints are
+        used. None: all samples are used.
+    :param presliding: distances [rad] after a reversal over which dry friction of rotary joints
+        changes its sign (:func:`~.presliding.turned`). The first, of Coulomb and static friction,
+        replaces the smooth sign. A second one adds 'slow Coulomb' friction over that distance
+        (slip elements in parallel: Lampaert, Al-Bender and Swevers 2003), which a model cannot
+        express. Empty: the smooth sign.
+    :param decimate: use one in so many samples. Motions are filtered, so neighbours carry much the
+        same information; a tenth of the samples needs a tenth of the time and memory.
+    :raises IdentificationError: a value is outside its range, or static friction is selected
+        without Coulomb friction.
     """
 
     viscous: bool = True
@@ -92,17 +94,18 @@ KNOWN = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=
 @dataclass(frozen=True, eq=False)
 class Regression:
     """
-    τ = matrix @ φ + known, of each joint and sample.
+    Linear model τ = matrix @ φ + known of each joint and sample.
 
     :param names: (P,) of the columns: 'm link3', 'Coulomb joint2', 'armature joint1'.
     :param units: (P,) of the parameters.
-    :param prior: (P,) the parameters as the model has them; of offsets 0.
-    :param joint: (P,) index of the joint that a column belongs to alone, -1 of inertial ones.
+    :param prior: (P,) nominal parameters; 0 for offsets.
+    :param joint: (P,) index of the only joint that a column affects, -1 for inertial parameters.
     :param matrix: (N, nv, P).
-    :param effort: (N, nv) [N·m | N] as measured; ``known``: the part that is not to be found.
-    :param rate: samples a second [Hz], after decimation.
+    :param effort: (N, nv) [N·m | N] as measured.
+    :param known: (N, nv) [N·m | N] efforts of parameters that are not estimated.
+    :param rate: sample rate [Hz] after decimation.
     :param segments: (begin, end) of samples that follow each other without a gap.
-    :param counted: (N, nv) rows that count; in the others matrix, effort and known are 0.
+    :param counted: (N, nv) rows that are used; in the others matrix, effort and known are 0.
     """
 
     model: RobotModel
@@ -128,19 +131,22 @@ class Regression:
 
     @property
     def target(self) -> ndarray:
-        """(N, nv) what the matrix has to explain."""
+        """Measured less known efforts (N, nv) [N·m | N]."""
         return self.effort - self.known
 
     def predict(self, parameters: ndarray) -> ndarray:
-        """Return the efforts (N, nv) that parameters (P,) give."""
+        """Return the efforts (N, nv) [N·m | N] of parameters (P,)."""
         return self.matrix @ parameters + self.known
 
     def compressed(self, sigma: ndarray, begin: int = 0, end: int | None = None) -> ndarray:
         """
-        Return R (P + 1, P + 1) that weighs errors as all samples do: |R (φ, -1)| is theirs.
+        Return R (P + 1, P + 1) with |R (φ, -1)| the norm of all weighted errors.
 
-        The triangle of the QR decomposition of the matrix and the target, each joint's rows
-        divided by its σ (nv,). Made in pieces, which need little memory.
+        It is the triangular factor of the QR decomposition of matrix and target, with the rows of
+        each joint divided by its σ, computed in chunks that need little memory.
+
+        :param sigma: (nv,) [N·m | N].
+        :param begin: first sample; ``end``: behind the last, None for all.
         """
         target = self.target
         R = np.zeros((self.size + 1, self.size + 1))
@@ -155,20 +161,20 @@ class Regression:
 
 
 def triangle(rows: ndarray) -> ndarray:
-    """Return R of the QR decomposition of rows (n, k): the same norms, k numbers a row."""
+    """Return the triangular factor (k, k) of the QR decomposition of rows (n, k)."""
     return np.asarray(np.linalg.qr(rows, mode='r'))
 
 
 def regression(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL
                ) -> Regression:
     """
-    Return the linear system of a motion.
+    Return the linear regression of a motion.
 
     Khalil and Dombre 2002, chapter 12; Siciliano et al. 2009, section 7.4. Columns pass the
     low-pass that the efforts of the motion have passed: Coulomb friction has steps where a
     velocity is zero, filtered efforts have none.
 
-    :raises IdentificationError: the motion is of other joints than the model.
+    :raises IdentificationError: the joints of motion and model differ.
     """
     if motion.joint_names != model.joint_names:
         raise IdentificationError(
@@ -227,9 +233,10 @@ def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:
 def thinner(motion: Motion, selection: ParameterSelection, computed: bool
             ) -> Callable[[ndarray], ndarray]:
     """
-    Return what filters and decimates an array (N, ...), each segment for itself.
+    Return a function that filters and decimates an array (N, ...), each segment separately.
 
-    :param computed: from the positions, so that it has yet to pass the filter of the motion.
+    :param computed: whether the array is computed from positions, and so has yet to pass the
+        filter of the motion.
     """
     filters = [LowPass(motion.cutoff, motion.order, motion.rate)] if computed else []
     if selection.bandwidth is not None:
@@ -259,10 +266,10 @@ def thinner(motion: Motion, selection: ParameterSelection, computed: bool
 def friction_columns(model: RobotModel, selection: ParameterSelection
                      ) -> list[tuple[str, tuple[str, str], ndarray, RobotModel]]:
     """
-    Return name, units, value in the model, and a model with a unit of it, of each coefficient.
+    Return name, units, nominal value and unit model of each friction coefficient.
 
-    Friction is linear in its coefficients, so that its formula stands in one place: a column is
-    the friction of a robot in which one coefficient is 1 and the others are 0.
+    Friction is linear in its coefficients, so its formula stands in one place: a column is the
+    friction of a model in which one coefficient is 1 and the others are 0.
     """
     ones, nothing = np.ones(model.nv), np.zeros((3, model.nv))
     forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
@@ -294,7 +301,7 @@ def with_friction(model: RobotModel, forward: ndarray, backward: ndarray) -> Rob
 
 
 def without(model: RobotModel, selection: ParameterSelection) -> RobotModel:
-    """Return the model without the friction that is to be found."""
+    """Return the model without the friction that is estimated."""
     chosen = np.array([selection.viscous, selection.coulomb, selection.coulomb])[:, None]
     forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
     return with_friction(model, np.where(chosen, 0.0, forward),

@@ -29,14 +29,14 @@ UNTOLD = 1.0        # standard error of a logarithm: the speed could as well be 
 @dataclass(frozen=True, eq=False)
 class FrictionSpeeds:
     """
-    Where the friction curves of the joints are bent.
+    Velocity scales of the friction curves.
 
-    :param model: the model with these speeds, for the regression of all the rest.
-    :param friction_velocity: (nv,) [rad/s | m/s]; ``stribeck_velocity`` (nv,), as in the model
-        where static friction was not chosen.
+    :param model: the model with these scales, for the regression of all other parameters.
+    :param friction_velocity: (nv,) [rad/s | m/s].
+    :param stribeck_velocity: (nv,) [rad/s | m/s]; nominal where static friction is not selected.
     :param friction_velocity_error: (nv,) standard errors; ``stribeck_velocity_error`` likewise.
-    :param untold: names such as 'stribeck_velocity joint3' of what the motion leaves open; there
-        the model's own speed stays, and the error is infinite.
+    :param untold: names such as 'stribeck_velocity joint3' of scales that the motion does not
+        determine; they stay nominal, with an infinite error.
     """
 
     model: RobotModel
@@ -50,17 +50,17 @@ class FrictionSpeeds:
 def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelection
                     ) -> FrictionSpeeds:
     """
-    Fit ``friction_velocity`` and, with ``selection.static``, ``stribeck_velocity`` of every joint.
+    Estimate ``friction_velocity`` and, with ``selection.static``, ``stribeck_velocity``.
 
-    The curve is that of :mod:`~robodyn_ros.dynamics.friction`, linear in all but the speeds: for
-    given ones its coefficients follow by least squares and only the speeds are searched for
-    (variable projection: Golub and Pereyra 1973), of all joints at once, on the efforts that the
-    rigid bodies leave; then the rigid bodies are fitted anew. All rows count, whatever
-    ``selection.moving`` says: slow ones determine the speeds. They are those of the smooth sign,
-    whatever ``selection.presliding`` says.
+    The curve of :mod:`~robodyn_ros.dynamics.friction` is linear in all but these scales: its
+    coefficients follow by least squares, and only the scales are searched for (variable
+    projection: Golub and Pereyra 1973), for all joints together, on the efforts that the rigid
+    bodies leave; then the rigid bodies are fitted again. All samples are used, whatever
+    ``selection.moving``, since slow ones determine the scales, and friction has the smooth sign,
+    whatever ``selection.presliding``.
 
-    :raises IdentificationError: Coulomb friction is not chosen; a joint has no slow motion; or as
-        :func:`~.least_squares.least_squares` does.
+    :raises IdentificationError: Coulomb friction is not selected, a joint has no slow motion, or
+        as :func:`~.least_squares.least_squares`.
     """
     if not selection.coulomb:
         raise IdentificationError('the speeds belong to Coulomb friction, which is not chosen',

@@ -18,13 +18,13 @@ ASTRAY = 20.0       # periods by which the clock may leave the stamps, and no mo
 
 def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
     """
-    Return the recording with the times at which the robot sampled, if they show, and a note.
+    Return a recording with the robot's own sample times, if they are apparent, and notes.
 
-    A program that stamps what it receives writes down its own delays: a sample comes twice, one is
-    overwritten, all others come early or late. Differences of positions over velocities that were
-    measured tell the time that really passed. Where it is whole periods, again and again, and
-    explains the steps of the positions far better than the stamps do, samples are counted in
-    periods of the robot and those that came twice are left out. Otherwise nothing is done.
+    A program that stamps what it receives records its own delays: samples arrive twice, are
+    overwritten, early or late. Position differences divided by measured velocities give the time
+    that really passed. Where these are consistently whole periods, and explain the position steps
+    far better than the stamps do, samples are counted in periods of the robot and duplicates are
+    removed. Otherwise the recording is returned unchanged, with no note.
     """
     time, q, v = recording.time, recording.position, recording.velocity
     if v is None or len(recording) < 100:
@@ -71,9 +71,10 @@ def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
 
 def _at_rest(states: ndarray, time: ndarray, period: float, moving: ndarray) -> ndarray:
     """
-    Return periods between samples where positions do not tell: what keeps up with the stamps.
+    Return periods between samples at which the joints move too slowly to tell.
 
-    A sample that came twice is the same to the last bit; another one is later by one at least.
+    They follow the stamps: a duplicate is equal to the last bit, another sample is at least one
+    period later.
     """
     counts = 1.0 - (np.diff(states, axis=0) == 0).all(1)
     edges = np.flatnonzero(np.diff(np.concatenate([[True], moving, [True]]).astype(int)))
@@ -88,7 +89,7 @@ def _at_rest(states: ndarray, time: ndarray, period: float, moving: ndarray) -> 
 
 
 def _period(passed: ndarray, usual: float) -> float | None:
-    """Return the interval of which times that passed are multiples, if it is near the usual."""
+    """Return the period of which elapsed times are multiples, None if not near the usual one."""
     once = passed[(passed > 0.5 * usual) & (passed < 1.5 * usual)]
     if len(once) < len(passed) / 2:
         return None

@@ -19,12 +19,12 @@ BRIDGED = 10.0      # periods: nothing longer is ever bridged
 @dataclass(frozen=True)
 class Stretches:
     """
-    What may be looked at together.
+    Segments of a recording.
 
     :param pieces: indices of samples whose stamps rise without a gap.
-    :param time: (N,) s, where the clock was set back moved so that it goes on.
-    :param rate: samples a second where none is missing [Hz].
-    :param notes: what was found, for a person.
+    :param time: (N,) [s] with steps of the clock removed.
+    :param rate: sample rate where no sample is missing [Hz].
+    :param notes: findings, one line each.
     """
 
     pieces: tuple[ndarray, ...]
@@ -35,11 +35,12 @@ class Stretches:
 
 def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Stretches:
     """
-    Return where a recording can be cut so that nothing is looked at across a gap or a step.
+    Return segments without gaps and steps of the clock.
 
-    :param time: (N,) stamps [s]; ``position`` (N, nv) tells whether time really passed.
-    :param gap: an interval without samples that is not bridged [s]; None: BRIDGED periods.
-    :raises RecordingError: there are not two stamps that rise.
+    :param time: (N,) stamps [s].
+    :param position: (N, nv) [rad | m], which shows whether time really passed.
+    :param gap: longest interval without samples that is bridged [s]; None: BRIDGED periods.
+    :raises RecordingError: the stamps never rise.
     """
     usable = np.flatnonzero(np.isfinite(time) & np.isfinite(position).all(1))
     notes = []
@@ -74,9 +75,9 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
 
 def grid(time: ndarray, rate: float) -> ndarray | None:
     """
-    Return equidistant times from the first of rising stamps to the last; None if these are such.
+    Return equidistant times from the first to the last of rising stamps (n,) [s].
 
-    :param time: (n,) [s].
+    :return: None where the stamps are equidistant already.
     """
     even = time[0] + np.arange(len(time)) / rate
     if np.abs(time - even).max() <= EVEN / rate:
@@ -111,16 +112,16 @@ def _described(time: ndarray, position: ndarray, period: float, limit: float) ->
 
 
 def _few(notes: list[str], most: int = 8) -> list[str]:
-    """Return the first notes of a long list, and how many more there are."""
+    """Return the first notes of a long list, and the number of the others."""
     return notes if len(notes) <= most else [
         *notes[:most], f'and {len(notes) - most} more borders of this kind']
 
 
 def _passed(time: ndarray, position: ndarray, k: int, period: float) -> float | None:
     """
-    Return the time in which the joints moved from sample k to k + 1 at their pace around them.
+    Return the time in which the joints moved from sample k to k + 1 at their present speed.
 
-    None where they move too slowly to tell.
+    :return: None where they move too slowly.
     """
     if not 5 <= k < len(time) - 6:
         return None

@@ -32,7 +32,9 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
     """
     Return the recording that a table holds.
 
-    :raises RecordingError: it is not clear which columns are which, or some are missing.
+    :param source: name of the file, for messages.
+    :param model: whose joints are looked for.
+    :raises RecordingError: the assignment of columns is ambiguous, or columns are missing.
     """
     headers = list(table.columns)
     joints = tuple(options.joint_names or table.joint_names or model.joint_names)
@@ -94,7 +96,7 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
 
 def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: TableOptions
           ) -> Found:
-    """Return what the caller named, and of the rest what headers tell."""
+    """Return the columns that the caller named, and the others recognised by their headers."""
     named = by_map(options.columns, headers, joints, table.arrays)
     rest = [header for header in headers
             if not any(header in of.values() for of in named.columns.values())]
@@ -112,7 +114,7 @@ def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: Ta
 
 
 def _units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
-    """Return the units of headers, and over them those that the caller gave."""
+    """Return the units in headers, overridden by those of the caller."""
     units: dict[str, Any] = {**found.units()}
     for quantity, unit in given.items():
         before = units.get(quantity)
@@ -124,14 +126,14 @@ def _units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _few(headers: Sequence[str], shown: int = SHOWN) -> str:
-    """Return the first of many headers, and how many more there are."""
+    """Return the first of many headers, and the number of the others."""
     more = len(headers) - shown
     return ', '.join(headers[:shown]) + (f' and {more} more' if more > 0 else '')
 
 
 def _time(table: Table, found: Found, source: str, units: Units,
           options: TableOptions) -> tuple[ndarray, list[str]]:
-    """Return the stamps [s] of all lines, and how they came about."""
+    """Return the stamps [s] of all rows, and notes about them."""
     count = len(next(iter(table.columns.values())))
     if options.rate is not None:
         return np.arange(count) / options.rate, [

@@ -19,16 +19,16 @@ STAMPS = ('header', 'receipt')
 def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
              joint_names: Sequence[str] | None = None) -> Recording:
     """
-    Return the joint states of a bag: a folder with metadata.yaml, or a bare .mcap or .db3 file.
+    Return the joint states of a bag: a folder with metadata.yaml, or a .mcap or .db3 file.
 
     :param topic: of sensor_msgs/JointState; None: the only one that carries joints of the model.
-    :param stamp: 'header' takes the stamps of the messages, and where they are all zero the times
-        of receipt; 'receipt' takes these anyway.
-    :param joint_names: what the bag calls the model's joints, in the model's order; None: as the
-        model does, or by their numbers.
-    :raises RecordingError: the bag cannot be read, `rosbags` is not installed, or it is not clear
-        which topic is meant.
-    :raises UnknownNameError: there is no such topic of this type.
+    :param stamp: 'header' takes the stamps of the messages, or times of receipt where all stamps
+        are zero; 'receipt' always takes times of receipt.
+    :param joint_names: names in the bag of the model's joints, in the model's order; None: those
+        of the model, or the same numbers.
+    :raises RecordingError: the bag cannot be read, `rosbags` is not installed, or several topics
+        match.
+    :raises UnknownNameError: there is no such topic of this type, or no such joint.
     """
     if stamp not in STAMPS:
         raise UnknownNameError('stamp', stamp, STAMPS)
@@ -67,7 +67,7 @@ def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
 
 def _names(messages: list[tuple[int, Any]], model: RobotModel, given: Sequence[str] | None,
            source: str) -> tuple[dict[str, str], list[str]]:
-    """Return what joints of the bag are called in the model, and a note if that is a guess."""
+    """Return the model's name for each joint of the bag, and a note where it is a guess."""
     names = list(dict.fromkeys(name for _, message in messages for name in message.name))
     if given is not None:
         if unknown := [name for name in given if name not in names]:
@@ -89,7 +89,7 @@ def _names(messages: list[tuple[int, Any]], model: RobotModel, given: Sequence[s
 
 
 def _storage(path: Path) -> Path:
-    """Return what rosbags opens: of a folder without metadata.yaml the only file of a bag."""
+    """Return the path that rosbags opens: the only bag file of a folder without metadata.yaml."""
     if not path.is_dir() or (path / 'metadata.yaml').exists():
         return path
     files = sorted([*path.glob('*.mcap'), *path.glob('*.db3')])
@@ -124,7 +124,7 @@ def _topic(reader: Any, model: RobotModel, wanted: str | None, path: Path) -> st
 
 
 def _carries(reader: Any, topic: str, model: RobotModel) -> bool:
-    """Tell whether the first messages of a topic name a joint of the model."""
+    """Return whether the first messages of a topic name a joint of the model."""
     connections = [c for c in reader.connections if c.topic == topic]
     for count, (_, _, data) in enumerate(reader.messages(connections)):
         if {*reader.deserialize(data, STATE_TYPE).name} & {*model.joint_names}:
@@ -140,7 +140,7 @@ def _nanoseconds(message: Any) -> int:
 
 def _plain(messages: list[tuple[int, Any]], stamped: bool,
            known: dict[str, str]) -> Iterator[tuple]:
-    """Yield messages as they are merged, their times from the first one on, joints as known."""
+    """Yield messages with times relative to the first one and the model's joint names."""
     first = None
     for received, message in messages:
         at = _nanoseconds(message) if stamped else received

@@ -20,9 +20,10 @@ QUANTITIES = ('position', 'velocity', 'effort')
 
 def check_target(path: Path, overwrite: bool) -> None:
     """
-    Raise :class:`RecordingError` where a recording could not be written, before it is made.
+    Check before a recording is made that its file can be written.
 
-    :param overwrite: whether a file that is there may be replaced.
+    :param overwrite: whether an existing file may be replaced.
+    :raises RecordingError: the suffix is unknown, the file exists, or the folder is not writable.
     """
     if path.suffix.lower() not in WRITERS:
         _refuse(path, 'is no kind of file that is written', f'end it in {" or ".join(WRITERS)}')
@@ -38,9 +39,10 @@ def write(path: Path, recording: Recording) -> None:
     """
     Write .npz (arrays joint_names, time, position, ...) or .csv (time, position_NAME, ...).
 
-    Under another name beside it first, which then becomes the right one.
+    The file is written beside the target and then renamed.
 
-    :raises RecordingError: that fails; the remedy names the place where the recording is instead.
+    :raises RecordingError: writing failed; the remedy names the file where the recording was saved
+        instead.
     """
     try:
         _write(path, recording)
