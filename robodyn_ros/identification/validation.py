@@ -12,7 +12,7 @@ from .estimation.estimate import Estimate
 from .estimation.regression import KNOWN, regression
 from .motion import Motion
 
-LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
+MAX_LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
 BAND = 1.96         # standard deviations: 95 % of the autocorrelations of white noise are within
 
 
@@ -85,7 +85,7 @@ def whiteness(error: ndarray, motion: Motion) -> ndarray:
     step = max(1, round(motion.rate / (2 * motion.cutoff)))
     pieces = [error[a:b:step] - error.mean(0) for a, b in motion.segments]
     count = sum(len(piece) for piece in pieces)
-    lags = min(LAGS, count // 4)
+    lags = min(MAX_LAGS, count // 4)
     power = sum((piece**2).sum(0) for piece in pieces)
     if lags < 1:
         return np.full(error.shape[1], np.nan)

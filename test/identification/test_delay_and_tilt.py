@@ -55,7 +55,7 @@ def test_none_is_none(spatial):
     given = recorded(robot)
     found = find_mounting(robot, given, CHOICE)
     assert found.delay == 0.0 and not found.tilt.any()
-    assert all('could be chance' in note for note in found.notes)
+    assert all('not significant' in note for note in found.notes)
     assert found.model(robot) is robot and found.motion(given) is given
 
 

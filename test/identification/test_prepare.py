@@ -35,7 +35,7 @@ def test_a_clean_recording():
     check(motion)
     assert len(motion.segments) == 1 and motion.segments[0] == (0, len(motion))
     assert 9 < len(motion) / RATE < 12
-    for word in ('cutoff', 'cut away', 'low-pass', '250 Hz', 'derivatives', 'samples'):
+    for word in ('cutoff', 'cut off', 'low-pass', '250 Hz', 'derivatives', 'samples'):
         assert any(word in note for note in notes), word
     assert issues == ()
 

@@ -16,19 +16,19 @@ from .data_issue import DataIssue
 from .fit import Fit, States
 from .model_confidence import ModelConfidence
 
-DISTRUSTED = 0.01   # weight of a joint of which the model says nothing sure
-SOUND = -2.0        # log of the share unexplained: what is below needs no other explanation
-BETTER = 2.0        # by which another hypothesis must be, summed over the joints
-FEW = 300           # samples on which hypotheses are tried
+UNRELIABLE_WEIGHT = 0.01  # weight of joints without reliable predictions
+GOOD_FIT = -2.0           # log of the unexplained share below which no other hypothesis is needed
+MIN_IMPROVEMENT = 2.0     # of the log, summed over the joints, for another hypothesis
+MAX_SAMPLES = 300         # for the test of hypotheses
 
 
 class ColumnHypothesis(NamedTuple):
     """
-    Columns as they may have been meant.
+    Assignment of columns to joints, and directions of positions.
 
-    :param position: (nv,) column of the positions that is joint j's.
-    :param effort: (nv,) column of the efforts that is joint j's.
-    :param direction: (nv,) 1, or -1 where joint j's position has the other sign.
+    :param position: (nv,) column of the positions of joint j.
+    :param effort: (nv,) column of the efforts of joint j.
+    :param direction: (nv,) 1, or -1 where the sign of joint j's position is inverted.
     """
 
     position: ndarray
@@ -38,12 +38,16 @@ class ColumnHypothesis(NamedTuple):
 
 def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
                        known: ModelConfidence) -> Iterator[DataIssue]:
-    """Yield units of positions, orders and directions under which the motion fits far better."""
+    """
+    Yield position units, column orders and directions that fit the motion far better.
+
+    :param known: joints whose efforts the model predicts reliably; others have little weight.
+    """
     nv = model.nv
-    weight = np.where(known.model, 1.0, DISTRUSTED)
-    if (np.diag(fit.unexplained) < SOUND)[known.model].all():
+    weight = np.where(known.model, 1.0, UNRELIABLE_WEIGHT)
+    if (np.diag(fit.unexplained) < GOOD_FIT)[known.model].all():
         return
-    step = -(-len(fit.effort) // FEW) if nv > 8 else 1
+    step = -(-len(fit.effort) // MAX_SAMPLES) if nv > 8 else 1
     here_states = States(*(a[::step] for a in (fit.states.position, fit.states.velocity,
                                                fit.states.acceleration)))
 
@@ -61,8 +65,8 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
         if not rotary.any():
             break
         there = _best(tried(here_states.scaled(np.where(rotary, factor, 1.0))))[0]
-        least = max(BETTER, known.model.sum())
-        if there < min(here - least, without - BETTER, searched - BETTER):
+        least = max(MIN_IMPROVEMENT, known.model.sum())
+        if there < min(here - least, without - MIN_IMPROVEMENT, searched - MIN_IMPROVEMENT):
             yield DataIssue(
                 'position unit', 'position', f'with positions times {factor:.4g} the '
                 f'model leaves {_share(there, weight)} of the efforts unexplained, as '
@@ -70,7 +74,7 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
                     f'they are in {text}: ', Argument('units', {'position': unit})),
                 there - here)
             return
-    if searched < min(here, without) - BETTER:
+    if searched < min(here, without) - MIN_IMPROVEMENT:
         better = (f'then the model leaves {_share(searched, weight)} of the efforts unexplained, '
                   f'as they are {_share(here, weight)}')
         yield from _assignment_issues(hypothesis, better, searched - here, model)
@@ -107,18 +111,18 @@ def _share(total: float, weight: ndarray) -> str:
 
 
 def _best(fit: Fit) -> tuple[float, ndarray, float]:
-    """Return what is unexplained with efforts in their best order, this order, the worst joint."""
+    """Return the misfit with efforts in their best order, this order, and the worst joint's."""
     row, column = linear_sum_assignment(fit.unexplained)
     straight = np.arange(len(row))
     value = float(fit.unexplained[row, column].sum())
-    if value >= np.trace(fit.unexplained) - BETTER / 2:
+    if value >= np.trace(fit.unexplained) - MIN_IMPROVEMENT / 2:
         column = straight       # without a clear gain they are where they belong
     each = fit.unexplained[row, column]
     return float(each.sum()), np.argsort(column), float(each.max())
 
 
 def _usual(model: RobotModel) -> list[ndarray]:
-    """Return orders in which positions often come: by the alphabet, backwards, begun elsewhere."""
+    """Return orders in which joints are often recorded: alphabetical, reversed, rotated."""
     forward = np.arange(model.nv)
     return [np.argsort(np.argsort(model.joint_names)), forward[::-1],
             *(np.roll(forward, by) for by in range(1, model.nv))]
@@ -138,12 +142,12 @@ def _search(tried: Callable[[States], Fit], model: RobotModel,
 
     order, direction = np.arange(nv), np.ones(nv)
     value, effort, worst = rate(order, direction)
-    for start in _usual(model) if worst >= SOUND else ():
+    for start in _usual(model) if worst >= GOOD_FIT else ():
         there = rate(start, direction)
-        if there[0] < value - BETTER:
+        if there[0] < value - MIN_IMPROVEMENT:
             order, (value, effort, worst) = start, there
     for _ in range(2 * nv):
-        if worst < SOUND:
+        if worst < GOOD_FIT:
             break
         steps = []
         for i in range(nv):
@@ -156,7 +160,7 @@ def _search(tried: Callable[[States], Fit], model: RobotModel,
                 steps.append((swapped, direction))
         values = [rate(*one) for one in steps]
         k = min(range(len(steps)), key=lambda k: values[k][0])
-        if values[k][0] > value - BETTER / 2:
+        if values[k][0] > value - MIN_IMPROVEMENT / 2:
             break
         (order, direction), (value, effort, worst) = steps[k], values[k]
     return ColumnHypothesis(order, effort, direction), value

@@ -26,13 +26,15 @@ class Severity(Enum):
 @dataclass(frozen=True)
 class DataIssue:
     """
-    A finding that a correct recording would not show.
+    Finding that a correct recording would not show.
 
-    :param kind: one word or two, which ``accept`` of the preparation takes.
-    :param joint: the joint, or the quantity ('position', 'time', ...) where it concerns all.
-    :param message: what was found, with the numbers that show it.
+    :param kind: one or two words, which ``accept`` of the preparation takes.
+    :param joint: the joint, or the quantity ('position', 'time', ...) where it concerns all
+        joints.
+    :param message: the finding, with the numbers that show it.
     :param remedy: what to do; arguments that it proposes are data.
-    :param value: the number that decided.
+    :param value: the number that was decisive.
+    :param severity: whether it stops the identification.
     """
 
     kind: str

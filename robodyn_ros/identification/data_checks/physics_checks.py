@@ -16,26 +16,26 @@ from .data_issue import DataIssue, Severity, in_units
 from .fit import Fit, thin
 from .model_confidence import CONFIRMED, SLOPES, ModelConfidence, model_confidence
 
-SURE = 0.4          # of what others leave unexplained: what explains more is there, not chance
-TIMES = 10.0        # a URDF's masses are wrong by less than this factor
-STRANGE = -0.3      # mean log of the share unexplained, above which model and motion do not match
-GRAVITY = 0.3       # of the model's effort: where gravity varies by less it is not asked about
-ABSENT = 0.25       # of gravity: what shows less of it lacks it
-STEADY = 0.1        # standard error of a coefficient of gravity that can be told from 0 and 1
+SIGNIFICANT_SHARE = 0.4  # of the effort that other terms leave unexplained
+MAX_MASS_FACTOR = 10.0   # by which masses of a URDF may be wrong
+MAX_MISFIT = -0.3        # mean log of the unexplained share
+MIN_GRAVITY_SHARE = 0.3  # of the effort: where gravity varies less it is not checked
+MISSING_GRAVITY = 0.25   # coefficient of gravity below which it is missing
+MAX_GRAVITY_ERROR = 0.1  # standard error of that coefficient for a decision
 
 
 def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit: str,
                      accept: tuple[str, ...] = ()) -> Iterator[DataIssue]:
     """
-    Yield what does not go with the model; nothing here asks its masses to be right.
+    Yield contradictions between a motion and a model whose masses may be wrong.
 
-    The efforts that the model needs for the motion are held against those measured, of joints of
-    which it can say something though its masses are wrong (:mod:`~.model_confidence`). First come
-    positions and the order of the columns, then gravity, signs and units, each only where what
-    comes before it is in order: a wrong unit of the position makes all others look wrong.
+    Measured efforts are compared with those of inverse dynamics at joints where the model is
+    reliable although its masses are uncertain (:mod:`~.model_confidence`): first positions and the
+    order of the columns, then gravity, signs and units, each only if the previous group has no
+    errors, since a wrong position unit makes all others look wrong.
 
-    :param cutoff: of the filter [Hz]: samples that are closer say the same twice.
-    :param effort_unit: 'A' for currents, of which no size is asked.
+    :param cutoff: of the filter [Hz]; determines which samples are independent.
+    :param effort_unit: 'A' for currents, whose magnitude is not checked.
     :param accept: kinds of issue after which the checks go on.
     """
     states, effort = thin(motion, cutoff)
@@ -50,7 +50,7 @@ def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit:
         if any(issue.severity is Severity.ERROR and issue.kind not in accept for issue in issues):
             return
     mean = float(np.mean(np.diag(fit.unexplained)))
-    if mean > STRANGE:
+    if mean > MAX_MISFIT:
         yield DataIssue(
             'model', 'effort', f'the model and friction leave {100 * np.exp(mean):.0f} % '
             f'of the efforts unexplained', 'see whether model and mounting (gravity) are '
@@ -63,17 +63,17 @@ def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Da
     lacking, loaded = [], []
     for j in np.flatnonzero(known.gravity).tolist():
         gravity = fit.gravity[:, j]
-        if np.std(gravity) < GRAVITY * max(float(np.std(fit.model_effort[:, j])), 1e-9):
+        if np.std(gravity) < MIN_GRAVITY_SHARE * max(float(np.std(fit.model_effort[:, j])), 1e-9):
             continue
         rest = fit.columns(j)
         rest[:, 0] -= gravity
         found, error = _with_errors(np.column_stack([gravity, rest]), fit.effort[:, j])
         inertial = found[1] if found[1] > 10 * error[1] else 0.0
-        if error[0] > STEADY * max(1.0, inertial):
+        if error[0] > MAX_GRAVITY_ERROR * max(1.0, inertial):
             continue
         loaded.append(j)
-        no_more_than_chance = abs(found[0]) < ABSENT and abs(found[0]) < 5 * error[0]
-        less_than_inertia = abs(found[0]) < ABSENT * inertial
+        no_more_than_chance = abs(found[0]) < MISSING_GRAVITY and abs(found[0]) < 5 * error[0]
+        less_than_inertia = abs(found[0]) < MISSING_GRAVITY * inertial
         if no_more_than_chance or less_than_inertia:
             lacking.append((j, float(found[0]), float(inertial)))
     # One joint alone may be balanced by a spring
@@ -105,8 +105,10 @@ def _signs(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
         found, shares = fit.coefficients(j)
         of_model, of_friction, _ = shares
         power = fit.dissipated(j, found)
-        against_model = known.model[j] and found[0] < -unit / TIMES and of_model > SURE
-        against_friction = power < -2 * unit * known.power[j] and of_friction > SURE
+        against_model = (known.model[j] and found[0] < -unit / MAX_MASS_FACTOR
+                         and of_model > SIGNIFICANT_SHARE)
+        against_friction = (power < -2 * unit * known.power[j]
+                            and of_friction > SIGNIFICANT_SHARE)
         if against_model:
             yield DataIssue(
                 'effort sign', name, f'the effort of {name} is {found[0]:.3g} times what '
@@ -133,8 +135,8 @@ def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
     for j, name in enumerate(model.joint_names):
         found, shares = fit.coefficients(j)
         size = abs(found[0])
-        sure = SURE if not 1 / TIMES < unit < TIMES else CONFIRMED
-        if known.model[j] and shares[0] >= sure and not 1 / TIMES < size < TIMES:
+        least = CONFIRMED if _plausible(unit) else SIGNIFICANT_SHARE
+        if known.model[j] and shares[0] >= least and not _plausible(size):
             wrong[name] = float(found[0])
     thousandths = [name for name, size in wrong.items() if 250 < abs(size) < 4000]
     told = [name for name, known_one in zip(model.joint_names, known.model) if known_one]
@@ -150,8 +152,13 @@ def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
             f'model needs', remedy, size)
 
 
+def _plausible(ratio: float) -> bool:
+    """Return whether wrong masses alone explain this ratio of efforts to the model's."""
+    return 1 / MAX_MASS_FACTOR < ratio < MAX_MASS_FACTOR
+
+
 def _unit(fit: Fit, known: ModelConfidence) -> float:
-    """Return how many times the model's efforts the measured ones are, whatever their sign."""
+    """Return the median ratio of measured efforts to the model's, without sign."""
     sizes = [abs(fit.coefficients(j)[0][0]) for j in np.flatnonzero(known.model).tolist()]
     return float(np.median(sizes)) if sizes else 1.0
 

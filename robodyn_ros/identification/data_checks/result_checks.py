@@ -22,9 +22,10 @@ SAME_STATE = 0.05       # of the standard deviation: states that are closer are 
 def result_issues(estimate: Estimate, validation: Validation, nominal: Validation, train: Motion,
                   test: Motion) -> Iterator[DataIssue]:
     """
-    Yield what makes the result of an identification less trustworthy, all as warnings.
+    Yield findings that make a result less trustworthy, all of them warnings.
 
     :param validation: of the estimate on the test part; ``nominal``: of the URDF.
+    :param train: motion that was fitted; ``test``: the one that is predicted.
     """
     yield from _prediction_issues(validation, nominal)
     if repeats(train, test):

@@ -13,23 +13,23 @@ from ..recordings.recording import Recording
 from .data_issue import DataIssue, Severity, in_units
 from .samples import sample_issues
 
-MANY = 0.01             # of the samples: so many that are not finite are no accident
-STILL = {'prismatic': 1e-3}     # [m] a joint that moves less, from end to end, stands still
-STILL_ROTARY = 0.01             # [rad]
-RATES = (5.0, 50e3)     # [Hz] what states of joints are recorded at
-BEYOND = 0.2            # of the range of a joint: limits are overrun by this at most
-FAR = 3.0               # times a limit: beyond is no robot that was calibrated badly
-RUN = 5                 # equal samples in a row at the extreme: a measured peak is never so flat
-LEVELS = 12             # values that a measured effort takes at least
-ALIKE = 0.9             # correlation from which on two velocities are the same but for a factor
-FACTOR = 1.25           # by which they may differ
+MAX_NOT_FINITE = 0.01            # share of the samples
+MIN_RANGE = {'prismatic': 1e-3}  # [m] of a moving joint
+MIN_RANGE_ROTARY = 0.01          # [rad]
+RATES = (5.0, 50e3)              # [Hz] of joint states
+OVERRUN = 0.2                    # of the range of a joint, by which limits may be exceeded
+WRONG_UNIT_FACTOR = 3.0          # times a limit: no calibration is so far off
+SATURATED_RUN = 5                # equal extreme samples in a row
+MIN_LEVELS = 12                  # values of a measured effort
+MIN_CORRELATION = 0.9            # of a velocity and the derivative of the position
+MAX_FACTOR = 1.25                # between both
 
 
 def recording_issues(recording: Recording, model: RobotModel) -> Iterator[DataIssue]:
     """
-    Yield what is doubtful in raw samples of the model's joints, in its order.
+    Yield issues of raw samples of the model's joints, in its order.
 
-    :raises RecordingError: there are no efforts, or no samples that could be looked at.
+    :raises RecordingError: there are no efforts, or fewer than ten samples of finite numbers.
     """
     effort = recording.effort
     if effort is None:
@@ -58,7 +58,8 @@ def velocity_issues(derived: ndarray, measured: ndarray, model: RobotModel) -> I
     """
     Yield joints whose measured velocity is not the derivative of their position.
 
-    :param derived: (N, nv) filtered as ``measured`` is.
+    :param derived: (N, nv) derivative of the position [rad/s | m/s], filtered as ``measured``.
+    :param measured: (N, nv) recorded velocity [rad/s | m/s].
     """
     factors = {}
     for j, name in enumerate(model.joint_names):
@@ -69,9 +70,9 @@ def velocity_issues(derived: ndarray, measured: ndarray, model: RobotModel) -> I
         alike = float(x @ y / np.sqrt((x @ x) * (y @ y)))
         factors[name] = float(x @ y / (x @ x)), alike
     wrong = {name: (factor, alike) for name, (factor, alike) in factors.items()
-             if abs(alike) < ALIKE or not 1 / FACTOR < factor < FACTOR}
+             if abs(alike) < MIN_CORRELATION or not 1 / MAX_FACTOR < factor < MAX_FACTOR}
     for name, (factor, alike) in wrong.items():
-        if abs(alike) < ALIKE:
+        if abs(alike) < MIN_CORRELATION:
             yield DataIssue(
                 'velocity', name, f'the velocity of {name} is not the derivative of its '
                 f'position (correlation {alike:.2f})',
@@ -87,7 +88,7 @@ def velocity_issues(derived: ndarray, measured: ndarray, model: RobotModel) -> I
 def _velocity_remedy(factor: float, names: list[str], of: list[str]) -> Remedy:
     size = abs(factor)
     sign = '-' if factor < 0 else ''
-    if 1 / FACTOR < size < FACTOR:
+    if 1 / MAX_FACTOR < size < MAX_FACTOR:
         return 'turn its sign: ', in_units('velocity', '-rad/s', names, of)
     if 45 < size < 70:
         return 'it is in degrees: ', in_units('velocity', f'{sign}deg/s', names, of)
@@ -108,8 +109,8 @@ def _not_finite(quantity: str, values: ndarray, recording: Recording) -> Iterato
             'not finite', name,
             f'{bad[:, j].sum()} samples of the {quantity} of {name} are NaN or infinite '
             f'({100 * share:.2g} %)',
-            'find out why the driver sends them' if share >= MANY
-            else 'they are treated as gaps', share, Severity.of(share >= MANY))
+            'find out why the driver sends them' if share >= MAX_NOT_FINITE
+            else 'they are treated as gaps', share, Severity.of(share >= MAX_NOT_FINITE))
 
 
 def _rate(time: ndarray) -> Iterator[DataIssue]:
@@ -135,13 +136,13 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
         lower, upper = float(model.position_lower[j]), float(model.position_upper[j])
         if not (np.isfinite(upper - lower) and upper > lower):
             continue        # none, or nobody wrote them
-        slack = BEYOND * (upper - lower)
+        slack = OVERRUN * (upper - lower)
         if lower - slack <= low[j] and high[j] <= upper + slack:
             continue
         scale = 1e-3 if model.joint_types[j] == 'prismatic' else np.pi / 180
         fits = lower - slack <= scale * low[j] and scale * high[j] <= upper + slack
         # What is but shifted or turned would be within in degrees as well
-        far = max(-low[j], high[j]) > FAR * max(abs(lower), abs(upper))
+        far = max(-low[j], high[j]) > WRONG_UNIT_FACTOR * max(abs(lower), abs(upper))
         outside[name] = j, bool(fits and far)
     for name, (j, of_unit) in outside.items():
         remedy: Remedy = 'check the unit and the sign of the position, and the order of the joints'
@@ -162,7 +163,7 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
 def _still(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     # A few wild samples are no motion
     low, high = np.percentile(position, [0.1, 99.9], axis=0)
-    least = np.array([STILL.get(kind, STILL_ROTARY) for kind in model.joint_types])
+    least = np.array([MIN_RANGE.get(kind, MIN_RANGE_ROTARY) for kind in model.joint_types])
     still = high - low < least
     for j in np.flatnonzero(still):
         name = model.joint_names[j]
@@ -180,7 +181,7 @@ def _effort(name: str, effort: ndarray) -> Iterator[DataIssue]:
             'the driver does not measure it: record what does', float(low))
         return
     levels = np.unique(effort)
-    if len(levels) < LEVELS:
+    if len(levels) < MIN_LEVELS:
         yield DataIssue(
             'quantised', name, f'the effort of {name} takes {len(levels)} values only',
             'record it with more digits', float(len(levels)), Severity.of(len(levels) < 4))
@@ -188,7 +189,7 @@ def _effort(name: str, effort: ndarray) -> Iterator[DataIssue]:
     at_end = (effort == low) | (effort == high)
     edges = np.flatnonzero(np.diff(np.r_[False, at_end, False].astype(int)))
     runs = edges[1::2] - edges[::2]
-    share = float(runs[runs >= RUN].sum() / len(effort))
+    share = float(runs[runs >= SATURATED_RUN].sum() / len(effort))
     if share > 0.002:
         yield DataIssue(
             'saturated', name,

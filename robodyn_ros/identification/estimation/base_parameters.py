@@ -14,11 +14,11 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .regression import INERTIAL, USUAL, ParameterSelection, Regression, regression
 
-DEPENDENT = 1e-7    # share of a column that others do not explain: less is rounding of the URDF
-EXACT = 1e-9        # a coefficient so near to a short number is meant to be that number
+DEPENDENT = 1e-7  # unexplained share of a column, below which it is rounding
+EXACT = 1e-9      # distance from a short decimal or fraction
 # Of a body: what textbooks keep comes first, what they regroup with others last
 PREFERRED = ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mcx', 'mcy', 'mcz', 'Iyy', 'm')
-SAMPLES = 4         # equations for each parameter
+SAMPLES = 4  # equations for each parameter
 
 
 @dataclass(frozen=True, eq=False)

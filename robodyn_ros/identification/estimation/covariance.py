@@ -10,7 +10,7 @@ from scipy.signal import oaconvolve
 
 from .regression import Regression
 
-WINDOW = 5.0        # correlation times that are looked at
+WINDOW = 5.0  # correlation times
 
 
 class Covariance(NamedTuple):

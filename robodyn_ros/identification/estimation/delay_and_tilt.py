@@ -17,12 +17,12 @@ from .base_parameters import base_parameters
 from .least_squares import least_squares, solve
 from .regression import ParameterSelection, regression
 
-LONGEST = 0.03      # [s] of either sign: more is no delay of a driver
-STEEPEST = 0.05     # [rad]: more is no tilt, but another mounting
-CHANCE = 0.01       # with which what is none is taken for one
-SCALE = {'delay': 2e-3, 'tilt': 2e-3}       # [s], [rad]: steps of the search
-SMOOTH = 0.25       # of the rate: signals with a lower cutoff can be read between samples
-LEAST = 50          # samples of a segment that are worth keeping
+MAX_DELAY = 0.03                       # [s], of either sign
+MAX_TILT = 0.05                        # [rad]; more is another mounting
+SIGNIFICANCE = 0.01                    # level of the likelihood-ratio test
+SCALE = {'delay': 2e-3, 'tilt': 2e-3}  # [s], [rad]: steps of the search
+MAX_CUTOFF = 0.25                      # of the rate, for interpolation between samples
+MIN_SEGMENT = 50                       # samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,22 +61,22 @@ def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelecti
     errors the likelihood is greatest where Σ n log σ over the joints is least, with σ of
     :func:`~.least_squares.least_squares` ('weighted', all parameters free) and n the effective
     number of samples. Both effects are common in a laboratory; ignored, they appear as wrong, even
-    negative inertias. Values that are not significant (likelihood-ratio test at ``CHANCE``) or are
-    beyond ``LONGEST`` or ``STEEPEST`` are set to zero.
+    negative inertias. Values that are not significant (likelihood-ratio test at ``SIGNIFICANCE``)
+    or are beyond ``MAX_DELAY`` or ``MAX_TILT`` are set to zero.
 
     :param delay: whether the delay is estimated; ``tilt``: whether the tilt is.
     """
     axes = _horizontal(model) if tilt else np.zeros((0, 3))
     notes = []
-    if delay and motion.cutoff > SMOOTH * motion.rate:
+    if delay and motion.cutoff > MAX_CUTOFF * motion.rate:
         delay = False
-        notes.append('no delay is looked for: efforts are not smooth enough to read them between '
-                     'samples, a filter is wanted')
+        notes.append('delay: not estimated, since efforts must be filtered to be interpolated '
+                     'between samples')
     problem = Problem(model, motion, selection, axes)
     kinds = ['delay'] * delay + ['tilt'] * len(axes)
     if not kinds or problem.given is None:
         return Mounting(0.0, np.zeros(3), tuple(notes) if not kinds else (
-            'delay and tilt are not looked for: no stretch is long enough',))
+            'delay and tilt: not estimated, since no segment is long enough',))
     size = np.array([SCALE[kind] for kind in kinds])
 
     def misfit(x: ndarray) -> float:
@@ -92,9 +92,9 @@ def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelecti
     kept = np.zeros(len(kinds))
     for kind, k in parts.items():
         chance = _chance(x[k], spread[np.ix_(k, k)])
-        most = LONGEST if kind == 'delay' else STEEPEST
+        most = MAX_DELAY if kind == 'delay' else MAX_TILT
         beyond = bool(np.linalg.norm(x[k]) >= most)
-        taken = chance < CHANCE and not beyond
+        taken = chance < SIGNIFICANCE and not beyond
         kept[k] = x[k] * taken
         notes.append(_note(kind, x[k], np.sqrt(np.abs(np.diag(spread)[k])), taken,
                            beyond))
@@ -106,9 +106,9 @@ class Problem:
 
     def __init__(self, model: RobotModel, motion: Motion, selection: ParameterSelection,
                  axes: ndarray):
-        inside = round(LONGEST * motion.rate) + 1
+        inside = round(MAX_DELAY * motion.rate) + 1
         self.pieces = [(a + inside, b - inside, CubicSpline(motion.time[a:b], motion.effort[a:b]))
-                       for a, b in motion.segments if b - a > 2 * inside + LEAST]
+                       for a, b in motion.segments if b - a > 2 * inside + MIN_SEGMENT]
         self.given = None
         if not self.pieces:
             return
@@ -129,7 +129,7 @@ class Problem:
     def misfit(self, x: ndarray, delay: bool) -> float:
         """Return Σ n log σ for a delay, if it is sought, and angles about the axes."""
         assert self.given is not None
-        late = float(np.clip(x[0], -LONGEST, LONGEST)) if delay else 0.0
+        late = float(np.clip(x[0], -MAX_DELAY, MAX_DELAY)) if delay else 0.0
         matrix = self.given.matrix + sum(
             angle * turned for angle, turned in zip(x[int(delay):], self.turned))
         effort = np.concatenate([
@@ -184,5 +184,5 @@ def _note(kind: str, x: ndarray, error: ndarray, taken: bool, beyond: bool) -> s
         text = (f'gravity is tilted by {angle:.3g}° against the base '
                 f'(± {np.degrees(error.max()):.2g}°)')
     return text + (': taken into account' if taken else
-                   ': not believed, it is too much; check the mounting and the clocks' if beyond
-                   else ': could be chance, none is assumed')
+                   ': rejected as implausible; check the mounting and the clocks' if beyond
+                   else ': not significant, not modelled')

@@ -16,9 +16,9 @@ from .base_parameters import BaseParameters, base_parameters
 from .covariance import autocovariance
 from .regression import ParameterSelection, Regression, regression, triangle
 
-SETTLED = 1e-3      # relative change of σ
+SETTLED = 1e-3  # relative change of σ
 ROUNDS = 20
-UNTOLD = 1e-7       # share of the largest singular value that is as good as nothing
+RANK_TOLERANCE = 1e-7  # of the largest singular value
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +202,9 @@ class Problem:
         norms[norms == 0.0] = 1.0
         _, singular, V = np.linalg.svd(J / norms, full_matrices=True)
         singular = np.pad(singular, (0, len(V) - len(singular)))
-        null = V[singular <= UNTOLD * singular[0]]
-        told = V[singular > UNTOLD * singular[0]] / singular[singular > UNTOLD * singular[0], None]
+        null = V[singular <= RANK_TOLERANCE * singular[0]]
+        above = singular > RANK_TOLERANCE * singular[0]
+        told = V[above] / singular[above, None]
         spread = np.sqrt((told**2).sum(0)) / norms
         still = max((self._inflation(x, j) for j in range(self.nv)), default=1.0)
         deviation, open_ = np.zeros(len(x)), np.zeros(len(x), bool)

@@ -13,8 +13,8 @@ from ...model.robot import RobotModel
 from ...model.validate import validated
 from .regression import INERTIAL
 
-FLOOR = 1e-4        # share of the largest: where a body of the model is flat or a point
-LENGTH = 0.1        # [m] size of a body of which the model says none
+FLOOR = 1e-4  # of the largest eigenvalue, for flat bodies and points
+LENGTH = 0.1  # [m] size of bodies whose inertia gives none
 
 
 def _maps() -> ndarray:

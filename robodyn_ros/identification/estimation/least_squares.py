@@ -14,13 +14,13 @@ from .estimate import Estimate
 from .inertia import lengths, trusted
 from .regression import Regression, triangle
 
-SETTLED = 1e-4      # relative change of weights
+SETTLED = 1e-4  # relative change of weights
 ROUNDS = 100
-ROUNDING = 1e-12    # of the efforts: less than that is no error
-UNSEEN = 1e-8       # share of the largest singular value that is as good as nothing
-ALIKE = 0.1         # share of a direction's largest entry that belongs to it
-MAD = 1.4826        # standard deviation of normal numbers over their median absolute deviation
-TUNING = {'huber': 1.345, 'tukey': 4.685}       # 95 % efficient where the noise is normal
+MIN_ERROR = 1e-12                          # of the efforts; less is rounding
+RANK_TOLERANCE = 1e-8                      # of the largest singular value
+MIN_ENTRY = 0.1  # of the largest entry of a direction, to be named with it
+MAD = 1.4826  # standard deviation of normal numbers over median absolute deviation
+TUNING = {'huber': 1.345, 'tukey': 4.685}  # 95 % efficient for normal noise
 
 
 class Solution(NamedTuple):
@@ -88,9 +88,9 @@ def check_told(given: Regression, base: BaseParameters) -> None:
                                   name=name, remedy='move every joint, to and fro, at several '
                                   'speeds; or lock it in the model')
     _, singular, directions = np.linalg.svd(triangle(matrix / norms))
-    if singular[-1] <= UNSEEN * singular[0]:
+    if singular[-1] <= RANK_TOLERANCE * singular[0]:
         last = abs(directions[-1])
-        involved = [base.base_names[i] for i in np.flatnonzero(last > ALIKE * last.max())]
+        involved = [base.base_names[i] for i in np.flatnonzero(last > MIN_ENTRY * last.max())]
         raise IdentificationError(
             f'this motion does not tell {", ".join(involved)} apart', name=involved[0],
             value=float(singular[-1] / singular[0]),
@@ -106,7 +106,7 @@ def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
     matrix = matrix / scale
     sigma, weights = np.ones(nv), np.ones(target.shape)
     freedom = np.maximum(given.counted.sum(0) - p / nv, 1.0)
-    floor = ROUNDING * np.sqrt((target**2).mean(0)).max(initial=0.0) + np.finfo(float).tiny
+    floor = MIN_ERROR * np.sqrt((target**2).mean(0)).max(initial=0.0) + np.finfo(float).tiny
     rows = np.concatenate([matrix, target[:, :, None]], axis=2)
     joints = [triangle(rows[:, j]) for j in range(nv)]      # all that unweighted samples say
     for _ in range(1 if method == 'ordinary' else ROUNDS):

@@ -18,13 +18,13 @@ from .inertia import UNITS, inertial_parameters, pseudo_inertia
 from .least_squares import check_told, solve
 from .regression import INERTIAL, INERTIAL_UNITS, KNOWN, Regression, regression
 
-ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)      # mass first, products of inertia last
-LENGTH = 0.1        # [m] size of a load: what is not told is drawn to that of a point by it
-DRAWN = 1e-3        # errors of one σ that this counts
-SURE = 3.0          # standard errors from which on there is a load
-CHANCE = 1e-3       # with which a point is taken for a body of some extent
-STEP = 1e-4         # of a parameter, for slopes
-VAGUE = 0.05        # [m] standard error of a centre from which on it is not told
+ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)  # mass first, products of inertia last
+LOAD_SIZE = 0.1                         # [m] scale of the prior, a point mass
+PRIOR_WEIGHT = 1e-3                     # in units of squared errors of one σ
+MASS_SIGNIFICANCE = 3.0                 # standard errors of the mass
+SIGNIFICANCE = 1e-3                     # level of the test for inertia
+STEP = 1e-4                             # of a parameter, for derivatives
+MAX_CENTRE_ERROR = 0.05                 # [m] standard error of a determined centre of mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +99,11 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
                                   'model without a load predicts its efforts (robodyn validate)')
     centre = body[1:4] / mass
     errors, com_error = _errors(point, mass, centre)
-    unseen = tuple((['mass: not told from no load'] if mass < SURE * errors[0] else [])
+    unseen = tuple(['mass: not significant'] * bool(mass < MASS_SIGNIFICANCE * errors[0])
                    + [f'com {axis}' for axis, error in zip('xyz', com_error)
-                      if not error < VAGUE]
-                   + ['inertia: the load is taken for a point'] * (not visible)
-                   + [f'{name}: not apart from the others' for k, name in enumerate(INERTIAL)
+                      if not error < MAX_CENTRE_ERROR]
+                   + ['inertia: not significant, a point mass is assumed'] * (not visible)
+                   + [f'{name}: not separable' for k, name in enumerate(INERTIAL)
                       if visible and k > 3 and not np.isfinite(errors[k])])
     inertia = inertia_error = None
     if visible:
@@ -141,13 +141,13 @@ def _inertia_shows(found: _Solution) -> bool:
     P = np.outer([*full[1:4], full[0]], [*full[1:4], full[0]])[None] / full[0]
     more = (full - inertial_parameters(P))[found.columns[moments]]
     spread = found.covariance[np.ix_(moments, moments)]
-    return bool(chi2.sf(more @ np.linalg.solve(spread, more), len(moments)) < CHANCE)
+    return bool(chi2.sf(more @ np.linalg.solve(spread, more), len(moments)) < SIGNIFICANCE)
 
 
 def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:
     """Return the likeliest parameters (10,) of a body, or of a point, that can exist."""
     R = given.compressed(sigma)
-    size = np.array([LENGTH] * 3 + [1.0])
+    size = np.array([LOAD_SIZE] * 3 + [1.0])
     lower = np.tril_indices(4)
 
     def body(x: ndarray) -> ndarray:
@@ -162,7 +162,7 @@ def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:
         P = body(x)
         spread = P - np.outer(P[3], P[3]) / max(P[3, 3], 1e-12)     # none, of a point
         return np.concatenate([R @ np.append(inertial_parameters(P[None]), -1.0),
-                               DRAWN * (spread / np.outer(size, size)).ravel()])
+                               PRIOR_WEIGHT * (spread / np.outer(size, size)).ravel()])
 
     starts = ([0.7 * np.eye(4)[lower] + 0.01] if inertia else
               [np.array([0.0, 0.0, 0.0, root]) for root in (0.3, 1.0, 2.0)])
@@ -184,7 +184,7 @@ def _spread_about_centre(found: _Solution, body: ndarray) -> ndarray:
     slopes = []
     for column in found.columns:
         step = np.zeros(10)
-        step[column] = STEP * max(abs(body[column]), body[0] * LENGTH**2)
+        step[column] = STEP * max(abs(body[column]), body[0] * LOAD_SIZE**2)
         slopes.append((_about_centre(body + step) - _about_centre(body - step)) / (
             2 * step[column]))
     J = np.array(slopes)

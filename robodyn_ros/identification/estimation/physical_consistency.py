@@ -21,12 +21,12 @@ from .inertia import UNITS, inertial_parameters, pseudo_inertia, trusted
 from .least_squares import least_squares
 from .regression import Regression, triangle
 
-MARGIN = 1e-3       # of what the model says of a body, this share at least is left of it
-WEIGHTS = tuple(10.0**k for k in range(-1, 6))      # of the prior, that are tried
-BLOCKS = 5          # of cross-validation
-POSES = 20          # over which the inertia at a joint is averaged
-BEST_SENSOR = 1e-5  # of the efforts: no error is less, be the noise of a simulation none
-ANSWERS = ('optimal', 'optimal_inaccurate')         # of the solver; what they are worth is checked
+MARGIN = 1e-3                                   # least share that is left of a body of the model
+WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
+BLOCKS = 5                                      # of cross-validation
+POSES = 20                                      # over which the inertia at a joint is averaged
+MIN_RELATIVE_ERROR = 1e-5                       # of the efforts, for simulations without noise
+SOLVED = ('optimal', 'optimal_inaccurate')      # the result is checked in any case
 
 
 def consistent(given: Regression, weight: float | None = None,
@@ -50,7 +50,7 @@ def consistent(given: Regression, weight: float | None = None,
     plain = least_squares(given, 'weighted', base)
     prior = Prior.of(given)
     effort = np.sqrt((given.effort**2).mean(0))
-    sigma = np.maximum(plain.sigma, BEST_SENSOR * effort.max(initial=0.0))
+    sigma = np.maximum(plain.sigma, MIN_RELATIVE_ERROR * effort.max(initial=0.0))
     chosen = choose_weight(given, sigma, prior) if weight is None else float(weight)
     if not 0.0 < chosen < np.inf:
         raise IdentificationError(f'the weight of the prior is {weight!r}', name='weight',
@@ -130,7 +130,7 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
             problem.solve(solver='CLARABEL')
     except cp.SolverError as why:
         raise _unsolved(str(why)) from None
-    if problem.status not in ANSWERS:
+    if problem.status not in SOLVED:
         raise _unsolved(str(problem.status))
     found = z.value / scale
     found[prior.positive] = np.maximum(found[prior.positive], 0.0)

@@ -12,8 +12,8 @@ from ...dynamics import Batch
 from ...model.robot import RobotModel
 from ..motion import Motion
 
-STEP = 1e-9         # [rad/s] over which a smooth sign is as good as a step
-STILL = 1e-6        # [rad/s] slower counts as this fast
+STEP = 1e-9   # [rad/s] width at which a smooth sign is a step
+STILL = 1e-6  # [rad/s], below which the speed is clipped
 
 
 def friction(model: RobotModel, motion: Motion, ways: tuple[float, ...]) -> ndarray:

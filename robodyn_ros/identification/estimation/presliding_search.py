@@ -14,9 +14,9 @@ from .least_squares import least_squares, solve
 from .presliding import friction, shares
 from .regression import SLOW, ParameterSelection, Regression, friction_columns, regression, thinner
 
-CHANCE = 1e-3       # with which what is none is taken for one
-SHORT = 10.0**np.arange(-4.0, -1.49, 0.125)     # [rad] that are tried; the last is too much
-LONG = 10.0**np.arange(-1.5, 0.1, 0.25)         # of the second way; as well
+SIGNIFICANCE = 1e-3                                # level of the likelihood-ratio test
+DISTANCES = 10.0**np.arange(-4.0, -1.49, 0.125)    # [rad]; the last one is rejected
+SLOW_DISTANCES = 10.0**np.arange(-1.5, 0.1, 0.25)  # [rad] of slow friction, likewise
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
     Return the maximum-likelihood presliding distances, common to all rotary joints.
 
     The likelihood is that of :func:`~.delay_and_tilt.find_mounting`: Σ n log σ is least. Distances
-    that are not significant (likelihood-ratio test at ``CHANCE``) are left out. Friction that
-    changes its sign late opposes the acceleration; ignored, it appears as a delay of the efforts,
-    or as inertias that are too small or even negative, which no consistent estimate can have.
+    that are not significant (likelihood-ratio test at ``SIGNIFICANCE``) are left out. Friction
+    that changes its sign late opposes the acceleration; ignored, it appears as a delay of the
+    efforts, or as inertias that are too small or even negative, which no consistent estimate has.
     """
     ways: tuple[float, ...] = ()
     notes: list[str] = []
@@ -49,18 +49,18 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
     count = least_squares(given, 'weighted', base).independent
     before = float(count @ np.log(solve(given, base, 'weighted').sigma))
     for tried, more, text in (
-            (SHORT, 1, 'after a reversal friction turns round within some {:.2g} mrad'),
-            (LONG, 1 + model.nv, 'besides, friction turns round within some {:.2g} mrad')):
+            (DISTANCES, 1, 'presliding distance {:.2g} mrad'),
+            (SLOW_DISTANCES, 1 + model.nv, 'presliding distance of slow friction {:.2g} mrad')):
         given = regression(model, motion, replace(selection, presliding=(*ways, float(tried[0]))))
         base = base_parameters(model, given.selection)
         errors = [float(count @ np.log(solve(with_ways(given, motion, (*ways, way)), base,
                                              'weighted').sigma)) for way in tried.tolist()]
         best = int(np.argmin(errors))
-        chance = 2.0 * (before - errors[best]) <= chi2.isf(CHANCE, more)
+        chance = 2.0 * (before - errors[best]) <= chi2.isf(SIGNIFICANCE, more)
         taken = not chance and best < len(tried) - 1
         notes.append(text.format(1e3 * tried[best]) + (
-            ': taken into account' if taken else ': could be chance, it is not assumed' if chance
-            else ', or more: not believed, it is too much'))
+            ': taken into account' if taken else ': not significant, not modelled' if chance
+            else ' or more: rejected as implausible'))
         if not taken:
             break
         ways, before = (*ways, float(tried[best])), errors[best]

@@ -21,8 +21,8 @@ INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
 FRICTION = ('viscous', 'Coulomb', 'static')
 SLOW = 'slow Coulomb'
-CHUNK = 4096        # rows that are compressed at a time
-REACH = 1.8         # periods of a cutoff: further away 1 % of what passed the low-pass is left
+CHUNK = 4096  # rows of a QR decomposition
+REACH = 1.8   # periods of a cutoff, beyond which 1 % of the response is left
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from .presliding_search import find_presliding
 from .regression import ParameterSelection, regression
 from .stribeck import friction_speeds
 
-SAMPLES_PER_CUTOFF_PERIOD = 10      # that are kept: samples between them add nothing new
-ARMATURE_SIGNIFICANCE = 3.0         # standard errors above zero
-SELECTION_ROUNDS = 4                # of mounting, presliding and armature at most
+SAMPLES_PER_CUTOFF_PERIOD = 10  # that are kept: samples between them add nothing new
+ARMATURE_SIGNIFICANCE = 3.0     # standard errors above zero
+SELECTION_ROUNDS = 4            # of mounting, presliding and armature at most
 
 
 class Selected(NamedTuple):

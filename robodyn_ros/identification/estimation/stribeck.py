@@ -18,12 +18,12 @@ from .covariance import autocovariance
 from .least_squares import least_squares
 from .regression import ParameterSelection, Regression, friction_columns, regression, thinner
 
-SLOW = 0.1          # [rad/s | m/s] where the curve is bent
-LEAST = 20          # samples in its bend, moving, that tell anything of it
-STILL = 1e-4        # [rad/s | m/s] slower is at rest
-NARROWEST = 1e-3    # [rad/s | m/s] a steeper passage through zero is a step
-ROUNDS = 3          # of rigid part and friction in turn
-UNTOLD = 1.0        # standard error of a logarithm: the speed could as well be another
+BEND = 0.1           # [rad/s | m/s] range of the bend of the curve
+MIN_SAMPLES = 20     # moving within this range
+REST = 1e-4          # [rad/s | m/s]
+NARROWEST = 1e-3     # [rad/s | m/s]; a steeper zero crossing is a step
+ROUNDS = 3           # of rigid bodies and friction in turn
+MAX_LOG_ERROR = 1.0  # standard error of the logarithm of a determined scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +66,11 @@ def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelec
         raise IdentificationError('the speeds belong to Coulomb friction, which is not chosen',
                                   name='coulomb', value=False, remedy='choose it')
     selection = replace(selection, moving=None, presliding=())
-    slow = (abs(motion.velocity) < SLOW) & (abs(motion.velocity) > STILL)
+    slow = (abs(motion.velocity) < BEND) & (abs(motion.velocity) > REST)
     for name, count in zip(motion.joint_names, slow.sum(0).tolist()):
-        if count < LEAST:
+        if count < MIN_SAMPLES:
             raise IdentificationError(
-                f'joint {name!r} moves slower than {SLOW:g} in {count} samples only', name=name,
+                f'joint {name!r} moves slower than {BEND:g} in {count} samples only', name=name,
                 value=count, remedy='record slow motion of it and reversals, or keep the speeds '
                                     'of the model')
     fastest = abs(motion.velocity).max(0)
@@ -144,7 +144,7 @@ class Fit:
             deviation[:len(spread), j] = np.where(seen, np.sqrt(np.diag(spread)), np.inf)
         if not self.selection.static:
             deviation[1] = 0.0
-        deviation[deviation > UNTOLD] = np.inf
+        deviation[deviation > MAX_LOG_ERROR] = np.inf
         kinds = 'friction_velocity', 'stribeck_velocity'
         speed, stribeck = (np.where(np.isinf(row), getattr(believed, kind), getattr(model, kind))
                            for kind, row in zip(kinds, deviation))

@@ -12,9 +12,9 @@ from ...errors import IdentificationError
 from ..motion import Motion
 from .regression import triangle
 
-GUESSES = 8         # starts of the search, besides the linear one
-FAR = 20.0          # logarithms of masses and lengths that are searched
-UNTOLD = 1e-9       # share of the largest singular value that is as good as nothing
+GUESSES = 8            # starts of the search, besides the linear one
+MAX_LOGARITHM = 20.0   # of masses and lengths
+RANK_TOLERANCE = 1e-9  # of the largest singular value
 NAMES = ('m1', 'm2', 'l1', 'l2', 'g')
 UNITS = ('kg', 'kg', 'm', 'm', 'm/s²')
 
@@ -99,7 +99,7 @@ def two_link(motion: Motion, g: float = 9.81) -> TwoLink:
     R = triangle(np.column_stack([Y, tau]))
 
     def whole(logarithms: ndarray) -> ndarray:
-        return np.append(np.exp(np.clip(logarithms, -FAR, FAR)), g)
+        return np.append(np.exp(np.clip(logarithms, -MAX_LOGARITHM, MAX_LOGARITHM)), g)
 
     def errors(logarithms: ndarray) -> ndarray:
         return R[:, :5] @ coefficients(whole(logarithms)) - R[:, 5]
@@ -114,7 +114,7 @@ def two_link(motion: Motion, g: float = 9.81) -> TwoLink:
     x = whole(found.x)
     J = jacobian(found.x)
     singular, V = np.linalg.svd(J)[1:]
-    if not singular[-1] > UNTOLD * singular[0]:
+    if not singular[-1] > RANK_TOLERANCE * singular[0]:
         involved = [NAMES[i] for i in np.flatnonzero(abs(V[-1]) > 0.1 * abs(V[-1]).max())]
         raise IdentificationError(
             f'this motion does not tell {", ".join(involved)} apart', name=involved[0],
@@ -125,7 +125,8 @@ def two_link(motion: Motion, g: float = 9.81) -> TwoLink:
     singular, V = np.linalg.svd(of_five / np.linalg.norm(of_five))[1:]
     unseen = V[-1] / V[-1][4]
     text = ', '.join(f'{name} by {power:+.3g} %' for name, power in zip(NAMES, unseen))
-    return TwoLink(x[:4], deviation, sigma, int((singular > UNTOLD * singular[0]).sum()), unseen,
+    return TwoLink(x[:4], deviation, sigma,
+                   int((singular > RANK_TOLERANCE * singular[0]).sum()), unseen,
                    f'efforts stay the same where {text} change together')
 
 

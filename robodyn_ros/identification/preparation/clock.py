@@ -9,11 +9,11 @@ from numpy import ndarray
 
 from ..recordings.recording import Recording
 
-MOVING = 0.05       # of the usual speed of all joints: what is slower tells no time
-ALIKE = 0.1         # by which the robot's period may differ from the usual interval of stamps
-BETTER = 0.3        # of what stamps leave of the steps, at most, is left by the clock
-LONG = 10.0         # periods: a longer interval of stamps is no jitter
-ASTRAY = 20.0       # periods by which the clock may leave the stamps, and no more
+MIN_SPEED = 0.05        # of the RMS speed of all joints
+PERIOD_TOLERANCE = 0.1  # between the robot's period and the usual interval of stamps
+MAX_RESIDUAL = 0.3      # of the step errors under the clock, relative to the stamps
+MAX_INTERVAL = 10.0     # periods; longer is no jitter
+MAX_DRIFT = 20.0        # periods between the clock and the stamps
 
 
 def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
@@ -38,7 +38,7 @@ def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
     size = np.sqrt(np.mean(v**2, axis=0))
     weight = mean / np.where(size > 0, size, 1.0)**2        # joints of all units alike
     speed = (mean * weight).sum(1)
-    moving = (speed > MOVING * len(size)) & (steps < LONG * usual)
+    moving = (speed > MIN_SPEED * len(size)) & (steps < MAX_INTERVAL * usual)
     if moving.sum() < len(steps) / 2:
         return recording, []
     passed = (np.diff(q, axis=0) * weight).sum(1)[moving] / speed[moving]
@@ -50,16 +50,16 @@ def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
     scale = mean[moving] / np.where(size > 0, size, 1.0)
     whole = scale * (passed - counts[moving] * period)[:, None]
     stamped = scale * (passed - steps[moving])[:, None]
-    if np.sum(whole**2) > BETTER**2 * np.sum(stamped**2):
+    if np.sum(whole**2) > MAX_RESIDUAL**2 * np.sum(stamped**2):
         return recording, []
     number = np.concatenate([[0.0], np.cumsum(counts)])
     slope, start = np.polyfit(number, time, 1)
     away = float(np.abs(time - (start + slope * number)).max())
-    if abs(slope / period - 1) > ALIKE or away > ASTRAY * period:
+    if abs(slope / period - 1) > PERIOD_TOLERANCE or away > MAX_DRIFT * period:
         return recording, []
     keep = np.concatenate([[True], counts > 0])
     lost = int(np.sum(counts[counts > 1] - 1))
-    note = (f'stamps are those of the receiver: the joints moved by whole periods of '
+    note = (f'stamps are those of the receiver: the joints moved in whole periods of '
             f'{1e3 * slope:.6g} ms, which explain their steps to '
             f'{100 * np.sqrt(np.sum(whole**2) / np.sum(stamped**2)):.2g} % of what the stamps '
             f'leave. Samples are counted in them: {np.sum(~keep)} that came twice are left out, '
@@ -94,4 +94,4 @@ def _period(passed: ndarray, usual: float) -> float | None:
     if len(once) < len(passed) / 2:
         return None
     period = float(np.median(once))
-    return period if abs(period / usual - 1) < ALIKE else None
+    return period if abs(period / usual - 1) < PERIOD_TOLERANCE else None

@@ -10,11 +10,11 @@ from numpy import ndarray
 from scipy.interpolate import make_interp_spline
 from scipy.signal import butter, sosfiltfilt, welch, zpk2sos
 
-SHARE = 0.999       # of the power of the velocities lies below the frequency called theirs
-WIDER = 8.0         # times that frequency is enough: what the motion does passes unharmed
-HIGHEST = 0.2       # of the sampling rate: no cutoff is above
-SETTLED = 0.01      # of a transient is left where it is cut away
-BAND = 1.2          # a spectrum is averaged up to f BAND, and as far below
+POWER_SHARE = 0.999     # of the velocities, below their bandwidth
+BANDWIDTH_FACTOR = 8.0  # times the bandwidth, at most
+MAX_CUTOFF = 0.2        # of the sampling rate
+SETTLED = 0.01          # of a transient, left where it is cut off
+BAND = 1.2              # a spectrum is averaged from f / BAND to f BAND
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
 
     The spectrum of the positions (Welch 1967, Hann windows) times (2πf)⁴ is that of the
     accelerations. It falls where motion dominates and rises where noise does; the cutoff is at the
-    minimum between them, at most WIDER times the frequency below which SHARE of the velocities'
-    power lies, and at most HIGHEST of the rate. The joint with the highest value decides.
+    minimum between them, at most BANDWIDTH_FACTOR times the frequency below which POWER_SHARE of
+    the velocities' power lies, and at most MAX_CUTOFF of the rate. The joint with the highest
+    value decides.
 
     :param pieces: positions (n, nv), equidistant, each without a gap.
     :param rate: [Hz].
@@ -53,7 +54,7 @@ def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
     omega = 2 * np.pi * f[1:]
     best = Cutoff(0.0, '')
     for of_joint in power.T:
-        best = max(best, _of_joint(f[1:], of_joint * omega**2, HIGHEST * rate),
+        best = max(best, _of_joint(f[1:], of_joint * omega**2, MAX_CUTOFF * rate),
                    key=lambda cutoff: cutoff.frequency)
     return best
 
@@ -73,14 +74,15 @@ def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff:
     knee = float(at[peak + int(np.argmin(acceleration[peak:]))])
     below = np.cumsum(velocity[f <= knee])
     if not len(below) or not below[-1] > 0:
-        return Cutoff(most, f'{HIGHEST:g} of the rate, for nothing moves')
-    motion = float(f[np.searchsorted(below, SHARE * below[-1])])
-    if WIDER * motion < knee:
-        return Cutoff(WIDER * motion, f'{WIDER:g} times the {motion:.3g} Hz below which '
-                                      f'{100 * SHARE:g} % of the power of the velocities lies')
+        return Cutoff(most, f'{MAX_CUTOFF:g} of the rate, for nothing moves')
+    motion = float(f[np.searchsorted(below, POWER_SHARE * below[-1])])
+    if BANDWIDTH_FACTOR * motion < knee:
+        return Cutoff(BANDWIDTH_FACTOR * motion,
+                      f'{BANDWIDTH_FACTOR:g} times the {motion:.3g} Hz below which '
+                      f'{100 * POWER_SHARE:g} % of the power of the velocities lies')
     if knee < most:
-        return Cutoff(knee, 'above it noise makes more of the accelerations than the motion does')
-    return Cutoff(most, f'{HIGHEST:g} of the rate')
+        return Cutoff(knee, 'above it noise dominates the accelerations')
+    return Cutoff(most, f'{MAX_CUTOFF:g} of the rate')
 
 
 class LowPass:

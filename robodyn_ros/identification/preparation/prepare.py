@@ -17,8 +17,8 @@ from .filtering import Cutoff, LowPass, choose_cutoff, derivatives
 from .options import PreparationOptions
 from .timing import BRIDGED, DROPPED, Stretches, grid, stretches
 
-LEAST = 32          # samples of a piece beyond its transients that are worth keeping
-ENOUGH = 1.0        # [s] of clean motion: with less nothing can be said
+MIN_SEGMENT = 32    # samples besides transients
+MIN_DURATION = 1.0  # [s]
 
 
 class Prepared(NamedTuple):
@@ -59,7 +59,7 @@ def prepare(recording: Recording, options: PreparationOptions) -> Prepared:
     parts = [_segment(found.time[piece], {key: a[piece] for key, a in signals.items()}, rate,
                       low_pass, cut)
              for piece in found.pieces
-             if np.ptp(found.time[piece]) * rate > max(2 * cut, low_pass.settling) + LEAST]
+             if np.ptp(found.time[piece]) * rate > max(2 * cut, low_pass.settling) + MIN_SEGMENT]
     motion = _joined(parts, recording, rate, cutoff.frequency, options)
     measured = np.vstack([part['velocity'] for part in parts]) if 'velocity' in signals else None
     notes = (*counted, *found.notes, *_filter_notes(rate, cutoff, options),
@@ -71,7 +71,7 @@ def prepare(recording: Recording, options: PreparationOptions) -> Prepared:
 
 
 def _filter_notes(rate: float, cutoff: Cutoff, options: PreparationOptions) -> list[str]:
-    notes = [f'brought to {rate:.6g} Hz' + (
+    notes = [f'resampled at {rate:.6g} Hz' + (
         ', the rate of the recording' if options.rate is None else ', as asked')]
     if not np.isfinite(cutoff.frequency):
         return [*notes, 'no filter, as asked']
@@ -101,7 +101,7 @@ def _choices(recording: Recording, signals: dict[str, ndarray],
     rate = found.rate if options.rate is None else options.rate
     if options.cutoff is None:
         pieces = [_resampled(found.time[piece], signals['position'][piece], rate)[1]
-                  for piece in found.pieces if np.ptp(found.time[piece]) * rate > 2 * LEAST]
+                  for piece in found.pieces if np.ptp(found.time[piece]) * rate > 2 * MIN_SEGMENT]
         if not pieces:
             raise _too_short(found, rate)
         cutoff = choose_cutoff(pieces, rate)
@@ -140,12 +140,12 @@ def _segment(time: ndarray, signals: dict[str, ndarray], rate: float, low_pass: 
 def _joined(parts: list[dict[str, ndarray]], recording: Recording, rate: float,
             cutoff: float, options: PreparationOptions) -> Motion:
     count = sum(len(part['time']) for part in parts)
-    if count < ENOUGH * rate:
+    if count < MIN_DURATION * rate:
         raise RecordingError(
             f'{count / rate:.3g} s of {recording.source} can be used', name='time',
             value=count / rate,
-            remedy=f'give at least {ENOUGH:g} s without a gap or a step of the clock, and tens of '
-                   f'seconds for a good result; a higher cutoff cuts less away at borders')
+            remedy=f'give at least {MIN_DURATION:g} s without a gap or a step of the clock, and '
+                   f'tens of seconds for a good result; a higher cutoff cuts less away at borders')
     measured = options.velocity == 'measured'
     velocity, acceleration = (('velocity', 'measured derived') if measured
                               else ('derived', 'derived twice'))
@@ -165,12 +165,12 @@ def _too_short(found: Stretches, rate: float) -> RecordingError:
         f'the longest stretch without a gap or a step of the clock lasts {longest:.3g} s',
         name='time', value=float(longest),
         remedy=f'record on, for tens of seconds; at {rate:.4g} Hz less than '
-               f'{2 * LEAST / rate:.3g} s cannot be filtered')
+               f'{2 * MIN_SEGMENT / rate:.3g} s cannot be filtered')
 
 
 def _kept(found: Stretches, parts: list[dict[str, ndarray]], cut: int, rate: float) -> list[str]:
-    notes = [f'{cut / rate:.3g} s cut away at both ends of every segment: transients of the '
-             f'filter'] if cut else []
+    notes = [f'{cut / rate:.3g} s of filter transients cut off at both ends of every segment'
+             ] if cut else []
     if dropped := len(found.pieces) - len(parts):
         notes.append(f'{dropped} of {len(found.pieces)} segments are too short to be used')
     return notes

@@ -9,11 +9,11 @@ from numpy import ndarray
 
 from ...errors import RecordingError
 
-ALIKE = 0.05        # of a period: stamps that are closer are of one sample
-EVEN = 0.02         # of a period: stamps that stray less from a grid are taken to be on it
-ROUNDED = 0.1       # of a period: intervals that differ by less are the same, but for digits
-DROPPED = 1.5       # periods: a longer interval lacks a sample
-BRIDGED = 10.0      # periods: nothing longer is ever bridged
+DUPLICATE = 0.05          # of a period between stamps of one sample
+GRID_TOLERANCE = 0.02     # of a period between stamps and a grid
+ROUNDING_TOLERANCE = 0.1  # of a period between equal intervals of rounded stamps
+DROPPED = 1.5             # periods: a longer interval lacks a sample
+BRIDGED = 10.0            # periods: longer gaps are never bridged
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
     notes = []
     if len(usable) < len(time):
         notes.append(f'{len(time) - len(usable)} samples with a number that is not finite are '
-                     f'treated as if they had not come')
+                     f'treated as missing')
     steps = np.diff(time[usable])
     if not (steps > 0).any():
         raise RecordingError('the stamps never rise', name='time', value=time[:5].tolist(),
                              remedy='say which column is the time, or give the rate')
     period = float(np.median(steps[steps > 0]))
-    alike = np.abs(steps) <= ALIKE * period
+    alike = np.abs(steps) <= DUPLICATE * period
     if alike.any():
         usable = usable[np.r_[True, ~alike]]
         steps = np.diff(time[usable])
@@ -60,7 +60,7 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
         period = float(np.median(steps[steps > 0]))
     regular = steps[(steps > 0) & (steps < DROPPED * period)]
     # The mean where only digits are rounded; what jitters is brought to the usual interval
-    even = np.ptp(np.percentile(regular, [1, 99])) < ROUNDED * period
+    even = np.ptp(np.percentile(regular, [1, 99])) < ROUNDING_TOLERANCE * period
     rate = float(f'{1 / (np.mean(regular) if even else period):.6g}')
     limit = BRIDGED * period if gap is None else gap
     back, ahead = steps < 0, steps > limit
@@ -80,7 +80,7 @@ def grid(time: ndarray, rate: float) -> ndarray | None:
     :return: None where the stamps are equidistant already.
     """
     even = time[0] + np.arange(len(time)) / rate
-    if np.abs(time - even).max() <= EVEN / rate:
+    if np.abs(time - even).max() <= GRID_TOLERANCE / rate:
         return None
     count = int((time[-1] - time[0]) * rate * (1 + 1e-12)) + 1
     return time[0] + np.arange(count) / rate
@@ -90,7 +90,7 @@ def _described(time: ndarray, position: ndarray, period: float, limit: float) ->
     notes, steps = [], np.diff(time)
     regular = steps[(steps > 0) & (steps < DROPPED * period)]
     spread = np.percentile(regular, [1, 99])
-    notes.append(f'period {1e3 * period:.6g} ms; 98 % of those without a lost sample within '
+    notes.append(f'period {1e3 * period:.6g} ms; 98 % of intervals without a lost sample within '
                  f'{1e3 * spread[0]:.4g} to {1e3 * spread[1]:.4g} ms')
     short = (steps >= DROPPED * period) & (steps <= limit)
     if short.any():
@@ -101,13 +101,13 @@ def _described(time: ndarray, position: ndarray, period: float, limit: float) ->
         at = f'at {time[k] - time[0]:.6g} s after the first stamp'
         passed = _passed(time, position, k, period)
         if steps[k] < 0:
-            notes.append(f'the clock was set back by {-steps[k]:.6g} s {at}: a border')
+            notes.append(f'the clock was set back by {-steps[k]:.6g} s {at}: a new segment')
         elif passed is not None and passed < 0.3 * steps[k]:
             notes.append(f'the clock jumped ahead by {steps[k]:.6g} s {at}, while the joints '
-                         f'moved as in {1e3 * passed:.4g} ms: a border')
+                         f'moved as in {1e3 * passed:.4g} ms: a new segment')
         else:
             notes.append(f'a gap of {steps[k]:.6g} s {at}, {steps[k] / period - 1:.0f} samples: '
-                         f'a border')
+                         f'a new segment')
     return _few(notes)
 
 
