@@ -47,7 +47,12 @@ def _quoted(word: str) -> str:
 
 
 def numbers(option: str, text: str) -> list[float]:
-    """Return the numbers of ``1,2.5,-3``; :class:`ArgumentError` where one is none."""
+    """
+    Return the numbers in ``1,2.5,-3``.
+
+    :param option: for errors.
+    :raises ArgumentError: a word is not a number.
+    """
     try:
         return [float(word) for word in text.split(',')] if text.strip() else []
     except ValueError:
@@ -56,7 +61,11 @@ def numbers(option: str, text: str) -> list[float]:
 
 
 def locked_joints(words: Iterable[str]) -> dict[str, float]:
-    """Return the joints of ``name=position`` words, several of which may stand in one."""
+    """
+    Return positions by joint from ``name=position`` words; a word may contain several.
+
+    :raises ArgumentError: a joint has no position.
+    """
     locked: dict[str, float] = {}
     for word in ','.join(words).split(','):
         if not word.strip():

@@ -34,7 +34,7 @@ Found = dict[tuple['Level', bool, bool], list[Lateness]]
 
 
 class Level(NamedTuple):
-    """How a loop may be run on this machine."""
+    """Tuning of a loop on this machine: parameters and scheduling."""
 
     name: str
     parameters: str         # that give it
@@ -43,7 +43,7 @@ class Level(NamedTuple):
 
 
 def run(seconds: float, out: Console) -> None:
-    """Look, measure for about so long, and print what it means."""
+    """Measure for about so many seconds, and print machine, latencies and recommendations."""
     facts = system_checks.facts()
     out.print(_facts(facts))
     levels = _levels()

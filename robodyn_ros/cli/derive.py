@@ -19,7 +19,7 @@ NARROW = 40             # columns below which formulas are not broken any more
 def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | None,
         tip: str | None, frame: str | None, axes: str, numbers: bool, rounding: float,
         as_latex: bool, ascii_only: bool, force: bool) -> int:
-    """Derive and print; return 1 if the formulas are not to be trusted."""
+    """Derive and print the equations of motion; return 1 if their check failed."""
     source: RobotModel | str = robot
     if rows_path(robot) is None:
         source = load_robot(robot, locked, (), root=root, tip=tip).model

@@ -34,7 +34,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
         ground: float | None, clearance: float, approach: float, repeat: int) -> None:
-    """Optimise, print what came of it, and write the trajectory and a picture of it."""
+    """Optimize a motion, print its table, and write the trajectory and a picture."""
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
                             value=(approach, repeat),
@@ -72,7 +72,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
 
 def _collisions(robot: CatalogRobot, kind: str, clearance: float, ground: float | None
                 ) -> tuple['Collisions | None', str]:
-    """Return what finds collisions, if anything, and a line about it."""
+    """Return the collision checker, if any, and a line about it."""
     if kind not in (*KINDS, 'none'):
         raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
                             remedy=f'choose {", ".join(KINDS)} or none')

@@ -55,7 +55,13 @@ def recording_of(path: Path, robot: CatalogRobot, reading: Mapping[str, Any], ou
 
 
 def pairs(option: str, words: Iterable[str]) -> dict[str, Any]:
-    """Return quantities and what is said of them, joints too: ``effort.joint2=-N·m``."""
+    """
+    Return values by quantity, or by quantity and joint: ``effort.joint2=-N·m``.
+
+    :param option: for errors.
+    :raises ArgumentError: a word is no pair, or a quantity is given both for all joints and for
+        one.
+    """
     found: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition('=')
@@ -121,7 +127,7 @@ def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: Pipel
 
 
 def _text(path: Path) -> str:
-    """Return a URDF with the line endings that it has."""
+    """Return the text of a URDF with its line endings."""
     try:
         return expanded(path) if is_xacro(path) else path.read_bytes().decode()
     except UnicodeDecodeError:
@@ -143,7 +149,7 @@ def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, d
 
 def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
             delay: float, options: PreparationOptions, out: Console) -> None:
-    """Print what is in the hand, as parameters of the controller."""
+    """Identify the load at a frame and print it as parameters of the controller."""
     motion = _checked(recording, robot, options, out)
     model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
         read_friction(friction, robot.model)
@@ -175,7 +181,7 @@ def show(lines: Iterable[str | DataIssue], out: Console) -> None:
 
 
 def table(title: str, *headings: str) -> Table:
-    """Return an empty table; the first column is of words."""
+    """Return an empty table whose first column is left-aligned."""
     found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
     for k, heading in enumerate(headings):
         found.add_column(heading, justify='right' if k else 'left', overflow='fold')

@@ -16,10 +16,10 @@ from ..nodes.controller_file import controller_file, missing, parameters
 def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output: Path,
         settings: Settings, force: bool) -> None:
     """
-    Write the file and say what is missing.
+    Write the parameter file, and print what is missing in the URDF.
 
     :param given: parameters besides limits and gains: the robot, who compensates its gravity.
-    :raises ArgumentError: the file is there already, or cannot be written.
+    :raises ArgumentError: the file exists already, or cannot be written.
     """
     if output.exists() and not force:
         raise ArgumentError(f'{output} is there already', name='--output', value=str(output),

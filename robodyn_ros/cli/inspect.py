@@ -20,10 +20,10 @@ UNITS = {'m': 'm, m/s, N', 'rad': 'rad, rad/s, N·m'}
 
 def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
     """
-    Return chain, bodies, limits, gravity at a pose and warnings, to print in 80 columns.
+    Return chain, bodies, limits, gravity at a pose and warnings, for 80 columns.
 
     :param pose: (nv,) [rad | m].
-    :param source: where all this was read from, for the headline.
+    :param source: files of the robot, for the headline.
     """
     more = model.nb - model.nv
     head = Text.assemble((model.name, 'bold'), f': {model.nv} joint{"s" * (model.nv > 1)} on '

@@ -9,7 +9,11 @@ from ..errors import ArgumentError
 
 
 def save(figure: Any, picture: Path) -> None:
-    """Write a figure of matplotlib; :class:`ArgumentError` where that cannot be."""
+    """
+    Write a figure of Matplotlib.
+
+    :raises ArgumentError: the file cannot be written.
+    """
     try:
         figure.savefig(picture, dpi=130)
     except (OSError, ValueError) as error:

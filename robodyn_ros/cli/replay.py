@@ -28,7 +28,7 @@ UNIX_EPOCH_AND_MORE = 1e9           # s: later times are dates, earlier ones tho
 
 
 def run(path: Path, chosen: int | None, picture: Path, out: Console) -> None:
-    """Recompute every cycle, show one, and draw all; exit code 1 where the same code disagrees."""
+    """Recompute every cycle, print one and draw all; exit with 1 where results differ."""
     flown = read(path)
     s, about = flown.snapshot, flown.about
     if not (count := len(s.cycles)):
@@ -130,7 +130,11 @@ def _number(x: float) -> str:
 
 
 def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
-    """Draw positions, velocities and efforts; refuse where the picture cannot be written."""
+    """
+    Draw positions, velocities and efforts.
+
+    :raises ArgumentError: the picture cannot be written.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

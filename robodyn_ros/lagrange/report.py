@@ -37,7 +37,7 @@ class Block:
     symmetric: bool = False
 
     def cells(self) -> list[tuple[list[str], Sum]]:
-        """Return indices and formula of each nonzero entry, with both indices of symmetric ones."""
+        """Return indices and formula of each nonzero entry; symmetric ones with both indices."""
         found = []
         for i, row in enumerate(self.rows):
             for j, formula in enumerate(row):

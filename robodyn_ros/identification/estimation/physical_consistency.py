@@ -167,8 +167,8 @@ def choose_weight(given: Regression, sigma: ndarray, prior: Prior,
     mean = errors.mean(1)
     best = int(np.argmin(mean))
     # Of the difference from the best: what all weights find hard in a block is no noise of theirs
-    doubt = (errors - errors[best]).std(1, ddof=1) / np.sqrt(BLOCKS)
-    return max(w for w, m, d in zip(weights, mean, doubt) if m - mean[best] <= d)
+    deviation = (errors - errors[best]).std(1, ddof=1) / np.sqrt(BLOCKS)
+    return max(w for w, m, d in zip(weights, mean, deviation) if m - mean[best] <= d)
 
 
 def _cvxpy() -> Any:
