@@ -50,6 +50,7 @@ EXTRAS = {
         'ruff==0.17.*',
         'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
         'types-PyYAML',
+        'xacro',
     ],
 }
 

@@ -1,16 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The subcommands of `robodyn`: each a thin door to one room, which is imported when it opens."""
+"""The subcommands of `robodyn`; each imports what it needs when it runs."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..errors import RosError
 from ..model.library import package_version
 from . import lab  # noqa: F401  (its commands)
 from .arguments import locked_joints, numbers
-from .common import At, Locked, Robot, Root, Tip, app, console
+from .common import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
 
 
 def _version(asked: bool) -> None:
@@ -31,13 +32,58 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             root: Root = '',
             tip: Tip = '',
             at: At = '') -> None:
-    """Show a robot: its joints and bodies, their limits, gravity at a pose, and what is odd."""
+    """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
     from ..demo.robot import choose
     from .inspect import report
 
     chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                    tip=tip or None)
+                    tip=tip or None, massless='warn')
     console().print(report(chosen.model, chosen.pose, chosen.source))
+
+
+@app.command()
+def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
+         root: Root = '',
+         tip: Tip = '',
+         output: Annotated[Path | None, typer.Option(
+             metavar='FILE', help='File to write; default: ROBOT.yaml in this folder.')] = None,
+         force: Annotated[bool, typer.Option('--force', help='Replace FILE.')] = False,
+         robot_compensates: Annotated[bool | None, typer.Option(
+             '--robot-compensates-gravity/--controller-compensates-gravity', help='Whether the '
+             'arm stays up under zero effort (Franka, UR) or sinks; default: to be filled '
+             'in.')] = None,
+         rate: Annotated[float, typer.Option(
+             min=1.0, max=1e4, help='Rate of the controller (Hz).')] = 1000.0,
+         delay: Annotated[float, typer.Option(
+             '--loop-delay', min=0.0, max=0.1, help='Longest time from the measurement of a '
+             'state to the effect of its efforts (s); gains are stable up to it.')] = 0.002
+         ) -> None:
+    """Write a commented parameter file: limits, stable gains, and what the URDF lacks."""
+    from ..demo.requirements import check
+    from ..demo.robot import choose, description
+
+    check('init', ['rclpy'], RosError)
+    from ..control.settings import Settings
+    from .init import run
+    chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+                    tip=tip or None)
+    given = description(chosen) | {name: link for name, link in (('root', root), ('tip', tip))
+                                   if link}
+    if robot_compensates is not None:
+        given['robot_compensates_gravity'] = robot_compensates
+    run(chosen, given, console(), output=output or Path(f'{chosen.name}.yaml'), force=force,
+        settings=Settings(rate=rate, loop_delay=delay))
+
+
+@app.command()
+def repair(robot: Robot,
+           output: Annotated[Path | None, typer.Option(
+               '--output', '-o', metavar='FILE', help='The URDF to write; otherwise '
+               'ROBOT_repaired.urdf beside ROBOT.')] = None) -> None:
+    """Write a URDF with the nearest physically consistent inertias; show what was changed."""
+    from .repair import run
+
+    run(robot, output, console())
 
 
 @app.command()
@@ -48,21 +94,21 @@ def derive(robot: Annotated[str, typer.Argument(
            root: Root = '',
            tip: Tip = '',
            frame: Annotated[str, typer.Option(
-               help='Derive M_x, V_x and G_x of this frame, in its own axes, too.')] = '',
+               help='Also derive M_x, V_x and G_x of this frame, in its own axes.')] = '',
            axes: Annotated[str, typer.Option(
-               help='Which: as many of xyzrpy as there are joints.')] = '',
+               help='Axes of the task: as many of xyzrpy as there are joints.')] = '',
            numbers: Annotated[bool, typer.Option(
-               '--numbers', help='Put in the numbers instead of symbols.')] = False,
+               '--numbers', help='Use numbers instead of symbols.')] = False,
            rounding: Annotated[float, typer.Option(
-               '--round-angles', metavar='RAD', help='Take what is so close to a right angle in '
-               'a URDF as one: 1e-5 where it says 1.5708.')] = 1e-9,
+               '--round-angles', metavar='RAD', help='Tolerance for treating an angle of a URDF '
+               'as a right angle: 1e-5 for 1.5708.')] = 1e-9,
            latex: Annotated[bool, typer.Option(
                '--latex', help='Print LaTeX, for a document that uses amsmath.')] = False,
            ascii_only: Annotated[bool, typer.Option(
                '--ascii', help='Print m_1 l_1^2 instead of m₁ l₁².')] = False,
            force: Annotated[bool, typer.Option(
-               '--force', help='Go on whatever the number of joints.')] = False) -> None:
-    """Print M(q), B(q), C(q), g(q) of a small arm in closed form; fails if RNEA disagrees."""
+               '--force', help='Continue whatever the number of joints.')] = False) -> None:
+    """Derive M(q), B(q), C(q), g(q) of a small arm in closed form and check them with RNEA."""
     from .derive import run
 
     raise typer.Exit(run(robot, console(), locked=locked_joints(locked), root=root or None,
@@ -73,10 +119,10 @@ def derive(robot: Annotated[str, typer.Argument(
 @app.command()
 def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
            everything: Annotated[bool, typer.Option(
-               '--all', help='All quantities, not only what the controller needs.')] = False,
+               '--all', help='Compile all quantities, not only those of the controller.')] = False,
            root: Root = '',
            tip: Tip = '') -> None:
-    """Compile the code of a robot ahead of use; show how long a cold and a cached start take."""
+    """Compile the code of a robot in advance; report cold and cached start-up times."""
     from ..demo.robot import choose
     from .warmup import names, start, table
 
@@ -90,9 +136,9 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
 
 @app.command('check-machine')
 def check_machine(seconds: Annotated[float, typer.Option(
-        min=1.0, max=86400.0, help='How long to measure; the longer, the rarer what is seen.')
+        min=1.0, max=86400.0, help='Duration of the measurement; a longer one shows rarer events.')
         ] = 120.0) -> None:
-    """Measure whether this machine can run the loop, how fast, and what would make it better."""
+    """Measure the loop rate that this machine sustains, and recommend improvements."""
     from .check_machine import run
 
     run(seconds, console())
@@ -100,12 +146,12 @@ def check_machine(seconds: Annotated[float, typer.Option(
 
 @app.command('loop-report')
 def loop_report(file: Annotated[Path, typer.Argument(
-                    metavar='FILE', help='What a controller with the parameter timing_file has '
-                                         'written.')],
+                    metavar='FILE', help='File written by a controller with the parameter '
+                                         'timing_file.')],
                 picture: Annotated[Path | None, typer.Option(
-                    '--picture', metavar='PNG', help='Where the histograms go; otherwise beside '
+                    '--picture', metavar='PNG', help='File of the histograms; default: beside '
                     'FILE.')] = None) -> None:
-    """Show how a control loop kept its time: figures, and a picture of histograms."""
+    """Show the timing of a control loop: statistics, and a picture of histograms."""
     from .loop_report import run
 
     run(file, picture or file.with_suffix('.png'), console())
@@ -113,14 +159,14 @@ def loop_report(file: Annotated[Path, typer.Argument(
 
 @app.command()
 def replay(file: Annotated[Path, typer.Argument(
-               metavar='FILE', help='What the flight recorder of a controller has written.')],
+               metavar='FILE', help='Recording of the flight recorder of a controller.')],
            cycle: Annotated[int | None, typer.Option(
-               '--cycle', metavar='N', help='The cycle to show; otherwise the one in which the '
+               '--cycle', metavar='N', help='Cycle to show; default: the one in which the '
                'latest fault latched.')] = None,
            picture: Annotated[Path | None, typer.Option(
-               '--picture', metavar='PNG', help='Where the picture goes; otherwise beside FILE.')
+               '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
                ] = None) -> None:
-    """Recompute the last seconds before a fault, and show the cycle that went wrong."""
+    """Recompute the last seconds before a fault and show the cycle in which it latched."""
     from .replay import run
 
     run(file, cycle, picture or file.with_suffix('.png'), console())
@@ -129,15 +175,17 @@ def replay(file: Annotated[Path, typer.Argument(
 @app.command()
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
-             '--brief', help='Float and drive for a shorter time; all is checked.')] = False,
+             '--brief', help='Shorter motions; all checks are made.')] = False,
+         accept_inertia: AcceptInertia = False,
          output: Annotated[Path, typer.Option(
-             help='Folder for the picture, the parameters and the logs of the two nodes.')
+             help='Folder for the picture, the parameter files and the logs of the nodes.')
          ] = Path('build/demo')) -> None:
-    """Drive a simulated robot over ROS 2: it falls, floats, is pushed and follows a trajectory."""
+    """Simulate a robot over ROS 2: free fall, gravity compensation, a push, a trajectory."""
     from ..demo.requirements import check
     from ..demo.robot import choose
 
     check()
     from ..demo.run import run
-    chosen = choose(robot, locked_joints(locked), numbers('--at', at))
+    chosen = choose(robot, locked_joints(locked), numbers('--at', at),
+                    accepted_links=['*'] if accept_inertia else None, roomy=True)
     raise typer.Exit(run(chosen, output, console(), brief=brief))

@@ -38,15 +38,17 @@ Robot = Annotated[str, typer.Argument(
     metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, rp, arm6, panda, ur5, '
                           'kinova, ...')]
 Locked = Annotated[list[str], typer.Option(
-    '--locked', metavar='JOINT=VALUE', help='Joint that does not move, and where it is '
-    '(rad or m). Can be given several times; replaces those of config/ROBOT.yaml.')]
+    '--locked', metavar='JOINT=VALUE', help='Joint to lock, and its position '
+    '(rad or m). Can be repeated; replaces the locked joints of config/ROBOT.yaml.')]
 At = Annotated[str, typer.Option(
-    metavar='V1,V2,...', help='Pose, one value a joint (rad or m); otherwise that of '
-    'config/ROBOT.yaml, or zero, or the middle of limits that exclude zero.')]
+    metavar='V1,V2,...', help='Pose, one value per joint (rad or m). Default: that of '
+    'config/ROBOT.yaml, or zero, or the middle of the limits if they exclude zero.')]
 
+AcceptInertia = Annotated[bool, typer.Option(
+    '--accept-inertia', help='Use inertias that no rigid body has as they are.')]
 
-Root = Annotated[str, typer.Option('--root', help='Link that is the base.')]
-Tip = Annotated[str, typer.Option('--tip', help='Link at the end of the only chain that moves.')]
+Root = Annotated[str, typer.Option('--root', help='Link that is the fixed base.')]
+Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits other branches.')]
 
 
 def console() -> Console:

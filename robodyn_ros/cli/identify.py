@@ -23,6 +23,7 @@ from ..identification.preparation.prepare import prepare
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
 from ..identification.validation import Validation, of_model
+from ..model.xacro_file import expanded, is_xacro
 from .arguments import numbers
 from .spoken import as_options
 
@@ -116,7 +117,7 @@ def run(path: Path, robot: Robot, recording: Recording, wishes: Wishes, output: 
 def _text(path: Path) -> str:
     """Return a URDF with the line endings that it has."""
     try:
-        return path.read_bytes().decode()
+        return expanded(path) if is_xacro(path) else path.read_bytes().decode()
     except UnicodeDecodeError:
         raise ArgumentError(f'{path} is not UTF-8', name='--robot', value=str(path),
                             remedy='save it as UTF-8') from None

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a person wants to see of a robot before it is driven."""
+"""The report of `robodyn inspect`: a robot as tables that fit a terminal of 80 columns."""
 
 from math import inf, isinf
 
@@ -13,13 +13,14 @@ from rich.text import Text
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 
-WORDS = ('joint', 'type', 'parent link', 'child link', 'units')     # columns without numbers
+WORDS = ('joint', 'type', 'parent link', 'child link', 'link', 'unit')      # columns of names
 ROUNDING = 1e-9         # efforts below this are none
+UNITS = {'m': 'm, m/s, N', 'rad': 'rad, rad/s, N·m'}
 
 
 def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
     """
-    Return chain, bodies, limits, gravity at a pose and warnings, to print.
+    Return chain, bodies, limits, gravity at a pose and warnings, to print in 80 columns.
 
     :param pose: (nv,) [rad | m].
     :param source: where all this was read from, for the headline.
@@ -27,14 +28,15 @@ def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
     more = model.nb - model.nv
     head = Text.assemble((model.name, 'bold'), f': {model.nv} joint{"s" * (model.nv > 1)} on '
                          f'{model.base_link}, ' + f'{more} more mimicking, ' * (more > 0) +
-                         f'{model.mass.sum():.4g} kg in motion ', (f'({source})', 'dim'))
+                         f'{model.mass.sum():.4g} kg in motion')
     odd = [Text(f'! {text}', 'yellow') for text in model.warnings]
-    return Group(head, _chain(model), _limits(model), _gravity(model, pose),
-                 *(odd or [Text('no warnings', 'green')]))
+    return Group(head, Text(source, 'dim', overflow='fold'), _chain(model), _bodies(model),
+                 _limits(model), _gravity(model, pose), *(odd or [Text('no warnings', 'green')]))
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
+    table = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                  pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         table.add_column(Text(column), justify='left' if column in WORDS else 'right',
                          overflow='fold')
@@ -42,15 +44,18 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _chain(model: RobotModel) -> Table:
-    table = _table('Chain', 'joint', 'type', 'axis', 'parent link', 'child link', 'mass [kg]',
-                   'centre of mass [m]')
-    depth: list[int] = []
+    table = _table('Chain', 'joint', 'type', 'axis', 'parent link', 'child link')
     for i, parent in enumerate(model.parent):
-        depth.append(0 if parent < 0 else depth[parent] + 1)
-        table.add_row('  ' * depth[i] + model.body_joint_names[i], _type(model, i),
-                      _vector(model.joint_axis[i]),
+        table.add_row(model.body_joint_names[i], _type(model, i), _vector(model.joint_axis[i]),
                       model.base_link if parent < 0 else model.link_names[parent],
-                      model.link_names[i], f'{model.mass[i]:.4g}', _vector(model.com[i]))
+                      model.link_names[i])
+    return table
+
+
+def _bodies(model: RobotModel) -> Table:
+    table = _table('Bodies', 'link', 'mass [kg]', 'centre of mass [m]')
+    for i, name in enumerate(model.link_names):
+        table.add_row(name, f'{model.mass[i]:.4g}', _vector(model.com[i]))
     return table
 
 
@@ -64,20 +69,22 @@ def _type(model: RobotModel, i: int) -> str:
 
 
 def _limits(model: RobotModel) -> Table:
-    table = _table('Limits and friction', 'joint', 'lower', 'upper', 'velocity', 'effort',
-                   'damping', 'friction', 'units')
+    units = ['m' if kind == 'prismatic' else 'rad' for kind in model.joint_types]
+    mixed = len(set(units)) > 1
+    title = '; '.join(UNITS[unit] for unit in sorted(set(units)))
+    table = _table(f'Limits and friction [{title}]', 'joint', 'lower', 'upper', 'velocity',
+                   'effort', 'damping', 'friction', *['unit'] * mixed)
     for i, name in enumerate(model.joint_names):
         values = (column[i] for column in (
             model.position_lower, model.position_upper, model.velocity_limit, model.effort_limit,
             model.viscous_friction, model.coulomb_friction))
-        slides = model.joint_types[i] == 'prismatic'
         table.add_row(name, *('-' if isinf(v) else f'{v:.4g}' for v in values),
-                      'm, m/s, N' if slides else 'rad, rad/s, N·m')
+                      *[units[i]] * mixed)
     return table
 
 
 def _gravity(model: RobotModel, pose: ndarray) -> Table:
-    table = _table('Gravity', 'joint', 'position', 'effort', 'limit', 'of the limit')
+    table = _table('Gravity', 'joint', 'position', 'effort', 'limit', 'share of limit')
     for i, tau in enumerate(Dynamics(model).gravity(pose)):
         tau, limit = tau if abs(tau) > ROUNDING else 0.0, model.effort_limit[i]
         share = abs(tau) / limit if limit else inf if tau else 0.0

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The subcommands of a lab that wants the parameters of its robot: from motions to a URDF."""
+"""The subcommands for parameter identification: from exciting motions to a URDF."""
 
 import sys
 from pathlib import Path
@@ -17,46 +17,48 @@ from .common import At, Locked, Robot, Root, Tip, app, console
 def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            root: Root = '',
            tip: Tip = '',
-           output: Annotated[Path, typer.Option(help='Where the trajectory goes: YAML of a '
+           output: Annotated[Path, typer.Option(help='File of the trajectory: YAML of a '
                                                      'JointTrajectory.')] = Path('excite.yaml'),
            picture: Annotated[Path | None, typer.Option(
-               metavar='PNG', help='Where the picture goes; otherwise beside the '
+               metavar='PNG', help='File of the picture; default: beside the '
                                    'trajectory.')] = None,
-           harmonics: Annotated[int, typer.Option(help='Waves of the series, 2 or more.')] = 5,
-           period: Annotated[float, typer.Option(help='Of the first one (s).')] = 10.0,
-           repeat: Annotated[int, typer.Option(help='Periods in the file.')] = 1,
-           starts: Annotated[int, typer.Option(help='Random motions to start from.')] = 5,
+           harmonics: Annotated[int, typer.Option(
+               help='Harmonics of the Fourier series, 2 or more.')] = 5,
+           period: Annotated[float, typer.Option(help='Period of the first harmonic (s).')] = 10.0,
+           repeat: Annotated[int, typer.Option(help='Number of periods in the file.')] = 1,
+           starts: Annotated[int, typer.Option(help='Number of random initial motions.')] = 5,
            criterion: Annotated[str, typer.Option(
-               help='condition (smallest) or information (most).')] = 'condition',
+               help='condition (minimize) or information (maximize).')] = 'condition',
            include: Annotated[str, typer.Option(
-               help='What of the joints is to be identified besides the inertias: some of '
-                    'friction, offset, armature, with commas; or nothing.')] = 'friction',
+               help='Joint parameters to identify besides the inertias: friction, offset, '
+                    'armature, separated by commas; or nothing.')] = 'friction',
            velocity: Annotated[float, typer.Option(
-               help='Share of the velocity limits that may be used.')] = 0.8,
+               help='Fraction of the velocity limits that may be used.')] = 0.8,
            effort: Annotated[float, typer.Option(
-               help='Share of the effort limits that may be used.')] = 0.7,
+               help='Fraction of the effort limits that may be used.')] = 0.7,
            position: Annotated[float, typer.Option(
-               help='Share of the range of each joint that may be used.')] = 0.95,
+               help='Fraction of the range of each joint that may be used.')] = 0.95,
            ranges: Annotated[list[str], typer.Option(
-               '--range', metavar='JOINT=LOWER:UPPER', help='Where a joint may go (rad or m).')
+               '--range', metavar='JOINT=LOWER:UPPER', help='Allowed range of a joint (rad or m).')
            ] = [],  # noqa: B006
            velocity_limit: Annotated[list[str], typer.Option(
                metavar='[JOINT=]V', help='Velocity limit, below that of the URDF.')
            ] = [],  # noqa: B006
            acceleration: Annotated[list[str], typer.Option(
-               metavar='[JOINT=]A', help='Acceleration limit; without one, efforts alone bound '
-                                         'it.')] = [],  # noqa: B006
+               metavar='[JOINT=]A', help='Acceleration limit; default: bounded by the efforts '
+                                         'only.')] = [],  # noqa: B006
            kind: Annotated[str, typer.Option(
-               '--shapes', help='What may not touch: the shapes of collision or of visual '
-                                'elements, or none.')] = 'collision',
+               '--shapes', help='Shapes checked for collisions: those of collision or '
+                                'visual elements, or none.')] = 'collision',
            ground: Annotated[float | None, typer.Option(
                help='Height of the ground above the origin of the base (m).')] = None,
            clearance: Annotated[float, typer.Option(
-               min=0.0, help='Distance that is kept (m).')] = 0.01,
+               min=0.0, help='Minimum distance between shapes (m).')] = 0.01,
            approach: Annotated[float, typer.Option(
-               help='Time to go to the start in (s); 0: the robot has to be there.')] = 0.0,
-           seed: Annotated[int, typer.Option(min=0, help='Of the random motions.')] = 0) -> None:
-    """Find a motion that tells as much as possible of the parameters of a robot."""
+               help='Duration of a motion to the start (s); 0: the robot must be there.')] = 0.0,
+           seed: Annotated[int, typer.Option(
+               min=0, help='Seed of the random motions.')] = 0) -> None:
+    """Optimize an exciting trajectory for parameter identification."""
     from ..demo.robot import choose
     from ..identification.excitation.fourier import Fourier
     from ..identification.excitation.motion_limits import Shares
@@ -73,7 +75,7 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
 
 States = Annotated[str, typer.Option('--states', help='Topic of the joint states.')]
 Wait = Annotated[float, typer.Option(
-    min=0.1, help='Seconds to wait for who should be there.')]
+    min=0.1, help='Seconds to wait for publishers and subscribers.')]
 Overwrite = Annotated[bool, typer.Option('--overwrite', help='Replace a recording.')]
 
 
@@ -82,24 +84,25 @@ def play(file: Annotated[Path, typer.Argument(
              metavar='FILE', help='Trajectory, as robodyn excite writes it: YAML of a '
                                   'JointTrajectory.')],
          topic: Annotated[str, typer.Option(
-             help='Of the references of the controller.')] = '/controller/joint_trajectory',
+             help='Topic of the references of the controller.')] = '/controller/joint_trajectory',
          states: States = 'joint_states',
-         delay: Annotated[float, typer.Option(min=0.0, help='Seconds to wait before it.')] = 0.0,
+         delay: Annotated[float, typer.Option(
+             min=0.0, help='Seconds to wait before the motion.')] = 0.0,
          approach: Annotated[float, typer.Option(
-             min=0.0, metavar='SECONDS', help='Go from where the joints are to the start of the '
-             'motion first, in so many seconds or more: no joint faster than half of its fastest '
-             'in FILE. NOTHING LOOKS FOR COLLISIONS on this way: see that it is free. 0: the '
-             'robot has to be there.')] = 0.0,
+             min=0.0, metavar='SECONDS', help='First move from the present pose to the start of '
+             'the motion, in at least this time, and with at most half of the highest velocity '
+             'of each joint in FILE. This motion is NOT CHECKED FOR COLLISIONS: make sure that '
+             'the way is free. 0: the robot must be there.')] = 0.0,
          record: Annotated[Path | None, typer.Option(
-             metavar='FILE', help='Record the motion meanwhile: .npz or .csv.')] = None,
+             metavar='FILE', help='Also record the motion: .npz or .csv.')] = None,
          overwrite: Overwrite = False,
          unconfirmed: Annotated[bool, typer.Option(
-             '--unconfirmed', help='Do not ask the diagnostics of the controller whether it '
-             'follows: for controllers of others.')] = False,
+             '--unconfirmed', help='Do not check the diagnostics of the controller: for '
+             'controllers of other packages.')] = False,
          sim_time: Annotated[bool, typer.Option(
-             '--sim-time', help='Take the time of /clock.')] = False,
+             '--sim-time', help='Use the time of /clock.')] = False,
          wait: Wait = 10.0) -> None:
-    """Play a trajectory to a running controller; fails where the controller refuses it."""
+    """Send a trajectory to a running controller; fails if the controller refuses it."""
     from ..demo.requirements import check
 
     check('play', ['rclpy'], RosError)
@@ -110,11 +113,11 @@ def play(file: Annotated[Path, typer.Argument(
 
 @app.command()
 def record(file: Annotated[Path, typer.Argument(
-               metavar='FILE', help='Where the recording goes: .npz or .csv.')],
+               metavar='FILE', help='File of the recording: .npz or .csv.')],
            topic: Annotated[str, typer.Option(
-               help='Of sensor_msgs/JointState.')] = 'joint_states',
+               help='Topic of sensor_msgs/JointState.')] = 'joint_states',
            seconds: Annotated[float | None, typer.Option(
-               min=0.1, help='Seconds from the first message on; otherwise until '
+               min=0.1, help='Seconds from the first message on; default: until '
                              'Ctrl-C.')] = None,
            overwrite: Overwrite = False, wait: Wait = 30.0) -> None:
     """Record joint states, with velocities and efforts, into a file for identification."""
@@ -132,22 +135,22 @@ OfRobot = Annotated[str, typer.Option(
     '--robot', metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, panda, ...')]
 ColumnsOption = Annotated[list[str], typer.Option(
     '--columns', metavar='QUANTITY=PATTERN', help='Columns of time, position, velocity or effort, '
-    'where their headers do not tell: position=q{i} ({i} from 1, {i0} from 0, {name}), or a list '
-    'of headers and numbers from 0: effort=13-18.')]
+    'if their headers are not recognized: position=q{i} ({i} from 1, {i0} from 0, {name}), or a '
+    'list of headers and numbers from 0: effort=13-18.')]
 UnitsOption = Annotated[list[str], typer.Option(
-    '--units', metavar='QUANTITY=UNIT', help='deg, deg/s, mN·m, ms ..., a minus before it turns '
-    'the sign; or a factor to SI. Of one joint: effort.joint2=-N·m.')]
+    '--units', metavar='QUANTITY=UNIT', help='deg, deg/s, mN·m, ms ..., with a minus to invert '
+    'the sign; or a factor to SI. For one joint: effort.joint2=-N·m.')]
 Joints = Annotated[str, typer.Option(
-    '--joints', metavar='J1,J2,...', help='Joints of the robot in the order of the columns, where '
-    'their headers have but numbers; of a bag: what it calls the joints of the robot, in the '
-    'order of the robot.')]
+    '--joints', metavar='J1,J2,...', help='Joints of the robot in the order of the columns, if '
+    'their headers contain numbers only; for a bag: its names of the joints, in the order of '
+    'the robot.')]
 Rate = Annotated[float | None, typer.Option(
-    '--rate', help='Samples a second (Hz), where there is no column of time.')]
-Topic = Annotated[str, typer.Option('--topic', help='In a bag, where there are several.')]
+    '--rate', help='Sample rate (Hz), if there is no time column.')]
+Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
 Accept = Annotated[list[str], typer.Option(
-    '--accept', metavar='KIND', help='Doubt about the recording that shall not stop anything.')]
+    '--accept', metavar='KIND', help='Suspected error of the recording to ignore.')]
 CutoffOption = Annotated[float | None, typer.Option(
-    '--cutoff', help='Of the low-pass filter (Hz), inf for none; otherwise by a rule.')]
+    '--cutoff', help='Cut-off of the low-pass filter (Hz), inf for none; default: automatic.')]
 FrictionFile = Annotated[Path | None, typer.Option(
     '--friction', metavar='YAML', help='friction.yaml of an identification.')]
 
@@ -160,39 +163,39 @@ def identify_command(
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
         accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
         split: Annotated[float, typer.Option(
-            help='Share of the motion that is fitted; the rest is predicted.')] = 0.7,
+            help='Fraction of the motion used for fitting; the rest is predicted.')] = 0.7,
         method: Annotated[str, typer.Option(
-            help='consistent: bodies that can exist, which a URDF needs; or weighted.'
+            help='consistent: physically consistent, as a URDF requires; or weighted.'
             )] = 'consistent',
         directions: Annotated[bool, typer.Option(
-            '--directions', help='Friction of its own forward and backward.')] = False,
+            '--directions', help='Separate friction for both directions.')] = False,
         static: Annotated[bool, typer.Option(
-            '--static', help='Static friction apart from Coulomb friction.')] = False,
+            '--static', help='Static friction in addition to Coulomb friction.')] = False,
         speeds: Annotated[bool, typer.Option(
-            '--speeds', help='Fit the speeds at which the friction curve bends.')] = False,
+            '--speeds', help='Fit the velocity scales of the friction curve.')] = False,
         armature: Annotated[bool | None, typer.Option(
-            '--armature/--no-armature', help='Find the inertia of the rotors, or keep that of the '
-            'URDF; otherwise where it shows.')] = None,
+            '--armature/--no-armature', help='Estimate the rotor inertia, or keep that of the '
+            'URDF; default: where it is significant.')] = None,
         moving: Annotated[float | None, typer.Option(
-            min=0.0, help='Fit a joint only while it moves faster (rad/s | m/s): friction that '
-            'sticks at reversals is not modelled.')] = None,
+            min=0.0, help='Use samples of a joint only above this velocity (rad/s | m/s): '
+            'stiction at reversals is not modelled.')] = None,
         delay: Annotated[str, typer.Option(
-            metavar='auto|SECONDS', help='By which efforts were measured after positions.'
+            metavar='auto|SECONDS', help='Delay of the efforts relative to the positions.'
             )] = 'auto',
         tilt: Annotated[bool, typer.Option(
-            '--tilt/--no-tilt', help='Look for a small tilt of the base; not with --root.'
+            '--tilt/--no-tilt', help='Estimate a small tilt of the base; not with --root.'
             )] = True,
         presliding: Annotated[str, typer.Option(
-            metavar='auto|none|RAD[,RAD]', help='Way over which friction turns round after a '
-            'reversal, and that of friction which does so slowly.')] = 'auto',
+            metavar='auto|none|RAD[,RAD]', help='Presliding distance after a reversal, and that '
+            'of slow Coulomb friction.')] = 'auto',
         payload: Annotated[bool, typer.Option(
-            '--payload', help='The robot is known: find what it holds at --frame.')] = False,
+            '--payload', help='Identify the load at --frame; the robot is known.')] = False,
         frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
         friction: FrictionFile = None,
         output: Annotated[Path, typer.Option(
-            metavar='FOLDER', help='For the URDF, friction, numbers, pictures and the report.'
+            metavar='FOLDER', help='Folder of the results.'
             )] = Path('identified')) -> None:
-    """Find the inertias and the friction of a robot in a recording of its motion."""
+    """Identify the inertias and the friction of a robot from a recording of its motion."""
     from ..demo.robot import choose
     from ..identification.chain import Wishes
     from ..identification.estimation.regression import Choice
@@ -220,9 +223,9 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
              rate: Rate = None, topic: Topic = '', joints: Joints = '',
              accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
              delay: Annotated[float, typer.Option(
-                 metavar='SECONDS', help='By which efforts were measured after positions.')] = 0.0,
+                 metavar='SECONDS', help='Delay of the efforts relative to the positions.')] = 0.0,
              ) -> None:
-    """Measure how well a model predicts the efforts of a recording."""
+    """Evaluate how well a model predicts the efforts of a recording."""
     from ..demo.robot import choose
     from ..identification.preparation.options import Options
     from .identify import recording_of

@@ -61,6 +61,7 @@ class Controller:
 
     def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
                  specialize: bool = True, recorded: int = 0):
+        model.require_inertia('a controller')
         self.model = model
         #: (nv,) ``STATE``: what the arm was last seen to do.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)

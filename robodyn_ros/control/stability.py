@@ -238,6 +238,11 @@ def _changes(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[
     yield [both]
 
 
+def rounded_down(values: ndarray) -> ndarray:
+    """Return gains rounded down to 3 significant digits."""
+    return _rounded(values, ROUND_FLOOR)
+
+
 def _rounded(values: ndarray, direction: str) -> ndarray:
     """Numbers of 3 digits."""
     context = Context(prec=3, rounding=direction)

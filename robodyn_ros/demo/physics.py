@@ -14,6 +14,7 @@ FALL_WINDOW = 0.15          # s of a fall that are looked at
 STENCIL = 5                 # samples to either side of a difference quotient: stamps jitter
 TIME_CONSTANT = 0.3         # s in which damped motion dies down
 PUSH_TURN, PUSH_SLIDE = 0.2, 0.1            # [rad], [m] that a push shall move a joint
+WELL = 0.05                 # rad | m: as far as that is enough
 OF_ROOM = 0.5               # of the way to the next limit, at most
 LEVER = 1e-3                # m: a force with less does not move a joint
 
@@ -68,7 +69,9 @@ class Push(NamedTuple):
 
 def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> Push:
     """
-    Return a push on the last link, along x, y or z, that moves some joint well but none too far.
+    Return a push along x, y or z that moves some joint well but none too far.
+
+    It acts on the last link for which there is one: a finger is soon at its stop.
 
     An arm without gravity that only damping brakes gives its momentum to the damper: the impulse
     Jᵀ F Δt ends as D Δq. Coulomb friction takes its part while the force acts.
@@ -76,8 +79,17 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
     :param damping: of every joint [N·m·s/rad | N·s/m], on top of the model's.
     :param duration: Δt [s] of the force.
     """
+    pushes = []
+    for link in reversed(dynamics.model.link_names):
+        pushes.append(_push(dynamics, pose, damping, duration, link))
+        if np.abs(pushes[-1].displacement).max() >= WELL:
+            return pushes[-1]
+    return max(pushes, key=lambda push: np.abs(push.displacement).max())
+
+
+def _push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float, link: str) -> Push:
+    """Return the push on one link that moves some joint most."""
     model = dynamics.model
-    link = model.link_names[-1]
     linear = dynamics.jacobian(pose, link, 'aligned')[:3]
     slides = np.array([kind == 'prismatic' for kind in model.joint_types])
     damper = (damping + model.viscous_friction) / duration

@@ -12,7 +12,6 @@ from ..model.robot import RobotModel
 from .report import units
 from .results import Tracking
 
-TITLES = {'pd': 'PD', 'joint_impedance': 'PD + gravity', 'computed_torque': 'computed torque'}
 FLOOR = 1e-3        # of the error [mrad | mm] on its log axis: it begins at zero
 
 
@@ -27,7 +26,7 @@ def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
     for tracking in trackings:
         norm = 1e3 * np.sqrt(np.mean(tracking.error**2, axis=1))
         norms.semilogy(tracking.time, np.maximum(norm, FLOOR), lw=1.2,
-                       label=f'{TITLES[tracking.mode]}: RMS {1e3 * tracking.rms:.3g} {unit}')
+                       label=f'{tracking.mode}: RMS {1e3 * tracking.rms:.3g} {unit}')
     norms.set(ylabel=f'error, RMS of all joints [{unit}]', xlim=(0, trackings[0].time[-1]),
               ylim=(FLOOR, None))
     norms.grid(which='both', alpha=0.25)
@@ -43,7 +42,7 @@ def draw(model: RobotModel, trackings: list[Tracking], path: Path) -> None:
             errors.plot(tracking.time, 1e3 * tracking.error[:, joint], color=color, lw=1.1)
             torques.plot(tracking.time, tracking.effort[:, joint], color=color, lw=1.1,
                          label=_plain(name))
-        errors.set_title(TITLES[tracking.mode])
+        errors.set_title(tracking.mode)
         errors.grid(alpha=0.25)
         torques.grid(alpha=0.25)
         torques.set_xlabel('time [s]')

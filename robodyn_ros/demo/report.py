@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The results as two tables."""
+"""The results of the demo as two tables that fit a terminal of 80 columns."""
 
 from rich import box
 from rich.console import Group
@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..model.robot import RobotModel
-from .results import Loop, Results
+from .results import Loop, Results, thousandths
 
 
 def units(model: RobotModel) -> tuple[str, str]:
@@ -20,29 +20,33 @@ def units(model: RobotModel) -> tuple[str, str]:
 
 
 def tables(model: RobotModel, results: Results) -> Group:
-    """Return what was measured in each mode, and the verdicts."""
+    """Return the measurements in each mode and the pass/fail checks."""
     unit, _ = units(model)
-    measured = Table(title=f'{model.name}: what was measured', title_justify='left',
-                     title_style='bold', box=box.SIMPLE_HEAD)
-    measured.add_column('mode')
+    measured = _table(f'{model.name}: measurements')
+    measured.add_column('mode', no_wrap=True)
     for column in (f'drift [{unit}]', f'RMS error [{unit}]', f'peak error [{unit}]', 'rate [Hz]',
-                   'missed periods', 'refused samples'):
+                   'missed periods', 'rejected samples'):
         measured.add_column(Text(column), justify='right')
 
     def loop(figures: Loop) -> list[str]:
         return [f'{figures.rate:.1f}', str(figures.missed), str(figures.refused)]
     if results.floating is not None:
-        measured.add_row('gravity_compensation', f'{1e3 * results.floating.drift:.3g}', '', '',
+        measured.add_row('gravity_compensation', thousandths(results.floating.drift), '', '',
                          *loop(results.floating.loop))
     for tracking in results.trackings:
-        measured.add_row(tracking.mode, '', f'{1e3 * tracking.rms:.3g}',
-                         f'{1e3 * tracking.peak:.3g}', *loop(tracking.loop))
+        measured.add_row(tracking.mode, '', thousandths(tracking.rms),
+                         thousandths(tracking.peak), *loop(tracking.loop))
 
-    verdicts = Table(title='What had to be', title_justify='left', title_style='bold',
-                     box=box.SIMPLE_HEAD)
-    for column in ('check', 'measured', 'required', ''):
+    verdicts = _table('Checks')
+    for column in ('check', 'measured', 'required'):
         verdicts.add_column(column)
+    verdicts.add_column('result', no_wrap=True)
     for check in results.checks:
         verdicts.add_row(check.what, check.measured, check.required,
                          Text('passed', 'green') if check.passed else Text('FAILED', 'bold red'))
     return Group(measured, verdicts)
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD,
+                 pad_edge=False, padding=(0, 1, 0, 0))

@@ -10,6 +10,13 @@ from numpy import ndarray
 
 from .conductor import Diagnosis
 
+RESOLUTION = 1e-6       # rad | m: smaller distances are below what an encoder resolves
+
+
+def thousandths(value: float) -> str:
+    """Return a distance in mrad or mm, as `< 0.001` where no encoder would resolve it."""
+    return f'{1e3 * value:.3g}' if value >= RESOLUTION else f'< {1e3 * RESOLUTION:g}'
+
 
 @dataclass(frozen=True)
 class Loop:

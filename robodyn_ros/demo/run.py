@@ -13,15 +13,18 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..jit import cache_directory
 from ..model.robot import RobotModel
+from ..model.validate import check_inertias
+from ..nodes import controller_file
 from .compile import libraries
 from .conductor import conducting
 from .motion import check_limits
 from .processes import ending_once, free_domain, interrupts_later, running
 from .report import tables
-from .robot import Robot, write_parameters
+from .robot import Robot, description, write_parameters
 from .scenario import BRIEF, BUSY, FULL, Scenario
 
 NODES = ('simulator', 'controller')         # in the order in which they start
@@ -90,6 +93,15 @@ def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
+def save_gains(robot: Robot, output: Path) -> Path:
+    """Write the gains and limits of the demo as a parameter file for the controller alone."""
+    file = output / f'{robot.name}_controller.yaml'
+    values = description(robot) | controller_file.parameters(robot.model, robot.pose, Settings())
+    file.write_text(controller_file.controller_file(robot.model, values, robot.pose,
+                                                    robot.source))
+    return file
+
+
 def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
                 tick: Callable[[], None]) -> None:
     """Compile what all three processes need, then load it here."""
@@ -111,8 +123,10 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
     :param output: folder for logs, parameters and picture.
     :param brief: float and drive for a shorter time; everything is checked.
     :return: 0 if every check has passed, else 1.
+    :raises InertiaError: the controller would refuse the inertias of this robot.
     """
     check_limits(robot.model)
+    check_inertias(robot.model, robot.parameters['controller'].get('accepted_links', []))
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
     file, picture = output / f'{robot.name}.yaml', output / f'{robot.name}.png'
@@ -134,7 +148,8 @@ def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) ->
             from .picture import draw
             draw(robot.model, results.trackings, picture)
     console.print(tables(robot.model, results))
-    console.print(f'Picture: {picture}\nLogs and parameters of the nodes: {output}',
+    console.print(f'Picture: {picture}\nLogs and parameters of the nodes: {output}\n'
+                  f'Gains and limits, for a controller of your own: {save_gains(robot, output)}',
                   soft_wrap=True)
     if not results.passed and results.busy > BUSY:
         console.print(f'The machine was busy: the controller missed {results.busy:.0%} of its '

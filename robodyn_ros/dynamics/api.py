@@ -39,9 +39,10 @@ class Dynamics(Methods):
     Vectors are (nv,) in the order of ``model.joint_names``, in rad, m, s, N and N·m. Every method
     accepts anything array-like, returns a new float64 array, and raises :class:`ArgumentError`
     for a wrong shape or a value that is not finite. Rotor inertias (``model.armature``) are
-    included, friction is not. Any number of threads may use one object at once; calls release the
-    GIL. The first call of a method on a machine compiles, for some seconds; later processes load
-    the result.
+    included, friction is not. Where no inertia resists some joint (``model.massless_joints``),
+    what needs M⁻¹ raises :class:`InertiaError`. Any number of threads may use one object at once;
+    calls release the GIL. The first call of a method on a machine compiles, for some seconds;
+    later processes load the result.
 
     ``wrenches`` act *on* the robot: force [N], then moment [N·m]; as (nb, 6), on each moving body,
     or as a mapping from frame names to (6,), on any of ``model.frame_names``
@@ -64,7 +65,8 @@ class Dynamics(Methods):
         super().__init__(model, specialize)
         self._mine = _PerThread(model, self._robot)
         for name in DIRECT:
-            if getattr(type(self), name) is getattr(Methods, name):     # no class overrides it
+            if (getattr(type(self), name) is getattr(Methods, name)     # no class overrides it
+                    and not (model.massless_joints and QUANTITIES[name].inverts)):
                 setattr(self, name, self._direct(name))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -85,6 +87,7 @@ class Dynamics(Methods):
 
     def _ask(self, name: str, given: tuple[ArrayLike, ...], options: tuple = (),
              loads: Loads | None = None) -> list[ndarray]:
+        self._check_inverse(name)
         values = self._values(options)
         outputs = self._empty(name, values)
         inputs = [joint_vector(self._model, key, value)
@@ -157,6 +160,7 @@ class Batch(Methods):
 
     def _ask(self, name: str, given: tuple[ArrayLike, ...], options: tuple = (),
              loads: Loads | None = None) -> list[ndarray]:
+        self._check_inverse(name)
         values = self._values(options)
         inputs = joint_matrices(self._model, dict(zip(QUANTITIES[name].inputs, given)))
         count = len(inputs[0])

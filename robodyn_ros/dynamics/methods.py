@@ -73,8 +73,15 @@ class Methods:
     @cached_property
     def kernels(self) -> Kernels:
         """The same functions bare: for compiled code and for loops that cannot spare a check."""
-        return Kernels(lambda name, options: bind(name, self._robot, self._specialize,
-                                                  self._built_in(name, options)))
+        def make(name: str, options: tuple) -> Callable[..., None]:
+            self._check_inverse(name)
+            return bind(name, self._robot, self._specialize, self._built_in(name, options))
+        return Kernels(make)
+
+    def _check_inverse(self, name: str) -> None:
+        """Refuse a quantity that needs M⁻¹ of a robot that has none."""
+        if QUANTITIES[name].inverts:
+            self._model.require_inertia(name)
 
     def _built_in(self, name: str, options: tuple) -> dict[str, Any]:
         return dict(zip(QUANTITIES[name].options, self._values(options)))

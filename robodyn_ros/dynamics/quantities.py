@@ -17,6 +17,7 @@ class Quantity(NamedTuple):
     options: tuple[str, ...] = ()               # what a kernel of one robot has built in
     loaded: bool = False                        # takes wrenches and the motion of the base
     whole: bool = False                         # depends on inertia that no joint feels
+    inverts: bool = False                       # needs the inverse of the mass matrix
 
 
 MOTION, AT = ('q', 'qd', 'qdd'), ('frame', 'reference')
@@ -28,21 +29,22 @@ QUANTITIES = {
     'mass_matrix': Quantity(('q',), {'M': ('nv', 'nv')}),
     'coriolis_matrix': Quantity(('q', 'qd'), {'C': ('nv', 'nv')}),
     'velocity_terms': Quantity(('q',), {'B': ('nv', 'pairs'), 'C': ('nv', 'nv')}),
-    'forward_dynamics': Quantity(('q', 'qd', 'tau'), {'qdd': ('nv',)}, loaded=True),
+    'forward_dynamics': Quantity(('q', 'qd', 'tau'), {'qdd': ('nv',)}, loaded=True,
+                                 inverts=True),
     'inverse_dynamics_derivatives': Quantity(
         MOTION, {'dtau_dq': ('nv', 'nv'), 'dtau_dqd': ('nv', 'nv'), 'M': ('nv', 'nv')},
         loaded=True),
     'forward_dynamics_derivatives': Quantity(
         ('q', 'qd', 'tau'), {'dqdd_dq': ('nv', 'nv'), 'dqdd_dqd': ('nv', 'nv'),
-                             'dqdd_dtau': ('nv', 'nv')}, loaded=True),
+                             'dqdd_dtau': ('nv', 'nv')}, loaded=True, inverts=True),
     'pose': Quantity(('q',), {'T': ('4', '4')}, ('frame',)),
     'jacobian': Quantity(('q',), {'J': ('6', 'nv')}, AT),
     'jacobian_dot': Quantity(('q', 'qd'), {'Jd': ('6', 'nv')}, AT),
     'task_space': Quantity(
         ('q', 'qd'), {'inertia': ('k', 'k'), 'velocity': ('k',), 'gravity': ('k',)},
-        (*AT, 'axes', 'damping')),
+        (*AT, 'axes', 'damping'), inverts=True),
     'task_velocity_terms': Quantity(('q',), {'B': ('k', 'pairs'), 'C': ('k', 'nv')},
-                                    (*AT, 'axes', 'damping')),
+                                    (*AT, 'axes', 'damping'), inverts=True),
     'kinetic_energy': Quantity(('q', 'qd'), {'energy': ('1',)}),
     'potential_energy': Quantity(('q',), {'energy': ('1',)}, whole=True),
     'center_of_mass': Quantity(('q',), {'center': ('3',)}, whole=True),
@@ -51,5 +53,5 @@ QUANTITIES = {
 }
 # What our own compiled code asks besides: with the factors of M that `terms.solve` takes
 FACTORED = {'factored_forward_dynamics': Quantity(
-    ('q', 'qd', 'tau'), {'qdd': ('nv',), 'M': ('nv', 'nv')})}
+    ('q', 'qd', 'tau'), {'qdd': ('nv',), 'M': ('nv', 'nv')}, inverts=True)}
 TABLE = QUANTITIES | FACTORED

@@ -10,7 +10,8 @@ element begins, and from there a start tag is read by its characters: it is well
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.parsers.expat import ExpatError, ParserCreate
+from xml.parsers.expat import ExpatError, ParserCreate, errors
+from xml.parsers.expat.errors import codes
 
 from ..errors import UrdfError
 from ..model.document import MOMENTS, numbers
@@ -23,6 +24,8 @@ SPACES = re.compile(SPACE + rb'*')
 PLACES = {('robot', 'link', *rest) for rest in (
     (), ('inertial',), ('inertial', 'origin'), ('inertial', 'mass'), ('inertial', 'inertia'))}
 UNIT = b'  '        # of indentation, where the text has none
+# Errors of expat: a prefix without a namespace, and one that is declared to have none
+UNDECLARED = (codes[errors.XML_ERROR_UNBOUND_PREFIX], codes[errors.XML_ERROR_UNDECLARING_PREFIX])
 ROUNDING = 1e-15    # of the size of a vector: a number as far from another is no other
 
 
@@ -57,24 +60,39 @@ class InertialText:
         self._newline = b'\r\n' if b'\r\n' in text else b'\n'
         #: Start tags of each link, and in its inertial, by name.
         self.links: list[dict[str, Tag]] = []
+        try:
+            self._parse('}')
+        except ExpatError as error:
+            if error.code not in UNDECLARED:
+                raise UrdfError(f'URDF is not well-formed XML ({error})', name='URDF',
+                                remedy='correct the XML at that place') from error
+            self.links.clear()
+            self._parse(None)
+
+    def _parse(self, separator: str | None) -> None:
+        """
+        Find the tags of each link.
+
+        :param separator: of a namespace and a name, so that <inertial xmlns="..."> is as unknown
+            as it is to the loader; None: prefixes need not be declared.
+        """
         path: list[str] = []
+        default = ''        # the namespace of <robot>, which the loader ignores
 
         def begin(name: str, attributes: dict[str, str]) -> None:
-            path.append(name)
+            nonlocal default
+            if not path:
+                default = name.removesuffix('robot')
+            path.append(name.removeprefix(default))
             if tuple(path) in PLACES:
-                if name == 'link':
+                if path[-1] == 'link':
                     self.links.append({})
-                self.links[-1][name] = self._tag(parser.CurrentByteIndex)
+                self.links[-1][path[-1]] = self._tag(parser.CurrentByteIndex)
 
-        # With namespaces, so that <inertial xmlns="..."> is as unknown as it is to the loader
-        parser = ParserCreate('utf-8', '}')
+        parser = ParserCreate('utf-8', separator)
         parser.StartElementHandler = begin
         parser.EndElementHandler = lambda name: path.pop()
-        try:
-            parser.Parse(text, True)
-        except ExpatError as error:
-            raise UrdfError(f'URDF is not well-formed XML ({error})', name='URDF',
-                            remedy='correct the XML at that place') from error
+        parser.Parse(self._text, True)
 
     def _tag(self, begin: int) -> Tag:
         name = TAG.match(self._text, begin)

@@ -79,8 +79,8 @@ def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text
     asked = [_pseudo(row) for row in finite('parameters', parameters, (model.nb, 10),
                                             '[kg, kg·m, kg·m²], ten a moving body')]
     if isinstance(text, bytes):
-        encoding = _encoding(text)
-        return corrected_urdf(_decoded(text, encoding), model, parameters).encode(encoding)
+        encoding = encoding_of(text)
+        return corrected_urdf(decoded(text, encoding), model, parameters).encode(encoding)
     if '<' not in text:
         raise UrdfError('URDF text has no element', name='URDF', value=text[:200],
                         remedy='give the content of the file, not its path')
@@ -113,7 +113,8 @@ def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text
     return text[:len(text) - len(content)] + result
 
 
-def _encoding(text: bytes) -> str:
+def encoding_of(text: bytes) -> str:
+    """Return the encoding of an XML document: by its mark, or its declaration."""
     for mark, name in ((BOM_UTF16_LE, 'utf-16-le'), (BOM_UTF16_BE, 'utf-16-be')):
         if text.startswith(mark):
             return name
@@ -121,7 +122,8 @@ def _encoding(text: bytes) -> str:
     return declared[1].decode() if declared else 'utf-8'
 
 
-def _decoded(text: bytes, encoding: str) -> str:
+def decoded(text: bytes, encoding: str) -> str:
+    """Return the text; :class:`UrdfError` if encoding it would not give the same bytes."""
     try:
         decoded = text.decode(encoding)
         if '\0' not in decoded and decoded.encode(encoding) == text:

@@ -20,6 +20,16 @@ from urdf_parser_py.xml_reflection import core
 
 from ..errors import InertiaError, UrdfError
 from ..text import appearance, printable
+from .tolerance import (
+    UNNAMED,
+    left_over_macros,
+    quaternion_rpy,
+    tolerated,
+    well_formed,
+    without_limits,
+    without_namespace,
+)
+from .xacro_file import expanded, is_xacro
 
 MAX_BYTES = 10_000_000      # fifty times the largest real robot we know of
 MAX_MARKS = 60_000          # of < and of =, ten times that robot's: XML libraries before libxml2
@@ -33,7 +43,7 @@ MAX_NUMBER = 1e9            # of masses, inertias and lengths in SI units: nothi
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 # How many numbers each attribute holds, by the element it stands on.
 NUMBERS: dict[str, dict[str, int]] = {
-    'origin': {'xyz': 3, 'rpy': 3}, 'axis': {'xyz': 3},
+    'origin': {'xyz': 3, 'rpy': 3, 'quat_xyzw': 4}, 'axis': {'xyz': 3},
     'mass': {'value': 1}, 'inertia': dict.fromkeys(MOMENTS, 1),
     'limit': dict.fromkeys(('lower', 'upper', 'effort', 'velocity'), 1),
     'dynamics': dict.fromkeys(('damping', 'friction'), 1),
@@ -46,6 +56,7 @@ NUMBERS: dict[str, dict[str, int]] = {
 ATTRIBUTES = {'mass': ('value',), 'inertia': MOMENTS, 'axis': ('xyz',), 'parent': ('link',),
               'child': ('link',), 'limit': ('effort', 'velocity'), 'mimic': ('joint',),
               'joint': ('name', 'type'), 'link': ('name',)}
+LIMITS_OPTIONAL = {'1.2'}       # versions of URDF in which effort and velocity may be absent
 CHILDREN = {'joint': ('parent', 'child'), 'inertial': ('mass', 'inertia')}
 SINGLE = {'inertial', 'origin', 'axis', 'mass', 'inertia', 'limit', 'dynamics', 'mimic', 'parent',
           'child'}
@@ -61,6 +72,11 @@ UTF7 = re.compile(rb'encoding\s*=\s*["\'][^"\']*UTF-?7', re.IGNORECASE)      # m
 NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 UNKNOWN = re.compile(r'Unknown (attribute|tag) "(.*)" in /robot.*?/(link|joint)'
                      r'\[@name=\'(.*?)\'\](?:/(?:.*/)?(\w+))?')
+OTHER_FORMATS = {
+    'mujoco': 'this is MJCF, the format of MuJoCo, which cannot be converted without a loss: give '
+              'the URDF of the robot, which most makers publish',
+    'sdf': 'this is SDF, the format of Gazebo, which cannot be converted without a loss: give '
+           'the URDF of the robot, or one written by hand or by your CAD program'}
 _parser_lock = Lock()
 
 
@@ -73,11 +89,8 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
     :raises UrdfError: if it cannot be read, is not XML, or is not a URDF.
     :raises InertiaError: if a mass or an inertia is not given.
     """
-    root = _xml(source)
-    for element in root:
-        if element.tag in ('link', 'joint'):
-            _check(element)
-    warnings = [f'<{tag}> is not read' for tag in dict.fromkeys(
+    root, warnings = regular(source)
+    warnings += [f'<{tag}> is not read' for tag in dict.fromkeys(
         e.tag for e in root if e.tag not in NOT_PHYSICAL | {'link', 'joint', 'robodyn'})]
     if any((e.text or '').strip(' 0.') for e in root.iter('springStiffness')):
         warnings.append('joint springs in <gazebo> are not read: the model has no springs')
@@ -95,6 +108,24 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
     return robot, extensions, warnings
 
 
+def regular(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
+    """
+    Return the root of a document, in which links and joints are as URDF has them, and warnings.
+
+    Deviations are gone, rotations are in ``rpy``, and a limit that is not given is ``inf``.
+
+    :raises UrdfError: as :func:`read`; also InertiaError.
+    """
+    root, warnings = _xml(source)
+    optional_limits = root.get('version', '') in LIMITS_OPTIONAL
+    for element in root:
+        if element.tag in ('link', 'joint'):
+            warnings += tolerated(element)
+            _check(element, optional_limits)
+            warnings += without_limits(element)
+    return root, warnings
+
+
 def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
     """Return the bytes of a document, and their encoding where its own declaration has no say."""
     if isinstance(source, str) and (not source.strip() or '<' in source):
@@ -105,6 +136,8 @@ def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
                             remedy='give the bytes of the file, or its path') from error
     if isinstance(source, bytes):
         return source, None
+    if is_xacro(source) and Path(source).is_file():
+        return expanded(source).encode(), 'utf-8'
     try:
         with open(source, 'rb') as file:
             return file.read(MAX_BYTES + 1), None
@@ -114,8 +147,8 @@ def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
                         remedy='give the path of a readable file, or the XML text') from error
 
 
-def _xml(source: str | bytes | Path) -> etree._Element:
-    """Return the root element <robot> of a document that is plain, bounded XML."""
+def _xml(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
+    """Return the root element <robot> of a document that is plain, bounded XML, and warnings."""
     content, encoding = _content(source)
     if len(content) > MAX_BYTES:
         raise UrdfError(f'URDF has more than {MAX_BYTES} bytes', name='URDF',
@@ -128,34 +161,26 @@ def _xml(source: str | bytes | Path) -> etree._Element:
     if not content.strip():
         raise UrdfError('URDF is empty', name='URDF',
                         remedy='give the path of a URDF file, or XML text with a <robot>')
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True,
-                             remove_pis=True, encoding=encoding)
-    try:
-        root = etree.fromstring(content, parser)
-    except etree.XMLSyntaxError as error:
-        raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='URDF',
-                        remedy='correct the XML at that place; a document type definition or an '
-                               'entity may not be used') from error
+    root, warnings = well_formed(content, encoding)
     if root.getroottree().docinfo.doctype:
         raise UrdfError('URDF has a DOCTYPE', name='DOCTYPE',
                         remedy='remove the <!DOCTYPE ...> and the entities it defines')
+    warnings += without_namespace(root)
     if root.tag != 'robot':
         raise UrdfError(f'the root element is <{root.tag}>', name=str(root.tag),
-                        remedy='a URDF has <robot name="..."> there, without a default namespace')
+                        remedy=OTHER_FORMATS.get(root.tag, 'a URDF has <robot name="..."> there'))
     if not root.get('name', '').strip():
-        raise UrdfError('<robot> has no name', name='robot', remedy='write <robot name="...">')
+        root.set('name', UNNAMED)
+        warnings.append(f'<robot> has no name and is called {UNNAMED!r}')
     _check_name(root)
     for element in root.iter():
-        if 'xacro}' in str(element.tag):
-            raise UrdfError(f'<{etree.QName(element).localname}> is xacro, not URDF',
-                            name=str(element.tag), remedy='run `xacro FILE > robot.urdf` first')
         if sum(1 for _ in element.iterancestors()) >= MAX_DEPTH:
             raise UrdfError(f'<{element.tag}> is nested more than {MAX_DEPTH} deep',
                             name=str(element.tag), remedy='write a URDF, which is six deep')
         if len(element.attrib) > MAX_ATTRIBUTES:
             raise UrdfError(f'<{element.tag}> has more than {MAX_ATTRIBUTES} attributes',
                             name=str(element.tag), remedy='write a URDF, which has six at most')
-    return root
+    return root, warnings + left_over_macros(root)
 
 
 def _check_name(element: etree._Element) -> None:
@@ -184,8 +209,12 @@ def numbers(text: str, count: int, most: float) -> list[float] | None:
     return values if all(abs(x) <= most for x in values) else None
 
 
-def _check(top: etree._Element) -> None:
-    """Refuse a link or joint in which something is missing, doubled or not a number."""
+def _check(top: etree._Element, optional_limits: bool) -> None:
+    """
+    Refuse a link or joint in which something is missing, doubled or not a number.
+
+    :param optional_limits: whether <limit> may lack effort and velocity.
+    """
     _check_name(top)
     where = f'{top.tag} {top.get("name", "")!r}'
     name = top.get('name', '').strip() or top.tag
@@ -200,7 +229,8 @@ def _check(top: etree._Element) -> None:
         if element is top and tag == 'joint' and kind.strip() and kind not in Joint.TYPES:
             refuse(f'there is no joint type {kind!r}', 'use revolute, continuous, prismatic or '
                    'fixed', element, kind)
-        for attribute in ATTRIBUTES.get(tag, ()):
+        needed = () if tag == 'limit' and optional_limits else ATTRIBUTES.get(tag, ())
+        for attribute in needed:
             if not element.get(attribute, '').strip():
                 refuse(f'<{tag}> has no {attribute}', f'write <{tag} {attribute}="...">', element)
         for child in CHILDREN.get(tag, ()):
@@ -220,6 +250,13 @@ def _check(top: etree._Element) -> None:
             elif tag in STRICT:
                 refuse(f'<{tag}> has an attribute {attribute} that is not known',
                        f'use {", ".join(NUMBERS[tag])}', element, text)
+        if tag == 'origin' and (text := element.attrib.pop('quat_xyzw', None)) is not None:
+            rpy = quaternion_rpy([float(word) for word in text.split()])
+            if rpy is None or 'rpy' in element.attrib:
+                refuse('<origin> has quat_xyzw and rpy' if rpy else
+                       f'quat_xyzw="{text[:60]}" of <origin> has not the length 1',
+                       'keep one of them' if rpy else 'write a unit quaternion', element, text)
+            element.set('rpy', str(rpy))
 
 
 def _parsed(root: etree._Element) -> tuple[URDF, list[str]]:

@@ -64,7 +64,8 @@ def inertial(link: Link, moving: bool) -> Inertial | None:
         raise InertiaError(
             f'link {link.name!r}: inertia has the principal moments '
             f'{", ".join(f"{m:.3g}" for m in moments)}', name=link.name, value=inertia,
-            remedy='none may be negative; check the signs of ixy, ixz, iyz')
+            remedy='none may be negative: check the signs of ixy, ixz, iyz, or run `robodyn '
+                   'repair FILE`')
     return Inertial(mass, np.zeros(3), inertia).placed(*placement(link.inertial.origin))
 
 

@@ -10,6 +10,7 @@ from numpy import ndarray
 from ..errors import ParameterError
 from .robot import RobotModel
 
+ROOM = 0.1          # of its range: a joint nearer to a limit has no room to move
 FAR = 10.           # [rad | m] limits beyond say that there are none
 
 
@@ -35,6 +36,20 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
             raise ParameterError(f'the initial position of joint {name} is {q:g}', name=name,
                                  value=q, remedy=f'choose one in its limits [{low:g}, {high:g}]')
     return pose
+
+
+def roomy_position(model: RobotModel) -> ndarray:
+    """
+    Return a pose (nv,) from which every joint can move to both sides.
+
+    It is that of :func:`initial_position`, but the middle of its range for a joint that would be
+    nearer to a limit than ``ROOM`` of that range.
+    """
+    pose = initial_position(model)
+    lower = np.maximum(model.position_lower, pose - FAR)
+    upper = np.minimum(model.position_upper, pose + FAR)
+    tight = np.minimum(pose - lower, upper - pose) < ROOM * (upper - lower)
+    return np.where(tight, (lower + upper) / 2, pose)
 
 
 def spread(model: RobotModel, count: int) -> ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..errors import UnknownNameError
+from ..errors import InertiaError, UnknownNameError
 from .rigid import offset_inertia
 
 
@@ -75,7 +75,10 @@ class RobotModel:
     :param gravity_vector: (3,) [m/s²] in the base frame.
     :param frames: every link of the source by name, see :class:`Frame`.
     :param warnings: sentences about what was accepted but is odd, for a person to read.
-    :param implausible_links: moving bodies whose inertia no rigid body has (triangle inequality).
+    :param implausible_links: moving bodies whose inertia no rigid body has: the triangle
+        inequality is off by more than 2 %.
+    :param massless_joints: joints that no inertia resists, of a model loaded with
+        ``massless='warn'``: M(q) has no inverse.
     """
 
     name: str
@@ -109,6 +112,7 @@ class RobotModel:
     frames: Mapping[str, Frame]
     warnings: tuple[str, ...] = field(default=())
     implausible_links: tuple[str, ...] = field(default=())
+    massless_joints: tuple[str, ...] = field(default=())
 
     def __post_init__(self):
         for f in fields(self):
@@ -199,6 +203,21 @@ class RobotModel:
         """
         from .to_urdf import to_urdf
         return to_urdf(self)
+
+    def require_inertia(self, purpose: str) -> None:
+        """
+        Refuse what needs the inverse of the mass matrix, where there is none.
+
+        :param purpose: what needs it, for the message.
+        :raises InertiaError: no inertia resists some joint; it names all of them.
+        """
+        if self.massless_joints:
+            names = ', '.join(map(repr, self.massless_joints))
+            raise InertiaError(
+                f'{purpose} needs the inverse of the mass matrix, but no inertia resists joint'
+                f'{"s" * (len(self.massless_joints) > 1)} {names}', name=self.massless_joints[0],
+                value=self.massless_joints, remedy='give what they move mass and inertia, or the '
+                'joints an armature in <robodyn>')
 
     def joint_index(self, name: str) -> int:
         """Place of a joint in the model's order; :class:`UnknownNameError` if it has none."""

@@ -27,7 +27,7 @@ MAX_JOINTS = 200        # moving ones: twice those of the largest real robot we 
 
 def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str | None = None,
               locked: Mapping[str, float] = {}, gravity: Sequence[float] | None = None,
-              ) -> RobotModel:
+              massless: str = 'refuse') -> RobotModel:
     """
     Load a tree of revolute, continuous, prismatic and fixed joints from URDF.
 
@@ -43,13 +43,16 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
 
     :param path_or_xml: path of a file, XML text, or the name of a robot: ``'panda'``, any of
         example-robot-data and robot_descriptions where these are installed
-        (:func:`~robodyn_ros.model.library.robot_names`).
+        (:func:`~robodyn_ros.model.library.robot_names`). A .xacro file is expanded by the package
+        `xacro`, with its default arguments.
     :param root: link that becomes the base; only what is below it is loaded.
     :param tip: link at the end of the only chain that moves: other branches of the base are left
         out, except for what is fixed to it; joints that hang from the chain have to be locked.
     :param locked: positions [rad | m] of joints that are taken as fixed there.
     :param gravity: (3,) [m/s²] in the base frame; None: that of <robodyn>, in the frame of the
         root of the document and seen from ``root``, else (0, 0, -9.81).
+    :param massless: 'refuse' joints that no inertia resists, or 'warn' of them: kinematics,
+        gravity and inverse dynamics need none; what needs M⁻¹ is refused.
     :raises UrdfError: if the text is no URDF, or not of a robot as above.
     :raises InertiaError: if masses and inertias are none a robot can have, see
         :func:`~robodyn_ros.model.validate.validated`.
@@ -73,7 +76,7 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     walk = _Walk(robot, extra, locked, warnings + look_alikes(robot))
     walk.run(root or source_root, tip)
     return validated(walk.model(
-        _gravity(robot, extra, root or source_root) if given is None else given))
+        _gravity(robot, extra, root or source_root) if given is None else given), massless)
 
 
 def _gravity(robot: URDF, extra: Extension, base: str) -> ndarray:

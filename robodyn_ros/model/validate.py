@@ -7,42 +7,109 @@ It is judged on the definition of the mass matrix, M(q) = Σ m JᵥᵀJᵥ + Jω
 few poses that are always the same; the algorithms for every day are those of `dynamics`.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy import ndarray
 
-from ..errors import InertiaError
+from ..errors import ArgumentError, InertiaError
 from .pose import FAR, initial_position
 from .rigid import NO_INERTIA, axis_rotation
 from .robot import RobotModel
 
 TRIANGLE = 1e-3     # of the largest moment: plates written with few digits are no fault
+SLIGHT = 0.02       # excess over the triangle inequality that is worth no more than a warning
+MASSLESS_CHOICES = ('refuse', 'warn')
 MASSLESS = 1e-12    # of what the mass beyond a joint could give at most: rounding, no inertia
 TINY = 1e-30        # [kg·m² | kg] less than any robot has: what is computed of it underflows
 SINGULAR = 1e-10    # smallest eigenvalue of M with its diagonal scaled to 1
 
 
-def validated(model: RobotModel) -> RobotModel:
+def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     """
     Return the model with what is odd about its bodies added to its warnings.
 
-    :raises InertiaError: if M(q) is not positive definite; it names the joint that something
-        could move without any force.
+    :param massless: 'refuse', or 'warn' of joints that no inertia resists: M(q), which then has no
+        inverse, is all that suffers, see :meth:`~.robot.RobotModel.require_inertia`.
+    :raises InertiaError: if M(q), armature included, is not positive definite; it names the joints
+        that something could move without any force, and all links without mass and inertia.
     """
-    for q in _poses(model):
-        _check_mass_matrix(model, q)
     warnings, implausible = list(model.warnings), []
     for name, mass, inertia in zip(model.link_names, model.mass, model.inertia, strict=True):
         a, b, c = np.linalg.eigvalsh(inertia)
         if c - a - b > TRIANGLE * c + NO_INERTIA:
-            implausible.append(name)
+            excess = inertia_excess(inertia)
+            if excess > SLIGHT:
+                implausible.append(name)
             warnings.append(f'link {name!r}: no rigid body has the principal moments {a:.4g}, '
-                            f'{b:.4g}, {c:.4g}: the largest exceeds the sum of the others')
+                            f'{b:.4g}, {c:.4g}: the largest exceeds the sum of the others by '
+                            f'{_percent(excess)}')
         if mass == 0:
             warnings.append(f'link {name!r} has no mass' + (' but inertia' if c > 0 else ''))
+    unresisted = _unresisted_joints(model, massless)
+    if unresisted:
+        warnings.append(f'nothing that has inertia resists {_listed("joint", unresisted)}: '
+                        'forward dynamics, and all else that needs the inverse of the mass '
+                        'matrix, is refused')
     return replace(model, warnings=tuple(dict.fromkeys(warnings)),
-                   implausible_links=tuple(implausible))
+                   implausible_links=tuple(implausible), massless_joints=unresisted)
+
+
+def inertia_excess(inertia: ndarray) -> float:
+    """
+    Return by what share the largest principal moment exceeds the sum of the others.
+
+    A rigid body has none: 0 or less; infinite where the others are zero.
+
+    :param inertia: (3, 3) [kg·m²] about the centre of mass.
+    """
+    a, b, c = np.linalg.eigvalsh(inertia)
+    return float((c - a - b) / (a + b)) if a + b > 0 else np.inf if c > 0 else 0.0
+
+
+def check_inertias(model: RobotModel, accepted: Collection[str] = ()) -> None:
+    """
+    Refuse bodies whose inertia no rigid body has, by more than ``SLIGHT``.
+
+    :param accepted: names of bodies that are not judged; '*' stands for all.
+    :raises InertiaError: it names all of them, and by how much.
+    """
+    refused = [] if '*' in accepted else [
+        name for name in model.implausible_links if name not in accepted]
+    if not refused:
+        return
+    excess = {name: _percent(inertia_excess(inertia))
+              for name, inertia in zip(model.link_names, model.inertia)}
+    raise InertiaError(
+        f'no rigid body has the inertia of link{"s" * (len(refused) > 1)} '
+        + ', '.join(f'{name} ({excess[name]})' for name in refused)
+        + ': by so many percent the largest principal moment exceeds the sum of the others',
+        name=refused[0], value=tuple(refused), remedy='run `robodyn repair FILE`, which writes '
+        "the nearest physically consistent inertias, or use them as they are: accepted_links: "
+        "['*'], on the command line --accept-inertia")
+
+
+def _percent(excess: float) -> str:
+    return f'{100 * excess:.3g} %' if np.isfinite(excess) else 'all of it'
+
+
+def _listed(kind: str, names: Sequence[str]) -> str:
+    return f'{kind}{"s" * (len(names) > 1)} {", ".join(map(repr, names))}'
+
+
+def _unresisted_joints(model: RobotModel, massless: str) -> tuple[str, ...]:
+    """Return the joints that no inertia resists; raise the error of the first pose instead."""
+    if massless not in MASSLESS_CHOICES:
+        raise ArgumentError(f'massless is {massless!r}', name='massless', value=massless,
+                            remedy=f'choose one of {", ".join(MASSLESS_CHOICES)}')
+    found: set[int] = set()
+    for q in _poses(model):
+        alone, together, m = _unresisted(model, q)
+        if massless == 'refuse' and alone.size + together.size:
+            raise _refusal(model, alone, together, m)
+        found |= {*alone.tolist(), *together.tolist()}
+    return tuple(model.joint_names[i] for i in sorted(found))
 
 
 def _poses(model: RobotModel) -> ndarray:
@@ -53,27 +120,40 @@ def _poses(model: RobotModel) -> ndarray:
                       lower + share * (upper - lower)])
 
 
-def _check_mass_matrix(model: RobotModel, q: ndarray) -> None:
+def _unresisted(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+    """Return the joints that nothing resists alone, those of the rest together, and M (nv, nv)."""
     m, most = mass_matrix(model, q)
-    diagonal = np.diag(m)
-    involved = np.flatnonzero(~(diagonal > np.maximum(MASSLESS * most, TINY)))[-1:]
-    if not involved.size:
-        scale = np.sqrt(diagonal)
-        values, vectors = np.linalg.eigh(m / np.outer(scale, scale))
-        if values[0] > SINGULAR:
-            return
-        involved = np.flatnonzero(abs(vectors[:, 0]) > 0.1 * abs(vectors[:, 0]).max())
+    has_inertia = ((np.diag(m) > np.maximum(MASSLESS * most, TINY)) | (model.armature > TINY))
+    m = m + np.diag(model.armature)
+    rest, together = np.flatnonzero(has_inertia), np.zeros(0, int)
+    if rest.size:
+        scale = np.sqrt(np.diag(m)[rest])
+        values, vectors = np.linalg.eigh(m[np.ix_(rest, rest)] / np.outer(scale, scale))
+        if not values[0] > SINGULAR:
+            together = rest[abs(vectors[:, 0]) > 0.1 * abs(vectors[:, 0]).max()]
+    return np.flatnonzero(~has_inertia), together, m
+
+
+def _refusal(model: RobotModel, alone: ndarray, together: ndarray, m: ndarray) -> InertiaError:
+    """Return the error that names the joints that move without any force, and massless links."""
     # Where several joints cancel, the lightest body they move is the one that was forgotten.
     weight = np.bincount(model.driver, model.mass + np.trace(model.inertia, axis1=1, axis2=2))
-    worst = involved[np.argmin(weight[involved])]
+    worst = alone[-1] if alone.size else together[np.argmin(weight[together])]
     joint, link = model.joint_names[worst], model.link_names[model.leaders[worst]]
-    others = [repr(model.joint_names[i]) for i in involved if i != worst]
-    raise InertiaError(
-        f'nothing that has inertia resists joint {joint!r}'
-        + (f' together with {" and ".join(others)}' if others else '')
-        + ': the mass matrix is not positive definite', name=joint, value=m,
+    if alone.size:
+        resists = _listed('joint', [model.joint_names[i] for i in alone])
+    else:
+        others = [repr(model.joint_names[i]) for i in together if i != worst]
+        resists = f'joint {joint!r} together with {" and ".join(others)}'
+    empty = [name for name, mass, inertia in zip(model.link_names, model.mass, model.inertia)
+             if mass == 0 and not inertia.any()]
+    return InertiaError(
+        f'nothing that has inertia resists {resists}: the mass matrix is not positive definite'
+        + (f'; {_listed("link", empty)} with what is fixed there have no mass and inertia'
+           if empty else ''), name=joint, value=m,
         remedy=f'give link {link!r}, or what it carries, mass and inertia about the axis of '
-               f'{joint!r}')
+               f"{joint!r} (or the joint an armature in <robodyn>), or load with massless='warn' "
+               'for kinematics, gravity and inverse dynamics alone')
 
 
 def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:

@@ -301,7 +301,9 @@ class ControllerNode(LifecycleNode):
         phase, refused = controller.phase, frozenset(self.loop.tally.refused)
         if phase != self._seen[0]:
             if phase == guard.FAULT:
-                self.get_logger().error(f'FAULT: {self._why()}; ~/reset arms again')
+                again = controller.reason_code != 'GRAVITY_CONTRADICTED'
+                self.get_logger().error(
+                    f'FAULT: {self._why()}{"; ~/reset arms again" if again else ""}')
             else:
                 self.get_logger().info(guard.PHASES[phase])
             self._publish_diagnostics()

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The page docs/parameters.md: python -m robodyn_ros.nodes.parameter_docs > docs/parameters.md."""
+"""Generator of docs/parameters.md: python -m robodyn_ros.nodes.parameter_docs > that file."""
 
 from . import controller_parameters, simulator_parameters
 from .parameters import markdown
@@ -11,11 +11,12 @@ def page() -> str:
     return '\n'.join((
         '# Parameters',
         '',
-        'Made from the declarations in `robodyn_ros/nodes/*_parameters.py`; do not edit.',
-        'Lists hold one value a joint, in the order of the model; gains and limits may also be a '
-        'single value for all joints. Parameters that are not live can only change while the '
-        'controller is unconfigured; the simulator reads them once, when it starts. A set of '
-        'changes with one refused value is refused as a whole.',
+        'This page is generated from the declarations in `robodyn_ros/nodes/*_parameters.py`; do '
+        'not edit it.',
+        'Lists have one value per joint, in the order of the model; gains and limits also accept '
+        'a single value for all joints. Parameters that are not live can be changed only while '
+        'the controller is unconfigured; the simulator reads them once, when it starts. If one '
+        'value of a set is refused, the whole set is refused.',
         '',
         '## controller',
         '',

@@ -8,16 +8,19 @@ from ..errors import ParameterError, UrdfError
 from ..model.library import robot_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
+from ..model.validate import check_inertias
+from ..model.xacro_file import urdf_text
 from .parameters import Parameter
 
 PARAMETERS = (
     Parameter('robot_description', str, '', 'URDF text.'),
     Parameter('urdf', str, '', 'Path of a URDF file, or the name of a known robot (`two_link`, '
-              '`panda`, ...); used where there is no `robot_description`.'),
+              '`panda`, ...); used if `robot_description` is empty.'),
     Parameter('locked_joints', list[str], [], 'Joints that do not move.'),
-    Parameter('locked_positions', list[float], [], 'Where they are, one each.', 'rad or m'),
-    Parameter('gravity', list[float], [], 'Gravity in the frame of the root link, three numbers: '
-              'turn it for an arm on a wall or ceiling. Empty: that of `<robodyn>` in the URDF, '
+    Parameter('locked_positions', list[float], [], 'Positions of the locked joints, one per '
+              'joint.', 'rad or m'),
+    Parameter('gravity', list[float], [], 'Gravity vector in the frame of the root link; set it '
+              'for an arm mounted on a wall or ceiling. Empty: that of `<robodyn>` in the URDF, '
               'else 0, 0, -9.81.', 'm/s²'),
 )
 
@@ -26,7 +29,7 @@ def description(p: dict[str, Any]) -> str:
     """URDF text that the parameters give; '' where they name no robot."""
     if p['robot_description'] or not p['urdf']:
         return p['robot_description']
-    return robot_path(p['urdf']).read_text(errors='replace')
+    return urdf_text(robot_path(p['urdf']))
 
 
 def locked(p: dict[str, Any]) -> dict[str, float]:
@@ -55,9 +58,5 @@ def controlled(p: dict[str, Any], urdf: str) -> RobotModel:
                              remedy='publish it (robot_state_publisher does), or set the '
                                     'parameter robot_description or urdf')
     robot = model(p, urdf, p['root'], p['tip'])
-    for link in robot.implausible_links:
-        if link not in p['accepted_links']:
-            raise ParameterError(
-                f'no rigid body has the inertia of link {link} (triangle inequality)',
-                name=link, remedy='correct the URDF, or list the link in accepted_links')
+    check_inertias(robot, p['accepted_links'])
     return robot

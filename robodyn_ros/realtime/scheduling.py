@@ -53,7 +53,7 @@ class Outcome:
     real_time: bool = False         # whether the priority is granted
 
     def __str__(self) -> str:
-        return ', '.join(self.granted) or 'as any other thread'
+        return ', '.join(self.granted) or 'no real-time priority'
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import numpy as np
 from lxml import etree
 
 from ..errors import SimulationError, UnknownNameError
+from ..model.document import regular
 
 # What MuJoCo may see of a URDF. Shapes need files and collide; a <mujoco> element would change the
 # physics; of mimic rules MuJoCo takes none to which a fixed joint belongs, see `_mimic_rules`.
@@ -55,12 +56,12 @@ class Rule(NamedTuple):
 
 
 def _parsed(urdf: str) -> etree._Element:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    try:
-        return etree.fromstring(urdf.encode(), parser)
-    except etree.XMLSyntaxError as error:
-        raise SimulationError(f'the URDF is not XML ({error})', name='urdf',
-                              remedy='repair the text') from error
+    """Return the root of a URDF as the model reads it; MuJoCo has no limit where there is none."""
+    root, _ = regular(urdf)
+    for limit in root.iterfind('joint/limit'):
+        for name in [name for name, value in limit.attrib.items() if value == 'inf']:
+            del limit.attrib[name]
+    return root
 
 
 def _mimic_rules(root: etree._Element, locked: Mapping[str, float]
@@ -160,6 +161,7 @@ def load(urdf: str, joints: Sequence[str], *, timestep: float, gravity: np.ndarr
     :param compensates_gravity: whether the motors add the weight of all links to their efforts,
         within their limits; a joint's share of the weight of its followers comes on top.
     :return: the model, and the links that got ``POINT_INERTIA`` added.
+    :raises UrdfError: if the text is no URDF.
     :raises SimulationError: if MuJoCo refuses the robot, or has other joints than ``joints``.
     :raises UnknownNameError: if a locked joint does not exist.
     """

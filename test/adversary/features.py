@@ -29,9 +29,9 @@ def reason_number(code: str) -> int:
 
 
 def write_stamp(state: np.ndarray, stamp: float) -> None:
-    """Write the header stamp of a sample, where states carry one."""
+    """Write the header stamp of a sample as the decoder does, where states carry one."""
     if HAS_STAMP:
-        state['stamp'] = stamp
+        state['stamp'] = stamp if stamp != 0.0 else np.nan
 
 
 def braking_cycles(controller: Controller) -> int:

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command as a person runs it: what it prints, where, and how it ends."""
 
+import re
 import sys
+from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from robodyn_ros.cli.app import app
+from robodyn_ros.cli.inspect import report
+from robodyn_ros.demo.robot import choose
 from robodyn_ros.model.library import robot_path, share_path
-from robots import GRIPPER
+from robots import ARM, GRIPPER
 
 # As if they were not installed
 WITHOUT_ROS = [sys.executable, '-c', 'import sys\n'
@@ -37,10 +42,25 @@ def test_version_is_that_of_the_package():
 def test_inspect_shows_the_chain():
     result = run('inspect', 'rp')
     assert result.exit_code == 0
-    assert row(result.output, 'joint1', 'Chain')[1:8] == [
-        'revolute', '0', '0', '1', 'base_link', 'link1', '3']
-    assert row(result.output, 'joint2', 'Chain')[1:8] == [
-        'prismatic', '1', '0', '0', 'link1', 'link2', '1.5']
+    assert row(result.output, 'joint1', 'Chain')[1:] == [
+        'revolute', '0', '0', '1', 'base_link', 'link1']
+    assert row(result.output, 'joint2', 'Chain')[1:] == [
+        'prismatic', '1', '0', '0', 'link1', 'link2']
+    assert row(result.output, 'link1', 'Bodies')[1] == '3'
+    assert row(result.output, 'link2', 'Bodies')[1] == '1.5'
+
+
+@pytest.mark.parametrize('robot', ['panda', 'ur5', 'rp'])
+def test_inspect_fits_80_columns(robot):
+    """No name is broken, no line is longer than a terminal of 80 columns."""
+    chosen = choose(robot, {}, [])
+    out = Console(width=80, record=True, file=StringIO())
+    out.print(report(chosen.model, chosen.pose, 'source'))
+    text = out.export_text()
+    assert max(map(len, text.splitlines())) <= 80
+    for heading in ('Chain', 'Limits', 'Gravity'):
+        for name in chosen.model.joint_names:
+            assert len(row(text, name, heading)) > 5 - (heading == 'Gravity')
 
 
 def test_inspect_shows_who_mimics_whom(tmp_path):
@@ -125,3 +145,32 @@ def test_demo_says_what_is_not_installed(start):
     assert process.wait() == 1
     assert len(process.text.strip().splitlines()) == 1
     assert all(word in process.text for word in ('rclpy', 'mujoco', 'matplotlib', 'pip install'))
+
+
+def test_repair_writes_a_consistent_robot_and_says_what_changed(tmp_path):
+    (path := tmp_path / 'arm.urdf').write_text(ARM.replace('izz="0.01"', 'izz="0.05"'))
+    result = run('repair', path)
+    assert result.exit_code == 0
+    assert row(result.output, 'upper', 'Inertias') == [
+        'upper', '25', '%', '0.02', '→', '0.02333', '+17', '%']
+    assert str(tmp_path / 'arm_repaired.urdf') in result.output
+    assert 'no warnings' in run('inspect', tmp_path / 'arm_repaired.urdf').output
+    again = run('repair', tmp_path / 'arm_repaired.urdf', '-o', tmp_path / 'other.urdf')
+    assert 'nothing to repair' in again.output and not (tmp_path / 'other.urdf').exists()
+
+
+def test_inspect_shows_a_robot_without_inertias(tmp_path):
+    (path := tmp_path / 'arm.urdf').write_text(
+        re.sub('<inertial>.*?</inertial>', '', ARM, flags=re.DOTALL))
+    result = run('inspect', path)
+    assert result.exit_code == 0
+    assert "nothing that has inertia resists joints 'shoulder', 'slide'" in result.output
+
+
+def test_demo_judges_inertias_before_anything_starts(tmp_path, monkeypatch):
+    pytest.importorskip('rclpy', reason='the demo needs ROS')
+    (path := tmp_path / 'arm.urdf').write_text(ARM.replace('izz="0.01"', 'izz="0.05"'))
+    monkeypatch.setattr('robodyn_ros.demo.run.compile_all', None)   # nothing gets there
+    result = run('demo', path, '--output', tmp_path / 'demo')
+    assert result.exit_code == 1 and not (tmp_path / 'demo').exists()
+    assert 'link upper (25 %)' in result.stderr and '--accept-inertia' in result.stderr

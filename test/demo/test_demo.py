@@ -67,7 +67,8 @@ def test_it_passes_and_leaves_a_picture_and_nothing_else(demo, tmp_path):
     assert len(traces.children) == 2 and traces.files
     assert not traces.left()
     names = {path.name for path in (tmp_path / 'demo').iterdir()}
-    assert {'two_link.png', 'two_link.yaml', 'controller.log', 'simulator.log'} <= names
+    assert {'two_link.png', 'two_link.yaml', 'two_link_controller.yaml', 'controller.log',
+            'simulator.log'} <= names
 
 
 @pytest.mark.parametrize('line', ['compiling', 'the nodes start', 'it floats'])

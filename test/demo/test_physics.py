@@ -112,3 +112,18 @@ def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
     assert physics.best_ratio(dynamics, reference, np.zeros((1, 2))) == pytest.approx(expected)
     # A law that knows all there is to know leaves as much to feedback
     assert physics.best_ratio(dynamics, reference, g[None]) == pytest.approx(1.0)
+
+
+def test_a_finger_is_not_what_is_pushed(tmp_path):
+    # The last link slides by 1 cm, and the push would end there
+    path = tmp_path / 'finger.urdf'
+    path.write_text(robot_path('two_link').read_text().replace('</robot>', '''
+      <link name="finger"><inertial><mass value="0.05"/><inertia ixx="1e-5" iyy="1e-5" izz="1e-5"
+        ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="grip" type="prismatic"><parent link="link2"/><child link="finger"/>
+        <axis xyz="0 1 0"/><limit lower="-0.005" upper="0.005" effort="9" velocity="1"/></joint>
+    </robot>'''))
+    robot = choose(str(path), {}, [])
+    dynamics = Dynamics(robot.model)
+    push = physics.push(dynamics, robot.pose, physics.damping(dynamics, robot.pose), 0.5)
+    assert push.link != 'finger' and np.abs(push.displacement).max() >= 0.05

@@ -1,12 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
+import pytest
 from rich.console import Console
 
 from robodyn_ros.demo.conductor import Diagnosis
 from robodyn_ros.demo.picture import draw
 from robodyn_ros.demo.report import tables
-from robodyn_ros.demo.results import Check, Floating, Loop, Results, Tracking
+from robodyn_ros.demo.results import Check, Floating, Loop, Results, Tracking, thousandths
 from robodyn_ros.model.library import robot_path
 from robodyn_ros.model.urdf import load_urdf
 
@@ -19,8 +20,8 @@ def tracking(mode, error):
     return Tracking(mode, time, wave, 10 * wave, Loop(999.5, 3, 1, 0.001))
 
 
-def printed(results, name='two_link'):
-    console = Console(width=140, record=True, file=open('/dev/null', 'w'))
+def printed(results, name='two_link', width=140):
+    console = Console(width=width, record=True, file=open('/dev/null', 'w'))
     console.print(tables(load_urdf(robot_path(name)), results))
     return console.export_text()
 
@@ -51,6 +52,25 @@ def test_tables_hold_every_mode_and_every_check():
     assert 'it floats' in text and 'passed' in text
     assert 'it flies' in text and 'FAILED' in text
     assert not results.passed
+
+
+def test_tables_fit_80_columns():
+    results = Results(Floating(2e-4, Loop(1000.0, 0, 0, 0.0)),
+                      [tracking(mode, 0.01) for mode in MODES],
+                      [Check('a push of 12.3 N on wrist_3_link moves it', '0.123 rad | m',
+                             '> 0.03 (expected 0.12)', True)])
+    for robot in ('two_link', 'rp'):
+        text = printed(results, robot, 80)
+        lines = {line.split()[0]: line.split() for line in text.splitlines() if line.split()}
+        assert set(MODES) <= lines.keys()
+        assert lines['gravity_compensation'][1:] == ['0.2', '1000.0', '0', '0']
+        assert max(map(len, text.splitlines())) <= 80 and 'passed' in text
+
+
+@pytest.mark.parametrize(('value', 'text'), [
+    (6e-13, '< 0.001'), (0.0, '< 0.001'), (1e-6, '0.001'), (2.346e-3, '2.35')])
+def test_a_distance_below_any_encoder_is_no_figure(value, text):
+    assert thousandths(value) == text
 
 
 def test_units_are_those_of_the_joints():

@@ -8,6 +8,7 @@ import pytest
 from robodyn_ros.demo.robot import choose, configuration, write_parameters
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.library import robot_path
+from robots import ARM
 
 
 def test_a_known_robot_comes_with_its_configuration():
@@ -46,3 +47,16 @@ def test_parameters_written_are_read_back(tmp_path, monkeypatch):
                   'simulator': {'urdf': 'rp'}}
     write_parameters(tmp_path / 'x.yaml', parameters)
     assert configuration('x') == parameters
+
+
+def test_accepted_links_go_to_the_controller():
+    assert choose('two_link', {}, [], accepted_links=['*']).parameters['controller'][
+        'accepted_links'] == ['*']
+    assert 'accepted_links' not in choose('two_link', {}, []).parameters['controller']
+
+
+def test_a_robot_that_is_to_be_moved_has_room(tmp_path):
+    (path := tmp_path / 'arm.urdf').write_text(ARM)
+    assert choose(str(path), {}, []).pose[1] == 0.0
+    assert choose(str(path), {}, [], roomy=True).pose[1] == pytest.approx(0.15)
+    assert choose(str(path), {}, [0.1, 0.01], roomy=True).pose[1] == 0.01

@@ -12,21 +12,27 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / 'docs' / 'theory.md').read_text()
-MODULES = {path.stem for path in (ROOT / 'robodyn_ros' / 'dynamics').glob('*.py')}
+PACKAGE = ROOT / 'robodyn_ros'
+ROOMS = {path.stem: room for room in ('control', 'dynamics')
+         for path in (PACKAGE / room).glob('*.py')}
 FUNCTIONS = sorted({name for name in re.findall(r'`([a-z_]+\.[a-z_]+)`', PAGE)
-                    if name.split('.')[0] in MODULES and not name.endswith('.py')})
+                    if not name.endswith('.py')})
 
 
 @pytest.mark.parametrize('name', FUNCTIONS)
 def test_functions(name):
     module, function = name.split('.')
-    assert hasattr(import_module(f'robodyn_ros.dynamics.{module}'), function)
+    assert hasattr(import_module(f'robodyn_ros.{ROOMS[module]}.{module}'), function)
 
 
-def test_algorithms_and_tests_are_named():
+def test_files_and_tests_are_where_the_page_says():
     assert len(FUNCTIONS) > 15
-    for test in re.findall(r'`(?:test/[a-z]+/)?(test_[a-z_]+\.py)`', PAGE):
-        assert list((ROOT / 'test').glob(f'*/{test}')), test
+    named = re.findall(r'`((?:[a-z]+/)*[a-z_]+\.py)(?:::([a-z_]+))?`', PAGE)
+    assert {'test_textbook_forms.py', 'model/dh.py', 'control/laws.py'} <= {f for f, _ in named}
+    for file, test in named:
+        found = list((ROOT / 'test').glob(f'*/{file}')) or [PACKAGE / file]
+        assert found[0].is_file(), file
+        assert f'def {test}' in found[0].read_text(), (file, test)
 
 
 def test_the_picture_of_the_references_is_drawn_by_its_script(tmp_path):

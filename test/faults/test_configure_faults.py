@@ -39,7 +39,7 @@ UNUSABLE = [
     (arm_with(('<mass value="1"/>', '<mass value="-1"/>')), "'fore'", 'give it a mass'),
     (arm_with(('value="1"', 'value="0"'), ('value="0.5"', 'value="0"')), "'slide'",
      "give link 'fore', or what it carries, mass"),
-    (arm_with(('ixx="0.02"', 'ixx="0.2"')), 'upper', 'list the link in accepted_links'),
+    (arm_with(('ixx="0.02"', 'ixx="0.2"')), 'upper', "accepted_links: ['*']"),
     ({'root': 'pelvis'}, "link 'pelvis'", 'choose one of base, upper'),
     ({'tip': 'tol'}, "link 'tol'", "did you mean 'tool'"),
     ({'payload_frame': 'hand', 'payload_mass': 1.0}, "'hand'", 'choose one of'),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
+from scipy.spatial.transform import Rotation
 from urdf_parser_py.xml_reflection import core
 
 from robodyn_ros import load_urdf
@@ -32,7 +33,6 @@ FAULTS = {
     'no effort': (' effort="40"', '', 'shoulder', '<limit effort='),
     'no velocity': (' velocity="3"', '', 'shoulder', '<limit velocity='),
     'no parent': ('<parent link="base"/>', '', 'shoulder', '<parent'),
-    'axis without xyz': ('<axis xyz="0 1 0"/>', '<axis/>', 'shoulder', '<axis xyz='),
     'blank link name': ('<link name="base"/>', '<link name=" "/>', 'link', '<link name='),
     'no joint type': ('type="fixed"', '', 'mount', '<joint type='),
     'two origins': ('<axis xyz="0 1 0"/>', '<origin xyz="1 0 0"/>', 'shoulder', 'keep one'),
@@ -44,7 +44,10 @@ FAULTS = {
     'nothing to be seen': ('"slide"', '"\u200b"', '\u200b', 'seen'),
     'name turned around': ('"arm"', '"\u202emra"', '\u202emra', 'seen'),
     'endless name': ('"slide"', f'"{"e" * 201}"', 'e' * 201, '200'),
-    'newer attribute': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 1"', 'mount', 'rpy'),
+    'rotation twice': ('rpy="0.1 0.2 0.3"', 'rpy="0 0 0" quat_xyzw="0 0 0 1"', 'mount',
+                       'keep one'),
+    'no unit quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 0 2"', 'mount', 'unit'),
+    'short quaternion': ('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1"', 'mount', '4 finite'),
 }
 
 
@@ -62,11 +65,14 @@ def test_a_fault_is_refused_with_its_place_and_remedy(fault):
 @pytest.mark.parametrize('text, problem', [
     ('', 'empty'), (b' \n', 'empty'), ('<robot name="a">', 'well-formed'),
     ('<robot name="a"/>&nothing;', 'well-formed'), (b'no xml', 'well-formed'),
-    ('<sdf/>', '<sdf>'), ('<robot xmlns="http://x" name="a"/>', '{http://x}robot'),
-    ('<robot/>', 'no name'), ('<robot name="a"/>', 'no link'), (LAUGHS, 'DOCTYPE'),
+    ('<sdf/>', 'SDF, the format of Gazebo'), ('<mujoco/>', 'MJCF, the format of MuJoCo'),
+    ('<robot name="a"/>', 'no link'), (LAUGHS, 'DOCTYPE'),
     ('<!DOCTYPE robot SYSTEM "robot.dtd"><robot name="a"/>', 'DOCTYPE'),
     ('<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include/></robot>',
      'xacro'),
+    ('<robot name="a" xmlns:xacro=""><xacro:macro/></robot>', '<macro> is xacro'),
+    ('<robot name="a"><x:b></robot>', 'well-formed'),
+    ('<robot name="a" xmlns:x="a b"><x:c/></robot>', 'not a valid URI'),
     ('<robot name="a">' + '<b>' * 60 + '</b>' * 60 + '</robot>', 'deep'),
     (ARM.replace('"arm"', '"\ud800"'), 'surrogates'),
     ('<robot name="a">' + '<b/>' * document.MAX_MARKS + '</robot>', 'tags or attributes'),
@@ -148,3 +154,70 @@ def test_whatever_an_attribute_says_is_a_robot_or_an_error_of_ours(place, value)
 def test_pictures_have_no_say():
     picture = '<link name="base"><visual><geometry><torus/></geometry></visual><collision/></link>'
     assert load_urdf(ARM.replace('<link name="base"/>', picture)).warnings == ()
+
+
+TOLERATED = {
+    'attribute of an axis': ('<axis xyz="0 1 0"', '<axis rpy="0 0 0" xyz="0 1 0"',
+                             "joint 'shoulder': attribute rpy of <axis> is not read"),
+    'lower triangle': ('ixy="0" ixz="0" iyy="0.02"', 'ixy="0" iyx="0" ixz="0" iyy="0.02"',
+                       "link 'upper': attribute iyx of <inertia> is not read: ixy counts"),
+    'undeclared prefix': ('<link name="base"/>', '<link name="base"/><gazebo><sensor:camera/>'
+                          '</gazebo>', 'prefix sensor on camera is not defined'),
+    'undeclared prefix in a link': ('<link name="base"/>', '<link name="base" a:b="1"><c:d/>'
+                                    '</link>', 'prefix a for b on link is not defined'),
+    'left-over macro': ('<link name="base"/>', '<link name="base"/><xacro:sensors '
+                        'xmlns:xacro="http://www.ros.org/wiki/xacro"/>',
+                        'xacro:sensors is not expanded: what it stands for is missing'),
+    'xacro without a namespace': ('name="arm"', 'name="arm" xmlns:xacro=""', 'Empty XML'),
+    'default namespace': ('name="arm"', 'name="arm" xmlns="http://www.ros.org"',
+                          "the namespace 'http://www.ros.org' of <robot> is ignored"),
+}
+
+
+@pytest.mark.parametrize('deviation', TOLERATED)
+def test_a_deviation_without_physics_is_a_warning(deviation):
+    old, new, warning = TOLERATED[deviation]
+    assert old in ARM
+    model, regular = load_urdf(ARM.replace(old, new, 1)), load_urdf(ARM)
+    assert len(model.warnings) == 1 and warning in model.warnings[0]
+    assert model.frame_names == regular.frame_names
+    np.testing.assert_array_equal(model.inertial_parameters, regular.inertial_parameters)
+    np.testing.assert_array_equal(model.joint_axis, regular.joint_axis)
+
+
+def test_an_axis_without_numbers_is_that_of_the_format():
+    model = load_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis/>'))
+    np.testing.assert_array_equal(model.joint_axis[0], [1, 0, 0])
+    assert model.warnings == ("joint 'shoulder': <axis> has no xyz and is taken as 1 0 0",)
+
+
+def test_a_robot_without_a_name_gets_one():
+    model = load_urdf(ARM.replace(' name="arm"', ''))
+    assert model.name == 'robot' and model.warnings == (
+        "<robot> has no name and is called 'robot'",)
+
+
+def test_a_contradiction_of_the_lower_triangle_is_shown():
+    text = ARM.replace('ixy="0" ixz="0" iyy="0.02"', 'ixy="0" iyx="0.001" ixz="0" iyy="0.02"')
+    assert 'ixy counts, which is another (0)' in load_urdf(text).warnings[0]
+
+
+def test_a_limit_of_urdf_1_2_may_lack_effort_and_velocity():
+    newer = ARM.replace('<robot name', '<robot version="1.2" name').replace(
+        'upper="2" effort="40" velocity="3"', 'upper="2"')
+    model = load_urdf(newer)
+    assert model.effort_limit[0] == model.velocity_limit[0] == np.inf
+    assert model.warnings == tuple(f"joint 'shoulder': <limit> has no {limit}, which is taken as "
+                                   'unlimited' for limit in ('effort', 'velocity'))
+    with pytest.raises(UrdfError, match='has no effort'):
+        load_urdf(newer.replace('"1.2"', '"1.0"'))
+
+
+def test_a_quaternion_is_the_rotation_it_says():
+    quaternion = Rotation.from_euler('xyz', [0.1, 0.2, 0.3]).as_quat().tolist()
+    text = ' '.join(map(repr, quaternion))
+    model = load_urdf(ARM.replace('rpy="0.1 0.2 0.3"', f'quat_xyzw="{text}"'))
+    regular = load_urdf(ARM)
+    np.testing.assert_allclose(model.frame('tool').rotation, regular.frame('tool').rotation,
+                               rtol=0, atol=1e-15)
+    np.testing.assert_allclose(model.inertial_parameters, regular.inertial_parameters, atol=1e-15)

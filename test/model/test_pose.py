@@ -1,11 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+import numpy as np
 import pytest
 
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.pose import initial_position
+from robodyn_ros.model.pose import initial_position, roomy_position
 from robodyn_ros.model.urdf import load_urdf
-from robots import OWN
+from robots import ARM, OWN
 
 
 def test_it_is_zero_or_the_middle_of_limits_that_exclude_zero():
@@ -31,3 +32,16 @@ def test_one_that_does_not_fit_is_refused():
         initial_position(model, [0.0, 0.0])
     with pytest.raises(ParameterError, match='joint1 is nan'):
         initial_position(model, [float('nan'), 0.5])
+
+
+def test_a_roomy_position_is_away_from_limits():
+    model = load_urdf(ARM.replace('<limit lower="-2" upper="2"', '<limit lower="-2" upper="0.1"'))
+    np.testing.assert_array_equal(initial_position(model), [0, 0])
+    np.testing.assert_allclose(roomy_position(model), [-0.95, 0.15])
+    np.testing.assert_array_equal(roomy_position(load_urdf(ARM)), [0, 0.15])
+
+
+def test_a_roomy_position_without_limits_is_zero():
+    text = ARM.replace('type="revolute"', 'type="continuous"').replace(
+        'lower="0" upper="0.3"', 'lower="-1" upper="1"')
+    np.testing.assert_array_equal(roomy_position(load_urdf(text)), [0, 0])

@@ -127,5 +127,5 @@ def test_names_are_taken_as_they_are(encode):
         model = load_urdf(encode(text))
         assert model.joint_names == (name, 'slide') and model.joint_index(name) == 0
         push = Dynamics(model).inverse_dynamics([0, 0], [0, 0], [0, 0],
-                                                {name + 'x': [0, 0, 0, 0, 1, 0]})
+                                                {name + 'x': [0, 0, 0, 0, 1, 0]}, 'body')
         np.testing.assert_allclose(push - Dynamics(model).gravity([0, 0]), [-1, 0])

@@ -6,8 +6,8 @@ import pinocchio as pin
 import pytest
 
 from robodyn_ros import load_urdf
-from robodyn_ros.errors import InertiaError
-from robodyn_ros.model.validate import mass_matrix
+from robodyn_ros.errors import ArgumentError, InertiaError
+from robodyn_ros.model.validate import check_inertias, mass_matrix
 from robots import ARM, OWN, random_tree
 
 NO_INERTIA = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
@@ -98,3 +98,56 @@ def test_the_mass_matrix_of_the_definition_is_pinocchio_s(seed):
     m = pin.crba(reference, reference.createData(), q_reference)
     m = (np.triu(m) + np.triu(m, 1).T)[np.ix_(order, order)]
     np.testing.assert_allclose(mass_matrix(model, q)[0], m, rtol=0, atol=1e-12 * abs(m).max())
+
+
+def test_all_that_nothing_resists_is_named_at_once():
+    text = chain('', '', '0 1 0')
+    with pytest.raises(InertiaError) as refused:
+        load_urdf(text)
+    assert "resists joints 'a', 'b': the mass matrix" in str(refused.value)
+    assert "links 'one', 'two' with what is fixed there have no mass" in str(refused.value)
+    assert "massless='warn'" in refused.value.remedy and 'armature' in refused.value.remedy
+
+
+def test_massless_joints_can_be_loaded_with_a_warning():
+    model = load_urdf(chain(point(1, '1 0 0'), '', '0 1 0'), massless='warn')
+    assert model.massless_joints == ('b',)
+    assert "nothing that has inertia resists joint 'b'" in model.warnings[-1]
+    with pytest.raises(InertiaError, match="simulation needs .* resists joint 'b'"):
+        model.require_inertia('simulation')
+
+
+def test_joints_that_nothing_resists_together_are_listed():
+    model = load_urdf(chain('', point(1, '1 0 0'), '0 0 1'), massless='warn')
+    assert model.massless_joints == ('a', 'b')
+
+
+def test_how_to_take_massless_joints_is_one_of_two_words():
+    with pytest.raises(ArgumentError, match='refuse, warn') as refused:
+        load_urdf(ARM, massless='yes')
+    assert refused.value.name == 'massless'
+
+
+def test_armature_is_inertia_of_the_joint():
+    text = chain(point(1, '1 0 0'), '', '0 1 0').replace(
+        '</robot>', '<robodyn><joint name="b" armature="1e-6"/></robodyn></robot>')
+    model = load_urdf(text)
+    assert model.massless_joints == () and model.warnings == ("link 'two' has no mass",)
+
+
+def test_an_excess_below_two_percent_is_a_warning_only():
+    model = load_urdf(ARM.replace('izz="0.01"', 'izz="0.0407"'))
+    assert model.implausible_links == () and '1.75 %' in model.warnings[0]
+    check_inertias(model)
+
+
+def test_all_implausible_links_are_refused_at_once_and_by_how_much():
+    model = load_urdf(ARM.replace('izz="0.01"', 'izz="0.05"').replace('izz="0.005"', 'izz="0.03"'))
+    with pytest.raises(InertiaError) as refused:
+        check_inertias(model)
+    assert 'links upper (25 %), fore (18.4 %)' in str(refused.value)
+    assert refused.value.value == ('upper', 'fore') and 'robodyn repair' in refused.value.remedy
+    with pytest.raises(InertiaError, match='link fore'):
+        check_inertias(model, ['upper'])
+    check_inertias(model, ['upper', 'fore'])
+    check_inertias(model, ['*'])

@@ -154,7 +154,7 @@ def test_a_cpu_that_is_not_there_is_refused_whole(others):
     mine = os.sched_getaffinity(0)
     with scheduled(Scheduling(cpus=(*others, 900))) as outcome:
         assert os.sched_getaffinity(0) == mine
-    assert outcome.granted == [] and str(outcome) == 'as any other thread'
+    assert outcome.granted == [] and str(outcome) == 'no real-time priority'
     assert '900' in outcome.refused[0] and f'may use {listed(mine)}' in outcome.refused[0]
 
 

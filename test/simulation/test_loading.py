@@ -5,8 +5,9 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.spatial.transform import Rotation
 
-from robodyn_ros.errors import SimulationError, UnknownNameError
+from robodyn_ros.errors import SimulationError, UnknownNameError, UrdfError
 from robodyn_ros.simulation.loading import POINT_INERTIA, load
 from robots import OWN
 
@@ -94,10 +95,24 @@ def test_refusals_name_the_thing():
         load(urdf, ['a', 'b', 'c'], **options)
     with pytest.raises(UnknownNameError, match="no joint 'aa'.*'a'"):
         load(urdf, ['a', 'b'], locked={'aa': 1.0}, **options)
-    with pytest.raises(SimulationError, match='not XML'):
+    with pytest.raises(UrdfError, match='not well-formed XML'):
         load(urdf[:-3], ['a', 'b'], **options)
     with pytest.raises(SimulationError, match='cannot read the URDF'):
         load(urdf.replace('<parent link="upper"/>', '<parent link="nothing"/>'), ['a', 'b'],
              **options)
     with pytest.raises(SimulationError, match='refuses.*fore'):
         load(urdf.replace('<mass value="1"/>', '<mass value="-1"/>'), ['a', 'b'], **options)
+
+
+def test_a_plant_reads_what_the_model_reads():
+    body = '<mass value="2"/><inertia ixx="1" iyy="1.2" izz="1.1" ixy="0" ixz="0" iyz="0"/>'
+    regular, q = bodies(body), np.array([0.4, -1.1])
+    quat = ' '.join(map(repr, Rotation.from_euler('xyz', [0.2, 0.5, -0.4]).as_quat().tolist()))
+    odd = (regular.replace('rpy="0.2 0.5 -0.4"', f'quat_xyzw="{quat}"')
+           .replace('<robot name="r">', '<robot version="1.2" xmlns="http://www.ros.org">'
+                    '<gazebo><sensor:camera/></gazebo>')
+           .replace(' effort="9" velocity="1"', ''))
+    np.testing.assert_allclose(mass_matrix(odd, q), mass_matrix(regular, q), rtol=0, atol=1e-12)
+    model, _ = load(odd, ['a', 'b'], timestep=1e-3, gravity=EARTH)
+    assert not model.jnt_actfrclimited.any()
+    assert load(regular, ['a', 'b'], timestep=1e-3, gravity=EARTH)[0].jnt_actfrclimited.all()

@@ -1,0 +1,40 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn init`: a parameter file for the controller of a robot."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ..control.settings import Settings
+from ..demo.robot import Robot
+from ..errors import ArgumentError
+from ..nodes.controller_file import controller_file, missing, parameters
+
+
+def run(robot: Robot, given: dict[str, Any], console: Console, *, output: Path,
+        settings: Settings, force: bool) -> None:
+    """
+    Write the file and say what is missing.
+
+    :param given: parameters besides limits and gains: the robot, who compensates its gravity.
+    :raises ArgumentError: the file is there already, or cannot be written.
+    """
+    if output.exists() and not force:
+        raise ArgumentError(f'{output} is there already', name='--output', value=str(output),
+                            remedy='give another --output, or --force to replace it')
+    model = robot.model
+    values = given | parameters(model, robot.pose, settings)
+    try:
+        output.write_text(controller_file(model, values, robot.pose, robot.source))
+    except OSError as error:
+        raise ArgumentError(f'{output} cannot be written ({error})', name='--output',
+                            value=str(output), remedy='give another --output') from error
+    console.print(f'Parameters of the controller: {output}', soft_wrap=True)
+    if lacking := missing(model, values):
+        console.print('Missing in the URDF:', style='bold')
+        for sentence in lacking:
+            console.print(f'- {sentence}')
+    console.print('Check every value, then: ros2 launch robodyn_ros controller.launch.py '
+                  f'config:={output.resolve()}', soft_wrap=True)

@@ -1,0 +1,74 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The subcommand `repair`: a URDF whose inertias are physically consistent."""
+
+from pathlib import Path
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..errors import UrdfError
+from ..identification.repair import Change, repaired_urdf
+from ..model.library import robot_path
+from ..model.xacro_file import expanded, is_xacro
+
+
+def run(robot: str, output: Path | None, console: Console) -> None:
+    """
+    Write a URDF with the nearest physically consistent inertias, and show what was changed.
+
+    :param robot: path of a URDF file, or a known name.
+    :param output: the file to write; None: ROBOT_repaired.urdf beside it.
+    """
+    source = robot_path(robot)
+    text = expanded(source).encode() if is_xacro(source) else _content(source)
+    repaired, changes = repaired_urdf(text)
+    if not changes:
+        console.print(f'All inertias of {source} are physically consistent: nothing to repair.',
+                      soft_wrap=True)
+        return
+    target = output or _beside(Path(robot).expanduser())
+    try:
+        target.write_bytes(repaired)
+    except OSError as error:
+        raise UrdfError(f'{target} cannot be written ({error.strerror})', name=str(target),
+                        remedy='name another file: -o robot.urdf') from error
+    console.print(table(changes))
+    console.print(f'Masses and centres of mass are as they were. Written: {target}',
+                  soft_wrap=True)
+
+
+def table(changes: tuple[Change, ...]) -> Table:
+    """Return the excess of each link, and by how much its principal moments have changed."""
+    result = Table(title='Inertias that no rigid body has, and the nearest consistent ones',
+                   title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
+    result.add_column('link')
+    for column in ('excess', 'principal moments [kg·m²]', 'change'):
+        result.add_column(column, justify='right')
+    for change in changes:
+        for i in range(3):
+            excess = _share(change.excess) if i == 0 else ''
+            result.add_row('' if i else change.link, excess,
+                           f'{change.before[i]:.4g} → {change.after[i]:.4g}',
+                           _share(change.shares[i], signed=True))
+    return result
+
+
+def _share(value: float, signed: bool = False) -> str:
+    """Return a share in percent; '-' where there is no number to take one of."""
+    return f'{100 * value:{"+" if signed else ""}.2g} %' if np.isfinite(value) else '-'
+
+
+def _content(source: Path) -> bytes:
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        raise UrdfError(f'{source} cannot be read ({error.strerror})', name=str(source),
+                        remedy='give the path of a readable file') from error
+
+
+def _beside(path: Path) -> Path:
+    name = path.name.removesuffix('.xacro').removesuffix('.urdf')
+    return path.with_name(f'{name}_repaired.urdf')

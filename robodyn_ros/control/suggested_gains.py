@@ -1,0 +1,46 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Gains to start with: a critically damped response of 10 rad/s at one pose, stable at all."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..dynamics import Dynamics
+from ..model.robot import RobotModel
+from .settings import TWICE, Settings
+from .stability import highest, rounded_down
+
+KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
+
+
+class SuggestedGains(NamedTuple):
+    """Gains of all control laws, one per joint; the fields are named after the parameters."""
+
+    stiffness: ndarray          # (nv,) [N·m/rad | N/m]
+    damping: ndarray            # (nv,) [N·m·s/rad | N·s/m]
+    acceleration_kp: ndarray    # (nv,) [1/s²]
+    acceleration_kd: ndarray    # (nv,) [1/s]
+
+
+def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGains:
+    """
+    Return gains that the controller accepts, with three significant digits.
+
+    Stiffness and damping are KP and KD times the diagonal of M(q). They are lower where the arm
+    has so little inertia in some other pose that they would be unstable there; stiffness is then
+    as much lower as damping is.
+
+    :param pose: q (nv,) [rad | m].
+    :param settings: with the ``rate`` and the ``loop_delay`` for which the gains shall be stable.
+    """
+    inertia = Dynamics(model).mass_matrix(pose).diagonal()
+    stiffness, damping = settings.stable(model, rounded_down(KP * inertia),
+                                         rounded_down(KD * inertia))
+    # Less damping at the same stiffness would let the joint oscillate
+    stiffness = np.minimum(stiffness, rounded_down(KP / KD * damping))
+    ones = np.ones(model.nv)
+    kp, kd = highest(np.eye(model.nv), KP * ones, KD * ones, 1.0 / settings.rate,
+                     settings.loop_delay, margin=TWICE)
+    return SuggestedGains(stiffness, damping, kp, kd)

@@ -1,0 +1,157 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Deviations from the URDF format that have no bearing on the physics, removed with a warning."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+from lxml import etree
+from scipy.spatial.transform import Rotation
+
+from ..errors import UrdfError
+from .rigid import rotation_rpy
+
+UNNAMED = 'robot'       # name of a robot whose document gives none
+DEFAULT_AXIS = '1 0 0'  # of the URDF format
+# Written for the lower triangle of an inertia, which is symmetric: format and readers know none.
+LOWER_TRIANGLE = {'iyx': 'ixy', 'izx': 'ixz', 'izy': 'iyz'}
+# What xacro evaluates or takes in: with one of these in it, a document is none of URDF
+DEFINITIONS = {'include', 'macro', 'if', 'unless', 'insert_block', 'call'}
+LIMITS = ('effort', 'velocity')     # that URDF 1.2 takes as unlimited where they are absent
+UNIT_QUATERNION = 1e-3              # deviation of its norm from 1 that few digits explain
+NO_NAMESPACE = (etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,    # a prefix that is not declared,
+                etree.ErrorTypes.NS_ERR_XML_NAMESPACE)          # or declared to be nothing
+
+
+def well_formed(content: bytes, encoding: str | None) -> tuple[etree._Element, list[str]]:
+    """
+    Return the root of XML in which no more than the declaration of a prefix is missing.
+
+    :raises UrdfError: it is no such XML.
+    """
+    options = {'resolve_entities': False, 'no_network': True, 'remove_comments': True,
+               'remove_pis': True, 'encoding': encoding}
+    try:
+        return etree.fromstring(content, etree.XMLParser(**options)), []
+    except etree.XMLSyntaxError as error:
+        parser = etree.XMLParser(recover=True, **options)
+        with suppress(etree.XMLSyntaxError):
+            root = etree.fromstring(content, parser)
+            if root is not None and all(entry.type in NO_NAMESPACE for entry in parser.error_log):
+                without_undeclared(root)
+                return root, [f'XML namespaces: {error.msg}']
+        raise UrdfError(f'URDF is not well-formed XML ({error.msg})', name='URDF',
+                        remedy='correct the XML at that place; a document type definition or an '
+                               'entity may not be used') from error
+
+
+def without_namespace(root: etree._Element) -> list[str]:
+    """Remove the default namespace of a document from its elements; return warnings."""
+    namespace = etree.QName(root).namespace
+    if namespace is None:
+        return []
+    for element in list(root.iter(f'{{{namespace}}}*')):
+        element.tag = etree.QName(element).localname
+    etree.cleanup_namespaces(root)
+    return [f'the namespace {namespace!r} of <{root.tag}> is ignored']
+
+
+def without_undeclared(root: etree._Element) -> None:
+    """Remove elements and attributes with a prefix that is not declared, but those of xacro."""
+    for element in list(root.iter()):
+        for name in [str(name) for name in element.attrib if ':' in str(name).split('}')[-1]]:
+            del element.attrib[name]
+        above = element.getparent()
+        if ':' in str(element.tag).split('}')[-1] and above is not None and (
+                xacro_name(element) is None):
+            above.remove(element)
+
+
+def left_over_macros(root: etree._Element) -> list[str]:
+    """
+    Remove the calls of xacro macros that an expanded document still has; return warnings.
+
+    :raises UrdfError: the document was not expanded: it has macros, conditions or includes.
+    """
+    calls = {}
+    for element in list(root.iter()):
+        name = xacro_name(element)
+        if name in DEFINITIONS:
+            raise UrdfError(f'<{name}> is xacro, not URDF', name=str(name),
+                            remedy='run `xacro FILE > robot.urdf` first, or give the path of the '
+                                   '.xacro file')
+        if name is not None and (above := element.getparent()) is not None:
+            calls[name] = f'xacro:{name} is not expanded: what it stands for is missing'
+            above.remove(element)
+    return [text for name, text in calls.items() if name not in ('property', 'arg')]
+
+
+def xacro_name(element: etree._Element) -> str | None:
+    """Return the name of an element of xacro, declared as such or not; None of any other one."""
+    tag = str(element.tag)
+    for prefix in ('xacro}', 'xacro:'):
+        if prefix in tag:
+            return tag.rpartition(prefix)[2]
+    return None
+
+
+def tolerated(element: etree._Element) -> list[str]:
+    """
+    Make a link or joint regular in place; return a warning for each deviation.
+
+    An attribute of <axis> or <mass> that the format does not have is dropped, so are ``iyx``,
+    ``izx`` and ``izy`` of <inertia>; an <axis> without ``xyz`` gets the default of the format.
+    """
+    where = f'{element.tag} {element.get("name", "")!r}'
+    warnings = []
+    for axis in element.findall('axis'):
+        warnings += [f'{where}: {text}' for text in _dropped(axis, ('xyz',))]
+        if not axis.get('xyz', '').strip():
+            axis.set('xyz', DEFAULT_AXIS)
+            warnings.append(f'{where}: <axis> has no xyz and is taken as {DEFAULT_AXIS}')
+    for mass in element.findall('inertial/mass'):
+        warnings += [f'{where}: {text}' for text in _dropped(mass, ('value',))]
+    for inertia in element.findall('inertial/inertia'):
+        warnings += [f'{where}: {text}' for text in _symmetric(inertia)]
+    return warnings
+
+
+def without_limits(joint: etree._Element) -> list[str]:
+    """Set the limits of effort and velocity that <limit> lacks to infinity; return warnings."""
+    warnings = []
+    for limit in joint.findall('limit'):
+        for name in LIMITS:
+            if name not in limit.attrib:
+                limit.set(name, 'inf')
+                warnings.append(f'joint {joint.get("name", "")!r}: <limit> has no {name}, which '
+                                'is taken as unlimited')
+    return warnings
+
+
+def _dropped(element: etree._Element, known: Sequence[str]) -> list[str]:
+    """Remove all attributes but the known ones."""
+    unknown = [str(name) for name in element.attrib if name not in known]
+    for name in unknown:
+        del element.attrib[name]
+    return [f'attribute {name} of <{element.tag}> is not read' for name in unknown]
+
+
+def _symmetric(inertia: etree._Element) -> list[str]:
+    """Remove the lower triangle of an inertia."""
+    warnings = []
+    for below, above in LOWER_TRIANGLE.items():
+        if (text := inertia.attrib.pop(below, None)) is not None:
+            differs = text.strip() != inertia.get(above, '').strip()
+            warnings.append(f'attribute {below} of <inertia> is not read: {above} counts'
+                            + (f', which is another ({inertia.get(above)})' if differs else ''))
+    return warnings
+
+
+def quaternion_rpy(text: Sequence[float]) -> str | None:
+    """Return ``quat_xyzw`` of URDF 1.2 as the value of ``rpy``; None where it is no rotation."""
+    quaternion = np.array(text)
+    if abs(np.linalg.norm(quaternion) - 1.0) > UNIT_QUATERNION:
+        return None
+    rpy = rotation_rpy(Rotation.from_quat(quaternion).as_matrix())
+    return ' '.join(repr(float(angle)) for angle in rpy)

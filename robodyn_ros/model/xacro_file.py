@@ -1,0 +1,53 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""URDF text of a robot's file, expanded by the package `xacro` where it is one of macros."""
+
+from pathlib import Path
+
+from ..errors import UrdfError
+from ..extras import pip_install
+
+SUFFIX = '.xacro'
+
+
+def is_xacro(path: str | Path) -> bool:
+    """Return whether a file is one of xacro macros, by its name."""
+    return str(path).lower().endswith(SUFFIX)
+
+
+def urdf_text(path: str | Path) -> str:
+    """
+    Return the URDF text of a file; that of a .xacro file is expanded with its default arguments.
+
+    :raises UrdfError: the file cannot be read, `xacro` is not installed, or cannot expand it.
+    """
+    if is_xacro(path):
+        return expanded(path)
+    try:
+        return Path(path).read_text(errors='replace')
+    except (OSError, ValueError) as error:
+        raise UrdfError(f'URDF file {str(path)[:200]!r} cannot be read ({error})',
+                        name=str(path), value=path,
+                        remedy='give the path of a readable file') from error
+
+
+def expanded(path: str | Path) -> str:
+    """
+    Return what `xacro` makes of a file with the default values of its arguments.
+
+    :raises UrdfError: `xacro` is not installed, or cannot expand the file.
+    """
+    try:
+        import xacro
+    except ImportError:
+        raise UrdfError(f'{path} is xacro, which is not installed', name=str(path),
+                        remedy=f'run `{pip_install("xacro")}`, or give a URDF: `xacro FILE > '
+                               'robot.urdf`') from None
+    try:
+        return xacro.process_file(str(path)).toxml()
+    except Exception as error:      # of many kinds: XML, YAML, Python expressions, packages
+        why = ' '.join(str(error).split()) or type(error).__name__
+        raise UrdfError(f'{path} cannot be expanded by xacro ({why})', name=str(path),
+                        remedy='source the workspace of the packages it refers to, or run '
+                               '`xacro FILE argument:=value > robot.urdf` and give that '
+                               'file') from error

@@ -1,0 +1,164 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A commented parameter file of the controller for one robot; comments are the declarations'."""
+
+from collections.abc import Mapping
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ..control.settings import Settings
+from ..control.suggested_gains import suggest
+from ..model.robot import RobotModel
+from .controller_parameters import TABLE
+
+WIDTH = 96
+ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'robot_compensates_gravity',
+         'accepted_links', 'rate', 'loop_delay', 'mode', 'stiffness', 'damping',
+         'acceleration_kp', 'acceleration_kd', 'effort_limit', 'effort_rate_limit',
+         'velocity_limit', 'armature', 'viscous_friction', 'coulomb_friction',
+         'friction_compensation', 'payload_frame', 'payload_mass', 'payload_com')
+FULL_EFFORT_TIME = 0.1      # s from no effort to the limit, as the controller's default
+
+
+def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
+    """
+    Return limits of the URDF and stable gains as parameters of the controller.
+
+    A list of limits is left out where the URDF lacks the limit of any joint.
+
+    :param pose: q (nv,) [rad | m] at which the gains give the same response in all joints.
+    :param settings: with the ``rate`` and the ``loop_delay`` for which the gains are stable.
+    """
+    values: dict[str, Any] = {'rate': settings.rate, 'loop_delay': settings.loop_delay,
+                              'mode': settings.mode}
+    values |= {name: gain.tolist()
+               for name, gain in suggest(model, pose, settings)._asdict().items()}
+    if known(model.effort_limit).all():
+        values |= {'effort_limit': model.effort_limit.tolist(),
+                   'effort_rate_limit': (model.effort_limit / FULL_EFFORT_TIME).tolist()}
+    if known(model.velocity_limit).all():
+        values['velocity_limit'] = model.velocity_limit.tolist()
+    return values
+
+
+def known(limit: ndarray) -> ndarray:
+    """Return whether the URDF has each limit: 0, as many URDFs write, is as good as none."""
+    return np.isfinite(limit) & (limit > 0.0)
+
+
+def missing(model: RobotModel, values: Mapping[str, Any]) -> list[str]:
+    """Return what the URDF does not say, or says wrongly, and what follows from it."""
+    fixed = np.array(model.joint_types) != 'continuous'
+    unlimited = fixed & ~np.isfinite(model.position_upper - model.position_lower)
+    frictionless = (model.viscous_friction == 0.0) & (model.coulomb_friction == 0.0)
+    out = [] if 'robot_compensates_gravity' in values else [
+        'Who compensates gravity: no URDF says it. Set robot_compensates_gravity: true where the '
+        'arm stays up under zero effort (Franka, UR), false where it sinks. A wrong value throws '
+        'the arm.']
+    for lacking, sentence in (
+            (~known(model.effort_limit), 'Effort limit of {}: set effort_limit for all joints; '
+             'the controller does not start without.'),
+            (~known(model.velocity_limit), 'Velocity limit of {}: set velocity_limit for all '
+             'joints, or nothing bounds how fast they move.'),
+            (unlimited, 'Position limits of {}: nothing keeps these joints off their stops.'),
+            (frictionless, 'Friction of {}: `robodyn identify` finds it; it can be compensated '
+             'only then.'),
+            (model.armature == 0.0, 'Rotor inertia (armature) of {}: with it, higher gains are '
+             'stable, and light joints get more effort near their limits.')):
+        if lacking.any():
+            out.append(sentence.format(_names(model, lacking)))
+    if model.implausible_links:
+        out.append(f'Physically consistent inertia of {", ".join(model.implausible_links)} '
+                   '(triangle inequality): correct the URDF, or list the links in '
+                   'accepted_links.')
+    return out
+
+
+def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
+                    source: str) -> str:
+    """
+    Return the text of a ROS parameter file for the node `controller`, in any namespace.
+
+    :param values: parameters to set, see :func:`parameters`.
+    :param pose: q (nv,) of :func:`parameters`.
+    :param source: where the robot was read from, for the heading.
+    """
+    heading = [f'Parameters of the robodyn_ros controller for {model.name} ({source}).',
+               'Check every value before the arm moves; docs/parameters.md has all parameters.',
+               '', f'Joints, in the order of all lists: {", ".join(model.joint_names)}',
+               'Gains: critically damped, 10 rad/s where they are not lowered to be stable at '
+               f'every pose; for the inertia at q = [{_numbers(pose)}].']
+    if lacking := missing(model, values):
+        heading += ['', 'Missing in the URDF:', *(f'- {sentence}' for sentence in lacking)]
+    if model.warnings:
+        heading += ['', 'Unusual in the URDF:', *(f'- {text}' for text in model.warnings)]
+    lines = [line for text in heading for line in _comment(text, '')]
+    lines += ['', '/**/controller:', '  ros__parameters:']
+    declared, unset = {p.name: p for p in TABLE}, _of_urdf(model)
+    for name in dict.fromkeys((*ORDER, *values)):
+        if name in values:
+            line = f'    {name}: {_yaml(values[name])}'
+        elif name in unset:
+            line = f'    # {name}: {unset[name]}'
+        else:
+            continue
+        p = declared[name]
+        unit = f' [{p.unit}]' if p.unit else ''
+        lines += ['', *_comment(f'{p.description}{unit}', '    '), line]
+    return '\n'.join(lines) + '\n'
+
+
+def _of_urdf(model: RobotModel) -> dict[str, str]:
+    """Return what parameters that are not set would be, as comments show them."""
+    def listed(values: ndarray) -> str:
+        return '[' + ', '.join(_number(v) if np.isfinite(v) else '?' for v in values) + ']'
+    zeros = np.zeros(model.nv)
+    return {'robot_compensates_gravity': '?',
+            **({'accepted_links': _yaml(list(model.implausible_links))}
+               if model.implausible_links else {}),
+            **{name: listed(np.where(known(limit), limit, np.nan)) for name, limit in (
+                ('effort_limit', model.effort_limit), ('velocity_limit', model.velocity_limit))},
+            'armature': listed(model.armature), 'viscous_friction': listed(model.viscous_friction),
+            'coulomb_friction': listed(model.coulomb_friction),
+            'friction_compensation': listed(zeros), 'payload_frame': _quoted(model.link_names[-1]),
+            'payload_mass': '0.0', 'payload_com': '[0.0, 0.0, 0.0]'}
+
+
+def _names(model: RobotModel, which: ndarray) -> str:
+    if which.all() and model.nv > 1:
+        return 'all joints'
+    return ', '.join(name for name, chosen in zip(model.joint_names, which) if chosen)
+
+
+def _comment(text: str, indent: str) -> list[str]:
+    """Return a comment of lines that are not too long; items of a list hang."""
+    hanging = '  ' if text.startswith('- ') else ''
+    return wrap(text, WIDTH, initial_indent=f'{indent}# ', break_long_words=False,
+                subsequent_indent=f'{indent}# {hanging}', break_on_hyphens=False) or [f'{indent}#']
+
+
+def _yaml(value: Any) -> str:
+    """Return a value as YAML 1.1 and ROS read it: floats never as 1e-07, which is a text."""
+    if isinstance(value, list | tuple):
+        return f'[{", ".join(map(_yaml, value))}]'
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, float):
+        return _number(value)
+    return str(value) if isinstance(value, int) else _quoted(str(value))
+
+
+def _number(value: float) -> str:
+    return np.format_float_positional(value, trim='0')
+
+
+def _numbers(values: ndarray) -> str:
+    return ', '.join(f'{v:.4g}' for v in values)
+
+
+def _quoted(text: str) -> str:
+    """Return a text in single quotes, so that nothing in it is YAML."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,124 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The file of `robodyn init` is taken by the controller as it stands, and says what is missing."""
+
+import pytest
+import rclpy
+import yaml
+from rclpy.context import Context
+from rclpy.node import Node
+from typer.testing import CliRunner
+
+from robodyn_ros.cli.app import app
+from robodyn_ros.control.records import MODES
+from robodyn_ros.model.library import robot_path
+from robodyn_ros.nodes import controller_parameters
+from robodyn_ros.nodes import robot as node_robot
+from robodyn_ros.nodes.parameters import Parameters
+
+CHOSEN = '--controller-compensates-gravity'
+
+
+def init(*words):
+    return CliRunner().invoke(app, ['init', *(str(word) for word in words)])
+
+
+def taken(file):
+    """Values that the controller's parameters have with this file."""
+    context = Context()
+    rclpy.init(args=['--ros-args', '--params-file', str(file)], context=context)
+    try:
+        node = Node('controller', context=context)
+        values = Parameters(node, controller_parameters.TABLE).values()
+        node.destroy_node()
+    finally:
+        rclpy.shutdown(context=context)
+    return values
+
+
+def changed(tmp_path, *pairs):
+    """Path of the URDF of two_link with texts replaced."""
+    text = robot_path('two_link').read_text()
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / 'my_arm.urdf'
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize('name', ['two_link', 'rp', 'panda', 'arm6', 'ur5'])
+def test_the_controller_takes_it_in_every_mode(name, tmp_path):
+    file = tmp_path / 'arm.yaml'
+    assert init(name, '--output', file, CHOSEN).exit_code == 0
+    values = taken(file)
+    assert values['urdf'] == name and values['robot_compensates_gravity'] is False
+    model = node_robot.controlled(values, node_robot.description(values))
+    for mode in MODES:
+        settings = controller_parameters.settings(values | {'mode': mode})
+        joints = settings.joint_records(model)
+        settings.check_gains(model, joints)
+        assert (joints['effort_limit'] == model.effort_limit).all()
+        assert (joints['velocity_limit'] == model.velocity_limit).all()
+
+
+def test_gains_suit_a_slow_loop(tmp_path):
+    file = tmp_path / 'arm.yaml'
+    init('two_link', '--output', file, '--rate', 100, '--loop-delay', 0.03)
+    values = taken(file)
+    assert (values['rate'], values['loop_delay']) == (100.0, 0.03)
+    settings = controller_parameters.settings(values | {'mode': 'computed_torque'})
+    model = node_robot.controlled(values, node_robot.description(values))
+    settings.check_gains(model, settings.joint_records(model))
+    assert (values['acceleration_kp'][0], values['acceleration_kd'][0]) != (100.0, 20.0)
+
+
+def test_every_parameter_has_the_comment_of_its_declaration(tmp_path):
+    file = tmp_path / 'arm.yaml'
+    init('two_link', '--output', file)
+    text = ' '.join(file.read_text().replace('#', '').split())
+    declared = {p.name: p for p in controller_parameters.TABLE}
+    written = yaml.safe_load(file.read_text())['/**/controller']['ros__parameters']
+    assert {'stiffness', 'acceleration_kd', 'effort_limit', 'velocity_limit'} <= written.keys()
+    for name in written:
+        assert ' '.join(declared[name].description.split()) in text, name
+
+
+def test_what_no_urdf_says_is_left_to_a_person(tmp_path):
+    file = tmp_path / 'arm.yaml'
+    said = init('two_link', '--output', file).output
+    assert 'Who compensates gravity' in said
+    assert '# robot_compensates_gravity: ?' in file.read_text()
+    assert not taken(file)['robot_compensates_gravity']
+    said = init('two_link', '--output', file, '--force', '--robot-compensates-gravity').output
+    assert 'Who compensates gravity' not in said
+    assert taken(file)['robot_compensates_gravity'] is True
+
+
+def test_limits_that_the_urdf_lacks_are_named(tmp_path):
+    path = changed(tmp_path, ('effort="30"', 'effort="0"'))
+    file = tmp_path / 'arm.yaml'
+    said = ' '.join(init(path, '--output', file, CHOSEN).output.split())
+    assert 'Effort limit of joint2: set effort_limit' in said
+    assert '# effort_limit: [80.0, ?]' in file.read_text()
+    values = taken(file)
+    assert values['effort_limit'] == [] and values['urdf'] == str(path)
+
+
+def test_an_inertia_of_no_rigid_body_is_named(tmp_path):
+    text = robot_path('two_link').read_text()
+    start = text.index('ixx="')
+    path = changed(tmp_path, (text[start:text.index('"', start + 5) + 1], 'ixx="5.0"'))
+    file = tmp_path / 'arm.yaml'
+    said = ' '.join(init(path, '--output', file, CHOSEN).output.split())
+    assert 'Physically consistent inertia of' in said and 'accepted_links' in file.read_text()
+
+
+def test_a_file_is_replaced_only_on_request(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert init('two_link').exit_code == 0
+    file = tmp_path / 'two_link.yaml'
+    file.write_text('mine')
+    result = init('two_link')
+    assert result.exit_code == 1 and '--force' in result.output and file.read_text() == 'mine'
+    assert init('two_link', '--force').exit_code == 0 and 'stiffness' in file.read_text()
