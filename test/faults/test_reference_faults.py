@@ -31,7 +31,8 @@ def refusal(arm, sender, message, why):
     assert arm.ticks(5) == near(np.tile(arm.gravity, (5, 1)))
 
 
-@row('two publishers of the reference', where=References._look, find='_.count_publishers(_) > 1', instead='False')
+@row('two publishers of the reference', where=References._look,
+     find='_.count_publishers(_) > 1', instead='False')
 def test_two_publishers_of_the_reference(running):
     """Refused and warned about, whoever sends; one is enough again when the other has gone."""
     arm = running(mode='computed_torque')
