@@ -198,7 +198,7 @@ def identify_command(
     """Identify the inertias and the friction of a robot from a recording of its motion."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
-    from ..identification.estimation.regression import ParameterSelection
+    from ..identification.estimation.parameter_selection import ParameterSelection
     from ..identification.options import PipelineOptions
     from ..identification.preparation.options import PreparationOptions
     from .identify import distances, read_options, recording_of, run, seconds

@@ -16,7 +16,8 @@ from .base_parameters import base_of
 from .covariance import covariance
 from .inertia import UNITS, inertial_parameters, pseudo_inertia
 from .least_squares import check_told, solve
-from .regression import INERTIAL, INERTIAL_UNITS, KNOWN, Regression, regression
+from .parameter_selection import KNOWN
+from .regression import INERTIAL, INERTIAL_UNITS, Regression, regression
 
 ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)  # mass first, products of inertia last
 LOAD_SIZE = 0.1                         # [m] scale of the prior, a point mass

@@ -16,7 +16,8 @@ from ..motion import Motion
 from .base_parameters import base_parameters
 from .covariance import autocovariance
 from .least_squares import least_squares
-from .regression import ParameterSelection, Regression, friction_columns, regression, thinner
+from .parameter_selection import ParameterSelection
+from .regression import Regression, friction_columns, regression, thinner
 
 BEND = 0.1           # [rad/s | m/s] range of the bend of the curve
 MIN_SAMPLES = 20     # moving within this range
