@@ -15,7 +15,7 @@ from ..motion import Motion
 from .base_parameters import base_of
 from .covariance import covariance
 from .inertia import UNITS, inertial_parameters, pseudo_inertia
-from .least_squares import check_told, solve
+from .least_squares import check_determined, solve
 from .parameter_selection import KNOWN
 from .regression import INERTIAL, INERTIAL_UNITS, Regression, regression
 
@@ -126,7 +126,7 @@ class _Solution:
 
 def _solve(given: Regression, order: tuple[int, ...]) -> _Solution:
     base = base_of(given, order)
-    check_told(given, base)
+    check_determined(given, base)
     found = solve(given, base, 'weighted')
     spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
     return _Solution(base.independent, found.values, spread.matrix, found.sigma)

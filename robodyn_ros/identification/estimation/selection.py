@@ -70,7 +70,7 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
         speeds = friction_speeds(placed, moved, selection)
         placed = speeds.model
         notes.append('velocity scales of friction estimated; left as they were: '
-                     f'{", ".join(speeds.untold) or "none"}')
+                     f'{", ".join(speeds.undetermined) or "none"}')
     selection, why = _with_armature(placed, moved, selection, options.armature)
     return Selected(placed, mounting, selection, (*notes, *why))
 

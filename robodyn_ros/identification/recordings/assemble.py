@@ -52,7 +52,7 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
     if not keep.any():
         first = next(iter(found.columns['position'].values()))
         raise RecordingError(f'{source} has no number in the columns of the positions'
-                             + table.told(first), name='position',
+                             + table.first_cell_text(first), name='position',
                              value=list(found.columns['position'].values()),
                              remedy='name the right columns, or write numbers such as '
                                     '-1.5 or 2e-3')
@@ -90,7 +90,7 @@ def _arrays(table: Table, found: Found, source: str, model: RobotModel, names: S
         arrays[quantity] = of_units.to_si(quantity, values, unit, names, kinds)
         how = ('by number, in the order of the joints: ' if found.by_number
                and quantity not in options.columns else '')
-        notes.append(f'{quantity} in {of_units.said(unit)}: {how}' + ', '.join(
+        notes.append(f'{quantity} in {of_units.unit_text(unit)}: {how}' + ', '.join(
             f'{columns[name]} → {name}' if columns[name] != name else name for name in names))
     return arrays, notes
 
@@ -154,7 +154,7 @@ def _time(table: Table, found: Found, source: str, units: Units,
     stamps = table.columns[found.time]
     if not np.isfinite(stamps).any():
         raise RecordingError(f'the column {found.time} of {source} holds no number'
-                             + table.told(found.time), name='time', value=found.time,
+                             + table.first_cell_text(found.time), name='time', value=found.time,
                              remedy=('write the time in seconds, or give the sample rate (',
                                      Argument('rate', 500.0), ')'))
     if found.fraction is not None:
