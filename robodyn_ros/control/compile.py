@@ -12,7 +12,7 @@ from numba import types
 from ..dynamics import compile as dynamics
 from ..dynamics import numba_types
 from ..jit import jitable, load
-from ..wire.joint_state import STATE
+from ..state import STATE
 from . import (
     cycle,
     gravity_check,

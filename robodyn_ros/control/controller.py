@@ -13,9 +13,8 @@ from ..dynamics import Dynamics
 from ..dynamics.model_data import Robot, parameters, workspace
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError, TrajectoryError
-from ..flight_recorder.history import History, Version
 from ..model.robot import RobotModel
-from ..wire.joint_state import STATE, no_state
+from ..state import STATE, no_state
 from . import guard, ring_buffer
 from .compile import compiled
 from .dtypes import (
@@ -28,6 +27,7 @@ from .dtypes import (
     OUTSIDE,
     STOP,
 )
+from .history import History, Version
 from .limits import SHARE
 from .pace import Pace
 from .settings import Settings
@@ -51,8 +51,8 @@ class Controller:
     One thread calls :meth:`step`; others may meanwhile call anything else: settings and references
     are replaced as whole objects, requests are single words.
 
-    :param state: (nv,) records ``wire.joint_state.STATE``, filled by whoever reads the arm; None:
-        an own one, of which nothing is known yet.
+    :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, written by the code that receives
+        joint states; None: the controller allocates them, without any sample yet.
     :param specialize: compile the dynamics for this robot, which takes seconds once. With another
         payload than at the start the dynamics for any robot is used: nothing compiles in between.
     :param recorded: cycles that the flight recorder keeps, in ``history``; 0: it is off.

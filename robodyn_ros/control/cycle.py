@@ -32,7 +32,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         see :mod:`robodyn_ros.dynamics.entry_points`, with their parameters ``robot`` and ``work``.
     :param joints: (nv,) records ``JOINT``; ``settings``: (1,) ``SETTINGS``.
     :param outside: (1,) ``OUTSIDE``, what only the outside knows.
-    :param state: (nv,) records ``wire.joint_state.STATE``, times on the clock of ``now``.
+    :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, times on the clock of ``now``.
     :param points: the reference, see :class:`~.trajectory_tracking.Points`.
     :param memory: (1,) ``MEMORY`` and ``v``, ``Vectors``: kept from cycle to cycle.
     :param tau: (nv,) [N·m | N] efforts, in the model's joint order.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..wire.joint_state import STATE, no_state
+from ..state import STATE, no_state
 from .dtypes import MEMORY, OUTSIDE, Vectors
 
 # What a cycle is given besides the states of the joints, and whether it published.

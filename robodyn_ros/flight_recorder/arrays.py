@@ -19,6 +19,7 @@ from numpy import ndarray
 
 from ..control import guard
 from ..control.dtypes import JOINT, MEMORY, MISSING_VELOCITY, MODES, SETTINGS, Vectors
+from ..control.history import Snapshot, Version
 from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
 from ..control.trajectory_tracking import HEADER, Points
@@ -28,8 +29,7 @@ from ..errors import ParameterError
 from ..model.robot import RobotModel
 from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
-from ..wire.joint_state import STATE
-from .history import Snapshot, Version
+from ..state import STATE
 
 FORMAT = 'robodyn_ros flight 2'
 ARRAYS = Snapshot._fields[:5]

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..control import guard
 from ..control.dtypes import MODES, Vectors
+from ..control.history import Snapshot
 from ..errors import RecordingError, RobodynError
 from ..extras import pip_install
 from ..model.robot import RobotModel
@@ -27,7 +28,6 @@ from ..wire.cdr_writer import Writer
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateEncoder
 from .arrays import About, Flown, described, packed, unpacked
-from .history import Snapshot
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
 # Not the names that they had: who plays the file back must not drive an arm

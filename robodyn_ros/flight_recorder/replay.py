@@ -10,11 +10,11 @@ from numpy import ndarray
 from ..control import guard
 from ..control.compile import compiled
 from ..control.dtypes import MEMORY, OUTSIDE, Vectors
+from ..control.history import Snapshot
 from ..control.ring_buffer import recorder
 from ..dynamics.model_data import workspace
 from ..model.robot import RobotModel
-from ..wire.joint_state import STATE
-from .history import Snapshot
+from ..state import STATE
 
 
 @dataclass

@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn_ros.control import guard, limits
 from robodyn_ros.control.controller import Controller
-from robodyn_ros.wire.joint_state import STATE
+from robodyn_ros.state import STATE
 
 # Factor by which braking at a limit may exceed the effort rate limit
 BRAKING_RATE = float(getattr(limits, 'BRAKING_RATE', 1.0))

@@ -9,7 +9,7 @@ from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.robot import RobotModel
-from robodyn_ros.wire.joint_state import no_state
+from robodyn_ros.state import no_state
 
 GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
          'acceleration_kp': [100.0], 'acceleration_kd': [20.0]}

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..control.ring_buffer import SPARE, Flight
-from ..control.settings import Settings
-from ..control.trajectory_tracking import Points
 from ..dynamics.model_data import Robot
+from .ring_buffer import SPARE, Flight
+from .settings import Settings
+from .trajectory_tracking import Points
 
 LARGEST = 1 << 24           # bytes of settings, and of references, that are kept for the ring
 
