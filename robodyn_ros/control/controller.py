@@ -19,12 +19,12 @@ from . import guard, ring_buffer
 from .compile import compiled
 from .dtypes import (
     ARM,
+    CONTROLLER_STATE,
+    CYCLE_INPUT,
     DISARM,
     GRAVITY_COMPENSATION,
-    MEMORY,
     MODES,
     NO_REQUEST,
-    OUTSIDE,
     STOP,
 )
 from .history import History, Version
@@ -65,10 +65,10 @@ class Controller:
         self.model = model
         #: (nv,) ``STATE``: what the arm was last seen to do.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
-        #: (1,) ``OUTSIDE``: what the guard has to be told before a step.
-        self.outside = np.zeros(1, OUTSIDE)
+        #: (1,) ``CYCLE_INPUT``: what the guard has to be told before a step.
+        self.outside = np.zeros(1, CYCLE_INPUT)
         self.outside['listeners'] = 1
-        self.memory = np.zeros(1, MEMORY)
+        self.memory = np.zeros(1, CONTROLLER_STATE)
         self.tau = np.zeros(model.nv)
         self.settings, self._law = settings, 0
         self._judged: tuple = ()            # `stability` of settings known to be stable
@@ -97,9 +97,9 @@ class Controller:
 
         What was asked, followed or latched before is forgotten.
         """
-        self.memory[0] = np.zeros((), MEMORY)
+        self.memory[0] = np.zeros((), CONTROLLER_STATE)
         self.memory['newest'] = self.memory['time'] = -np.inf
-        self.memory['joint'] = self.memory['objection_joint'] = -1
+        self.memory['joint'] = self.memory['arming_refusal_joint'] = -1
         self.outside['request'] = NO_REQUEST
         self._points, self._streamed = Points.none(self.model.nv), 0
         self._pace.begin()
@@ -261,10 +261,10 @@ class Controller:
         """Why the arm does not rise although it shall."""
         if self.asked:
             return 'time stands still, or no state starts a cycle'
-        if self.memory['objection'][0] == guard.NO_REASON:
+        if self.memory['arming_refusal'][0] == guard.NO_REASON:
             return (f'{self.memory["good_samples"][0]} good samples in a row, of '
                     f'{self.settings.arming_samples}')
-        return self._sentence('objection', 'objection_joint')
+        return self._sentence('arming_refusal', 'arming_refusal_joint')
 
     @property
     def asked(self) -> bool:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy import ndarray
 
 from ..state import STATE, no_state
-from .dtypes import MEMORY, OUTSIDE, Vectors
+from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
 
 # What a cycle is given besides the states of the joints, and whether it published.
 CYCLE = np.dtype([
     ('now', float),                     # s, on the clock of the cycle
-    *((name, OUTSIDE[name]) for name in OUTSIDE.names or ()),
+    *((name, CYCLE_INPUT[name]) for name in CYCLE_INPUT.names or ()),
     ('version', np.int64),              # of the settings, see SETTINGS
     ('serial', np.int64),               # of the reference, see reference.HEADER
     ('published', np.int64),
@@ -35,7 +35,7 @@ class Flight(NamedTuple):
     done: ndarray           # (1,) cycles since the ring was begun, raised when one is complete
     cycles: ndarray         # (N,) CYCLE
     state: ndarray          # (N, nv) STATE
-    memory: ndarray         # (N,) MEMORY at the boundary before the cycle
+    memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
     vectors: ndarray        # (N, K, nv) likewise, of the K `Vectors`
     tau: ndarray            # (N, nv) likewise
     present: ndarray        # (K, nv) where the vectors of the controller are
@@ -43,7 +43,7 @@ class Flight(NamedTuple):
 
 def bytes_a_cycle(nv: int) -> int:
     """Return what a slot of the ring takes."""
-    return (CYCLE.itemsize + MEMORY.itemsize
+    return (CYCLE.itemsize + CONTROLLER_STATE.itemsize
             + nv * (STATE.itemsize + 8 * len(Vectors._fields) + 8))
 
 
@@ -54,7 +54,7 @@ def recorder(nv: int, cycles: int) -> tuple[Flight, Vectors]:
     present = np.zeros((k, nv))
     # Filled, so that the memory is there and not only promised
     return Flight(np.zeros(1, np.int64), np.full(n, np.zeros((), CYCLE)),
-                  no_state(n * nv).reshape(n, nv), np.full(n, np.zeros((), MEMORY)),
+                  no_state(n * nv).reshape(n, nv), np.full(n, np.zeros((), CONTROLLER_STATE)),
                   np.full((n, k, nv), 0.0), np.full((n, nv), 0.0), present), Vectors(*present)
 
 

@@ -63,7 +63,7 @@ class Arming:
         if not controller.arming:
             return ARMED
         objection = guard.NO_REASON if controller.asked else int(
-            controller.memory['objection'][0])
+            controller.memory['arming_refusal'][0])
         if objection in (guard.NO_REASON, guard.NO_STATE):      # too few states so far
             self._since = now
         elif objection != self._objection:
@@ -75,7 +75,7 @@ class Arming:
     def give_up(self) -> Answer:
         """Take the request back and return what stands against it."""
         controller = self._loop.controller
-        code = int(controller.memory['objection'][0])
+        code = int(controller.memory['arming_refusal'][0])
         refusal = self._sentence(controller.objection, guard.NO_REASON if controller.asked
                                  else code)
         controller.disarm()

@@ -91,7 +91,7 @@ class Report:
             'refused samples': sum(refused.values()), **_counts(refused),
             'implausible samples': m['implausible'],
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
-            'cycles at position or velocity limits': m['kept_inside'],
+            'cycles at position or velocity limits': m['joint_limited'],
         }
         return _status(level, self.name, message, self.hardware, values)
 

@@ -37,4 +37,4 @@ def write_stamp(state: np.ndarray, stamp: float) -> None:
 def braking_cycles(controller: Controller) -> int:
     """Count the cycles in which a position or velocity limit changed the efforts."""
     names = controller.memory.dtype.names or ()
-    return int(controller.memory['kept_inside'][0]) if 'kept_inside' in names else -1
+    return int(controller.memory['joint_limited'][0]) if 'joint_limited' in names else -1

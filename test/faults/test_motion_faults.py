@@ -28,7 +28,7 @@ def follow(arm, position, seconds):
 
 
 @row('position outside its limits by more than a margin', 'POSITION_OUTSIDE',
-     file='control/motion_checks.py', line='        if outside(j, v.q[i]):\n',
+     file='control/motion_checks.py', line='        if beyond_limits(j, v.q[i]):\n',
      instead='        if False:\n')
 def test_position_outside_by_more_than_a_margin(running, remote):
     """Pushed out of its limits: latched, also when it has come back; no arming outside."""

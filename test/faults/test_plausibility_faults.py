@@ -21,7 +21,7 @@ FOUND = 50                                  # ticks of 1 ms that a contradiction
 
 
 @row('one sample that cannot be', file='control/plausibility.py',
-     line='    if driving != 0 and (jumped or fast):\n', instead='    if False:\n')
+     line='    if driving != NOT_DRIVEN and (jumped or fast):\n', instead='    if False:\n')
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
 def test_one_sample_that_cannot_be(running, remote, mode):
     """The sample before it stays in use: the efforts are those of it; counted, and warned of."""
@@ -85,8 +85,7 @@ def test_position_and_velocity_contradict_each_other(running):
 
 
 @row('position jumps', 'STATE_INCONSISTENT', file='control/plausibility.py',
-     line='    if driving == 2 and m.reason == STATE_INCONSISTENT:     # its pose stays\n',
-     instead='    if False:\n')
+     line='driving == IN_FAULT and m.reason == STATE_INCONSISTENT:', instead='False:')
 def test_position_that_jumps_at_rest(running):
     """Gravity of the last pose that was believed, however long; then a ramp to zero; latched."""
     arm = running(fault_hold_time=0.2)
@@ -117,9 +116,9 @@ def test_velocity_above_its_limit(running, remote):
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
 
-@row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT', file='control/guard.py',
-     line='    if m.blind == 0 and held(s, m, now) == 1.0 and grows_worse(v, m):\n',
-     instead='    if False:\n')
+@row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT',
+     file='control/phase_efforts.py',
+     line='            and accelerates_arm(v, m)):\n', instead='            and False):\n')
 def test_efforts_of_a_fault_make_the_arm_faster(running):
     """Braking that accelerates, a drive of the wrong sign, is ended: zero at once."""
     arm = running()

@@ -26,9 +26,9 @@ def damped(arm: Arm, count: int) -> np.ndarray:
     return arm.gravity + np.clip(arm.damping, -most, most)
 
 
-@row('deactivate, SIGINT, SIGTERM', file='control/guard.py',
-     line='        tau[i] = v.supply[i] - s.damping_rate * v.momentum[i]\n',
-     instead='        tau[i] = v.supply[i]\n')
+@row('deactivate, SIGINT, SIGTERM', file='control/phase_efforts.py',
+     line='        tau[i] = v.tau_gravity[i] - s.damping_rate * v.momentum[i]\n',
+     instead='        tau[i] = v.tau_gravity[i]\n')
 @pytest.mark.parametrize('how', ['deactivate', 'SIGINT', 'SIGTERM'])
 def test_deactivate_sigint_sigterm(running, remote, how):
     """Damped gravity while the arm moves, for a bounded time; then zero; then nothing."""
@@ -133,8 +133,8 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
 
 
 @row('robot that compensates gravity itself', file='control/cycle.py',
-     line='        v.supply[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]\n',
-     instead='        v.supply[i] = v.gravity[i]\n')
+     line='        v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]\n',
+     instead='        v.tau_gravity[i] = v.gravity[i]\n')
 def test_robot_that_compensates_gravity_itself(running, remote):
     """What is published is without g(q), always: no fault, no rising, no end ever brings -g(q)."""
     arm = running(mode='joint_impedance', robot_compensates_gravity='true', arming_effort=10.0,
@@ -225,7 +225,7 @@ def test_simulated_robot_that_compensates_gravity_itself(start, remote):
 
 
 @row('nobody listens on commands', 'NOBODY_LISTENS', file='control/guard.py',
-     line='    if outside.listeners == 0:\n', instead='    if False:\n')
+     line='    if inputs.listeners == 0:\n', instead='    if False:\n')
 def test_nobody_listens_on_commands(controller, remote):
     """No arming; while RUNNING a warning, and nothing adds up that a new listener would get."""
     arm = Arm(remote, controller(mode='joint_impedance', arming_timeout=1.0,
