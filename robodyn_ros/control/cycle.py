@@ -3,7 +3,7 @@
 """
 One control cycle, from joint states to efforts, in the order of its steps.
 
-Helpers take the records of the cycle with the names of :mod:`.guard`: ``inputs``, ``joints``,
+Helpers take the records of the cycle with the names of :mod:`.guard`: ``cycle_input``, ``joints``,
 ``s``, ``m``, ``v``, ``state`` and ``now``; ``dt`` is the duration of the cycle [s].
 """
 
@@ -50,9 +50,9 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     :param memory: (1,) ``CONTROLLER_STATE`` and ``v``, ``Vectors``: kept from cycle to cycle.
     :param tau: (nv,) [N·m | N] efforts, in the model's joint order.
     """
-    s, m, inputs, n = settings[0], memory[0], outside[0], tau.shape[0]
+    s, m, cycle_input, n = settings[0], memory[0], outside[0], tau.shape[0]
     elapsed, dt, jumped = advance_time(s, m, now)
-    guard.count_missed(m, inputs.missed)
+    guard.count_missed(m, cycle_input.missed)
     if m.phase != guard.FAULT:
         limits.lower_velocity_limits(joints, v, dt)
 
@@ -60,7 +60,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     fresh = note_receipt(state, m, now)
     reason, joint = guard.state_fault(state, now, s.state_timeout)
     valid, unmeasured, driving = reason == guard.NO_REASON, -1, driven(m)
-    stalled = guard.loop_stalled(inputs, s, elapsed if valid and m.cycles > 1 else 0.0)
+    stalled = guard.loop_stalled(cycle_input, s, elapsed if valid and m.cycles > 1 else 0.0)
     if jumped or not valid:
         m.observing = 0
     if valid:
@@ -72,22 +72,22 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     changed = law_changed(s, m, v, tau)
 
     # Decision: requests, arming, faults
-    guard.take_request(inputs, m, now)
+    guard.take_request(cycle_input, m, now)
     if m.arming == 1:
         if reason == guard.NO_REASON:
-            reason, joint = guard.arming_refusal(inputs, joints, s, m, v, unmeasured)
+            reason, joint = guard.arming_refusal(cycle_input, joints, s, m, v, unmeasured)
         guard.arm(joints, m, s, v, reason, joint, fresh, now, tau)
         if m.phase == guard.RISING:
             gravity_check.begin(joints, m, v, now, tau)
     if reason == guard.NO_REASON and driving == plausibility.DRIVEN:
-        reason, joint = driven_fault(inputs, joints, s, m, v, points, unmeasured, fresh, now, dt,
-                                     tau)
-    latch(inputs, s, m, v, guard.LOOP_STALLED if stalled else reason, -1 if stalled else joint,
+        reason, joint = driven_fault(cycle_input, joints, s, m, v, points, unmeasured, fresh,
+                                     now, dt, tau)
+    latch(cycle_input, s, m, v, guard.LOOP_STALLED if stalled else reason, -1 if stalled else joint,
           now)
 
     # Requested efforts
     last_message = False
-    unheard = inputs.listeners == 0
+    unheard = cycle_input.listeners == 0
     if m.phase == guard.RISING:
         if phase_efforts.rising_efforts(joints, s, v, 0.0 if unheard else dt, tau):
             guard.enter(m, guard.RUNNING, now)
@@ -219,11 +219,11 @@ def law_changed(s: record, m: record, v: Vectors, tau: ndarray) -> bool:
     return True
 
 
-def driven_fault(inputs: record, joints: ndarray, s: record, m: record, v: Vectors,
+def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors,
                  points: Points, unmeasured: int, fresh: int, now: float, dt: float,
                  tau: ndarray) -> tuple[int, int]:
     """Return (reason, joint) of a fault of an arm that is driven with a valid state."""
-    reason, joint = guard.running_fault(inputs, s, m, unmeasured)
+    reason, joint = guard.running_fault(cycle_input, s, m, unmeasured)
     if reason == guard.NO_REASON and gravity_check.gravity_contradicted(
             joints, m, v, fresh, now, tau):
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
@@ -232,7 +232,7 @@ def driven_fault(inputs: record, joints: ndarray, s: record, m: record, v: Vecto
     return reason, joint
 
 
-def latch(inputs: record, s: record, m: record, v: Vectors, reason: int, joint: int,
+def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, joint: int,
           now: float) -> None:
     """Latch a fault of this cycle, if there is one, and end efforts that must not go on."""
     stalled = reason == guard.LOOP_STALLED
@@ -242,7 +242,7 @@ def latch(inputs: record, s: record, m: record, v: Vectors, reason: int, joint: 
         guard.fault(m, v, s, reason, joint, now)
     if stalled and m.phase == guard.FAULT:
         guard.end_fault_efforts(m, s)
-    if m.phase == guard.FAULT and inputs.clock_stopped > s.state_timeout:
+    if m.phase == guard.FAULT and cycle_input.clock_stopped > s.state_timeout:
         m.without_state, m.since = 1, -inf      # no ramp ends without time
 
 

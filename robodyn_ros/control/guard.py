@@ -18,9 +18,10 @@ state), :func:`running_fault` (conditions of the loop and of the settings) and
 :func:`.motion_checks.motion_fault`. The joint limits are enforced by :mod:`.limits`.
 
 All functions are plain arithmetic on the records of :mod:`.dtypes`. Their common parameters are
-``inputs`` (record ``CYCLE_INPUT``), ``joints`` ((nv,) ``JOINT``), ``s`` (record ``SETTINGS``),
-``m`` (record ``CONTROLLER_STATE``, modified in place), ``v`` (``Vectors``, modified in place),
-``state`` ((nv,) ``STATE``) and ``now``, the time of the cycle [s] on the clock of the states.
+``cycle_input`` (record ``CYCLE_INPUT``), ``joints`` ((nv,) ``JOINT``), ``s`` (record
+``SETTINGS``), ``m`` (record ``CONTROLLER_STATE``, modified in place), ``v`` (``Vectors``, modified
+in place), ``state`` ((nv,) ``STATE``) and ``now``, the time of the cycle [s] on the clock of the
+states.
 Conditions are returned as (reason code, joint index), with joint -1 where no joint is concerned.
 """
 
@@ -137,17 +138,17 @@ def state_fault(state: ndarray, now: float, timeout: float) -> tuple[int, int]:
     return NO_REASON, -1
 
 
-def loop_stalled(inputs: record, s: record, elapsed: float) -> bool:
+def loop_stalled(cycle_input: record, s: record, elapsed: float) -> bool:
     """
     Return whether the control loop stalled for longer than ``state_timeout`` before this cycle.
 
-    The loop reports its stalls in ``inputs.stalled``. On the steady clock the time since the last
-    cycle counts as well; simulated time may stop and jump without any stall.
+    The loop reports its stalls in ``cycle_input.stalled``. On the steady clock the time since the
+    last cycle counts as well; simulated time may stop and jump without any stall.
 
     :param elapsed: time since the last cycle [s], 0 if no state came in it either.
     """
-    gap = inputs.stalled
-    if inputs.simulated_time == 0:
+    gap = cycle_input.stalled
+    if cycle_input.simulated_time == 0:
         gap = max(gap, elapsed)
     return gap > s.state_timeout
 
@@ -165,7 +166,7 @@ def end_fault_efforts(m: record, s: record) -> None:
         m.publishing = 0
 
 
-def running_fault(inputs: record, s: record, m: record, unmeasured: int) -> tuple[int, int]:
+def running_fault(cycle_input: record, s: record, m: record, unmeasured: int) -> tuple[int, int]:
     """
     Return the fault of an arm that is driven with a valid state, for reasons besides its motion.
 
@@ -175,11 +176,11 @@ def running_fault(inputs: record, s: record, m: record, unmeasured: int) -> tupl
         return NO_VELOCITY, unmeasured
     if m.missed > s.missed_limit:
         return PERIODS_MISSED, -1
-    if inputs.clock_stopped > s.state_timeout:
+    if cycle_input.clock_stopped > s.state_timeout:
         return CLOCK_STOPPED, -1
-    if inputs.stop_reason != NO_REASON:
-        return inputs.stop_reason, -1
-    if inputs.command_publishers > 1:
+    if cycle_input.stop_reason != NO_REASON:
+        return cycle_input.stop_reason, -1
+    if cycle_input.command_publishers > 1:
         return OTHER_COMMANDS, -1
     if m.saturation_time > s.saturation_timeout:
         return EFFORT_LIMITED, m.saturated_joint
@@ -205,7 +206,7 @@ def count_missed(m: record, missed: int) -> None:
     m.missed = max(0.0, m.missed + missed - FORGIVEN)
 
 
-def arming_refusal(inputs: record, joints: ndarray, s: record, m: record, v: Vectors,
+def arming_refusal(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors,
                    unmeasured: int) -> tuple[int, int]:
     """
     Return why the arm must not be armed in its present state, NO_REASON where it may.
@@ -215,11 +216,11 @@ def arming_refusal(inputs: record, joints: ndarray, s: record, m: record, v: Vec
 
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     """
-    if inputs.stop_reason != NO_REASON:
-        return inputs.stop_reason, -1
-    if inputs.listeners == 0:
+    if cycle_input.stop_reason != NO_REASON:
+        return cycle_input.stop_reason, -1
+    if cycle_input.listeners == 0:
         return NOBODY_LISTENS, -1
-    if inputs.command_publishers > 1:
+    if cycle_input.command_publishers > 1:
         return OTHER_COMMANDS, -1
     if m.gravity_by_robot != s.robot_compensates_gravity:
         return GRAVITY_CONTRADICTED, -1
@@ -239,14 +240,14 @@ def arming_refusal(inputs: record, joints: ndarray, s: record, m: record, v: Vec
     return NO_REASON, -1
 
 
-def take_request(inputs: record, m: record, now: float) -> None:
+def take_request(cycle_input: record, m: record, now: float) -> None:
     """
     Take the request made since the last cycle; one that does not apply to the phase is dropped.
 
     A stop also ends a FAULT whose efforts are still applied with a valid state, except
     WRONG_DIRECTION, where no effort can be trusted to brake.
     """
-    m.request = request = inputs.request
+    m.request = request = cycle_input.request
     if request == NO_REQUEST:
         return
     if request == ARM and (m.phase == INACTIVE or m.phase == FAULT):
@@ -260,7 +261,7 @@ def take_request(inputs: record, m: record, now: float) -> None:
                 or (m.phase == FAULT and m.without_state == 0 and m.publishing == 1
                     and m.reason != WRONG_DIRECTION)):
             enter(m, STOPPING, now)
-    inputs.request = NO_REQUEST         # last, so that its writer sees it either waiting or done
+    cycle_input.request = NO_REQUEST    # last, so that its writer sees it waiting or done
 
 
 def arm(joints: ndarray, m: record, s: record, v: Vectors, reason: int, joint: int, fresh: int,

@@ -225,7 +225,7 @@ def test_simulated_robot_that_compensates_gravity_itself(start, remote):
 
 
 @row('nobody listens on commands', 'NOBODY_LISTENS', file='control/guard.py',
-     line='    if inputs.listeners == 0:\n', instead='    if False:\n')
+     line='    if cycle_input.listeners == 0:\n', instead='    if False:\n')
 def test_nobody_listens_on_commands(controller, remote):
     """No arming; while RUNNING a warning, and nothing adds up that a new listener would get."""
     arm = Arm(remote, controller(mode='joint_impedance', arming_timeout=1.0,

@@ -118,7 +118,7 @@ def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):
 
 
 @row('clock of the simulation stops, states go on', 'CLOCK_STOPPED', file='control/guard.py',
-     line='    if inputs.clock_stopped > s.state_timeout:\n', instead='    if False:\n')
+     line='    if cycle_input.clock_stopped > s.state_timeout:\n', instead='    if False:\n')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_clock_stops_while_states_go_on(controller, remote, path, trigger):
     """Zero at once, for fault efforts would need time; the same state again is a pause."""
