@@ -89,7 +89,7 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     if began is None:
         fault = controller.phase == guard.FAULT
         raise SimulationError('the simulated arm does not rise ('
-                              f'{controller.reason if fault else controller.objection})',
+                              f'{controller.reason if fault else controller.arming_refusal})',
                               name=model.name, remedy='begin in another position, or change the '
                               'settings that the reason is about')
     positions, velocities, efforts = (np.array(part) for part in zip(*rows))

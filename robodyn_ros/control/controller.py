@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller without ROS: give it joint states and the time, it gives efforts."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -188,7 +189,7 @@ class Controller:
                 self.memory, self._v, self._flight)
 
     def arm(self) -> None:
-        """Ask to rise as soon as enough samples are good; see :attr:`objection`."""
+        """Ask to rise as soon as enough samples are good; see :attr:`arming_refusal`."""
         self.outside['request'] = ARM
 
     def disarm(self) -> None:
@@ -257,14 +258,21 @@ class Controller:
         return guard.CODES[int(self.memory['reason'][0])]
 
     @property
-    def objection(self) -> str:
-        """Why the arm does not rise although it shall."""
+    def arming_refusal(self) -> str:
+        """Reason in words why the arm has not risen although arming was requested."""
         if self.asked:
             return 'time stands still, or no state starts a cycle'
         if self.memory['arming_refusal'][0] == guard.NO_REASON:
             return (f'{self.memory["good_samples"][0]} good samples in a row, of '
                     f'{self.settings.arming_samples}')
         return self._sentence('arming_refusal', 'arming_refusal_joint')
+
+    @property
+    def objection(self) -> str:
+        """Former name of :attr:`arming_refusal`, deprecated."""
+        warnings.warn('Controller.objection is deprecated: use Controller.arming_refusal',
+                      DeprecationWarning, stacklevel=2)
+        return self.arming_refusal
 
     @property
     def asked(self) -> bool:

@@ -82,8 +82,9 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
     if reason == guard.NO_REASON and driving == plausibility.DRIVEN:
         reason, joint = driven_fault(cycle_input, joints, s, m, v, points, unmeasured, fresh,
                                      now, dt, tau)
-    latch(cycle_input, s, m, v, guard.LOOP_STALLED if stalled else reason, -1 if stalled else joint,
-          now)
+    if stalled:
+        reason, joint = guard.LOOP_STALLED, -1
+    latch(cycle_input, s, m, v, reason, joint, now)
 
     # Requested efforts
     last_message = False

@@ -64,4 +64,4 @@ class Rig:
         """Arm and go on until the law is in force."""
         self.controller.arm()
         self.run(0.2)
-        assert self.phase == 'RUNNING', self.controller.objection
+        assert self.phase == 'RUNNING', self.controller.arming_refusal

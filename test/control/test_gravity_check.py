@@ -99,7 +99,7 @@ def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(two_link, by_rob
 
     rig.controller.arm()
     rig.run(0.1)
-    assert rig.controller.objection == ('the measured efforts contradict '
+    assert rig.controller.arming_refusal == ('the measured efforts contradict '
                                         'robot_compensates_gravity')
     rig.controller.disarm()
     rig.controller.stop()

@@ -24,7 +24,7 @@ def test_nothing_without_state(two_link):
     rig = Rig(two_link, POSE)
     rig.controller.arm()
     assert rig.run(0.5, sense=False) == [None] * 500
-    assert rig.controller.objection == 'no state yet (joint1)'
+    assert rig.controller.arming_refusal == 'no state yet (joint1)'
 
 
 @pytest.mark.parametrize(('spoil', 'objection'), [
@@ -39,7 +39,7 @@ def test_objections_to_arming(two_link, spoil, objection):
     spoil(rig)
     rig.controller.arm()
     assert rig.run(0.1) == [None] * 100
-    assert rig.controller.objection == objection
+    assert rig.controller.arming_refusal == objection
 
 
 def test_too_weak_for_gravity(two_link):
@@ -48,7 +48,7 @@ def test_too_weak_for_gravity(two_link):
     rig.tau[:] = np.nan
     rig.controller.arm()
     assert rig.run(0.1) == [None] * 100
-    assert rig.controller.objection == 'gravity torque is above the effort limit (joint1)'
+    assert rig.controller.arming_refusal == 'gravity torque is above the effort limit (joint1)'
 
 
 def test_stale_at_rest(two_link):

@@ -18,7 +18,7 @@ ANY_VELOCITY = {'consistency_tolerance': [0.0]}     # the position does not move
 LONG = 60.0         # s of arming_timeout that nobody waits for here
 
 
-@row('~/reset is refused, or waits', file='nodes/arming.py',
+@row('~/reset is refused, or waits', file='nodes/reset_service.py',
      line='        answer = await self._future\n',
      instead='        while (answer := arming.poll()) is None:\n            time.sleep(0.01)\n')
 def test_reset_waits_without_the_executor(running, remote):
@@ -53,7 +53,7 @@ def test_reset_is_refused_at_once(running, remote):
     arm.reset()
 
 
-@row('autostart is refused', file='nodes/arming.py',
+@row('autostart is refused', file='nodes/autostart.py',
      line='self._refusal().code not in WAITED_FOR:\n', instead='False:\n')
 def test_autostart_is_refused(controller, remote):
     """What is no part of starting a system ends it: nothing moves later with nobody asking."""

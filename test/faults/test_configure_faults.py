@@ -100,9 +100,9 @@ def test_who_compensates_gravity_is_not_said(controller, remote):
     assert remote.commands == []
 
 
-@row('new robot_description while active', file='nodes/controller.py',
-     line='        if (text := self._description.newest()) != self._described:\n',
-     instead='        if (text := self._described) != self._described:\n')
+@row('new robot_description while active', file='nodes/robot_description.py',
+     line='        if (text := self.newest()) == self._accepted:\n',
+     instead='        if self.newest() is not None:\n')
 def test_new_robot_description_while_active(controller, remote):
     """It is refused with a warning and changes nothing; the next configuration reads it."""
     publisher = remote.node.create_publisher(String, 'robot_description', qos.DESCRIPTION)
