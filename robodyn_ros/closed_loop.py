@@ -55,7 +55,7 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param settings: of the controller; the loop runs at ``settings.rate``.
     :param position: (nv,) [rad | m] at the start.
     :param duration: [s] of what is returned.
-    :raises SimulationError: the arm is not armed (with the objection), or MuJoCo refuses it.
+    :raises SimulationError: the arm is not armed (with the reason), or MuJoCo refuses it.
     :raises ParameterError: settings or position cannot be used.
     :raises TrajectoryError: the waypoints are refused.
     :raises ImportError: MuJoCo is not installed.

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The control cycle as machine code, for any robot; the only file of this room that compiles."""
+"""Compilation of the control cycle to machine code, for any robot."""
 
 from functools import cache
 from types import ModuleType

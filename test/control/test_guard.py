@@ -27,19 +27,19 @@ def test_nothing_without_state(two_link):
     assert rig.controller.arming_refusal == 'no state yet (joint1)'
 
 
-@pytest.mark.parametrize(('spoil', 'objection'), [
+@pytest.mark.parametrize(('spoil', 'refusal'), [
     (lambda rig: rig.qd.__setitem__(1, 0.2), 'the arm moves (joint2)'),
     (lambda rig: rig.q.__setitem__(0, 4.0), 'position is outside its limits (joint1)'),
     (lambda rig: rig.tau.__setitem__(0, -20.0),
      'measured effort disagrees with the gravity torque (joint1)'),
 ])
-def test_objections_to_arming(two_link, spoil, objection):
+def test_refusals_to_arm(two_link, spoil, refusal):
     """An arm that moves, is outside, or is not the one of the URDF does not rise."""
     rig = Rig(two_link, POSE)
     spoil(rig)
     rig.controller.arm()
     assert rig.run(0.1) == [None] * 100
-    assert rig.controller.arming_refusal == objection
+    assert rig.controller.arming_refusal == refusal
 
 
 def test_too_weak_for_gravity(two_link):
