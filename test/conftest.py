@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by where they are and what their files use; see the markers in pyproject.toml."""
+    """Mark tests by where they are and what their files use; pyproject.toml has the markers."""
     for item in items:
         place = item.path.relative_to(TEST)
         if str(place).startswith(ALONE):
@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @cache
 def uses(path: Path) -> frozenset[str]:
-    """Return the markers of a file: `ros` if it imports rclpy, `process` if it may start others."""
+    """Return the markers of a file: `ros` if it imports rclpy, `process` if it starts others."""
     text = path.read_text()
     return frozenset(mark for mark, pattern in MARKS.items() if pattern.search(text))
 
