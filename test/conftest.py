@@ -7,10 +7,12 @@ Being here also puts this folder on the path of every test: `import processes`, 
 """
 
 import os
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
+# Tests that measure time, or drive an arm in real time that a busy machine would stop
+ALONE = ('benchmarks', 'demo', 'launch', 'realtime', 'nodes/test_control_loop.py',
+         'nodes/test_no_allocation.py', 'nodes/test_timing.py', 'test_stall_monitor.py')
+TEST = Path(__file__).parent
+MARKS = {'ros': re.compile(r'^(import|from) (rclpy|nodes|robodyn_ros\.nodes)\b', re.MULTILINE),
+         'process': re.compile(r'\b(subprocess|multiprocessing|os\.fork)\b')}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,6 +50,26 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[WATCH] = watch = Watch(Path(folder.name) / 'stalls')
     config.add_cleanup(watch.close)
     config.add_cleanup(forked.close)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by where they are and what their files use; pyproject.toml has the markers."""
+    for item in items:
+        place = item.path.relative_to(TEST)
+        if str(place).startswith(ALONE):
+            item.add_marker('alone')
+        marks = uses(item.path)
+        if 'start' in getattr(item, 'fixturenames', ()):
+            marks |= {'process'}
+        for mark in marks:
+            item.add_marker(mark)
+
+
+@cache
+def uses(path: Path) -> frozenset[str]:
+    """Return the markers of a file: `ros` if it imports rclpy, `process` if it starts others."""
+    text = path.read_text()
+    return frozenset(mark for mark, pattern in MARKS.items() if pattern.search(text))
 
 
 @pytest.hookimpl(tryfirst=True)

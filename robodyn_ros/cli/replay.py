@@ -94,7 +94,7 @@ def _happened(flown: Flown, k: int) -> str:
         joint = f' ({names[after["joint"]]})' if after['joint'] >= 0 else ''
         text += f', {reason}: {guard.REASONS[reason]}{joint}'
     elif before['arming'] or after['arming']:
-        text += f', arming: {guard.REASONS[guard.CODES[after["objection"]]]}'
+        text += f', arming: {guard.REASONS[guard.CODES[after["arming_refusal"]]]}'
     settings = s.versions[int(cycle['version'])].settings
     timeout = f'state_timeout {settings.state_timeout:g} s'
     return (f'{text}; mode {MODES[after["mode"]]}, {timeout}, {cycle["missed"]} periods missed, '

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The control cycle as machine code, for any robot; the only file of this room that compiles."""
+"""Compilation of the control cycle to machine code, for any robot."""
 
 from functools import cache
 from types import ModuleType
@@ -12,7 +12,7 @@ from numba import types
 from ..dynamics import compile as dynamics
 from ..dynamics import numba_types
 from ..jit import jitable, load
-from ..wire.joint_state import STATE
+from ..state import STATE
 from . import (
     cycle,
     gravity_check,
@@ -20,23 +20,24 @@ from . import (
     laws,
     limits,
     motion_checks,
+    phase_efforts,
     plausibility,
     ring_buffer,
     trajectory_tracking,
     velocity_estimator,
 )
-from .dtypes import JOINT, MEMORY, OUTSIDE, SETTINGS
+from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .trajectory_tracking import Points
 
 MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
-    cycle, gravity_check, guard, laws, limits, motion_checks, plausibility, trajectory_tracking,
-    velocity_estimator)),
+    cycle, gravity_check, guard, laws, limits, motion_checks, phase_efforts, plausibility,
+    trajectory_tracking, velocity_estimator)),
            jitable(ring_buffer, inline=True))
 
 SIGNATURE = types.boolean(
     numba_types.ROBOT, numba_types.WORKSPACE, *map(numba.typeof, (
-        np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, OUTSIDE), np.zeros(1, STATE),
-        Points.none(1), np.zeros(1, MEMORY), *reversed(ring_buffer.recorder(1, 0)), 0.0,
+        np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, CYCLE_INPUT), np.zeros(1, STATE),
+        Points.none(1), np.zeros(1, CONTROLLER_STATE), *reversed(ring_buffer.recorder(1, 0)), 0.0,
         np.zeros(1))))
 
 CYCLE = '''

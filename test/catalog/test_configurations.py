@@ -58,7 +58,7 @@ def test_gains_and_limits_suit_the_robot_in_every_mode(name):
         settings: Settings = controller_parameters.settings(values | {'mode': mode})
         joints = settings.joint_records(model)
         settings.check_gains(model, joints)
-        assert (joints['effort_rate'] > 0).all()
+        assert (joints['effort_rate_limit'] > 0).all()
 
 
 @pytest.mark.parametrize('name', NAMES)

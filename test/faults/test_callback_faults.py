@@ -23,7 +23,7 @@ near = pytest.approx
 RAISING = '''
 import sys
 from std_srvs.srv import Trigger
-from robodyn_ros.nodes import controller, process
+from robodyn_ros.nodes import controller, node_main
 
 class Raising(controller.ControllerNode):
     def __init__(self):
@@ -37,7 +37,7 @@ class Raising(controller.ControllerNode):
     async def in_a_coroutine(self, request, response):
         raise OSError('out of order')
 
-sys.exit(process.main(Raising, None))
+sys.exit(node_main.main(Raising, None))
 '''
 MALFORMED = Parameter(name='mode', value=ParameterValue(type=99))
 

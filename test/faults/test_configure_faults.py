@@ -15,6 +15,7 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.nodes import gravity_choice, parameter_files, qos
 from robodyn_ros.nodes.controller import ControllerNode
+from robodyn_ros.nodes.robot_description import RobotDescription
 from robots import ARM
 
 near = pytest.approx
@@ -99,8 +100,8 @@ def test_who_compensates_gravity_is_not_said(controller, remote):
     assert remote.commands == []
 
 
-@row('new robot_description while active', where=ControllerNode._log_changes, find='_.newest()',
-     instead='self._described')
+@row('new robot_description while active', where=RobotDescription.replaced,
+     find='_ == _', instead='True')
 def test_new_robot_description_while_active(controller, remote):
     """It is refused with a warning and changes nothing; the next configuration reads it."""
     publisher = remote.node.create_publisher(String, 'robot_description', qos.DESCRIPTION)
@@ -127,7 +128,7 @@ def test_new_robot_description_while_active(controller, remote):
     assert arm.tick() == near(arm.gravity) and (abs(arm.gravity) > 1.05 * abs(g)).all()
 
 
-@row('invalid parameter set at run time', where=ControllerNode._check, find='_.check(_)',
+@row('invalid parameter set at run time', where=ControllerNode._check_settings, find='_.check(_)',
      instead='None')
 def test_invalid_parameter_set_at_run_time(running, remote):
     """The whole set is refused with a reason; an unstable gain with the highest that is not."""

@@ -31,7 +31,7 @@ def follow(arm, position, seconds):
 
 
 @row('position outside its limits by more than a margin', 'POSITION_OUTSIDE',
-     where=motion_checks.check, find='outside(_, _)', instead='False')
+     where=motion_checks.motion_fault, find='beyond_limits(_, _)', instead='False')
 def test_position_outside_by_more_than_a_margin(running, remote):
     """Pushed out of its limits: latched, also when it has come back; no arming outside."""
     arm = running(position_margin=[0.01], arming_timeout=1.0)
@@ -57,7 +57,7 @@ def test_position_outside_by_more_than_a_margin(running, remote):
     arm.refuses_reset('position is outside its limits (joint1)')
 
 
-@row('the arm does not follow its reference', 'FOLLOWING_ERROR', where=motion_checks.check,
+@row('the arm does not follow its reference', 'FOLLOWING_ERROR', where=motion_checks.motion_fault,
      find='return FOLLOWING_ERROR, _', instead='pass')
 def test_the_arm_does_not_follow_its_reference(running):
     """Gravity as soon as the reference is too far ahead, then zero; latched."""
@@ -73,7 +73,7 @@ def test_the_arm_does_not_follow_its_reference(running):
     assert arm.tick() == near(arm.gravity)
 
 
-@row('a joint is driven and does not move', 'JOINT_BLOCKED', where=motion_checks.check,
+@row('a joint is driven and does not move', 'JOINT_BLOCKED', where=motion_checks.motion_fault,
      find='return JOINT_BLOCKED, _', instead='pass')
 def test_a_joint_is_driven_and_does_not_move(running, remote):
     """After half a second of 30 % of its effort limit besides gravity; latched."""
@@ -86,7 +86,7 @@ def test_a_joint_is_driven_and_does_not_move(running, remote):
     assert remote.diagnostics['reason'] == 'the joint is driven and does not move (joint1)'
 
 
-@row('a joint accelerates against its effort', 'WRONG_DIRECTION', where=motion_checks.check,
+@row('a joint accelerates against its effort', 'WRONG_DIRECTION', where=motion_checks.motion_fault,
      find='return WRONG_DIRECTION, _', instead='pass')
 def test_a_joint_accelerates_against_its_effort(running, remote):
     """An encoder that counts backward: found before the joint is fast; latched."""
@@ -106,7 +106,7 @@ def test_a_joint_accelerates_against_its_effort(running, remote):
     assert fastest < 8.0                # of 10, although its damping drives it for 70 ms more
 
 
-@row('the effort oscillates at its limits', 'EFFORT_OSCILLATES', where=motion_checks.check,
+@row('the effort oscillates at its limits', 'EFFORT_OSCILLATES', where=motion_checks.motion_fault,
      find='return EFFORT_OSCILLATES, _', instead='pass')
 def test_the_effort_oscillates_at_its_limits(running):
     """What an unstable loop does, at 25 Hz: found in 0.3 s, long before `saturation_timeout`."""
@@ -121,7 +121,7 @@ def test_the_effort_oscillates_at_its_limits(running):
     arm.faulted('EFFORT_OSCILLATES')
 
 
-@row('mechanical power above its limit', 'POWER_ABOVE_LIMIT', where=motion_checks.check,
+@row('mechanical power above its limit', 'POWER_ABOVE_LIMIT', where=motion_checks.motion_fault,
      find='return POWER_ABOVE_LIMIT, _', instead='pass')
 def test_mechanical_power_above_its_limit(running):
     """More power than allowed for some milliseconds; less is no fault, however long."""

@@ -12,7 +12,7 @@ from geometry_msgs.msg import WrenchStamped
 from nodes.bring_up import CONTROLLER, POSE, SIMULATOR, bring_up
 
 from processes import node
-from robodyn_ros.control import cycle, gravity_check, guard
+from robodyn_ros.control import cycle, gravity_check, guard, phase_efforts
 from robodyn_ros.simulation import drive
 
 near = pytest.approx
@@ -28,7 +28,7 @@ def damped(arm: Arm, count: int) -> np.ndarray:
     return arm.gravity + np.clip(arm.damping, -most, most)
 
 
-@row('deactivate, SIGINT, SIGTERM', where=guard.damped_gravity, find='_gravity - _ * _',
+@row('deactivate, SIGINT, SIGTERM', where=phase_efforts.damped_gravity, find='_gravity - _ * _',
      instead='_gravity')
 @pytest.mark.parametrize('how', ['deactivate', 'SIGINT', 'SIGTERM'])
 def test_deactivate_sigint_sigterm(running, remote, how):
@@ -132,7 +132,7 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
         assert 'no command' not in simulator.text
 
 
-@row('robot that compensates gravity itself', where=cycle.cycle,
+@row('robot that compensates gravity itself', where=cycle.compute_dynamics,
      find='0.0 if _ == 1 else _gravity', instead='_gravity')
 def test_robot_that_compensates_gravity_itself(running, remote):
     """What is published is without g(q), always: no fault, no rising, no end ever brings -g(q)."""
@@ -173,7 +173,7 @@ class SelfHolding(Arm):
 
 
 @row('measured efforts contradict who compensates gravity', 'GRAVITY_CONTRADICTED',
-     where=gravity_check.contradicted, find='_ < CONTRADICTIONS', instead='True')
+     where=gravity_check.gravity_contradicted, find='_ < CONTRADICTIONS', instead='True')
 def test_measured_efforts_contradict_who_compensates_gravity(controller, remote):
     """The robot adds gravity, which is g(q) twice; once that shows, nothing is commanded."""
     arm = SelfHolding(remote, controller())
@@ -222,7 +222,7 @@ def test_simulated_robot_that_compensates_gravity_itself(start, remote):
     remote.until(lambda: remote.commands[-1] == ZERO, 'the last message')
 
 
-@row('nobody listens on commands', 'NOBODY_LISTENS', where=guard.objection,
+@row('nobody listens on commands', 'NOBODY_LISTENS', where=guard.arming_refusal,
      find='_.listeners == 0', instead='False')
 def test_nobody_listens_on_commands(controller, remote):
     """No arming; while RUNNING a warning, and nothing adds up that a new listener would get."""

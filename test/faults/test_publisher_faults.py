@@ -65,7 +65,7 @@ class Sources(Arm):
         return efforts
 
 
-@row("two publishers of the same joint's state", 'TWO_STATE_PUBLISHERS', where=guard.distrust,
+@row("two publishers of the same joint's state", 'TWO_STATE_PUBLISHERS', where=guard.state_fault,
      find='_ - _.other <= _', instead='False')
 def test_two_publishers_of_the_state(running, remote):
     """A fault at the first sample: the last pose of one is held, then a ramp; latched."""

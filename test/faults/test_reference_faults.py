@@ -10,7 +10,7 @@ from builtin_interfaces.msg import Duration
 from faults.rows import row
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robodyn_ros.nodes.trajectory_subscriber import References
+from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
 
 near = pytest.approx
 
@@ -31,7 +31,7 @@ def refusal(arm, sender, message, why):
     assert arm.ticks(5) == near(np.tile(arm.gravity, (5, 1)))
 
 
-@row('two publishers of the reference', where=References._look,
+@row('two publishers of the reference', where=TrajectorySubscriber._look,
      find='_.count_publishers(_) > 1', instead='False')
 def test_two_publishers_of_the_reference(running):
     """Refused and warned about, whoever sends; one is enough again when the other has gone."""
@@ -49,7 +49,7 @@ def test_two_publishers_of_the_reference(running):
     assert abs(arm.ticks(500)[-1] - arm.gravity).max() > 0.1
 
 
-@row('bad reference', where=References._start, find='_ < _', instead='False')
+@row('bad reference', where=TrajectorySubscriber._start, find='_ < _', instead='False')
 def test_bad_reference(running):
     """Each is refused with its reason, and the pose is held by gravity as before."""
     arm = running(mode='computed_torque')

@@ -54,7 +54,7 @@ def stalls(remote, simulator, controller):
     return instant
 
 
-@row('control loop stands still', 'LOOP_STALLED', where=guard.stalled, find='return _ > _',
+@row('control loop stands still', 'LOOP_STALLED', where=guard.loop_stalled, find='return _ > _',
      instead='return False')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_loop_stands_still(start, remote, path, trigger):
@@ -120,7 +120,7 @@ def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):
     assert len(remote.commands_since(instant)) > HANDED_OVER
 
 
-@row('clock of the simulation stops, states go on', 'CLOCK_STOPPED', where=guard.cause,
+@row('clock of the simulation stops, states go on', 'CLOCK_STOPPED', where=guard.running_fault,
      find='_.clock_stopped > _', instead='False')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_clock_stops_while_states_go_on(controller, remote, path, trigger):

@@ -44,7 +44,7 @@ def test_no_joint_state_yet(controller, remote):
     assert arm.tick() == near(arm.gravity)
 
 
-@row('state stale', 'STALE_STATE', where=guard.distrust, find='not _ - _state.received <= _',
+@row('state stale', 'STALE_STATE', where=guard.state_fault, find='not _ - _state.received <= _',
      instead='isnan(_state.received)')
 def test_state_stale(running):
     """At rest gravity of the last pose, for a bounded time; in motion zero at once; latched."""
@@ -124,8 +124,8 @@ def test_bad_samples(running, remote):
     assert arm.tick() == near(g)
 
 
-@row('velocity empty or NaN', 'NO_VELOCITY', where=guard.cause, find='return NO_VELOCITY, _',
-     instead='pass')
+@row('velocity empty or NaN', 'NO_VELOCITY', where=guard.running_fault,
+     find='return NO_VELOCITY, _', instead='pass')
 def test_missing_velocity_is_a_fault(running, remote):
     """Gravity of a known pose, damped by what positions tell of the motion, then the ramp."""
     arm = running(arming_timeout=1.0)

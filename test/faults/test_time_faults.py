@@ -38,7 +38,8 @@ def test_effort_not_finite(running, remote):
     assert arm.tick() == near(arm.gravity)
 
 
-@row('missed periods', 'PERIODS_MISSED', where=guard.cause, find='_.missed > _', instead='False')
+@row('missed periods', 'PERIODS_MISSED', where=guard.running_fault, find='_.missed > _',
+     instead='False')
 def test_missed_periods(start, remote):
     """They are counted and never made up for; too many at a time are a fault, latched."""
     # Half a second is 50 periods: more than are allowed, and than the machine keeps us waiting
@@ -72,7 +73,8 @@ def test_missed_periods(start, remote):
     remote.until(lambda: arm.phase == 'RUNNING', 'RUNNING')
 
 
-@row('time stands still, jumps, dt ≤ 0', where=cycle.cycle, find='abs(_ - _) > _', instead='False')
+@row('time stands still, jumps, dt ≤ 0', where=cycle.advance_time, find='abs(_ - _) > _',
+     instead='False')
 def test_time_that_jumps(running, remote):
     """No step of the efforts; what was followed is over, and the present pose is held."""
     arm = running(mode='computed_torque')
