@@ -36,8 +36,8 @@ class FrictionSpeeds:
     :param friction_velocity: (nv,) [rad/s | m/s].
     :param stribeck_velocity: (nv,) [rad/s | m/s]; nominal where static friction is not selected.
     :param friction_velocity_error: (nv,) standard errors; ``stribeck_velocity_error`` likewise.
-    :param undetermined: names such as 'stribeck_velocity joint3' of scales that the motion does not
-        determine; they stay nominal, with an infinite error.
+    :param undetermined: names such as 'stribeck_velocity joint3' of scales that the motion does
+        not determine; they stay nominal, with an infinite error.
     """
 
     model: RobotModel
