@@ -4,7 +4,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,6 +17,7 @@ from ..model.robot import RobotModel
 from ..wire.joint_state import STATE, no_state
 from . import guard, ring_buffer
 from .compile import compiled
+from .cycle import CycleInputs
 from .dtypes import (
     ARM,
     DISARM,
@@ -37,6 +37,8 @@ from .trajectory_tracking import Points, sample
 # Share of the effort limit by which gravity may change while the arm is driven, if measured
 # efforts do not agree with it
 GRAVITY_CHANGE = 0.1
+# Fields of a model that its compiled kernels have as constants
+KERNEL_DATA = [name for name in Robot._fields if name not in ('friction', 'addresses')]
 LATEST = 0.05       # s after its start that a trajectory may still be taken over
 STREAM, HORIZON = 2, 0.5            # so many upon one another, each shorter [s], are a stream
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
@@ -79,7 +81,7 @@ class Controller:
         self._own: Robot | None = None      # with the kernels that are compiled for it
         self._records: Version
         self._version = 0
-        #: Called when :attr:`arguments` are others than before.
+        #: Called when :attr:`inputs` are others than before.
         self.changed: Callable[[], None] = lambda: None
         self._points, self._pace = Points.none(model.nv), Pace()
         self._streamed = 0                  # short trajectories in a row, each upon the other
@@ -88,7 +90,7 @@ class Controller:
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)
         self.begin()
-        #: The compiled control cycle, see :func:`.cycle.cycle`.
+        #: The compiled control cycle, see :func:`.cycle.recorded_cycle`.
         self.cycle = compiled().cycle
 
     def begin(self) -> None:
@@ -134,9 +136,9 @@ class Controller:
         if settings.loading != self.settings.loading:
             self._check_gravity(loaded, settings, joints['effort_limit'])
         robot = parameters(loaded)
-        # The compiled kernels know no friction, the last field but one
-        if self._own and all((a == b).all() for a, b in zip(robot[:-2], self._own)):
-            robot = robot._replace(addresses=self._own.addresses)
+        own = self._own
+        if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
+            robot = robot._replace(addresses=own.addresses)
         return Version(robot, joints, record, settings)
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
@@ -178,14 +180,16 @@ class Controller:
 
     def advance(self, now: float) -> bool:
         """As :meth:`step`, for a loop that counts the periods it misses in ``outside`` itself."""
-        return self.cycle(*self.arguments, now, self.tau)
+        return self.cycle(self.inputs, now, self.tau)
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
-        """What the compiled :attr:`cycle` takes before time and efforts, as of now."""
+    def inputs(self) -> CycleInputs:
+        """What the compiled :attr:`cycle` reads and writes, as of now."""
         robot, joints, settings, _ = self._records
-        return (robot, self._work, joints, settings, self.outside, self.state, self._points,
-                self.memory, self._v, self._flight)
+        return CycleInputs(
+            robot=robot, workspace=self._work, joints=joints, settings=settings,
+            cycle_input=self.outside, state=self.state, points=self._points,
+            controller_state=self.memory, vectors=self._v, ring=self._flight)
 
     def arm(self) -> None:
         """Ask to rise as soon as enough samples are good; see :attr:`objection`."""

@@ -1,9 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One control cycle, from joint states to efforts: the order of things, each done elsewhere."""
+"""Control cycle, from joint states to efforts: the order of the steps, each in a module."""
 
 from math import inf
+from typing import NamedTuple
 
+from numpy import ndarray
+
+from ..dynamics.entry_points import solve
+from ..dynamics.model_data import Robot, Workspace
 from . import (
     gravity_check,
     guard,
@@ -11,6 +16,7 @@ from . import (
     limits,
     motion_checks,
     plausibility,
+    ring_buffer,
     trajectory_tracking,
     velocity_estimator,
 )
@@ -20,23 +26,47 @@ from .dtypes import (
     JOINT_IMPEDANCE,
     PD,
     VELOCITY_OR_GRAVITY,
+    Vectors,
 )
+from .ring_buffer import Flight
+from .robot_dynamics import forward_dynamics, gravity, inverse_dynamics, mass_matrix
+from .trajectory_tracking import Points
 
 
-def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot, work, joints,
-          settings, outside, state, points, memory, v, now, tau):
+class CycleInputs(NamedTuple):
+    """All that a control cycle reads and writes, except its time and its efforts."""
+
+    robot: Robot                # parameters of the dynamics
+    workspace: Workspace        # memory of the dynamics
+    joints: ndarray             # (nv,) JOINT, gains and limits
+    settings: ndarray           # (1,) SETTINGS
+    cycle_input: ndarray        # (1,) what the cycle is told by its surroundings
+    state: ndarray              # (nv,) STATE, times on the clock of the cycle
+    points: Points              # reference trajectory
+    controller_state: ndarray   # (1,) state machine, kept from cycle to cycle
+    vectors: Vectors            # (nv,) each, kept likewise
+    ring: Flight                # flight recorder
+
+
+def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
+    """Advance the controller as :func:`cycle` does; the flight recorder takes it down."""
+    ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
+                       inputs.points, now)
+    publish = cycle(inputs, now, tau)
+    ring_buffer.after(inputs.ring, inputs.controller_state, tau, publish)
+    return publish
+
+
+def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     """
-    Advance the controller to the time ``now`` [s] and write its efforts; True: publish them.
+    Advance the controller to the time ``now`` [s], write its efforts, return whether to publish.
 
-    :param gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve: the robot's dynamics,
-        see :mod:`robodyn_ros.dynamics.entry_points`, with their parameters ``robot`` and ``work``.
-    :param joints: (nv,) records ``JOINT``; ``settings``: (1,) ``SETTINGS``.
-    :param outside: (1,) ``OUTSIDE``, what only the outside knows.
-    :param state: (nv,) records ``wire.joint_state.STATE``, times on the clock of ``now``.
-    :param points: the reference, see :class:`~.trajectory_tracking.Points`.
-    :param memory: (1,) ``MEMORY`` and ``v``, ``Vectors``: kept from cycle to cycle.
-    :param tau: (nv,) [N·m | N] efforts, in the model's joint order.
+    :param tau: (nv,) [N·m | N] efforts, in the model's joint order; before, those of the last
+        cycle.
     """
+    robot, work, joints, settings = inputs.robot, inputs.workspace, inputs.joints, inputs.settings
+    outside, state, points = inputs.cycle_input, inputs.state, inputs.points
+    memory, v = inputs.controller_state, inputs.vectors
     s, m, n = settings[0], memory[0], tau.shape[0]
 
     # Time may stand still or jump (simulation reset); a late cycle earns no larger steps
