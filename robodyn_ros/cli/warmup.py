@@ -99,7 +99,7 @@ def work(urdf: str, wanted: list[str]) -> None:
     for name in wanted:
         begin = time.perf_counter()
         if name == DECODERS:
-            loaded = [f for f in vars(compiled_decoders()).values() if hasattr(f, 'stats')]
+            loaded = [*compiled_decoders()]
         elif name == CYCLE:
             loaded = [compiled().cycle]
         elif name.startswith(NATIVE):
