@@ -25,7 +25,8 @@ from numpy.typing import ArrayLike
 from ..errors import ArgumentError, UnknownNameError
 from .array_checks import finite
 from .rigid_body import Inertial, axis_rotation
-from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame, RobotModel
+from .robot import RobotModel
+from .robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame
 from .urdf_xml import MAX_NAME, NAME_REMEDY, name_problem
 from .validate import validated
 

@@ -13,16 +13,16 @@ from numpy import ndarray
 from ..errors import UrdfError
 from ..text import appearance
 from .rigid_body import rotation_rpy, rpy_rotation
-from .robot import Frame, RobotModel
+from .robot_data import Frame, RobotData
 from .urdf_extension import LIMITS, Extension, JointExtension, words, written
 from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
 
 UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
 
 
-def to_urdf(model: RobotModel) -> str:
+def to_urdf(model: RobotData) -> str:
     """
-    Return the model as URDF text; see :meth:`RobotModel.to_urdf`.
+    Return the model as URDF text; see :meth:`~.robot.RobotModel.to_urdf`.
 
     Each body is one link, with all that was lumped into it; every other frame is a link without
     mass that is fixed to its body. What URDF cannot say is in <robodyn>, see `extension.py`.
@@ -40,7 +40,7 @@ def to_urdf(model: RobotModel) -> str:
 class _Writer:
     """The document as it grows, link by link."""
 
-    def __init__(self, model: RobotModel):
+    def __init__(self, model: RobotData):
         self.model = model
         self.root = etree.Element('robot')
         self.said = Extension(model.gravity_vector, {}, list(model.warnings))

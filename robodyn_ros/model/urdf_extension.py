@@ -27,7 +27,7 @@ from numpy import ndarray
 
 from ..errors import UnknownNameError, UrdfError
 from ..text import printable
-from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY
+from .robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY
 from .urdf_xml import MAX_NAME, MAX_NUMBER, numbers
 
 LIMITS = ('lower', 'upper', 'velocity', 'effort')
