@@ -34,7 +34,7 @@ MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
            jitable(ring_buffer, inline=True))
 
 SIGNATURE = types.boolean(
-    numba_types.ROBOT, numba_types.WORKSPACE, *map(numba.typeof, (
+    numba_types.MODEL_DATA, numba_types.WORKSPACE, *map(numba.typeof, (
         np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, OUTSIDE), np.zeros(1, STATE),
         Points.none(1), np.zeros(1, MEMORY), *reversed(ring_buffer.recorder(1, 0)), 0.0,
         np.zeros(1))))
@@ -51,7 +51,7 @@ from robodyn_ros.dynamics.numba_types import invoke
 from robodyn_ros.jit import OPTIONS
 
 # The kernels of this robot where it has some, else those of any robot, in the order of
-# `model_data.CALLED`
+# `model_data.ADDRESSED_KERNELS`
 
 
 @register_jitable

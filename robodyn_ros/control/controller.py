@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics import Dynamics
-from ..dynamics.model_data import Robot, parameters, workspace
+from ..dynamics.model_data import ModelData, parameters, workspace
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError, TrajectoryError
 from ..flight_recorder.history import History, Version
@@ -76,7 +76,7 @@ class Controller:
         #: What the flight recorder knows.
         self.history = History(self._flight)
         self._work = workspace(model)
-        self._own: Robot | None = None      # with the kernels that are compiled for it
+        self._own: ModelData | None = None  # with the kernels that are compiled for it
         self._records: Version
         self._version = 0
         #: Called when :attr:`arguments` are others than before.

@@ -10,7 +10,7 @@ from numpy import ndarray
 from ..control.ring_buffer import SPARE, Flight
 from ..control.settings import Settings
 from ..control.trajectory_tracking import Points
-from ..dynamics.model_data import Robot
+from ..dynamics.model_data import ModelData
 
 LARGEST = 1 << 24           # bytes of settings, and of references, that are kept for the ring
 
@@ -18,7 +18,7 @@ LARGEST = 1 << 24           # bytes of settings, and of references, that are kep
 class Version(NamedTuple):
     """Settings, and what a cycle reads of them."""
 
-    robot: Robot
+    robot: ModelData
     joints: ndarray         # (nv,) JOINT
     record: ndarray         # (1,) SETTINGS
     settings: Settings

@@ -37,7 +37,7 @@ def check_tree(robot: URDF) -> str:
     if not links:
         refuse(f'robot {robot.name!r} has no link', robot.name, 'add links and joints')
     reached, todo = set(roots), roots[:]
-    below = joints_below(robot)
+    below = child_joints(robot)
     while todo:
         children = [joint.child for joint in below[todo.pop()]]
         reached.update(children)
@@ -49,7 +49,7 @@ def check_tree(robot: URDF) -> str:
     return roots[0]
 
 
-def look_alikes(robot: URDF) -> list[str]:
+def lookalike_warnings(robot: URDF) -> list[str]:
     """Warn of names that differ, to ROS and to us, but not to the eye."""
     warnings = []
     for kind, elements in (('link', robot.links), ('joint', robot.joints)):
@@ -62,7 +62,7 @@ def look_alikes(robot: URDF) -> list[str]:
     return warnings
 
 
-def joints_below(robot: URDF) -> dict[str, list[Joint]]:
+def child_joints(robot: URDF) -> dict[str, list[Joint]]:
     """Joints by the link that carries them, in document order."""
     below: dict[str, list[Joint]] = defaultdict(list)
     for joint in robot.joints:
@@ -70,7 +70,7 @@ def joints_below(robot: URDF) -> dict[str, list[Joint]]:
     return below
 
 
-def chain(robot: URDF, base: str, tip: str) -> set[str]:
+def joints_between(robot: URDF, base: str, tip: str) -> set[str]:
     """Return the names of the joints between two links of a tree."""
     above = {joint.child: joint for joint in robot.joints}
     names, link = set(), tip
