@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The links and joints of a URDF as one tree, and its names."""
+"""Kinematic tree of the links and joints of a URDF, and checks of their names."""
 
 from collections import Counter, defaultdict
 
@@ -11,7 +11,11 @@ from ..text import appearance
 
 
 def check_tree(robot: URDF) -> str:
-    """Return the root link of a document in which links and joints form one tree."""
+    """
+    Return the root link of a URDF.
+
+    :raises UrdfError: links and joints do not form one tree, or names are not unique.
+    """
     def refuse(problem: str, name: str, remedy: str) -> None:
         raise UrdfError(problem, name=name, remedy=remedy)
 
@@ -50,7 +54,7 @@ def check_tree(robot: URDF) -> str:
 
 
 def lookalike_warnings(robot: URDF) -> list[str]:
-    """Warn of names that differ, to ROS and to us, but not to the eye."""
+    """Return warnings of different names that look the same."""
     warnings = []
     for kind, elements in (('link', robot.links), ('joint', robot.joints)):
         seen: dict[str, str] = {}
@@ -63,7 +67,7 @@ def lookalike_warnings(robot: URDF) -> list[str]:
 
 
 def child_joints(robot: URDF) -> dict[str, list[Joint]]:
-    """Joints by the link that carries them, in document order."""
+    """Return the joints by the link that carries them, in document order."""
     below: dict[str, list[Joint]] = defaultdict(list)
     for joint in robot.joints:
         below[joint.parent].append(joint)
@@ -71,7 +75,11 @@ def child_joints(robot: URDF) -> dict[str, list[Joint]]:
 
 
 def joints_between(robot: URDF, base: str, tip: str) -> set[str]:
-    """Return the names of the joints between two links of a tree."""
+    """
+    Return the names of the joints between two links of a tree.
+
+    :raises UrdfError: ``tip`` is not below ``base``.
+    """
     above = {joint.child: joint for joint in robot.joints}
     names, link = set(), tip
     while link != base:

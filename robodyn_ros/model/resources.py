@@ -171,7 +171,7 @@ def is_robot_name(text: object) -> bool:
 
 
 def rows_path(name_or_path: str | Path) -> Path | None:
-    """Return the path of a file of DH rows, given by name (`craig_2r`) or path; None for others."""
+    """Return the path of a file of DH rows, given by name (`craig_2r`) or path; else None."""
     if str(name_or_path) in OWN_ROWS:
         return share_path('examples', f'{name_or_path}.yaml')
     path = Path(name_or_path).expanduser()
