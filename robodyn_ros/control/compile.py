@@ -37,7 +37,7 @@ MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
 
 _ring, _vectors = ring_buffer.recorder(1, 0)
 CYCLE_INPUTS = tuple_type(
-    CycleInputs, robot=numba_types.ROBOT, workspace=numba_types.WORKSPACE,
+    CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
     joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS),
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
     controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors, ring=_ring)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics import Dynamics
-from ..dynamics.model_data import Robot, parameters, workspace
+from ..dynamics.model_data import ModelData, parameters, workspace
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError, TrajectoryError
 from ..model.robot import RobotModel
@@ -38,7 +38,7 @@ from .trajectory_tracking import Points, sample
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 GRAVITY_CHANGE = 0.1
 # Fields of a model that its compiled kernels have as constants
-KERNEL_DATA = [name for name in Robot._fields if name not in ('friction', 'addresses')]
+KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'addresses')]
 LATEST = 0.05       # s after its start for which a trajectory is still accepted
 # As many trajectories, each shorter [s] and each replacing the one before, are a stream
 STREAM, HORIZON = 2, 0.5
@@ -81,7 +81,7 @@ class Controller:
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
-        self._own: Robot | None = None      # with kernels compiled for this robot
+        self._own: ModelData | None = None  # with kernels compiled for this robot
         self._records: Version
         self._version = 0
         #: Called when :attr:`inputs` are others than before.

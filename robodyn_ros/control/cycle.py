@@ -7,14 +7,13 @@ Helpers take the records of the cycle with the names of :mod:`.guard`: ``cycle_i
 ``s``, ``m``, ``v``, ``state`` and ``now``; ``dt`` is the duration of the cycle [s].
 """
 
-from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
 from numpy import ndarray, record
 
 from ..dynamics.entry_points import solve
-from ..dynamics.model_data import Robot, Workspace
+from ..dynamics.model_data import ModelData, Workspace
 from . import (
     gravity_check,
     guard,
@@ -44,7 +43,7 @@ from .trajectory_tracking import Points
 class CycleInputs(NamedTuple):
     """All that a control cycle reads and writes, except its time and its efforts."""
 
-    robot: Robot                # parameters of the dynamics
+    robot: ModelData                # parameters of the dynamics
     workspace: Workspace        # memory of the dynamics
     joints: ndarray             # (nv,) JOINT, gains and limits
     settings: ndarray           # (1,) SETTINGS
@@ -92,7 +91,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         unmeasured = velocity_estimator.observe(s, state, m, v, elapsed)
         valid = reason != guard.STATE_INCONSISTENT
     limits.predict_state(s, joints, m, v)
-    compute_dynamics(gravity, mass_matrix, robot, work, s, m, v)
+    compute_dynamics(robot, work, s, m, v)
     changed = law_changed(s, m, v, tau)
 
     # Decision: requests, arming, faults
@@ -120,8 +119,8 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             trajectory_tracking.hold_here(m, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
-        law_efforts(inverse_dynamics, robot, work, joints, s, m, v, points, unmeasured, changed,
-                    jumped or unheard, now, tau)
+        law_efforts(robot, work, joints, s, m, v, points, unmeasured, changed, jumped or unheard,
+                    now, tau)
     elif m.phase == guard.STOPPING:
         last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
         phase_efforts.damped_gravity(s, v, tau)
@@ -215,8 +214,7 @@ def driven(m: record) -> int:
     return plausibility.NOT_DRIVEN
 
 
-def compute_dynamics(gravity: Callable[..., None], mass_matrix: Callable[..., None], robot: Robot,
-                     work: Workspace, s: record, m: record, v: Vectors) -> None:
+def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors) -> None:
     """Compute g(q), M(q), M(q) q̇ and the gravity term of the efforts."""
     if m.phase == guard.INACTIVE:
         m.gravity_by_robot = s.robot_compensates_gravity
@@ -271,8 +269,7 @@ def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, jo
         m.without_state, m.since = 1, -inf      # no ramp ends without time
 
 
-def law_efforts(inverse_dynamics: Callable[..., None], robot: Robot, work: Workspace,
-                joints: ndarray, s: record, m: record, v: Vectors, points: Points,
+def law_efforts(robot: ModelData, work: Workspace, joints: ndarray, s: record, m: record, v: Vectors, points: Points,
                 unmeasured: int, changed: bool, restart: bool, now: float,
                 tau: ndarray) -> None:
     """

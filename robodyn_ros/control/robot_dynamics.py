@@ -11,15 +11,15 @@ from typing import Any
 from numpy import ndarray
 
 from ..dynamics import entry_points, numba_types
-from ..dynamics.model_data import CALLED, Robot, Workspace
+from ..dynamics.model_data import ADDRESSED_KERNELS, ModelData, Workspace
 
 invoke: Any = numba_types.invoke
 
-# Elements of `Robot.addresses`
-GRAVITY, MASS_MATRIX, INVERSE_DYNAMICS, FORWARD_DYNAMICS = range(len(CALLED))
+# Elements of `ModelData.addresses`
+GRAVITY, MASS_MATRIX, INVERSE_DYNAMICS, FORWARD_DYNAMICS = range(len(ADDRESSED_KERNELS))
 
 
-def gravity(robot: Robot, q: ndarray, work: Workspace, tau: ndarray) -> None:
+def gravity(robot: ModelData, q: ndarray, work: Workspace, tau: ndarray) -> None:
     """Write the gravity torques g(q) (nv,) [N·m | N] to ``tau``."""
     if robot.addresses[GRAVITY] != 0:
         invoke(robot.addresses[GRAVITY], (q, tau))
@@ -27,7 +27,7 @@ def gravity(robot: Robot, q: ndarray, work: Workspace, tau: ndarray) -> None:
         entry_points.gravity(robot, q, work, tau)
 
 
-def mass_matrix(robot: Robot, q: ndarray, work: Workspace, M: ndarray) -> None:
+def mass_matrix(robot: ModelData, q: ndarray, work: Workspace, M: ndarray) -> None:
     """Write the joint-space inertia matrix M(q) (nv, nv)."""
     if robot.addresses[MASS_MATRIX] != 0:
         invoke(robot.addresses[MASS_MATRIX], (q, M))
@@ -35,7 +35,7 @@ def mass_matrix(robot: Robot, q: ndarray, work: Workspace, M: ndarray) -> None:
         entry_points.mass_matrix(robot, q, work, M)
 
 
-def inverse_dynamics(robot: Robot, q: ndarray, qd: ndarray, qdd: ndarray, work: Workspace,
+def inverse_dynamics(robot: ModelData, q: ndarray, qd: ndarray, qdd: ndarray, work: Workspace,
                      tau: ndarray) -> None:
     """Write the efforts (nv,) [N·m | N] that cause the accelerations ``qdd``."""
     if robot.addresses[INVERSE_DYNAMICS] != 0:
@@ -44,7 +44,7 @@ def inverse_dynamics(robot: Robot, q: ndarray, qd: ndarray, qdd: ndarray, work: 
         entry_points.inverse_dynamics(robot, q, qd, qdd, work, tau)
 
 
-def forward_dynamics(robot: Robot, q: ndarray, qd: ndarray, tau: ndarray, work: Workspace,
+def forward_dynamics(robot: ModelData, q: ndarray, qd: ndarray, tau: ndarray, work: Workspace,
                      qdd: ndarray) -> None:
     """Write the accelerations (nv,) that efforts cause; leave the factors of M in ``work.M``."""
     if robot.addresses[FORWARD_DYNAMICS] != 0:
