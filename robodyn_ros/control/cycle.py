@@ -269,9 +269,9 @@ def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, jo
         m.without_state, m.since = 1, -inf      # no ramp ends without time
 
 
-def law_efforts(robot: ModelData, work: Workspace, joints: ndarray, s: record, m: record, v: Vectors, points: Points,
-                unmeasured: int, changed: bool, restart: bool, now: float,
-                tau: ndarray) -> None:
+def law_efforts(robot: ModelData, work: Workspace, joints: ndarray, s: record, m: record,
+                v: Vectors, points: Points, unmeasured: int, changed: bool, restart: bool,
+                now: float, tau: ndarray) -> None:
     """
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 
