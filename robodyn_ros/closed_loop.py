@@ -55,7 +55,7 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param settings: of the controller; the loop runs at ``settings.rate``.
     :param position: (nv,) [rad | m] at the start.
     :param duration: [s] of what is returned.
-    :raises SimulationError: the arm is not armed (with the objection), or MuJoCo refuses it.
+    :raises SimulationError: the arm is not armed (with the reason), or MuJoCo refuses it.
     :raises ParameterError: settings or position cannot be used.
     :raises TrajectoryError: the waypoints are refused.
     :raises ImportError: MuJoCo is not installed.
@@ -89,7 +89,7 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     if began is None:
         fault = controller.phase == guard.FAULT
         raise SimulationError('the simulated arm does not rise ('
-                              f'{controller.reason if fault else controller.objection})',
+                              f'{controller.reason if fault else controller.arming_refusal})',
                               name=model.name, remedy='begin in another position, or change the '
                               'settings that the reason is about')
     positions, velocities, efforts = (np.array(part) for part in zip(*rows))

@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What to command: laws, references, limits and the guard, in one pure cycle."""
+"""Control: laws, references, limits and the guard, in one pure cycle."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The control cycle as machine code, for any robot; the only file of this room that compiles."""
+"""Compilation of the control cycle to machine code, for any robot."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from numba import types
 from ..dynamics import compile as dynamics
 from ..dynamics import numba_types
 from ..jit import compile_function, jitable, tuple_type
-from ..wire.joint_state import STATE
+from ..state import STATE
 from . import (
     cycle,
     gravity_check,
@@ -19,6 +19,7 @@ from . import (
     laws,
     limits,
     motion_checks,
+    phase_efforts,
     plausibility,
     ring_buffer,
     robot_dynamics,
@@ -26,20 +27,20 @@ from . import (
     velocity_estimator,
 )
 from .cycle import CycleInputs
-from .dtypes import JOINT, MEMORY, OUTSIDE, SETTINGS
+from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .trajectory_tracking import Points
 
 MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
-    cycle, gravity_check, guard, laws, limits, motion_checks, plausibility, robot_dynamics,
-    trajectory_tracking, velocity_estimator)),
+    cycle, gravity_check, guard, laws, limits, motion_checks, phase_efforts, plausibility,
+    robot_dynamics, trajectory_tracking, velocity_estimator)),
            jitable(ring_buffer, inline=True))
 
 _ring, _vectors = ring_buffer.recorder(1, 0)
 CYCLE_INPUTS = tuple_type(
     CycleInputs, robot=numba_types.ROBOT, workspace=numba_types.WORKSPACE,
-    joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), cycle_input=np.zeros(1, OUTSIDE),
-    state=np.zeros(1, STATE), points=Points.none(1), controller_state=np.zeros(1, MEMORY),
-    vectors=_vectors, ring=_ring)
+    joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS),
+    cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
+    controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors, ring=_ring)
 EFFORTS = types.float64[::1]
 SIGNATURE = types.boolean(CYCLE_INPUTS, types.float64, EFFORTS)
 

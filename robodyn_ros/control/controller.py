@@ -1,7 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A controller without ROS: give it joint states and the time, it gives efforts."""
+"""Controller of one robot without ROS: from joint states and time to efforts."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,35 +13,35 @@ from ..dynamics import Dynamics
 from ..dynamics.model_data import Robot, parameters, workspace
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError, TrajectoryError
-from ..flight_recorder.history import History, Version
 from ..model.robot import RobotModel
-from ..wire.joint_state import STATE, no_state
+from ..state import STATE, no_state
 from . import guard, ring_buffer
 from .compile import compiled
 from .cycle import CycleInputs
 from .dtypes import (
     ARM,
+    CONTROLLER_STATE,
+    CYCLE_INPUT,
     DISARM,
     GRAVITY_COMPENSATION,
-    MEMORY,
     MODES,
     NO_REQUEST,
-    OUTSIDE,
     STOP,
 )
+from .history import History, Version
 from .limits import SHARE
 from .pace import Pace
 from .settings import Settings
 from .trajectory import Waypoints, interpolate, splice
 from .trajectory_tracking import Points, sample
 
-# Share of the effort limit by which gravity may change while the arm is driven, if measured
-# efforts do not agree with it
+# Fraction of the effort limit by which g(q) may change while the arm is driven
 GRAVITY_CHANGE = 0.1
 # Fields of a model that its compiled kernels have as constants
 KERNEL_DATA = [name for name in Robot._fields if name not in ('friction', 'addresses')]
-LATEST = 0.05       # s after its start that a trajectory may still be taken over
-STREAM, HORIZON = 2, 0.5            # so many upon one another, each shorter [s], are a stream
+LATEST = 0.05       # s after its start for which a trajectory is still accepted
+# As many trajectories, each shorter [s] and each replacing the one before, are a stream
+STREAM, HORIZON = 2, 0.5
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
 STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send longer '
                f'ones, with waypoints for the next {HORIZON:g} s or more')
@@ -48,16 +49,16 @@ STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short o
 
 class Controller:
     """
-    The state machine, the law and the guard of one robot; it knows no clock but the one given.
+    Controller of one robot: state machine, control law and guard.
 
-    One thread calls :meth:`step`; others may meanwhile call anything else: settings and references
-    are replaced as whole objects, requests are single words.
+    Time is passed to :meth:`step`; the controller reads no clock. Thread safety: one thread calls
+    :meth:`step`, other threads may call all other methods meanwhile, except :meth:`begin`.
 
-    :param state: (nv,) records ``wire.joint_state.STATE``, filled by whoever reads the arm; None:
-        an own one, of which nothing is known yet.
-    :param specialize: compile the dynamics for this robot, which takes seconds once. With another
-        payload than at the start the dynamics for any robot is used: nothing compiles in between.
-    :param recorded: cycles that the flight recorder keeps, in ``history``; 0: it is off.
+    :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, written by the code that receives
+        joint states; None: the controller allocates them, without any sample yet.
+    :param specialize: compile the dynamics for this robot, which takes seconds once. With a
+        payload other than at the start the generic dynamics are used: nothing is compiled later.
+    :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
     :raises RobodynError: see :meth:`use`.
     """
 
@@ -65,26 +66,28 @@ class Controller:
                  specialize: bool = True, recorded: int = 0):
         model.require_inertia('a controller')
         self.model = model
-        #: (nv,) ``STATE``: what the arm was last seen to do.
+        #: (nv,) ``STATE``: the newest joint states.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
-        #: (1,) ``OUTSIDE``: what the guard has to be told before a step.
-        self.outside = np.zeros(1, OUTSIDE)
+        #: (1,) ``CYCLE_INPUT``: observations of the surrounding loop, to be set before a step.
+        self.outside = np.zeros(1, CYCLE_INPUT)
         self.outside['listeners'] = 1
-        self.memory = np.zeros(1, MEMORY)
+        #: (1,) ``CONTROLLER_STATE``.
+        self.memory = np.zeros(1, CONTROLLER_STATE)
+        #: (nv,) [N·m | N]: the efforts of the last step.
         self.tau = np.zeros(model.nv)
         self.settings, self._law = settings, 0
-        self._judged: tuple = ()            # `stability` of settings known to be stable
+        self._stable: tuple = ()            # `stability` of settings that were found stable
         self._flight, self._v = ring_buffer.recorder(model.nv, recorded)
-        #: What the flight recorder knows.
+        #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
-        self._own: Robot | None = None      # with the kernels that are compiled for it
+        self._own: Robot | None = None      # with kernels compiled for this robot
         self._records: Version
         self._version = 0
         #: Called when :attr:`inputs` are others than before.
         self.changed: Callable[[], None] = lambda: None
         self._points, self._pace = Points.none(model.nv), Pace()
-        self._streamed = 0                  # short trajectories in a row, each upon the other
+        self._streamed = 0                  # short trajectories in a row
         self.use(settings)
         if specialize:
             self._own = with_kernels(self._records.robot)
@@ -95,13 +98,13 @@ class Controller:
 
     def begin(self) -> None:
         """
-        Be INACTIVE, and know of nothing but the last efforts; call it while nobody steps.
+        Become INACTIVE, and forget requests, references and faults; ``tau`` stays.
 
-        What was asked, followed or latched before is forgotten.
+        No other thread may call :meth:`step` meanwhile.
         """
-        self.memory[0] = np.zeros((), MEMORY)
+        self.memory[0] = np.zeros((), CONTROLLER_STATE)
         self.memory['newest'] = self.memory['time'] = -np.inf
-        self.memory['joint'] = self.memory['objection_joint'] = -1
+        self.memory['joint'] = self.memory['arming_refusal_joint'] = -1
         self.outside['request'] = NO_REQUEST
         self._points, self._streamed = Points.none(self.model.nv), 0
         self._pace.begin()
@@ -110,9 +113,9 @@ class Controller:
 
     def use(self, settings: Settings) -> None:
         """
-        Replace the settings; another law begins with the present pose as its reference.
+        Replace the settings; if the law changes, its reference is the present pose.
 
-        :raises RobodynError: they could not be used, and those before stay in force.
+        :raises RobodynError: the settings cannot be used; the previous ones stay in force.
         """
         new = self._prepare(settings)
         self._version += 1
@@ -122,15 +125,15 @@ class Controller:
         self.changed()
 
     def check(self, settings: Settings) -> None:
-        """Raise :class:`RobodynError` where these settings could not be used."""
+        """Raise :class:`RobodynError` if these settings cannot be used."""
         self._prepare(settings)
 
     def _prepare(self, settings: Settings) -> Version:
-        """Return what the cycle reads of them."""
+        """Return the records and the robot that the cycle reads, for settings that are valid."""
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
-        if (stability := settings.stability) != self._judged:      # it takes tens of milliseconds
+        if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded, joints)
-            self._judged = stability
+            self._stable = stability
         record = settings.settings_record()
         record['law'] = self._law + (settings.law != self.settings.law)
         if settings.loading != self.settings.loading:
@@ -143,18 +146,18 @@ class Controller:
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """
-        Refuse another gravity torque that an arm which is driven would not be armed with.
+        Refuse a change of the model for which an arm that is driven could not be armed.
 
-        While the efforts of a fault are in force any other is refused.
-
-        :raises ParameterError: it differs by more than ``arming_effort`` (at most GRAVITY_CHANGE)
-            of the effort limit from the measured efforts, or without these from what it was.
+        :param limit: (nv,) effort limits [N·m | N].
+        :raises ParameterError: g(q) of the new model differs by more than ``arming_effort`` (at
+            most GRAVITY_CHANGE) effort limits from the measured efforts, or from the previous
+            g(q) where none are measured; or at all, while efforts of a fault are in force.
         """
         if not self.memory['publishing'][0]:
             return
         gravity, measured = Dynamics(loaded).gravity(self._v.q), self._v.measured.copy()
         known = np.where(np.isfinite(measured), measured, self._v.gravity)
-        held = self.phase == guard.FAULT        # perhaps in a pose that nobody knows
+        held = self.phase == guard.FAULT        # perhaps without a valid state
         allowed = 0.0 if held else min(settings.arming_effort, GRAVITY_CHANGE) * limit
         if (wrong := np.abs(gravity - known) > allowed).any():
             i = int(wrong.argmax())
@@ -167,11 +170,13 @@ class Controller:
 
     def step(self, now: float) -> bool:
         """
-        Advance to ``now`` [s], on the clock of the states; True: publish ``tau`` (nv,).
+        Advance to the time ``now`` [s]; return whether ``tau`` (nv,) is to be published.
 
-        The times of the steps are compared with ``Settings.rate``, with which the gains were
-        judged: a loop that is slower misses periods, and too many of them (``missed_limit``) are
-        the fault PERIODS_MISSED, whose :attr:`reason` tells both rates.
+        The intervals between steps are compared with ``Settings.rate``, for which the gains were
+        checked: a slower loop misses periods, and more of them than ``missed_limit`` are the fault
+        PERIODS_MISSED, whose :attr:`reason` states both rates.
+
+        :param now: on the clock of ``state['received']``.
         """
         settings = self.settings
         self.outside['missed'] = self._pace.missed(now, 1.0 / settings.rate,
@@ -179,7 +184,7 @@ class Controller:
         return self.advance(now)
 
     def advance(self, now: float) -> bool:
-        """As :meth:`step`, for a loop that counts the periods it misses in ``outside`` itself."""
+        """Advance as :meth:`step` does; missed periods are those that ``outside`` already has."""
         return self.cycle(self.inputs, now, self.tau)
 
     @property
@@ -192,28 +197,29 @@ class Controller:
             controller_state=self.memory, vectors=self._v, ring=self._flight)
 
     def arm(self) -> None:
-        """Ask to rise as soon as enough samples are good; see :attr:`objection`."""
+        """Request arming, which :attr:`arming_refusal` may prevent."""
         self.outside['request'] = ARM
 
     def disarm(self) -> None:
-        """Take the wish to rise back."""
+        """Withdraw the request to arm."""
         self.outside['request'] = DISARM
 
     def stop(self) -> None:
-        """Ask to come to rest and publish the last message."""
+        """Request to bring the arm to rest and publish the last message."""
         self.outside['request'] = STOP
 
     def follow(self, waypoints: Waypoints, start: float) -> None:
         """
-        Follow a trajectory from ``start`` [s] on.
+        Follow a trajectory from ``start`` on.
 
-        Every trajectory ends at rest, and a new one may replace it on the way. A stream, as of
-        teleoperation, has to look ahead: give each trajectory waypoints for the next
-        half second or more and send the next one before it brakes. Waypoints a few hundredths
-        of a second ahead make the arm stop and go with each of them, until EFFORT_LIMITED or
-        EFFORT_OSCILLATES; :attr:`reason` says so then.
+        Every trajectory ends at rest, and a new one may replace it on the way. A stream of them,
+        as in teleoperation, has to look ahead: give each trajectory waypoints for the next half
+        second or more, and send the next one before it brakes. With waypoints only a few
+        hundredths of a second ahead the arm stops and goes with each of them, which ends in
+        EFFORT_LIMITED or EFFORT_OSCILLATES, and :attr:`reason` explains it.
 
-        :raises TrajectoryError: it is refused, and what was followed or held goes on.
+        :param start: time [s] on the clock of :meth:`step`.
+        :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
         """
         if self.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
@@ -242,12 +248,12 @@ class Controller:
 
     @property
     def phase(self) -> int:
-        """Number of the phase, see :data:`.guard.PHASES`."""
+        """Index of the phase in :data:`.guard.PHASES`."""
         return int(self.memory['phase'][0])
 
     @property
     def reason(self) -> str:
-        """Why the fault was latched, with the joint where there is one, and what may help."""
+        """Reason of the fault in words, with the joint concerned and a hint, if any."""
         hint = ''
         if self.reason_code in ('PERIODS_MISSED', 'LOOP_STALLED'):
             hint = self._pace.sentence(1.0 / self.settings.rate)
@@ -257,18 +263,25 @@ class Controller:
 
     @property
     def reason_code(self) -> str:
-        """Code of the reason, one of :data:`.guard.CODES`."""
+        """Reason code of the fault, one of :data:`.guard.CODES`."""
         return guard.CODES[int(self.memory['reason'][0])]
 
     @property
-    def objection(self) -> str:
-        """Why the arm does not rise although it shall."""
+    def arming_refusal(self) -> str:
+        """Reason in words why the arm has not risen although arming was requested."""
         if self.asked:
             return 'time stands still, or no state starts a cycle'
-        if self.memory['objection'][0] == guard.NO_REASON:
+        if self.memory['arming_refusal'][0] == guard.NO_REASON:
             return (f'{self.memory["good_samples"][0]} good samples in a row, of '
                     f'{self.settings.arming_samples}')
-        return self._sentence('objection', 'objection_joint')
+        return self._sentence('arming_refusal', 'arming_refusal_joint')
+
+    @property
+    def objection(self) -> str:
+        """Former name of :attr:`arming_refusal`, deprecated."""
+        warnings.warn('Controller.objection is deprecated: use Controller.arming_refusal',
+                      DeprecationWarning, stacklevel=2)
+        return self.arming_refusal
 
     @property
     def asked(self) -> bool:
@@ -277,12 +290,12 @@ class Controller:
 
     @property
     def driving(self) -> bool:
-        """Whether efforts are published, and more are to come."""
+        """Whether efforts are published in the present phase."""
         return bool(self.memory['publishing'][0]) and self.phase != guard.INACTIVE
 
     @property
     def arming(self) -> bool:
-        """Whether arming was asked for and has not happened yet."""
+        """Whether arming has been requested and has not happened yet."""
         return bool(self.outside['request'][0] == ARM or self.memory['arming'][0])
 
     def _sentence(self, reason: str, joint: str) -> str:

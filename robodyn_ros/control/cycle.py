@@ -1,11 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Control cycle, from joint states to efforts: the order of the steps, each in a module."""
+"""
+One control cycle, from joint states to efforts, in the order of its steps.
 
+Helpers take the records of the cycle with the names of :mod:`.guard`: ``cycle_input``, ``joints``,
+``s``, ``m``, ``v``, ``state`` and ``now``; ``dt`` is the duration of the cycle [s].
+"""
+
+from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-from numpy import ndarray
+from numpy import ndarray, record
 
 from ..dynamics.entry_points import solve
 from ..dynamics.model_data import Robot, Workspace
@@ -15,6 +21,7 @@ from . import (
     laws,
     limits,
     motion_checks,
+    phase_efforts,
     plausibility,
     ring_buffer,
     trajectory_tracking,
@@ -25,6 +32,7 @@ from .dtypes import (
     GRAVITY_COMPENSATION,
     JOINT_IMPEDANCE,
     PD,
+    STOP_WITH_GRAVITY,
     VELOCITY_OR_GRAVITY,
     Vectors,
 )
@@ -64,161 +72,233 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     :param tau: (nv,) [N·m | N] efforts, in the model's joint order; before, those of the last
         cycle.
     """
-    robot, work, joints, settings = inputs.robot, inputs.workspace, inputs.joints, inputs.settings
-    outside, state, points = inputs.cycle_input, inputs.state, inputs.points
-    memory, v = inputs.controller_state, inputs.vectors
-    s, m, n = settings[0], memory[0], tau.shape[0]
+    robot, work, joints, state = inputs.robot, inputs.workspace, inputs.joints, inputs.state
+    points, v, n = inputs.points, inputs.vectors, tau.shape[0]
+    s, m, cycle_input = inputs.settings[0], inputs.controller_state[0], inputs.cycle_input[0]
+    elapsed, dt, jumped = advance_time(s, m, now)
+    guard.count_missed(m, cycle_input.missed)
+    if m.phase != guard.FAULT:
+        limits.lower_velocity_limits(joints, v, dt)
 
-    # Time may stand still or jump (simulation reset); a late cycle earns no larger steps
+    # State of the arm
+    fresh = note_receipt(state, m, now)
+    reason, joint = guard.state_fault(state, now, s.state_timeout)
+    valid, unmeasured, driving = reason == guard.NO_REASON, -1, driven(m)
+    stalled = guard.loop_stalled(cycle_input, s, elapsed if valid and m.cycles > 1 else 0.0)
+    if jumped or not valid:
+        m.observing = 0
+    if valid:
+        reason, joint = plausibility.check_samples(joints, s, state, m, v, driving)
+        unmeasured = velocity_estimator.observe(s, state, m, v, elapsed)
+        valid = reason != guard.STATE_INCONSISTENT
+    limits.predict_state(s, joints, m, v)
+    compute_dynamics(gravity, mass_matrix, robot, work, s, m, v)
+    changed = law_changed(s, m, v, tau)
+
+    # Decision: requests, arming, faults
+    guard.take_request(cycle_input, m, now)
+    if m.arming == 1:
+        if reason == guard.NO_REASON:
+            reason, joint = guard.arming_refusal(cycle_input, joints, s, m, v, unmeasured)
+        guard.arm(joints, m, s, v, reason, joint, fresh, now, tau)
+        if m.phase == guard.RISING:
+            gravity_check.begin(joints, m, v, now, tau)
+    if reason == guard.NO_REASON and driving == plausibility.DRIVEN:
+        reason, joint = driven_fault(cycle_input, joints, s, m, v, points, unmeasured, fresh,
+                                     now, dt, tau)
+    if stalled:
+        reason, joint = guard.LOOP_STALLED, -1
+    latch(cycle_input, s, m, v, reason, joint, now)
+
+    # Requested efforts
+    last_message = False
+    unheard = cycle_input.listeners == 0
+    if m.phase == guard.RISING:
+        if phase_efforts.rising_efforts(joints, s, v, 0.0 if unheard else dt, tau):
+            guard.enter(m, guard.RUNNING, now)
+            m.mode, m.serial = s.mode, points.header[0].serial
+            trajectory_tracking.hold_here(m, v)
+            motion_checks.begin(m, v)
+    elif m.phase == guard.RUNNING:
+        law_efforts(inverse_dynamics, robot, work, joints, s, m, v, points, unmeasured, changed,
+                    jumped or unheard, now, tau)
+    elif m.phase == guard.STOPPING:
+        last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
+        phase_efforts.damped_gravity(s, v, tau)
+
+    # Limits
+    sound = True
+    if driven(m) == plausibility.DRIVEN:
+        sound = limits.finite(tau)
+        for i in range(n):
+            v.requested[i] = tau[i]
+        limits.limit_efforts(joints, v, m, dt, tau)
+        for i in range(n):              # without what the joint limits add
+            v.tau_residual[i] = tau[i] - v.tau_gravity[i]
+        limits.enforce_joint_limits(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau,
+                                    1.0)
+        motion_checks.update(joints, v, dt)
+        sound = limits.clamp(joints, tau) and sound
+        if not sound:
+            guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
+    publishing = m.phase != guard.INACTIVE
+    if m.phase == guard.FAULT:
+        publishing = phase_efforts.fault_efforts(s, v, m, valid, now, dt, tau)
+        if publishing:
+            limits.limit_efforts(joints, v, m, dt, tau)
+        for i in range(n):
+            v.tau_residual[i] = tau[i] - v.tau_gravity[i]
+        if publishing and m.without_state == 0 and sound:   # only a valid state can be limited
+            limits.enforce_joint_limits(forward_dynamics, solve, robot, work, joints, s, v, m, dt,
+                                        tau, phase_efforts.remaining_share(s, m, now))
+    elif last_message:
+        guard.enter(m, guard.INACTIVE, now)
+        publishing = False
+        for i in range(n):              # damping must not stay latched in a forward controller
+            tau[i] = v.tau_gravity[i] if s.stop_with == STOP_WITH_GRAVITY else 0.0
+    if not limits.clamp(joints, tau):
+        for i in range(n):
+            tau[i] = 0.0
+    for i in range(n):
+        v.published[i] = tau[i] - v.tau_gravity[i]
+        if unheard:                     # a new listener begins with gravity alone
+            v.tau_residual[i] = v.published[i] = 0.0
+    publish = publishing or m.publishing == 1       # the last message is published once
+    m.publishing = 1 if publishing else 0
+    return publish
+
+
+def advance_time(s: record, m: record, now: float) -> tuple[float, float, bool]:
+    """
+    Advance the time of the controller; return the elapsed time, ``dt`` [s], and whether it jumped.
+
+    Time may stand still or jump (simulation reset). ``dt``, by which efforts may change, is at
+    most two periods, so that a late cycle makes no large step, and one period after a jump, where
+    the time that has passed for the arm is unknown.
+    """
     elapsed = max(0.0, now - m.time)
     dt = min(elapsed, 2.0 * s.period)
     jumped = abs(now - m.time) > s.state_timeout
-    if jumped:                          # nobody knows how much of it has passed for the arm
+    if jumped:
         dt = min(dt, s.period)
     if now < m.time:
-        m.since += now - m.time         # what has lasted for so long still has
+        m.since += now - m.time         # the phase keeps its duration
     m.time = now
     m.cycles += 1
-    guard.count_missed(m, outside[0].missed)
-    if m.phase != guard.FAULT:
-        limits.slow_down(joints, v, dt)
+    return elapsed, dt, jumped
 
-    # What is known of the arm; after a jump back, its state would stay fresh for ever
+
+def note_receipt(state: ndarray, m: record, now: float) -> int:
+    """
+    Note the time of the newest sample; return 1 if a sample has come since the last cycle, else 0.
+
+    Times after ``now`` are set to it: after a jump back of time, a state would else never become
+    stale.
+    """
     newest = -inf
-    for i in range(n):
+    for i in range(state.shape[0]):
         if state[i].received > now:
             state[i].received = now
         if state[i].other > now:
             state[i].other = now
         newest = max(newest, state[i].received)
     fresh, m.newest = 1 if newest != m.newest else 0, newest
-    reason, joint = guard.distrust(state, now, s.state_timeout)
-    trusted, unmeasured, driving = reason == guard.NO_REASON, -1, 0
-    stalled = guard.stalled(outside[0], s, elapsed if trusted and m.cycles > 1 else 0.0)
+    return fresh
+
+
+def driven(m: record) -> int:
+    """Return whether the arm is driven, as NOT_DRIVEN, DRIVEN or IN_FAULT of plausibility."""
     if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
-        driving = 1
-    elif m.phase == guard.FAULT and m.publishing == 1:
-        driving = 2
-    if jumped or not trusted:
-        m.observing = 0
-    if trusted:
-        reason, joint = plausibility.judge(joints, s, state, m, v, driving)
-        unmeasured = velocity_estimator.observe(s, state, m, v, elapsed)
-        trusted = reason != guard.STATE_INCONSISTENT
-    limits.predict(s, joints, m, v)
+        return plausibility.DRIVEN
+    if m.phase == guard.FAULT and m.publishing == 1:
+        return plausibility.IN_FAULT
+    return plausibility.NOT_DRIVEN
+
+
+def compute_dynamics(gravity: Callable[..., None], mass_matrix: Callable[..., None], robot: Robot,
+                     work: Workspace, s: record, m: record, v: Vectors) -> None:
+    """Compute g(q), M(q), M(q) q̇ and the gravity term of the efforts."""
     if m.phase == guard.INACTIVE:
         m.gravity_by_robot = s.robot_compensates_gravity
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
-    for i in range(n):
+    for i in range(v.q.shape[0]):
         v.momentum[i] = 0.0
-        for j in range(n):
+        for j in range(v.q.shape[0]):
             v.momentum[i] += work.M[i, j] * v.qd[j]
-        v.supply[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
-    changed = m.law != s.law
-    if changed:                         # from the efforts of now, whatever gravity has become
-        m.law = s.law
-        for i in range(n):
-            v.extra[i] = v.published[i] = tau[i] - v.supply[i]
-            v.limited[i] = 0.0          # another law is no swing of the effort
+        v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
 
-    # What may be done
-    guard.take_request(outside[0], m, now)
-    if reason == guard.NO_REASON and m.arming == 1:
-        reason, joint = guard.objection(outside[0], joints, s, m, v, unmeasured)
-    if m.arming == 1:
-        guard.arm(joints, m, s, v, reason, joint, fresh, now, tau)
-        if m.phase == guard.RISING:
-            gravity_check.begin(joints, m, v, now, tau)
-    if reason == guard.NO_REASON and driving == 1:
-        reason, joint = guard.cause(outside[0], s, m, unmeasured)
-        if reason == guard.NO_REASON and gravity_check.contradicted(
-                joints, m, v, fresh, now, tau):
-            reason, joint = guard.GRAVITY_CONTRADICTED, -1
-        if reason == guard.NO_REASON and m.phase == guard.RUNNING:
-            reason, joint = motion_checks.check(joints, s, m, v, points, now, dt, tau)
-    if stalled:
-        reason, joint = guard.LOOP_STALLED, -1
+
+def law_changed(s: record, m: record, v: Vectors, tau: ndarray) -> bool:
+    """
+    Return whether another law is in force than in the last cycle (mode, gains, payload, ...).
+
+    Its efforts continue from those published last, ``tau``, whatever the gravity term has become.
+    """
+    if m.law == s.law:
+        return False
+    m.law = s.law
+    for i in range(tau.shape[0]):
+        v.tau_residual[i] = v.published[i] = tau[i] - v.tau_gravity[i]
+        v.limited[i] = 0.0              # another law is no reversal of the effort
+    return True
+
+
+def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors,
+                 points: Points, unmeasured: int, fresh: int, now: float, dt: float,
+                 tau: ndarray) -> tuple[int, int]:
+    """Return (reason, joint) of a fault of an arm that is driven with a valid state."""
+    reason, joint = guard.running_fault(cycle_input, s, m, unmeasured)
+    if reason == guard.NO_REASON and gravity_check.gravity_contradicted(
+            joints, m, v, fresh, now, tau):
+        reason, joint = guard.GRAVITY_CONTRADICTED, -1
+    if reason == guard.NO_REASON and m.phase == guard.RUNNING:
+        reason, joint = motion_checks.motion_fault(joints, s, m, v, points, now, dt, tau)
+    return reason, joint
+
+
+def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, joint: int,
+          now: float) -> None:
+    """Latch a fault of this cycle, if there is one, and end efforts that must not go on."""
+    stalled = reason == guard.LOOP_STALLED
     if m.phase == guard.STOPPING and m.reason != guard.NO_REASON:
-        reason, joint = guard.cause_in_stop(reason, joint)
-    if reason != guard.NO_REASON and (m.phase == guard.RISING or m.phase == guard.RUNNING
-                                      or m.phase == guard.STOPPING):
+        reason, joint = guard.stopping_fault(reason, joint)
+    if reason != guard.NO_REASON and driven(m) == plausibility.DRIVEN:
         guard.fault(m, v, s, reason, joint, now)
     if stalled and m.phase == guard.FAULT:
-        guard.fall_silent(m, s)
-    if m.phase == guard.FAULT and outside[0].clock_stopped > s.state_timeout:
-        m.blind, m.since = 1, -inf      # no ramp ends without time
+        guard.end_fault_efforts(m, s)
+    if m.phase == guard.FAULT and cycle_input.clock_stopped > s.state_timeout:
+        m.without_state, m.since = 1, -inf      # no ramp ends without time
 
-    # What the arm would be given
-    last_message = False
-    unheard = outside[0].listeners == 0
-    if m.phase == guard.RISING:
-        if guard.rising(joints, s, v, 0.0 if unheard else dt, tau):
-            guard.enter(m, guard.RUNNING, now)
-            m.mode, m.serial = s.mode, points.header[0].serial
-            trajectory_tracking.hold_here(m, v)
-            motion_checks.begin(m, v)
-    elif m.phase == guard.RUNNING:
-        mode, gravity_alone = s.mode, False
-        if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY:
-            mode, gravity_alone = GRAVITY_COMPENSATION, True
-        if m.mode != mode or changed or jumped or unheard:
-            m.mode = mode
-            trajectory_tracking.hold_here(m, v)
-        trajectory_tracking.follow(points, m, v, now)
-        if mode == GRAVITY_COMPENSATION:
-            laws.gravity_compensation(v)
-        elif mode == PD:
-            laws.pd(joints, v)
-        elif mode == JOINT_IMPEDANCE:
-            laws.joint_impedance(joints, v)
-        elif mode == COMPUTED_TORQUE:
-            laws.computed_torque(inverse_dynamics, robot, work, joints, v)
-        if s.compensates_friction == 1 and not gravity_alone:
-            qd = v.qd if mode == GRAVITY_COMPENSATION else v.target_qd
-            laws.friction_compensation(robot.friction, joints, qd, v.friction, v.wanted)
-        for i in range(n):
-            tau[i] = v.wanted[i] - (v.gravity[i] - v.supply[i])
-    elif m.phase == guard.STOPPING:
-        last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
-        guard.damped_gravity(s, v, tau)
 
-    # How much of it the arm is given
-    sound = True
-    if m.phase == guard.RISING or m.phase == guard.RUNNING or m.phase == guard.STOPPING:
-        sound = limits.finite(tau)
-        for i in range(n):
-            v.requested[i] = tau[i]
-        limits.limit(joints, v, m, dt, tau)
-        for i in range(n):              # what keeps the arm inside is not part of the law's effort
-            v.extra[i] = tau[i] - v.supply[i]
-        limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, 1.0)
-        motion_checks.note(joints, v, dt)
-        sound = limits.clamp(joints, tau) and sound
-        if not sound:
-            guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
-    publishing = m.phase != guard.INACTIVE
-    if m.phase == guard.FAULT:
-        publishing = guard.fault_efforts(s, v, m, trusted, now, dt, tau)
-        if publishing:
-            limits.limit(joints, v, m, dt, tau)
-        for i in range(n):
-            v.extra[i] = tau[i] - v.supply[i]
-        if publishing and m.blind == 0 and sound:   # else the state may be what is wrong
-            limits.keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau,
-                               guard.held(s, m, now))
-    elif last_message:
-        guard.enter(m, guard.INACTIVE, now)
-        publishing = False
-        for i in range(n):              # damping must not stay latched in a forward controller
-            tau[i] = v.supply[i] if s.stop_with_gravity == 1 else 0.0
-    if not limits.clamp(joints, tau):
-        for i in range(n):
-            tau[i] = 0.0
-    for i in range(n):
-        v.published[i] = tau[i] - v.supply[i]
-        if unheard:                     # a new listener begins with gravity alone
-            v.extra[i] = v.published[i] = 0.0
-    publish = publishing or m.publishing == 1       # after the end once more: the last message
-    m.publishing = 1 if publishing else 0
-    return publish
+def law_efforts(inverse_dynamics: Callable[..., None], robot: Robot, work: Workspace,
+                joints: ndarray, s: record, m: record, v: Vectors, points: Points,
+                unmeasured: int, changed: bool, restart: bool, now: float,
+                tau: ndarray) -> None:
+    """
+    Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
+
+    :param unmeasured: index of a joint without a measured velocity, -1 for none.
+    :param changed, restart: the reference becomes the present pose because the law is another one,
+        or because time has jumped or nobody listens.
+    """
+    mode, gravity_alone = s.mode, False
+    if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY:
+        mode, gravity_alone = GRAVITY_COMPENSATION, True
+    if m.mode != mode or changed or restart:
+        m.mode = mode
+        trajectory_tracking.hold_here(m, v)
+    trajectory_tracking.follow(points, m, v, now)
+    if mode == GRAVITY_COMPENSATION:
+        laws.gravity_compensation(v)
+    elif mode == PD:
+        laws.pd(joints, v)
+    elif mode == JOINT_IMPEDANCE:
+        laws.joint_impedance(joints, v)
+    elif mode == COMPUTED_TORQUE:
+        laws.computed_torque(inverse_dynamics, robot, work, joints, v)
+    if s.compensates_friction == 1 and not gravity_alone:
+        qd = v.qd if mode == GRAVITY_COMPENSATION else v.target_qd
+        laws.friction_compensation(robot.friction, joints, qd, v.friction, v.tau_law)
+    for i in range(v.q.shape[0]):
+        tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])

@@ -1,15 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Friction that was identified takes the place of the model's; how much of it may be compensated.
+Friction parameters of the settings, and bounds of friction compensation.
 
-The law is :func:`.laws.friction_compensation`. What follows a reference compensates the friction
-of the reference's velocity: a feed-forward, which no share and no delay can make unstable. The
-arm that floats has no reference, and compensates that of its measured velocity, which is negative
-damping. Where real friction f is what is known of it or more, and does not fall as the joint gets
-faster, share f(v(t - delay)) brings the arm on average at most that share of the power which
-friction takes from it, whatever the delay (rearrangement inequality). So the share must stay
-below 1 even where the joint has turned easier than it was: see :data:`MOST_FELT`.
+The law is :func:`.laws.friction_compensation`. Modes that follow a reference compensate the
+friction at the velocity of the reference: a feed-forward term, which cannot make the loop
+unstable. Gravity compensation has no reference and uses the measured velocity, which is negative
+damping. If the actual friction is at least the modelled friction f, and f does not decrease with
+velocity, share · f(v(t - delay)) supplies on average at most this share of the power that friction
+dissipates, whatever the delay (rearrangement inequality). The share must therefore stay below 1
+even for a joint whose friction has decreased: see :data:`MOST_MEASURED`.
 
 Sources: Armstrong-Hélouvry, Dupont, Canudas de Wit, Automatica 30(7) (1994); Olsson, Åström,
 Canudas de Wit, Gäfvert, Lischinsky, European Journal of Control 4(3) (1998); Bona, Indri, Friction
@@ -30,20 +30,20 @@ VELOCITIES = ('friction_velocity', 'stribeck_velocity')
 CURVE = ('viscous_friction', 'coulomb_friction', 'static_friction', 'backward_viscous_friction',
          'backward_coulomb_friction', 'backward_static_friction', *VELOCITIES)
 
-# Share of the friction of a measured velocity: the arm loses speed even where a fifth of friction
-# is gone, the same room as gains have.
-MOST_FELT = 1.0 / MARGIN
+# Greatest share with measured velocities: the arm slows down even if a fifth of the friction has
+# disappeared, the same margin as that of the gains.
+MOST_MEASURED = 1.0 / MARGIN
 
 
 def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel:
     """
-    Return the model with other friction.
+    Return the model with other friction parameters.
 
-    What is not given stays, but for this: static friction is as much as Coulomb friction where
-    only that is given, and motion backward is as forward where only that is given, as in the
+    Parameters that are not given keep their values, except that static friction equals a given
+    Coulomb friction, and backward motion has the given parameters of forward motion, as in the
     element ``<robodyn>`` of a URDF.
 
-    :param given: (nv,) each, by their names in ``CURVE``, in the units of :class:`RobotModel`.
+    :param given: arrays (nv,) by their names in ``CURVE``, in the units of :class:`RobotModel`.
     :raises ParameterError: a number is negative or not finite, or a velocity is zero.
     """
     if not given:
@@ -75,31 +75,33 @@ def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel
 
 
 def viscous(model: RobotModel) -> ndarray:
-    """Viscous friction (nv,) that a joint has in both directions [N·m·s/rad | N·s/m]."""
+    """Return the lesser viscous friction (nv,) of both directions [N·m·s/rad | N·s/m]."""
     return np.minimum(model.viscous_friction, model.backward_friction[0])
 
 
 def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit: ndarray,
-                       felt: bool) -> None:
+                       measured: bool) -> None:
     """
-    Refuse what is more than compensation.
+    Refuse friction compensation that could drive the arm.
 
-    :param share: (nv,) of friction and of its ``offset`` (nv,) [N·m | N].
-    :param limit: (nv,) [N·m | N] of efforts.
-    :param felt: of a measured velocity, not of a reference's.
-    :raises ParameterError: a share is not in [0, 1], or above ``MOST_FELT`` where it is felt; an
-        offset that is compensated is above Coulomb and static friction; or
-        it would take the whole effort of a drive, which is what another unit looks like.
+    :param model: with the friction that is compensated.
+    :param share: (nv,) of friction and offset that is compensated.
+    :param offset: (nv,) [N·m | N], in addition to friction.
+    :param limit: (nv,) effort limits [N·m | N].
+    :param measured: whether the velocity is measured, not that of a reference.
+    :raises ParameterError: a share is not in [0, 1], or above ``MOST_MEASURED`` of a measured
+        velocity; an offset that is compensated exceeds Coulomb and static friction; or the
+        compensation would take the whole effort limit, which indicates a wrong unit.
     """
-    most = MOST_FELT if felt else 1.0
+    most = MOST_MEASURED if measured else 1.0
     if (wrong := ~((share >= 0.0) & (share <= most))).any():
         i = int(wrong.argmax())
         raise ParameterError(
             f'friction_compensation of {model.joint_names[i]} is {share[i]:g}'
-            + (' in mode gravity_compensation' if felt else ''), name='friction_compensation',
+            + (' in mode gravity_compensation' if measured else ''), name='friction_compensation',
             value=float(share[i]), remedy=f'give a share in [0, {most:g}]'
             + (': above, an arm that turns a little easier than it did would drive itself'
-               if felt else ''))
+               if measured else ''))
     most_friction = np.maximum.reduce([model.coulomb_friction, model.static_friction,
                                        *model.backward_friction[1:]])
     effort = share * (most_friction + np.abs(offset))

@@ -1,18 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Which gains an arm can have: it is sampled and acted upon late, and too high a gain shakes it.
+Stability of gains in a sampled loop with delay.
 
-Judged is small motion around rest, M(q) δq̈ + B δq̇ = τ with τ = -K δq - D δq̇: B is the viscous
-friction of the joints, K and D are ``stiffness`` and ``damping``. The state of time k T is acted
-upon from k T + delay on, for one period T. The delay is all that lies between: sensing, transport,
-computing, drive; rounded up to whole periods, whose efforts under way are states of their own
-(Åström, Wittenmark, Computer-Controlled Systems (1997), sections 2.3 and 3.2). The loop is stable
-if all eigenvalues of this linear system are inside the unit circle. M depends on the pose: several
-are judged, and the worst counts.
+The check is made for small motion about rest, M(q) δq̈ + B δq̇ = τ with τ = -K δq - D δq̇, where B
+is the viscous friction of the joints, and K and D are ``stiffness`` and ``damping``. The effort
+computed from the state at time k T acts from k T + delay on, for one period T. The delay comprises
+sensing, transport, computation and drive, and is rounded up to whole periods; efforts that have
+not acted yet are additional states (Åström and Wittenmark, Computer-Controlled Systems, 1997,
+sections 2.3 and 3.2). The loop is stable if all eigenvalues of this linear system are inside the
+unit circle. M depends on the pose: several poses are checked, and the worst one decides.
 
 computed_torque cancels M: for it M is the identity, K and D are ``acceleration_kp`` and ``_kd``.
-Left out are other friction, compliance, and that gravity changes with the pose.
+Neglected are other friction, compliance, and the change of gravity with the pose.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,17 +26,17 @@ from scipy.special import exprel
 
 from ..errors import ParameterError
 
-# Gains must be stable even if period and delay were this many times as long, which is the same as
-# D this many times as high, and K its square times: room for jitter, and for an arm a fifth
-# lighter than its model. It is little room, for the worst of many poses.
+# Gains must be stable even with period and delay this many times as long, which is equivalent to
+# D this many times as high and K its square: a margin for jitter, and for an arm a fifth lighter
+# than its model. It is small because it applies to the worst of many poses.
 MARGIN = 1.25
-# Weak gains have pairs of eigenvalues so near 1 that rounding moves them by √ε = 1.5e-8. A motion
-# that grows no faster takes ten hours to double at 1 kHz.
+# Low gains have pairs of eigenvalues so close to 1 that rounding moves them by √ε = 1.5e-8. At
+# 1 kHz, a motion that grows at this rate takes ten hours to double.
 TOLERANCE = 1.5e-8
-# A longer delay is judged at a period of this part of it, which keeps the eigenvalue problem small
-# and is a little stricter: the hold delays by half a period, here 1/16 of the delay.
+# Longer delays are checked with a period of this fraction of the delay, which keeps the eigenvalue
+# problem small and is slightly stricter: the hold delays by half a period, 1/16 of the delay.
 MOST_PERIODS = 8
-# What gains, or bounds of theirs, are multiplied by in the search for the highest that are stable.
+# Factors of gains, or of bounds of gains, in the search for the highest stable ones.
 LEVELS = tuple(0.7**np.arange(34))
 
 Gains = tuple[ndarray, ndarray]             # K, D
@@ -46,11 +46,11 @@ Change = Callable[[float], Gains]           # lower gains, from a level
 def spectral_radius(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: float,
                     delay: float, viscous: ArrayLike = 0.0) -> float:
     """
-    Largest modulus of the closed loop's eigenvalues: above 1, deviations grow.
+    Return the largest modulus of the closed loop's eigenvalues: above 1, deviations grow.
 
     :param M: (nv, nv) or (P, nv, nv) [kg·m² | kg·m | kg] mass matrices, of P poses.
     :param stiffness, damping: (nv,) K [N·m/rad | N/m] and D [N·m·s/rad | N·s/m], finite and not
-        negative. A joint without stiffness may be anywhere: its position is not a state.
+        negative. The position of a joint without stiffness is no state.
     :param period: T [s] of the controller; ``delay`` [s] from the state to its efforts.
     :param viscous: (nv,), or one for all joints, B [N·m·s/rad | N·s/m].
     """
@@ -63,10 +63,10 @@ def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: floa
     """
     Return K and D (nv,) that are stable with a margin: those given, or lower ones.
 
-    Where lowering one gain of one joint is enough, it becomes as high as it can be, to 3 digits
-    rounded down: stiffness of a joint that lacks the damping for it, else the gain that needs the
-    smallest change. Otherwise those above a common share of what each joint could have alone are
-    lowered to it: stiffness, or damping, or both.
+    Where lowering one gain of one joint suffices, it is lowered to the highest stable value,
+    rounded down to 3 digits: the stiffness of a joint without enough damping for it, else the gain
+    that needs the smallest change. Otherwise stiffness, damping or both are limited to a common
+    fraction of the highest value that each joint could have alone.
 
     :param M, stiffness, damping, period, delay, viscous: see :func:`spectral_radius`.
     """
@@ -79,14 +79,14 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
           parameters: tuple[str, str] = ('stiffness', 'damping'),
           margin: float = MARGIN) -> None:
     """
-    Raise :class:`ParameterError` where gains are unstable, with the :func:`highest` that are not.
+    Raise :class:`ParameterError` for unstable gains, with the :func:`highest` stable ones.
 
-    Its ``name`` is the parameter to lower (both: the first of ``parameters``), its ``value`` that
-    of the joint it names, or a list where there are several. Where more damping would do as well
-    as less stiffness, the remedy says how much.
+    Its ``name`` is the parameter to lower (the first of ``parameters`` for both), its ``value``
+    that of the joint concerned, or a list for several joints. If more damping would be as good as
+    less stiffness, the remedy states how much.
 
     :param M, stiffness, damping, period, delay, viscous: see :func:`spectral_radius`.
-    :param parameters: what ``stiffness`` and ``damping`` are called.
+    :param parameters: names of ``stiffness`` and ``damping`` in the error.
     """
     K, D = np.asarray(stiffness, float), np.asarray(damping, float)
     loop = _Loop(M, margin * period, margin * delay, viscous)
@@ -110,7 +110,7 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
 
 
 class _Loop:
-    """The loop at P poses; its state is (δq, δq̇, efforts under way, the oldest first)."""
+    """The loop at P poses; its state is (δq, δq̇, efforts not acted yet, the oldest first)."""
 
     def __init__(self, M: ArrayLike, period: float, delay: float, viscous: ArrayLike):
         M = np.asarray(M, float)
@@ -149,11 +149,11 @@ class _Loop:
         self._push = np.concatenate([W * second, W * first], 1) @ _transposed(W)    # by τ over T
 
     def supported(self, D: ndarray) -> ndarray:
-        """Stiffness (nv,) whose delay takes all the damping from slow motion."""
+        """Return the stiffness (nv,) whose delay cancels all damping of slow motion."""
         return (D + self.friction) / self.late
 
     def radii(self, K: ndarray, D: ndarray, poses: Sequence[int] | slice = slice(None)) -> ndarray:
-        """Spectral radius at each pose."""
+        """Return the spectral radius (P,) at each pose."""
         n, d, step, push = len(K), self.periods, self._step[poses], self._push[poses]
         feedback = -np.hstack([np.diag(K), np.diag(D)])
         A = np.zeros((len(step), n * (2 + d), n * (2 + d)))
@@ -163,7 +163,7 @@ class _Loop:
             A[:, -n:, :2 * n] = feedback
         else:
             A[:] = step + push @ feedback
-        # What nothing depends on is left to itself, for ever: it is no part of the loop
+        # States that no other state depends on are no part of the loop
         acts = (K != 0.0) | (D != 0.0)
         moves = acts | (self.friction > 0.0)
         kept = np.flatnonzero(np.concatenate([K != 0.0, moves, np.tile(acts, d)]))
@@ -182,7 +182,7 @@ def _lower(loop: _Loop, K: ndarray, D: ndarray) -> Gains:
 
 
 def _search(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Gains:
-    """The first of the :func:`_changes` that makes the loop stable at some poses."""
+    """Return the gains after the first of :func:`_changes` that is stable at ``poses``."""
     def lowered(change: Change, level: float) -> Gains:
         k, d = (np.where(low < gain, _rounded(low, ROUND_FLOOR), gain)
                 for low, gain in zip(change(level), (K, D)))
@@ -209,7 +209,7 @@ def _search(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Gains:
 
 
 def _changes(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[list[Change]]:
-    """Groups of changes to try at levels from 1 on downwards, the most welcome first."""
+    """Yield groups of changes to try at decreasing levels, the preferred ones first."""
     def alone(which: int, joints: ndarray) -> Iterator[Change]:
         for joint in joints:
             def change(level: float, joint: int = joint) -> Gains:
@@ -244,13 +244,13 @@ def rounded_down(values: ndarray) -> ndarray:
 
 
 def _rounded(values: ndarray, direction: str) -> ndarray:
-    """Numbers of 3 digits."""
+    """Return numbers rounded to 3 significant digits."""
     context = Context(prec=3, rounding=direction)
     return np.array([float(context.create_decimal_from_float(float(x))) for x in values])
 
 
 def _more_damping(loop: _Loop, K: ndarray, D: ndarray, where: ndarray) -> ndarray | None:
-    """D that makes K stable, raised at some joints; None where that does not help."""
+    """Return D that makes K stable, raised at some joints; None where that does not help."""
     for factor in (1.1, 1.3, 1.6, 2.0, 3.0, 5.0):
         more = D.copy()
         more[where] = np.maximum(D, _rounded(factor * loop.late * K - loop.friction,

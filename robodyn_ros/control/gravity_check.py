@@ -1,82 +1,92 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A wrong choice of who compensates gravity, found by the measured efforts before the arm has moved.
+Detection of a wrong ``robot_compensates_gravity`` from measured efforts, before the arm has moved.
 
-While an arm stands, its measured efforts carry gravity whoever holds it: brakes, its drives, or
+While an arm stands still, its measured efforts contain gravity whoever holds it: brakes, drives or
 the robot's own compensation. They differ as soon as efforts are commanded: a robot that adds its
-own gravity measures it on top of them. If that is not what ``robot_compensates_gravity`` says,
-g(q) acts twice, and throws the arm, or not at all, and lets it sink.
+own gravity compensation measures it in addition to them. With the wrong setting g(q) acts twice,
+and throws the arm, or not at all, and lets it sink.
+
+Parameters are named as in :mod:`.guard`; ``tau`` (nv,) are the efforts published last [N·m | N].
 """
 
 from math import isnan
 
-WINDOW = 1.0            # s after arming; brakes take their time to open
-CONTRADICTIONS = 3      # samples in a row
-LEAST = 0.03            # effort limits that gravity must take to be told from friction and noise
-# Of what was felt when arming: measured efforts that agree, and commands that hold the arm
+from numpy import ndarray, record
+
+from .dtypes import Vectors
+
+WINDOW = 1.0            # s after arming in which the check is made; brakes take time to open
+CONTRADICTIONS = 3      # contradicting samples in a row
+# Effort limits that gravity must take to be told from friction and noise
+LEAST = 0.03
+# Fractions of the effort measured at arming: within NEAR of it, measured efforts agree; beyond
+# HOLDING of it, commands do not hold the arm
 NEAR, HOLDING = 0.3, 0.5
-# Of gravity: the most that may be commanded when arming. From 1/6 on (NEAR and HOLDING), efforts
-# of a fault could look like those of the other choice where sensors do not follow them
+# Fraction of gravity that may be commanded at arming. From 1/6 on (NEAR and HOLDING), efforts of a
+# fault could look like those of the other choice where sensors do not follow them
 COMMANDED = 0.1
 
 
-def begin(joints, m, v, now, tau):
+def begin(joints: ndarray, m: record, v: Vectors, now: float, tau: ndarray) -> None:
     """
-    Note, as the arm begins to rise, what its sensors feel that nobody commands: gravity, or not.
+    Note, as the arm begins to rise, which efforts are measured beyond the commanded ones.
 
-    Those of some robots do not feel it: currents, or efforts from which it has been subtracted.
-    An arm that is armed while efforts of a fault still hold it tells nothing.
-
-    :param tau: (nv,) the efforts published last [N·m | N].
+    The check is made only if these include gravity: some sensors do not measure it (currents, or
+    efforts from which it has been subtracted), and nothing can be concluded while efforts of a
+    fault hold the arm.
     """
     m.armed, m.contradictions = now, 0
-    felt = weight = commanded = 0.0
+    sensed = weight = commanded = 0.0
     for i in range(v.q.shape[0]):
-        v.felt[i] = 0.0 if isnan(v.measured[i]) else v.measured[i] - tau[i]
+        v.tau_offset[i] = 0.0 if isnan(v.measured[i]) else v.measured[i] - tau[i]
         g = v.gravity[i] / joints[i].effort_limit
-        felt += v.felt[i] / joints[i].effort_limit * g
+        sensed += v.tau_offset[i] / joints[i].effort_limit * g
         commanded += abs(tau[i] / joints[i].effort_limit * g)
         weight += g * g
-    told = weight > LEAST * LEAST and commanded < COMMANDED * weight
-    m.feels_gravity = 1 if told and felt > 0.5 * weight else 0
+    conclusive = weight > LEAST * LEAST and commanded < COMMANDED * weight
+    m.senses_gravity = 1 if conclusive and sensed > 0.5 * weight else 0
 
 
-def contradicted(joints, m, v, fresh, now, tau):
+def gravity_contradicted(joints: ndarray, m: record, v: Vectors, fresh: int, now: float,
+                         tau: ndarray) -> bool:
     """
-    Whether measured efforts contradict the choice; the other one is in force from there on.
+    Return whether measured efforts contradict the setting; if so, reverse it for this controller.
 
-    What is measured on top of the commands is still what it was when arming, although the robot
-    should not hold itself, or it is gone, although the robot should. The efforts of the fault that
-    follows then hold the arm; those of the wrong choice would not.
+    They contradict it where the effort measured beyond the commands is still that at arming,
+    although the controller should hold the arm, or is gone, although the robot should. The other
+    choice is in force from there on, so that the efforts of the following fault hold the arm.
 
     :param fresh: 1 if a sample has come since the last cycle.
     """
-    if m.feels_gravity == 0 or fresh == 0 or now - m.armed > WINDOW:
+    if m.senses_gravity == 0 or fresh == 0 or now - m.armed > WINDOW:
         return False
-    m.contradictions = m.contradictions + 1 if agrees_with_the_other(joints, m, v, tau) else 0
+    m.contradictions = m.contradictions + 1 if matches_other_choice(joints, m, v, tau) else 0
     if m.contradictions < CONTRADICTIONS:
         return False
     m.gravity_by_robot = 1 - m.gravity_by_robot
     for i in range(v.q.shape[0]):
-        v.supply[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
-        v.extra[i] = v.published[i] = 0.0
+        v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
+        v.tau_residual[i] = v.published[i] = 0.0
     return True
 
 
-def agrees_with_the_other(joints, m, v, tau):
+def matches_other_choice(joints: ndarray, m: record, v: Vectors, tau: ndarray) -> bool:
     """
-    Whether the newest measured efforts are, all in all, those of the other choice.
+    Return whether the newest measured efforts are, over all joints, those of the other choice.
 
-    Nothing is told by commands that do not hold the arm, as those of a motion.
+    Efforts are compared as fractions of the effort limits. Commands that do not hold the arm, as
+    those of a motion, are inconclusive.
     """
-    away = off = felt = 0.0
+    away = off = sensed = 0.0
     for i in range(v.q.shape[0]):
         if isnan(v.measured[i]):
             continue
         limit = joints[i].effort_limit
-        holding, on_top = (0.0, 0.0) if m.gravity_by_robot == 1 else (v.felt[i], v.felt[i])
+        holding, on_top = ((0.0, 0.0) if m.gravity_by_robot == 1
+                           else (v.tau_offset[i], v.tau_offset[i]))
         away += ((tau[i] - holding) / limit) ** 2
         off += ((v.measured[i] - tau[i] - on_top) / limit) ** 2
-        felt += (v.felt[i] / limit) ** 2
-    return away < HOLDING * HOLDING * felt and off < NEAR * NEAR * felt
+        sensed += (v.tau_offset[i] / limit) ** 2
+    return away < HOLDING * HOLDING * sensed and off < NEAR * NEAR * sensed

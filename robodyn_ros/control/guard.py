@@ -1,25 +1,40 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The guard: may the arm be driven, and what happens when it may not.
+Guard of the controller: state machine, fault conditions and arming checks.
 
     INACTIVE ──arm──► RISING ──► RUNNING ──stop──► STOPPING ──► INACTIVE
                          └────────── any fault ───────┴──► FAULT (latched) ──arm──► RISING
 
-Arming is asked for, never automatic: while it is, the guard counts fresh samples that give no
-cause for objection and lets the arm rise after enough of them. A fault is left by arming alone.
-How much of an effort the arm is given is decided in :mod:`.limits`. Everything here is plain
-arithmetic on the records of :mod:`.dtypes`; time comes in as a number.
+INACTIVE publishes nothing. RISING ramps to gravity compensation, RUNNING applies the control law,
+STOPPING damps the motion until the arm is at rest, and FAULT applies the efforts of
+:mod:`.phase_efforts` for a bounded time. A fault is latched: only a new arming request leaves it,
+and no request is ever made automatically.
+
+Arming succeeds after ``arming_samples`` consecutive fresh samples for which
+:func:`arming_refusal` finds nothing. While the arm is driven, three functions are evaluated in
+each cycle, the first of which applies to FAULT as well: :func:`state_fault` (no usable joint
+state), :func:`running_fault` (conditions of the loop and of the settings) and
+:func:`.motion_checks.motion_fault`. The joint limits are enforced by :mod:`.limits`.
+
+All functions are plain arithmetic on the records of :mod:`.dtypes`. Their common parameters are
+``cycle_input`` (record ``CYCLE_INPUT``), ``joints`` ((nv,) ``JOINT``), ``s`` (record
+``SETTINGS``), ``m`` (record ``CONTROLLER_STATE``, modified in place), ``v`` (``Vectors``, modified
+in place), ``state`` ((nv,) ``STATE``) and ``now``, the time of the cycle [s] on the clock of the
+states.
+Conditions are returned as (reason code, joint index), with joint -1 where no joint is concerned.
 """
 
 from math import inf, isfinite, isnan
 
-from .dtypes import ARM, DISARM, NO_REQUEST, STOP, VELOCITY_OR_FAULT
+from numpy import ndarray, record
+
+from .dtypes import ARM, DISARM, NO_REQUEST, STALL_SILENCE, STOP, VELOCITY_OR_FAULT, Vectors
 
 PHASES = ('INACTIVE', 'RISING', 'RUNNING', 'STOPPING', 'FAULT')
 INACTIVE, RISING, RUNNING, STOPPING, FAULT = range(len(PHASES))
 
-# Reason codes of faults, and of objections to arming, with the sentences that go with them.
+# Reason codes of faults and of refusals to arm, with the sentences that explain them.
 REASONS = {
     'NO_REASON': 'none',
     'NO_STATE': 'no state yet',
@@ -57,46 +72,51 @@ CODES = tuple(REASONS)
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
  GRAVITY_CONTRADICTED) = range(len(CODES))
 
-# Velocity limits, and growth since the fault: efforts of a fault that make an arm faster than this
-# do not slow it. Where a joint was seen to move against its effort, less speed is enough.
-RUNAWAY, RUNAWAY_GROWTH = 1.15, 1.1
-WRONG_RUNAWAY, WRONG_GROWTH = 0.5, 1.5
-REST = 0.1          # velocity limits: faster is no rest, however slow the joint
-FORGIVEN = 0.1      # periods that each cycle in time makes up for: more than 10 % missed add up
+# A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
+REST = 0.1
+# Missed periods that are forgiven each cycle: a lasting 10 % is tolerated, a burst adds up
+FORGIVEN = 0.1
 
 
-def enter(m, phase, now):
-    """Change the phase and note when."""
+def enter(m: record, phase: int, now: float) -> None:
+    """Change to a phase at time ``now`` [s]."""
     m.phase, m.since = phase, now
 
 
-def fault(m, v, s, reason, joint, now):
+def fault(m: record, v: Vectors, s: record, reason: int, joint: int, now: float) -> None:
     """
-    Latch a fault; the first reason stays.
+    Latch a fault and decide which fault efforts apply.
 
-    Without a state to trust only an arm at rest is held.
+    The first reason is kept when a second fault interrupts the stop of the first one. Without a
+    valid state (stale, from two publishers, or inconsistent) the efforts are those of the last
+    valid pose, and only if the arm was at rest there; otherwise they are zero at once. They are
+    also zero at once after CLOCK_STOPPED, because a ramp needs time that passes.
     """
     m.following = 0
-    if m.reason == NO_REASON:           # else of a fault that came while another was stopped
+    if m.reason == NO_REASON:
         m.reason, m.joint = reason, joint
     m.faults += 1
     for i in range(v.q.shape[0]):
-        if not isfinite(v.extra[i]):    # what follows begins with what the arm was given last
-            v.extra[i] = v.published[i]
-    m.blind = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
-                    or reason == STATE_INCONSISTENT) else 0
+        if not isfinite(v.tau_residual[i]):     # continue from the last published effort
+            v.tau_residual[i] = v.published[i]
+    m.without_state = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
+                            or reason == STATE_INCONSISTENT) else 0
     m.fault_speed = 0.0
     for i in range(v.q.shape[0]):
         m.fault_speed = max(m.fault_speed, abs(v.qd[i]) / v.speed_limit[i])
     enter(m, FAULT, now)
-    if reason == CLOCK_STOPPED:         # no fault efforts, which would need time that passes
-        m.blind, m.since = 1, -inf
-    if m.blind == 1 and not at_rest(v, s.rest_velocity):
+    if reason == CLOCK_STOPPED:
+        m.without_state, m.since = 1, -inf
+    if m.without_state == 1 and not at_rest(v, s.rest_velocity):
         m.since = -inf
 
 
-def at_rest(v, threshold):
-    """Whether every joint was slower than the threshold, and its position does not contradict."""
+def at_rest(v: Vectors, threshold: float) -> bool:
+    """
+    Return whether every joint is at rest, and its position does not contradict its velocity.
+
+    :param threshold: velocity [rad/s | m/s]; at most REST velocity limits of each joint.
+    """
     for i in range(v.q.shape[0]):
         slow = min(threshold, REST * v.speed_limit[i])
         if not (abs(v.qd[i]) < slow and v.contradiction[i] <= 1.0):
@@ -104,8 +124,12 @@ def at_rest(v, threshold):
     return True
 
 
-def distrust(state, now, timeout):
-    """Why the state must not be used, and the joint concerned: (reason, joint)."""
+def state_fault(state: ndarray, now: float, timeout: float) -> tuple[int, int]:
+    """
+    Return why the joint states must not be used: NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS.
+
+    :param timeout: age above which a state is stale [s].
+    """
     for i in range(state.shape[0]):
         if not now - state[i].received <= timeout:      # NaN: never came
             return NO_STATE if isnan(state[i].received) else STALE_STATE, i
@@ -114,50 +138,62 @@ def distrust(state, now, timeout):
     return NO_REASON, -1
 
 
-def stalled(outside, s, elapsed):
+def loop_stalled(cycle_input: record, s: record, elapsed: float) -> bool:
     """
-    Whether the loop stood still for longer than a state may be old.
+    Return whether the control loop stalled for longer than ``state_timeout`` before this cycle.
 
-    In a simulation, whose time stops and jumps, the loop itself says for how long; otherwise the
-    time ``elapsed`` [s] since the last cycle says so too, unless no state came in it either.
+    The loop reports its stalls in ``cycle_input.stalled``. On the steady clock the time since the
+    last cycle counts as well; simulated time may stop and jump without any stall.
+
+    :param elapsed: time since the last cycle [s], 0 if no state came in it either.
     """
-    gap = outside.stalled
-    if outside.simulated_time == 0:
+    gap = cycle_input.stalled
+    if cycle_input.simulated_time == 0:
         gap = max(gap, elapsed)
     return gap > s.state_timeout
 
 
-def fall_silent(m, s):
+def end_fault_efforts(m: record, s: record) -> None:
     """
-    End the efforts of a latched fault at once: a drive with a timeout has long engaged its brakes.
+    End the efforts of a latched fault at once, after a stall.
 
-    A zero might release them again; it is sent only where ``stall_action`` says so, for drives
-    that keep the last effort for ever.
+    A drive with a command timeout has engaged its brakes by then, and a command might release
+    them: with ``stall_action`` *silence* nothing is published any more, with *zero* a single zero
+    is, for drives that keep the last effort.
     """
     m.since = -inf
-    if s.zero_after_stall == 0:
+    if s.stall_action == STALL_SILENCE:
         m.publishing = 0
 
 
-def cause(outside, s, m, unmeasured):
-    """What ends a motion although the state is sound: (reason, joint)."""
+def running_fault(cycle_input: record, s: record, m: record, unmeasured: int) -> tuple[int, int]:
+    """
+    Return the fault of an arm that is driven with a valid state, for reasons besides its motion.
+
+    :param unmeasured: index of a joint without a measured velocity, -1 for none.
+    """
     if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_FAULT:
         return NO_VELOCITY, unmeasured
     if m.missed > s.missed_limit:
         return PERIODS_MISSED, -1
-    if outside.clock_stopped > s.state_timeout:
+    if cycle_input.clock_stopped > s.state_timeout:
         return CLOCK_STOPPED, -1
-    if outside.stop_reason != NO_REASON:
-        return outside.stop_reason, -1
-    if outside.command_publishers > 1:
+    if cycle_input.stop_reason != NO_REASON:
+        return cycle_input.stop_reason, -1
+    if cycle_input.command_publishers > 1:
         return OTHER_COMMANDS, -1
-    if m.strain > s.strain_limit:
-        return EFFORT_LIMITED, m.strained
+    if m.saturation_time > s.saturation_timeout:
+        return EFFORT_LIMITED, m.saturated_joint
     return NO_REASON, -1
 
 
-def cause_in_stop(reason, joint):
-    """Keep what ends the stop of an arm that was in FAULT: only what makes stopping dangerous."""
+def stopping_fault(reason: int, joint: int) -> tuple[int, int]:
+    """
+    Return the fault of an arm that is stopped out of FAULT, NO_REASON where stopping may go on.
+
+    Such an arm is braked although something is wrong already. Only reasons that make braking
+    itself dangerous end it: an invalid state, excessive velocity, or a loop without time.
+    """
     if (reason == NO_STATE or reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
             or reason == STATE_INCONSISTENT or reason == VELOCITY_ABOVE_LIMIT
             or reason == CLOCK_STOPPED or reason == LOOP_STALLED or reason == EFFORT_NOT_FINITE):
@@ -165,18 +201,26 @@ def cause_in_stop(reason, joint):
     return NO_REASON, -1
 
 
-def count_missed(m, missed):
-    """Add the periods missed before this cycle; a steady few are forgiven, a burst is not."""
+def count_missed(m: record, missed: int) -> None:
+    """Add the periods missed before this cycle to a sum from which FORGIVEN is subtracted."""
     m.missed = max(0.0, m.missed + missed - FORGIVEN)
 
 
-def objection(outside, joints, s, m, v, unmeasured):
-    """Why the arm must not be armed now, and the joint concerned: (reason, joint)."""
-    if outside.stop_reason != NO_REASON:
-        return outside.stop_reason, -1
-    if outside.listeners == 0:
+def arming_refusal(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors,
+                   unmeasured: int) -> tuple[int, int]:
+    """
+    Return why the arm must not be armed in its present state, NO_REASON where it may.
+
+    Every joint must be slower than ``arming_velocity``, inside its position limits and able to
+    carry g(q); a measured effort must agree with g(q) within ``arming_effort`` effort limits.
+
+    :param unmeasured: index of a joint without a measured velocity, -1 for none.
+    """
+    if cycle_input.stop_reason != NO_REASON:
+        return cycle_input.stop_reason, -1
+    if cycle_input.listeners == 0:
         return NOBODY_LISTENS, -1
-    if outside.command_publishers > 1:
+    if cycle_input.command_publishers > 1:
         return OTHER_COMMANDS, -1
     if m.gravity_by_robot != s.robot_compensates_gravity:
         return GRAVITY_CONTRADICTED, -1
@@ -196,32 +240,44 @@ def objection(outside, joints, s, m, v, unmeasured):
     return NO_REASON, -1
 
 
-def take_request(outside, m, now):
-    """Act on what was asked since the last cycle; what makes no sense in this phase is dropped."""
-    m.request = request = outside.request
+def take_request(cycle_input: record, m: record, now: float) -> None:
+    """
+    Take the request made since the last cycle; one that does not apply to the phase is dropped.
+
+    A stop also ends a FAULT whose efforts are still applied with a valid state, except
+    WRONG_DIRECTION, where no effort can be trusted to brake.
+    """
+    m.request = request = cycle_input.request
     if request == NO_REQUEST:
         return
     if request == ARM and (m.phase == INACTIVE or m.phase == FAULT):
-        m.arming, m.good_samples, m.objection, m.objection_joint = 1, 0, NO_STATE, -1
+        m.arming, m.good_samples = 1, 0
+        m.arming_refusal, m.arming_refusal_joint = NO_STATE, -1
     elif request == DISARM:
         m.arming = 0
     elif request == STOP:
         m.arming = 0
         if (m.phase == RISING or m.phase == RUNNING
-                or (m.phase == FAULT and m.blind == 0 and m.publishing == 1
-                    and m.reason != WRONG_DIRECTION)):      # which no effort can stop
+                or (m.phase == FAULT and m.without_state == 0 and m.publishing == 1
+                    and m.reason != WRONG_DIRECTION)):
             enter(m, STOPPING, now)
-    outside.request = NO_REQUEST        # last: who asked sees it done or still to be done
+    cycle_input.request = NO_REQUEST    # last, so that its writer sees it waiting or done
 
 
-def arm(joints, m, s, v, reason, joint, fresh, now, tau):
+def arm(joints: ndarray, m: record, s: record, v: Vectors, reason: int, joint: int, fresh: int,
+        now: float, tau: ndarray) -> None:
     """
-    Count good samples while arming is asked for; enough of them, and the arm rises.
+    Count good samples while arming is requested, and enter RISING after enough of them.
 
-    It rises from the measured efforts, or from ``tau`` (nv,), the last message, where there are
-    none, the robot adds its own, or the message is still in force.
+    The efforts rise from the measured ones. They rise from the last message instead where no
+    efforts are measured, where the robot adds its own gravity compensation, and where the last
+    message is still in force.
+
+    :param reason, joint: result of :func:`arming_refusal`.
+    :param fresh: 1 if a sample has come since the last cycle.
+    :param tau: (nv,) efforts of the last message [N·m | N].
     """
-    m.objection, m.objection_joint = reason, joint
+    m.arming_refusal, m.arming_refusal_joint = reason, joint
     if reason != NO_REASON:
         m.good_samples = 0
         return
@@ -232,90 +288,8 @@ def arm(joints, m, s, v, reason, joint, fresh, now, tau):
         limit, begin = joints[i].effort_limit, v.measured[i]
         if isnan(begin) or m.gravity_by_robot == 1 or m.publishing == 1:
             begin = tau[i]
-        v.rise[i] = min(max(begin, -limit), limit)
-        v.extra[i] = v.published[i] = v.rise[i] - v.supply[i]
-    m.arming, m.reason, m.joint, m.blind, m.following = 0, NO_REASON, -1, 0, 0
-    m.missed = m.strain = 0.0
+        v.tau_rising[i] = min(max(begin, -limit), limit)
+        v.tau_residual[i] = v.published[i] = v.tau_rising[i] - v.tau_gravity[i]
+    m.arming, m.reason, m.joint, m.without_state, m.following = 0, NO_REASON, -1, 0, 0
+    m.missed = m.saturation_time = 0.0
     enter(m, RISING, now)
-
-
-def rising(joints, s, v, dt, tau):
-    """Gravity from the last known effort to g(q) at the effort rate, damped; True when there."""
-    done = True
-    for i in range(v.q.shape[0]):
-        step, gap = joints[i].effort_rate * dt, v.supply[i] - v.rise[i]
-        if abs(gap) > step:
-            done = False
-            gap = step if gap > 0.0 else -step
-        v.rise[i] += gap
-        tau[i] = v.rise[i] - s.damping_rate * v.momentum[i]
-    return done
-
-
-def damped_gravity(s, v, tau):
-    """
-    τ = g(q) - λ M(q) q̇: what holds an arm that must come to rest.
-
-    Every motion dies away at the rate λ, whichever joints take part in it; with a number a joint
-    instead of M(q), those that move little mass would shake, or the others go on.
-    """
-    for i in range(v.q.shape[0]):
-        tau[i] = v.supply[i] - s.damping_rate * v.momentum[i]
-
-
-def fault_efforts(s, v, m, trusted, now, dt, tau):
-    """
-    Efforts of a latched fault; False once they are over, with zeros as the last message.
-
-    Damped gravity for a bounded time, then a ramp to zero. Without a state to trust the pose is
-    the last valid one: gravity alone, and only if the arm was at rest then. An arm that has gone
-    limp never gets its efforts back without arming, whatever becomes of the settings or the time.
-    """
-    if m.publishing == 0:
-        m.since = -inf
-    elif not trusted and m.blind == 0:
-        m.blind = 1
-        if s.fault_keeps_holding == 1:
-            m.since = now
-        if not at_rest(v, s.rest_velocity):
-            m.since = -inf
-    if m.blind == 0 and held(s, m, now) == 1.0 and grows_worse(v, m):
-        m.blind, m.since = 1, -inf
-    damped_gravity(s, v, tau)
-    if m.publishing == 1 and m.blind == 0 and s.fault_keeps_holding == 1:
-        m.since = now                   # from where a ramp begins, should it be asked for
-        return True
-    keep, kept = ramp(s, now - m.since), ramp(s, now - dt - m.since)
-    for i in range(tau.shape[0]):
-        effort = v.supply[i] if m.blind == 1 else tau[i]
-        tau[i] = keep * effort if keep > 0.0 else 0.0
-        if 0.0 < keep < kept:           # the ramp itself is not slowed by the effort rate
-            v.extra[i] = keep / kept * (v.supply[i] + v.extra[i]) - v.supply[i]
-            v.published[i] = keep / kept * (v.supply[i] + v.published[i]) - v.supply[i]
-    return keep > 0.0
-
-
-def grows_worse(v, m):
-    """
-    Whether the efforts of a fault make the arm faster: they act as no model says.
-
-    While they ramp down, gravity may do so.
-    """
-    for i in range(v.q.shape[0]):
-        speed = abs(v.qd[i]) / v.speed_limit[i]
-        if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
-            return True
-        if (m.reason == WRONG_DIRECTION and speed > WRONG_RUNAWAY
-                and speed > WRONG_GROWTH * m.fault_speed):
-            return True
-    return False
-
-
-def held(s, m, now):
-    """Share of the efforts of a latched fault that is left, while the state is fresh."""
-    return 1.0 if s.fault_keeps_holding == 1 else ramp(s, now - m.since)
-
-
-def ramp(s, since):
-    """Share of the efforts that is left so long after a fault [s]."""
-    return min(1.0, max(0.0, 1.0 - (since - s.fault_hold_time) / s.fault_ramp_time))

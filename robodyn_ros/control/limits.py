@@ -1,73 +1,90 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The limits: how much of the effort that the law asks for the arm is given.
+Effort, velocity and position limits: how much of the requested effort the arm is given.
 
-Gravity is kept and the rest is cut, joint by joint: one saturated wrist must not soften or undamp
-the other joints.
+The gravity term is kept and the rest is reduced, joint by joint: a saturated wrist must neither
+soften nor undamp the other joints. Parameters are named as in :mod:`.guard`; ``dt`` is the
+duration of the cycle [s], ``tau`` (nv,) [N·m | N] the efforts, modified in place. ``solve`` and
+``forward_dynamics`` are those of :mod:`robodyn_ros.dynamics.entry_points`, with their parameters
+``robot`` and ``work``.
 """
 
+from collections.abc import Callable
 from math import exp, isfinite
 
-# Of the velocity limit, where cutting begins: late efforts of other joints take some room beyond.
+from numpy import ndarray, record
+
+from ..dynamics.model_data import Robot, Workspace
+from .dtypes import Vectors
+
+# Fraction of the velocity limit above which joints are braked: late efforts of other joints take
+# some of the room beyond.
 SHARE = 0.97
-# Of the velocity limit, at most, outside the position limits: back in, but slowly.
+# Fraction of the velocity limit with which a joint outside its position limits may return.
 RETURN_VELOCITY = 0.1
+# Gauss-Seidel sweeps over the joints in each cycle
 SWEEPS = 8
-EXCESSIVE = 5.0     # effort limits; stiff laws that catch up with a fast reference ask for 4
-SLOWING_TIME = 0.2  # s, time constant with which velocity limits fall
-# Times `effort_rate_limit`: how fast efforts may change to keep a joint inside its limits. The law
-# alone keeps to the limit itself. In test/control/test_limits.py joints come to 1.28 times their
-# velocity limit with 2, to 1.08 with 3, to 1.04 with 4 and to 1.00 with 5.
+# Effort limits that a law may request beyond the limits before saturation counts faster: stiff
+# laws that catch up with a fast reference request 4.
+EXCESSIVE = 5.0
+SLOWING_TIME = 0.2  # s, time constant with which velocity limits are lowered
+# Multiple of `effort_rate_limit` with which efforts may change to keep a joint inside its limits;
+# the law alone keeps to the limit itself. In test/control/test_limits.py joints reach 1.28 times
+# their velocity limit with 2, 1.08 with 3, 1.04 with 4 and 1.00 with 5.
 BRAKING_RATE = 5.0
-# How fast the estimate of the disturbance follows [1/s], and how much of it counts: more than all,
-# for what grows is more by the time at which the efforts act.
+# Bandwidth of the disturbance estimate [1/s], and its weight in the limits: more than 1, because
+# a growing disturbance is larger by the time at which the efforts act.
 OBSERVER_RATE, CAUTION = 100.0, 1.5
-MOST_OF_A_SAMPLE = 0.3      # share in the estimate that one sample has in a slow loop
-# `limit_rate` is at most this share of one over the delay, `approach_rate` at most this share of
-# `limit_rate`. With more, what corrects an error overshoots before it is seen to act.
+MOST_OF_A_SAMPLE = 0.3      # weight of one sample in the estimate, at most, in a slow loop
+# `limit_rate` is at most this share of the inverse delay, `approach_rate` at most this share of
+# `limit_rate`. Above, a correction would overshoot before its effect is seen.
 DELAY_SHARE, APPROACH_SHARE = 0.8, 0.2
 NEGLIGIBLE = 1e-6   # rad/s² | m/s²
 
 
-def limit(joints, v, m, dt, tau):
+def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarray) -> None:
     """
-    Limit the rate of change of what comes on top of gravity, then the whole to its limit.
+    Limit the rate of change of the effort beyond gravity, then the sum to ``effort_limit``.
 
-    ``m.strain`` counts the time in which something is cut [s], and faster where the effort is cut
-    by more than EXCESSIVE effort limits: an unstable law asks for ever more.
+    ``m.saturation_time`` integrates the time in which either limit acts, and faster than time
+    where the request exceeds the limits by more than EXCESSIVE effort limits, as that of an
+    unstable law does.
     """
     saturated, rate_limited, excess = -1, -1, 0.0
     for i in range(tau.shape[0]):
         j, g = joints[i], v.gravity[i]
-        step, extra = j.effort_rate * dt, tau[i] - v.supply[i]
-        if abs(extra - v.extra[i]) > step:
-            extra = v.extra[i] + (step if extra > v.extra[i] else -step)
+        step, residual = j.effort_rate_limit * dt, tau[i] - v.tau_gravity[i]
+        if abs(residual - v.tau_residual[i]) > step:
+            residual = v.tau_residual[i] + (step if residual > v.tau_residual[i] else -step)
             rate_limited = i
-        if abs(g + extra) > j.effort_limit:
-            extra = (j.effort_limit if g + extra > 0.0 else -j.effort_limit) - g
+        if abs(g + residual) > j.effort_limit:
+            residual = (j.effort_limit if g + residual > 0.0 else -j.effort_limit) - g
             saturated = i
-        excess = max(excess, abs(tau[i] - v.supply[i] - extra) / j.effort_limit)
-        tau[i] = v.supply[i] + extra
+        excess = max(excess, abs(tau[i] - v.tau_gravity[i] - residual) / j.effort_limit)
+        tau[i] = v.tau_gravity[i] + residual
     m.saturated += saturated >= 0
     m.rate_limited += rate_limited >= 0
     if saturated >= 0 or rate_limited >= 0:
-        m.strain += dt * max(1.0, (excess / EXCESSIVE)**2)
-        m.strained = max(saturated, rate_limited)
+        m.saturation_time += dt * max(1.0, (excess / EXCESSIVE)**2)
+        m.saturated_joint = max(saturated, rate_limited)
     else:
-        m.strain = max(0.0, m.strain - dt)
+        m.saturation_time = max(0.0, m.saturation_time - dt)
 
 
-def predict(s, joints, m, v):
+def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:
     """
-    Predict where the joints are when the efforts of now act, and how far the model is wrong.
+    Predict position and velocity at the time when the efforts of this cycle act.
 
-    Efforts act :func:`effective_delay` after the state they were computed from. What those under
-    way will change of the velocity is kept as a first-order lag of that time, with no queue: a
-    Smith predictor (Åström, Wittenmark, Computer-Controlled Systems (1997), section 8.4). What
-    else changes from sample to sample is a disturbance, an acceleration [rad/s² | m/s²]: a
-    payload that nobody told of, friction, a hand. It is low-pass filtered as the residual of De
-    Luca and Mattone (ICRA 2003), and no larger than what :func:`room` deals with.
+    Efforts act :func:`effective_delay` after the state they were computed from. The change of
+    velocity by efforts that have not acted yet is modelled as a first-order lag with this time,
+    without a queue: a Smith predictor (Åström and Wittenmark, Computer-Controlled Systems, 1997,
+    section 8.4). The change of velocity that remains unexplained from sample to sample is a
+    disturbance, as an acceleration [rad/s² | m/s²]: unmodelled payload, friction or contact. It is
+    low-pass filtered like the residual of De Luca and Mattone (ICRA 2003), and bounded by what
+    :func:`acceleration_bounds` can counteract, so that one false sample has little effect.
+
+    Writes ``v.predicted_q``, ``v.predicted_qd`` and ``v.disturbance``.
     """
     for i in range(v.q.shape[0]):
         delay = effective_delay(s, v, i)
@@ -82,7 +99,7 @@ def predict(s, joints, m, v):
             v.pending_qd[i] -= acted
             most = s.limit_rate * joints[i].velocity_limit
             unexplained = (v.qd[i] - v.sample_qd[i] - acted) / elapsed
-            unexplained = min(max(unexplained, -most), most)        # one false sample is little
+            unexplained = min(max(unexplained, -most), most)
             share = min(MOST_OF_A_SAMPLE, 1.0 - exp(-OBSERVER_RATE * elapsed))
             v.disturbance[i] += share * (unexplained - v.disturbance[i])
         v.sample_time[i], v.sample_qd[i] = v.accepted[i], v.qd[i]
@@ -90,62 +107,84 @@ def predict(s, joints, m, v):
         v.predicted_q[i] = v.q[i] + 0.5 * delay * (v.qd[i] + v.predicted_qd[i])
 
 
-def effective_delay(s, v, i):
-    """Return ``loop_delay``, or how late and rare states of a joint are, if that is more [s]."""
+def effective_delay(s: record, v: Vectors, i: int) -> float:
+    """Return the delay of joint i [s]: ``loop_delay``, or that of its states, if it is longer."""
     return max(s.loop_delay, v.late[i] + max(0.0, v.interval[i] - s.period))
 
 
-def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, share):
+def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[..., None],
+                         robot: Robot, work: Workspace, joints: ndarray, s: record, v: Vectors,
+                         m: record, dt: float, tau: ndarray, share: float) -> None:
     """
-    Cut what would carry a joint over its velocity limit, or over its position limit.
+    Change the efforts that would carry a joint beyond its velocity or position limit.
 
-    A joint may accelerate as :func:`room` says. Where the model says that the efforts bring more,
-    the joint's own is changed by as much as it takes, then, if its limit leaves too little, those
-    of the joints that drag it along are lowered toward gravity. All joints move each other, so
-    this goes round: projected Gauss-Seidel on the accelerations, as physics engines do it for
-    contacts (Featherstone 2008, section 11.7). Only this ``share`` of what it comes to is done,
-    within BRAKING_RATE.
+    The acceleration that the model predicts for the efforts must stay within
+    :func:`acceleration_bounds` for every joint. Where it does not, the effort of the joint is
+    changed by the difference. If the effort limit does not allow that, the efforts of the joints
+    that accelerate it are lowered toward gravity. Because all joints are coupled, this is
+    iterated: projected Gauss-Seidel on the accelerations, as used for contacts (Featherstone,
+    Rigid Body Dynamics Algorithms, 2008, section 11.7).
+
+    :param share: in [0, 1], of the correction that is applied, within BRAKING_RATE times the
+        effort rate limit; below 1 while fault efforts ramp down.
     """
     n, touched = tau.shape[0], 0
     for i in range(n):
         v.push[i] = 0.0
-        v.wanted[i] = tau[i] + v.gravity[i] - v.supply[i]
-    forward_dynamics(robot, v.predicted_q, v.predicted_qd, v.wanted, work, v.acceleration)
+        v.tau_law[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
+    forward_dynamics(robot, v.predicted_q, v.predicted_qd, v.tau_law, work, v.acceleration)
     for _ in range(SWEEPS):
         for i in range(n):
-            rate, approach_rate = rates(s, effective_delay(s, v, i))
-            least, most = room(joints[i], rate, approach_rate, v.speed_limit[i], v.predicted_q[i],
-                               v.predicted_qd[i])
+            rate, approach_rate = limit_rates(s, effective_delay(s, v, i))
+            least, most = acceleration_bounds(joints[i], rate, approach_rate, v.speed_limit[i],
+                                              v.predicted_q[i], v.predicted_qd[i])
             outward = CAUTION * v.disturbance[i]
             least, most = (min(most, least - min(outward, 0.0)),
                            max(least, most - max(outward, 0.0)))
             if least <= v.acceleration[i] <= most and v.push[i] == 0.0:
                 continue
             touched = 1
-            for k in range(n):
-                v.response[k] = 0.0
-            v.response[i] = 1.0
-            solve(robot, work, v.response)          # column i of the inverse of M(q)
+            bound_acceleration(solve, robot, work, joints[i].effort_limit, v, i, least, most)
+    m.joint_limited += touched
+    apply_correction(solve, robot, work, joints, v, dt, tau, share)
 
-            limit, free = joints[i].effort_limit, v.acceleration[i] - v.response[i] * v.push[i]
-            push = (min(max(free, least), most) - free) / v.response[i]
-            push = min(max(push, -limit - v.wanted[i]), limit - v.wanted[i])
-            for k in range(n):
-                v.acceleration[k] += v.response[k] * (push - v.push[i])
-            v.push[i] = push
 
-            excess = v.acceleration[i] - min(max(v.acceleration[i], least), most)
-            if abs(excess) > NEGLIGIBLE:
-                lower_others(solve, robot, work, v, i, excess)
-    m.kept_inside += touched
-    cut = 0
+def bound_acceleration(solve: Callable[..., None], robot: Robot, work: Workspace, limit: float,
+                       v: Vectors, i: int, least: float, most: float) -> None:
+    """
+    Change ``v.push[i]`` such that the acceleration of joint i is within its bounds.
+
+    :param limit: effort limit of the joint [N·m | N].
+    :param least, most: bounds of its acceleration [rad/s² | m/s²].
+    """
+    for k in range(v.q.shape[0]):
+        v.response[k] = 0.0
+    v.response[i] = 1.0
+    solve(robot, work, v.response)          # column i of the inverse of M(q)
+
+    free = v.acceleration[i] - v.response[i] * v.push[i]
+    push = (min(max(free, least), most) - free) / v.response[i]
+    push = min(max(push, -limit - v.tau_law[i]), limit - v.tau_law[i])
+    for k in range(v.q.shape[0]):
+        v.acceleration[k] += v.response[k] * (push - v.push[i])
+    v.push[i] = push
+
+    excess = v.acceleration[i] - min(max(v.acceleration[i], least), most)
+    if abs(excess) > NEGLIGIBLE:
+        reduce_coupled_efforts(solve, robot, work, v, i, excess)
+
+
+def apply_correction(solve: Callable[..., None], robot: Robot, work: Workspace, joints: ndarray,
+                     v: Vectors, dt: float, tau: ndarray, share: float) -> None:
+    """Add the correction to ``tau`` within its rate limit, and its effect to the prediction."""
+    n, cut = tau.shape[0], 0
     for i in range(n):
-        step, law = BRAKING_RATE * joints[i].effort_rate * dt, tau[i] - v.supply[i]
-        kept = v.wanted[i] + v.push[i] - v.gravity[i]
-        extra = law + share * (kept - law)
-        extra = min(max(extra, v.published[i] - step), v.published[i] + step)
-        tau[i] = v.supply[i] + extra
-        v.cut[i] = extra - kept
+        step, law = BRAKING_RATE * joints[i].effort_rate_limit * dt, tau[i] - v.tau_gravity[i]
+        kept = v.tau_law[i] + v.push[i] - v.gravity[i]
+        residual = law + share * (kept - law)
+        residual = min(max(residual, v.published[i] - step), v.published[i] + step)
+        tau[i] = v.tau_gravity[i] + residual
+        v.cut[i] = residual - kept
         cut |= v.cut[i] != 0.0
     if cut:
         solve(robot, work, v.cut)
@@ -153,27 +192,34 @@ def keep_inside(forward_dynamics, solve, robot, work, joints, s, v, m, dt, tau, 
         v.pending_qd[i] += dt * (v.acceleration[i] + v.cut[i])
 
 
-def slow_down(joints, v, dt):
-    """Let the velocity limits in force follow those that were set: a faster arm takes its time."""
+def lower_velocity_limits(joints: ndarray, v: Vectors, dt: float) -> None:
+    """Let velocity limits in force follow those that are set: at once up, gradually down."""
     for i in range(v.q.shape[0]):
         v.speed_limit[i] = max(joints[i].velocity_limit,
                                v.speed_limit[i] * exp(-dt / SLOWING_TIME))
 
 
-def rates(s, delay):
+def limit_rates(s: record, delay: float) -> tuple[float, float]:
     """Return ``limit_rate`` and ``approach_rate`` [1/s] for an effective delay [s]."""
     rate = min(s.limit_rate, DELAY_SHARE / max(delay, s.period))
     return rate, min(s.approach_rate, APPROACH_SHARE * rate)
 
 
-def room(j, rate, approach_rate, speed_limit, q, qd):
+def acceleration_bounds(j: record, rate: float, approach_rate: float, speed_limit: float,
+                        q: float, qd: float) -> tuple[float, float]:
     """
-    Accelerations that keep a joint inside: (least, most), ``rate`` times what is left to v.
+    Return the least and the greatest acceleration of a joint that keep it inside its limits.
 
-    v = min(0.97 q̇_max, ``approach_rate`` (q_max - q)) is the greatest velocity: far from limits
-    there is room for any sensible acceleration, a joint that is too fast is damped, and the
-    position limit is a spring-damper toward the inside that begins before it. From outside a joint
-    comes back no faster than RETURN_VELOCITY q̇_max, whoever drives it.
+    They are ``rate`` (v - q̇), where v = min(SHARE q̇_max, ``approach_rate`` (q_max - q)) is the
+    greatest permitted velocity, and correspondingly for the least. Far from the limits they allow
+    any reasonable motion; a joint that is too fast is damped, and near a position limit they act
+    as a spring-damper toward the inside. A joint outside its position limits returns with at most
+    RETURN_VELOCITY q̇_max, whatever drives it.
+
+    :param j: record ``JOINT``.
+    :param rate, approach_rate: [1/s], see :func:`limit_rates`.
+    :param speed_limit: q̇_max [rad/s | m/s].
+    :param q, qd: predicted position [rad | m] and velocity [rad/s | m/s].
     """
     most = SHARE * speed_limit
     slow = RETURN_VELOCITY * speed_limit
@@ -186,37 +232,42 @@ def room(j, rate, approach_rate, speed_limit, q, qd):
     return rate * (lower - qd), rate * (upper - qd)
 
 
-def lower_others(solve, robot, work, v, i, excess):
-    """Lower what joints bring to the excess acceleration of joint i, toward gravity, in shares."""
+def reduce_coupled_efforts(solve: Callable[..., None], robot: Robot, work: Workspace, v: Vectors,
+                           i: int, excess: float) -> None:
+    """
+    Lower the efforts of other joints that accelerate joint i, in proportion, toward gravity.
+
+    :param excess: acceleration of joint i beyond its bounds [rad/s² | m/s²].
+    """
     total = 0.0
     for k in range(v.q.shape[0]):
-        extra = v.wanted[k] - v.gravity[k]
-        brought = v.response[k] * extra
+        residual = v.tau_law[k] - v.gravity[k]
+        brought = v.response[k] * residual
         v.cut[k] = 0.0
         if k != i and brought * excess > 0.0:
             total += brought
-            v.cut[k] = extra
+            v.cut[k] = residual
     if total == 0.0:
         return
     share = min(1.0, excess / total)
     for k in range(v.q.shape[0]):
         v.cut[k] *= share
-        v.wanted[k] -= v.cut[k]
+        v.tau_law[k] -= v.cut[k]
     solve(robot, work, v.cut)
     for k in range(v.q.shape[0]):
         v.acceleration[k] -= v.cut[k]
 
 
-def finite(tau):
-    """Whether every effort is a finite number."""
+def finite(tau: ndarray) -> bool:
+    """Return whether every effort is a finite number."""
     for i in range(tau.shape[0]):
         if not isfinite(tau[i]):
             return False
     return True
 
 
-def clamp(joints, tau):
-    """Cut efforts to their limits, whatever they are made of; False where one is not finite."""
+def clamp(joints: ndarray, tau: ndarray) -> bool:
+    """Clamp efforts to ``effort_limit``; return whether all of them are finite."""
     for i in range(tau.shape[0]):
         if isfinite(tau[i]) and abs(tau[i]) > joints[i].effort_limit:
             tau[i] = joints[i].effort_limit if tau[i] > 0.0 else -joints[i].effort_limit

@@ -1,14 +1,18 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Faults that show in the motion: the arm does not do what its efforts and its reference ask for.
+Motion faults: the arm does not move as its efforts and its reference require.
 
-Each compares what the cycle knows already: reference, efforts, and accelerations that the model
-predicts for them.
+Each check compares quantities that the cycle has computed anyway: reference, efforts, and the
+accelerations that the model predicts for them. Parameters are named as in :mod:`.guard`; ``dt`` is
+the duration of the cycle [s].
 """
 
 from math import exp
 
+from numpy import ndarray, record
+
+from .dtypes import Vectors
 from .guard import (
     EFFORT_OSCILLATES,
     FOLLOWING_ERROR,
@@ -19,29 +23,32 @@ from .guard import (
     REST,
     WRONG_DIRECTION,
 )
+from .trajectory_tracking import Points
 
 BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
-DIRECTION_TIME = 0.1        # s, memory of the changes of velocity
+DIRECTION_TIME = 0.1        # s, time constant of the sums of changes of velocity
 WRONG_EFFORT = 0.25         # effort limits, besides gravity
 WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
 ROUNDING = 1e-9             # effort limits
-SWING = 0.05                # effort limits between two turns of an oscillating effort
-MOST_SWINGS = 4.0           # in a row; SWINGS_FORGIVEN of them are forgiven each second
+SWING = 0.05                # effort limits between two reversals of an oscillating effort
+MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are forgiven each second
 SWINGS_FORGIVEN = 10.0      # 1/s
 
 
-def check(joints, s, m, v, points, now, dt, tau):
+def motion_fault(joints: ndarray, s: record, m: record, v: Vectors, points: Points, now: float,
+                 dt: float, tau: ndarray) -> tuple[int, int]:
     """
-    Return (reason, joint) of what is wrong with the motion of a RUNNING arm.
+    Return (reason, joint) of a motion fault of a RUNNING arm, NO_REASON for none.
 
+    :param points: the reference.
     :param tau: (nv,) the efforts published last [N·m | N].
     """
     power = 0.0
     for i in range(v.q.shape[0]):
         j = joints[i]
-        power += (tau[i] + v.gravity[i] - v.supply[i]) * v.qd[i]
-        if outside(j, v.q[i]):
+        power += (tau[i] + v.gravity[i] - v.tau_gravity[i]) * v.qd[i]
+        if beyond_limits(j, v.q[i]):
             return POSITION_OUTSIDE, i
         if under_way(points, m, now) and abs(v.target[i] - v.q[i]) > j.following_error:
             return FOLLOWING_ERROR, i
@@ -57,56 +64,67 @@ def check(joints, s, m, v, points, now, dt, tau):
     return NO_REASON, -1
 
 
-def begin(m, v):
-    """Know of no motion yet."""
+def begin(m: record, v: Vectors) -> None:
+    """Reset all motion checks, as the arm begins to run."""
     m.power_time = 0.0
     for i in range(v.q.shape[0]):
         v.blocked[i] = v.gained[i] = v.predicted_gain[i] = v.swings[i] = v.limited[i] = 0.0
 
 
-def outside(j, q):
-    """Whether a position is outside its limits by more than the margin."""
+def beyond_limits(j: record, q: float) -> bool:
+    """Return whether a position is outside its limits by more than ``position_margin``."""
     return q > j.position_upper + j.position_margin or q < j.position_lower - j.position_margin
 
 
-def under_way(points, m, now):
-    """Whether a trajectory is being followed, and has not ended."""
+def under_way(points: Points, m: record, now: float) -> bool:
+    """Return whether a trajectory is followed that has not ended."""
     last = points.times.shape[0] - 1
     return m.following == 1 and now < points.header[0].start + points.times[last]
 
 
-def blocked(j, s, v, dt, i):
-    """Whether a joint has been driven for BLOCKED_TIME, and not moved."""
-    driven = abs(v.extra[i]) > s.blocked_effort * j.effort_limit
+def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
+    """
+    Return whether joint i has been driven for BLOCKED_TIME without moving.
+
+    It is driven by more than ``blocked_effort`` effort limits in addition to gravity.
+    """
+    driven = abs(v.tau_residual[i]) > s.blocked_effort * j.effort_limit
     slow = min(s.rest_velocity, REST * v.speed_limit[i])
     v.blocked[i] = v.blocked[i] + dt if driven and abs(v.qd[i]) < slow else 0.0
     return v.blocked[i] > BLOCKED_TIME
 
 
-def wrong_direction(j, v, i):
-    """Whether a joint has lately gained speed opposite to its effort and to the prediction."""
+def wrong_direction(j: record, v: Vectors, i: int) -> bool:
+    """
+    Return whether joint i has recently accelerated against its effort and the prediction.
+
+    Both the measured and the predicted change of velocity within about DIRECTION_TIME exceed
+    WRONG_CHANGE velocity limits, in opposite directions, and the effort has the direction of the
+    prediction.
+    """
     least = WRONG_CHANGE * v.speed_limit[i]
     return (abs(v.gained[i]) > least and abs(v.predicted_gain[i]) > least
             and v.gained[i] * v.predicted_gain[i] < 0.0
-            and abs(v.extra[i]) > WRONG_EFFORT * j.effort_limit
-            and v.extra[i] * v.predicted_gain[i] > 0.0)
+            and abs(v.tau_residual[i]) > WRONG_EFFORT * j.effort_limit
+            and v.tau_residual[i] * v.predicted_gain[i] > 0.0)
 
 
-def note(joints, v, dt):
+def update(joints: ndarray, v: Vectors, dt: float) -> None:
     """
-    Take down what the limits made of the efforts that the law requested, and what they will do.
+    Update the sums of changes of velocity and the count of effort reversals of each joint.
 
-    An effort swings where the law is limited in one direction and then in the other, with SWING
-    of the effort limit between: what an unstable loop does at any frequency.
+    An effort reverses where the law is limited in one direction and then in the other, with more
+    than SWING effort limits between: an unstable loop does so at any frequency. A joint that is
+    braked at its limits makes no sums, because an external force may well be stronger.
     """
     kept = exp(-dt / DIRECTION_TIME)
     for i in range(v.q.shape[0]):
         v.gained[i] *= kept
         v.predicted_gain[i] = kept * v.predicted_gain[i] + v.acceleration[i] * dt
-        if v.push[i] != 0.0:            # braked at its limits: a hand may well be stronger
+        if v.push[i] != 0.0:
             v.gained[i] = v.predicted_gain[i] = 0.0
         v.swings[i] = max(0.0, v.swings[i] - SWINGS_FORGIVEN * dt)
-        given, limit = v.supply[i] + v.extra[i], joints[i].effort_limit
+        given, limit = v.tau_gravity[i] + v.tau_residual[i], joints[i].effort_limit
         cut = v.requested[i] - given
         if abs(cut) <= ROUNDING * limit:
             continue

@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The pace of a caller's own loop, compared with the rate that the gains were judged with."""
+"""Pace of a user's own loop, compared with the rate for which the gains were checked."""
 
 import logging
 from math import inf, nan
 
 ROUNDING = 1e-6         # periods
-SLOW = 1.5              # periods: a step that comes so late is a late one
-SLOW_STEPS = 10         # late steps in a row that are told of
+SLOW = 1.5              # periods after which a step is late
+SLOW_STEPS = 10         # late steps in a row after which a warning is logged
 SHARE = 0.1             # of a new interval in the mean
 LONGEST = 10.0          # s; a longer interval is a pause
 
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class Pace:
-    """How often steps come. Times are those that :meth:`missed` is given [s]."""
+    """Intervals between the steps of a loop; times are the arguments of :meth:`missed` [s]."""
 
     def __init__(self):
         self.begin()
@@ -30,8 +30,8 @@ class Pace:
         """
         Return how many periods have passed without a step before this one.
 
-        What is left over is kept: a step every 1.25 periods misses one of four. Time that stands
-        still, jumps back or passes the ``timeout`` [s], which is a stall, counts nothing.
+        Fractions add up: a step every 1.25 periods misses one period in four. Time that stands
+        still or jumps back does not count, nor does an interval above ``timeout`` [s], a stall.
         """
         elapsed, self._last = now - self._last, now
         if not 0.0 < elapsed <= LONGEST:
@@ -49,7 +49,7 @@ class Pace:
         return whole
 
     def sentence(self, period: float) -> str:
-        """Return what a person has to know of steps that come late, empty where they do not."""
+        """Return a hint for the user if steps come late, else an empty string."""
         if not self.interval > (1.0 + ROUNDING) * period:
             return ''
         return (f'step is called every {1e3 * self.interval:.3g} ms, and rate = {1 / period:.4g} '

@@ -1,52 +1,63 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Plausibility of joint states: samples that the arm cannot have sent are not used.
+Plausibility of joint states: samples that the arm cannot have produced are not used.
 
 Each new sample of a joint is compared with the last one that was accepted:
 
-- A position that no motion within twice the velocity limit explains, or a velocity above
-  OVERSPEED times its limit, is rejected: the sample before it stays in use. A second or third such
-  sample in a row is a fault.
-- Position and velocity have to tell the same story: the leaky integral (CONSISTENCY_TIME) of
-  Δq - q̇ Δt stays within ``consistency_tolerance``. A position that jumps, a velocity of the wrong
-  sign or in the wrong unit, a frozen position and exchanged joints leave it within milliseconds.
-  Δt is taken from the times of receipt and from the time stamps; a contradiction is one on both,
-  so that neither late messages nor wrong stamps look like one.
-- Time stamps that fall behind, and samples that become rare, are a delay that the gains were not
-  judged with.
+- A position that no motion within JUMP times the velocity limit explains, or a velocity above
+  OVERSPEED times its limit, is rejected: the sample before it stays in use. More than
+  MOST_REJECTED such samples in a row are a fault.
+- Position and velocity have to be consistent: the leaky integral (CONSISTENCY_TIME) of Δq - q̇ Δt
+  stays within ``consistency_tolerance``. A position that jumps, a velocity of wrong sign or unit,
+  a frozen position and exchanged joints violate this within milliseconds. Δt is taken from the
+  times of receipt and from the time stamps; only a contradiction on both is a fault, so that
+  neither late messages nor wrong stamps cause one.
+- Time stamps that fall behind, and samples that become rare, are a delay for which the gains were
+  not checked, and a fault above ``late_limit``.
+
+Parameters are named as in :mod:`.guard`; ``i`` is the index of a joint, ``j`` its record
+``JOINT``, ``elapsed`` the time of receipt since the previous sample of the joint [s].
 """
 
 from math import exp, inf, nan, pi
 
+from numpy import ndarray, record
+
+from .dtypes import Vectors
 from .guard import NO_REASON, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT
 from .velocity_estimator import CREDIBLE
+
+# `driving`, whether samples are judged: efforts are zero; the arm is driven; a fault is in force
+NOT_DRIVEN, DRIVEN, IN_FAULT = range(3)
 
 OVERSPEED = 1.1             # velocity limits; what the limits let pass stays below it
 JUMP = 2.0                  # velocity limits: a change of position that is still a motion
 MOST_REJECTED = 2           # samples in a row; the next one is a fault
 REJECTED_TIME = 0.02        # s; rejected for longer is a fault
 CONSISTENCY_TIME = 0.2      # s
-LARGEST_DRIFT = 3.0         # tolerances: what is beyond is soon forgotten
+LARGEST_DRIFT = 3.0         # tolerances: bound of the integrals, so that they recover soon
 # Time constants of the lateness of stamps and of the intervals between samples, in state_timeouts:
 # a controller that tolerates longer silence tolerates longer delays
 LATE_TIME, INTERVAL_TIME = 0.6, 4.0
-ONE_SAMPLE = 0.8            # late_limits: one sample alone never reaches it
+ONE_SAMPLE = 0.8            # late_limits: what one sample can contribute
 CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
 
 
-def judge(joints, s, state, m, v, driving):
+def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vectors,
+                  driving: int) -> tuple[int, int]:
     """
     Decide for each joint whether its newest sample is used; return (reason, joint) of a fault.
 
-    Writes ``v.position`` and ``v.velocity`` (nv,), those of the newest samples with turns of
-    continuous joints counted, and ``v.rejected`` (nv,), the samples rejected in a row: where it is
-    not 0 the sample is not used. What comes at the time of the sample before it is no new sample.
+    Writes ``v.position`` and ``v.velocity`` (nv,) of the newest samples, with the turns of
+    continuous joints counted, and ``v.rejected`` (nv,), the number of samples rejected in a row:
+    the sample is used where it is 0. A state with the time of receipt of the previous one is no
+    new sample.
 
-    :param driving: 0: efforts are zero, any sample is taken; 1: the arm is driven; 2: a fault is
-        in force, in which an arm may be too fast.
+    :param driving: NOT_DRIVEN: every sample is used; DRIVEN; or IN_FAULT, in which an arm may be
+        too fast.
     """
-    if driving == 2 and m.reason == STATE_INCONSISTENT:     # its pose stays
+    if driving == IN_FAULT and m.reason == STATE_INCONSISTENT:      # the pose stays as it was
         for i in range(v.q.shape[0]):
             v.judged[i], v.rejected[i] = state[i].received, 1.0
         return m.reason, m.joint
@@ -58,11 +69,11 @@ def judge(joints, s, state, m, v, driving):
             continue
         if received == v.judged[i]:
             continue
-        lateness(s, v, state[i].stamp, received - v.judged[i], received, i)
+        update_lateness(s, v, state[i].stamp, received - v.judged[i], received, i)
         v.judged[i] = received
-        v.position[i] = q = nearest(j, state[i].position, v.q[i])
+        v.position[i] = q = unwrap(j, state[i].position, v.q[i])
         v.velocity[i] = state[i].velocity
-        found = sample(j, m, v, q, state[i].velocity, received, state[i].stamp, driving, i)
+        found = check_sample(j, m, v, q, state[i].velocity, received, state[i].stamp, driving, i)
         if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > s.late_limit:
             found = STATE_LATE
         if reason == NO_REASON or (found == STATE_INCONSISTENT and reason != found):
@@ -70,8 +81,8 @@ def judge(joints, s, state, m, v, driving):
     return reason, joint
 
 
-def begin(v, state, i):
-    """Take the first sample of a joint, or the first one after time jumped."""
+def begin(v: Vectors, state: ndarray, i: int) -> None:
+    """Use the first sample of a joint, or the first one after a jump of time."""
     v.judged[i] = v.accepted[i] = state[i].received
     v.stamp[i], v.position[i] = state[i].stamp, state[i].position
     v.velocity[i] = state[i].velocity
@@ -80,28 +91,36 @@ def begin(v, state, i):
     v.rejected[i] = v.late[i] = v.interval[i] = 0.0
 
 
-def nearest(j, q, before):
-    """Return the angle of a continuous joint, in the turn nearest to the one before it [rad]."""
+def unwrap(j: record, q: float, before: float) -> float:
+    """Return the angle of a continuous joint in the turn nearest to the one before it [rad]."""
     away = q - before
     if j.periodic == 0 or abs(away) <= pi:
         return q
     return before + (away + pi) % (2.0 * pi) - pi
 
 
-def sample(j, m, v, q, qd, received, stamp, driving, i):
-    """Accept or reject a sample; return the reason of a fault, or NO_REASON."""
+def check_sample(j: record, m: record, v: Vectors, q: float, qd: float, received: float,
+                 stamp: float, driving: int, i: int) -> int:
+    """
+    Accept or reject a sample; return the reason code of a fault, or NO_REASON.
+
+    A velocity above OVERSPEED velocity limits is VELOCITY_ABOVE_LIMIT if the position moves with
+    it, otherwise STATE_INCONSISTENT.
+
+    :param q, qd: position [rad | m], with turns counted, and velocity [rad/s | m/s].
+    :param received, stamp: time of receipt and time stamp [s].
+    """
     v.accepted[i] = min(v.accepted[i], received)            # a clock may go back by a little
     elapsed, step = received - v.accepted[i], q - v.q[i]
-    measured = abs(qd) <= CREDIBLE * v.speed_limit[i]       # not so NaN
+    measured = abs(qd) <= CREDIBLE * v.speed_limit[i]       # False for NaN
     jumped = abs(step) > JUMP * v.speed_limit[i] * elapsed + j.consistency_tolerance
-    fast = measured and driving == 1 and abs(qd) > OVERSPEED * v.speed_limit[i]
+    fast = measured and driving == DRIVEN and abs(qd) > OVERSPEED * v.speed_limit[i]
     found = NO_REASON
-    if driving != 0 and (jumped or fast):
+    if driving != NOT_DRIVEN and (jumped or fast):
         v.rejected[i] += 1.0
         m.implausible += 1
         if v.rejected[i] <= MOST_REJECTED and elapsed <= REJECTED_TIME:
             return NO_REASON
-        # The velocity is believed where the position moves with it
         if jumped or not step * qd > 0.5 * qd * qd * elapsed:
             return STATE_INCONSISTENT
         found = VELOCITY_ABOVE_LIMIT
@@ -112,12 +131,18 @@ def sample(j, m, v, q, qd, received, stamp, driving, i):
     return found
 
 
-def consistent(j, v, q, qd, elapsed, stamped, measured, i):
-    """Add Δq - q̇ Δt to its leaky integrals; whether one of them is within its tolerance."""
+def consistent(j: record, v: Vectors, q: float, qd: float, elapsed: float, stamped: float,
+               measured: bool, i: int) -> bool:
+    """
+    Add Δq - q̇ Δt to its leaky integrals; return whether one of them is within its tolerance.
+
+    :param stamped: time stamp since that of the previous sample [s].
+    :param measured: whether ``qd`` is a measurement; without one there is nothing to compare.
+    """
     if not measured:
         v.drift[i] = v.stamped_drift[i] = v.contradiction[i] = 0.0
         return True
-    if not 0.0 < stamped < inf:                             # not so NaN
+    if not 0.0 < stamped < inf:                             # True for NaN: no time stamps
         stamped = elapsed
     most, mean = LARGEST_DRIFT * j.consistency_tolerance, 0.5 * (v.qd[i] + qd)
     step, kept = q - v.q[i], exp(-max(0.0, elapsed) / CONSISTENCY_TIME)
@@ -127,12 +152,15 @@ def consistent(j, v, q, qd, elapsed, stamped, measured, i):
     return v.contradiction[i] <= 1.0
 
 
-def lateness(s, v, stamp, elapsed, received, i):
+def update_lateness(s: record, v: Vectors, stamp: float, elapsed: float, received: float,
+                    i: int) -> None:
     """
-    Note how late a sample comes, and how long after the one before it.
+    Update ``v.late`` and ``v.interval``: filtered lateness of, and interval between, samples [s].
 
-    The least difference between receipt and stamp stands for no delay at all, whatever clock the
-    stamps are of; clocks may drift apart by CLOCK_DRIFT.
+    The least difference between receipt and stamp so far counts as no delay, because the offset
+    between the clocks is unknown; the clocks may drift apart by CLOCK_DRIFT.
+
+    :param stamp, received: time stamp and time of receipt [s].
     """
     elapsed = max(0.0, elapsed)
     most = 4.0 * s.late_limit           # one long gap is no lasting delay
@@ -142,11 +170,11 @@ def lateness(s, v, stamp, elapsed, received, i):
     if not abs(offset) < inf:                               # no stamp
         v.late[i] = 0.0
         return
-    least = offset                  # of two samples, for one stamp may be wrong
+    least = offset                  # of two samples, because one stamp may be wrong
     if v.last_offset[i] > offset:
         least = v.last_offset[i]
     v.last_offset[i] = offset
-    if not v.offset[i] + CLOCK_DRIFT * elapsed <= least:    # none before either
+    if not v.offset[i] + CLOCK_DRIFT * elapsed <= least:    # True for NaN: no offset yet
         v.offset[i] = least
     else:
         v.offset[i] += CLOCK_DRIFT * elapsed

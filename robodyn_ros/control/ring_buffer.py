@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The flight recorder: a ring of the latest control cycles, with all that decided each of them.
+Ring buffer of the flight recorder: inputs and results of the latest control cycles.
 
-The compiled cycle fills it itself, so that every data path has it; nothing allocates, and who
-reads it stops nobody. What a cycle has left behind is what the next one begins with, and is kept
-once: cycle k is between the boundaries k and k + 1.
+The compiled cycle fills it, on every data path and without allocation; readers do not block it.
+The results of a cycle are the initial values of the next one and are stored once, at the boundary
+between them: cycle k lies between the boundaries k and k + 1.
 """
 
 from typing import NamedTuple
@@ -13,60 +13,71 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..wire.joint_state import STATE, no_state
-from .dtypes import MEMORY, OUTSIDE, Vectors
+from ..state import STATE, no_state
+from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
+from .trajectory_tracking import Points
 
-# What a cycle is given besides the states of the joints, and whether it published.
+# Inputs of a cycle besides the joint states, and whether it published.
 CYCLE = np.dtype([
     ('now', float),                     # s, on the clock of the cycle
-    *((name, OUTSIDE[name]) for name in OUTSIDE.names or ()),
+    *((name, CYCLE_INPUT[name]) for name in CYCLE_INPUT.names or ()),
     ('version', np.int64),              # of the settings, see SETTINGS
-    ('serial', np.int64),               # of the reference, see reference.HEADER
+    ('serial', np.int64),               # of the reference, see trajectory_tracking.HEADER
     ('published', np.int64),
 ])
 
-LARGEST = 1 << 26                       # bytes of a ring; more cycles than fit there are not kept
-SPARE = 2                               # slots: the boundary after the newest, and the one in work
+LARGEST = 1 << 26                       # bytes of a ring, which limit the number of its cycles
+SPARE = 2                               # slots: boundary after the newest, and cycle in progress
 
 
 class Flight(NamedTuple):
-    """The ring, of N slots; N = 0: nothing is recorded."""
+    """Ring of N slots, for K vectors of nv joints; with N = 0 nothing is recorded."""
 
-    done: ndarray           # (1,) cycles since the ring was begun, raised when one is complete
+    done: ndarray           # (1,) complete cycles since the ring was begun
     cycles: ndarray         # (N,) CYCLE
     state: ndarray          # (N, nv) STATE
-    memory: ndarray         # (N,) MEMORY at the boundary before the cycle
+    memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
     vectors: ndarray        # (N, K, nv) likewise, of the K `Vectors`
     tau: ndarray            # (N, nv) likewise
-    present: ndarray        # (K, nv) where the vectors of the controller are
+    present: ndarray        # (K, nv) the vectors of the controller themselves
 
 
 def bytes_a_cycle(nv: int) -> int:
-    """Return what a slot of the ring takes."""
-    return (CYCLE.itemsize + MEMORY.itemsize
+    """Return the size of a slot of the ring [bytes] for ``nv`` joints."""
+    return (CYCLE.itemsize + CONTROLLER_STATE.itemsize
             + nv * (STATE.itemsize + 8 * len(Vectors._fields) + 8))
 
 
 def recorder(nv: int, cycles: int) -> tuple[Flight, Vectors]:
-    """Return a ring of so many cycles, or of what LARGEST holds, and the vectors it copies."""
+    """
+    Return a ring of ``cycles`` cycles, within LARGEST bytes, and the vectors that it copies.
+
+    :param nv: number of joints.
+    """
     n = min(cycles + SPARE, LARGEST // bytes_a_cycle(nv)) if cycles > 0 else 0
     k = len(Vectors._fields)
     present = np.zeros((k, nv))
-    # Filled, so that the memory is there and not only promised
+    # Filled, so that the operating system provides the memory now and not in the loop
     return Flight(np.zeros(1, np.int64), np.full(n, np.zeros((), CYCLE)),
-                  no_state(n * nv).reshape(n, nv), np.full(n, np.zeros((), MEMORY)),
+                  no_state(n * nv).reshape(n, nv), np.full(n, np.zeros((), CONTROLLER_STATE)),
                   np.full((n, k, nv), 0.0), np.full((n, nv), 0.0), present), Vectors(*present)
 
 
-def begin(flight, memory, tau):
-    """Know of no cycle any more; the next one begins with what is there now."""
+def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:
+    """Forget all cycles; the next one begins with the present controller state and efforts."""
     flight.done[0] = 0
     if flight.cycles.shape[0] > 0:
         boundary(flight, 0, memory, tau)
 
 
-def before(flight, settings, outside, state, points, now):
-    """Take down what the cycle that begins is given."""
+def before(flight: Flight, settings: ndarray, outside: ndarray, state: ndarray, points: Points,
+           now: float) -> None:
+    """
+    Store the inputs of the cycle that begins.
+
+    :param settings: (1,) ``SETTINGS``; ``outside`` (1,) ``CYCLE_INPUT``; ``state`` (nv,)
+        ``STATE``; ``points`` the reference; ``now`` [s].
+    """
     n = flight.cycles.shape[0]
     if n == 0:
         return
@@ -83,21 +94,26 @@ def before(flight, settings, outside, state, points, now):
         flight.state[slot, i] = state[i]
 
 
-def after(flight, memory, tau, publish):
-    """Take down what it leaves behind."""
+def after(flight: Flight, memory: ndarray, tau: ndarray, publish: bool) -> None:
+    """
+    Store the results of the cycle that has ended.
+
+    :param memory: (1,) ``CONTROLLER_STATE``; ``tau`` (nv,) [N·m | N].
+    :param publish: whether the efforts are published.
+    """
     n = flight.cycles.shape[0]
     if n == 0:
         return
     number = flight.done[0]
     cycle = flight.cycles[number % n]
-    cycle.request = memory[0].request       # as it was taken: others may write it at any time
+    cycle.request = memory[0].request       # as taken: another thread may write the input
     cycle.published = 1 if publish else 0
     boundary(flight, (number + 1) % n, memory, tau)
     flight.done[0] = number + 1
 
 
-def boundary(flight, slot, memory, tau):
-    """Copy what is kept from cycle to cycle."""
+def boundary(flight: Flight, slot: int, memory: ndarray, tau: ndarray) -> None:
+    """Copy controller state, vectors and efforts, which are kept from cycle to cycle."""
     flight.memory[slot] = memory[0]
     for k in range(flight.present.shape[0]):
         for i in range(tau.shape[0]):

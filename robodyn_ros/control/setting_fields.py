@@ -1,8 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Fields of the settings: type, unit and range, declared beside the default, and their check."""
+"""Declarations of control parameters (default, unit, range, doc, record), and value checks."""
 
-from dataclasses import Field, field
+from dataclasses import Field, field, fields
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -11,20 +11,82 @@ import numpy as np
 
 from ..errors import ParameterError
 
-
-def number(default: float, unit: str, lower: float, upper: float) -> Any:
-    """Declare a number; an integer where the default is one."""
-    return field(default=default, metadata={'unit': unit, 'lower': lower, 'upper': upper})
+# Where the control cycle reads a field: in the record of all joints, or in that of each joint
+SETTINGS_RECORD, JOINT_RECORD = 'settings', 'joint'
 
 
-def numbers(unit: str, lower: float, upper: float, default: tuple[float, ...] = ()) -> Any:
-    """Declare a list: with a default, of as many numbers; else one a joint, or one for all."""
-    return field(default=default, metadata={'unit': unit, 'lower': lower, 'upper': upper})
+def number(default: float, unit: str, lower: float, upper: float, doc: str, *,
+           live: bool = True, record: str = '', unlimited: bool = False) -> Any:
+    """
+    Declare a number; an integer where the default is one.
+
+    :param lower, upper: inclusive range, in ``unit``.
+    :param doc: description for `ros2 param describe`, parameter files and docs/parameters.md.
+    :param live: whether the node accepts changes while it is configured.
+    :param record: the record of :mod:`.dtypes` that has a field of this name, '' for none.
+    :param unlimited: whether 0 stands for no limit, which is infinite in the record.
+    """
+    return field(default=default, metadata={
+        'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': live, 'record': record,
+        'unlimited': unlimited})
 
 
-def choice(*choices: str) -> Any:
-    """Declare one of several words, of which the first is the default."""
-    return field(default=choices[0], metadata={'choices': choices})
+def numbers(unit: str, lower: float, upper: float, doc: str,
+            default: tuple[float, ...] = (), *, live: bool = True, record: str = '',
+            unlimited: bool = False) -> Any:
+    """
+    Declare a list: with a default, of as many numbers; else one a joint, or one for all joints.
+
+    :param lower, upper, doc, live, record, unlimited: see :func:`number`; of each element.
+    """
+    return field(default=default, metadata={
+        'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': live, 'record': record,
+        'unlimited': unlimited})
+
+
+def choice(choices: tuple[str, ...], doc: str, *, live: bool = True, record: str = '') -> Any:
+    """
+    Declare one of several words, of which the first is the default; a record has its index.
+
+    :param doc, live, record: see :func:`number`.
+    """
+    return field(default=choices[0], metadata={'choices': choices, 'doc': doc, 'live': live,
+                                               'record': record})
+
+
+def text(doc: str, *, live: bool = True) -> Any:
+    """Declare a text, empty by default; ``doc`` and ``live`` as for :func:`number`."""
+    return field(default='', metadata={'doc': doc, 'live': live, 'record': ''})
+
+
+def flag(doc: str, *, live: bool = True, record: str = '') -> Any:
+    """Declare a truth value, False by default; ``doc``, ``live``, ``record``: :func:`number`."""
+    return field(default=False, metadata={'doc': doc, 'live': live, 'record': record})
+
+
+def recorded(declaration: Any, record: str) -> 'tuple[Field[Any], ...]':
+    """
+    Return the fields of a dataclass that a record of :mod:`.dtypes` has, in their order.
+
+    :param record: SETTINGS_RECORD or JOINT_RECORD.
+    """
+    return tuple(f for f in fields(declaration) if f.metadata['record'] == record)
+
+
+def record_dtype(declaration: Any, record: str) -> list[tuple[str, type]]:
+    """Return names and types of the fields of a record: integers, choices and flags as int64."""
+    return [(f.name, float if isinstance(f.default, (float, tuple)) else np.int64)
+            for f in recorded(declaration, record)]
+
+
+def record_value(declared: 'Field[Any]', value: Any) -> Any:
+    """Return a checked value as its record holds it: a choice as its index, no limit as inf."""
+    if choices := declared.metadata.get('choices'):
+        return choices.index(value)
+    if declared.metadata.get('unlimited'):
+        value = np.asarray(value, float)
+        return np.where(value > 0.0, value, np.inf)
+    return value
 
 
 def checked(declared: 'Field[Any]', value: Any) -> Any:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Gains to start with: a critically damped response of 10 rad/s at one pose, stable at all."""
+"""Initial gains: critically damped at 10 rad/s in one pose, stable in all."""
 
 from typing import NamedTuple
 

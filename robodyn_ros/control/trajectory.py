@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories: waypoints that somebody asks for, checked once, become polynomials to sample."""
+"""Trajectories: waypoints, checked and interpolated by piecewise polynomials."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,24 +16,26 @@ from ..model.robot import RobotModel
 from .trajectory_tracking import HEADER, Points, sample
 
 MOST_WAYPOINTS = 20_000
-# Segments of trajectories that wait for one another: a queue of them must not fill the memory
+# Segments of trajectories that are queued: the queue must not fill the memory
 MOST_SEGMENTS = 2 * MOST_WAYPOINTS
 # A first waypoint at time 0 must be where the reference is, up to this many radians or metres
 START_TOLERANCE = 1e-3
-# Beyond this, position, velocity or acceleration [1, 1/s, 1/s²] is a mistake, limit or no limit
+# Greatest position, velocity or acceleration [1, 1/s, 1/s²] of joints without limits
 LARGEST = 1e9
-# Segments whose limits are checked at a time: scipy lets no other thread run while it evaluates
+# Segments that are evaluated at a time, because SciPy holds the GIL meanwhile
 CHUNK = 128
 
 
 @dataclass(frozen=True)
 class Waypoints:
     """
-    A trajectory as somebody asks for it, joints in any order.
+    Waypoints of a requested trajectory, with the joints in any order.
 
     :param joint_names: every joint of the model, once.
-    :param times: (W,) [s] from the start, increasing.
-    :param positions: (W, nv) [rad | m]; velocities [1/s] and accelerations [1/s²] or None.
+    :param times: (W,) [s] since the start, increasing.
+    :param positions: (W, nv) [rad | m].
+    :param velocities: (W, nv) [rad/s | m/s] or None.
+    :param accelerations: (W, nv) [rad/s² | m/s²] or None; needs velocities.
     """
 
     joint_names: Sequence[str]
@@ -47,14 +49,17 @@ class Waypoints:
 def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity: ndarray,
                 start: float, serial: int) -> Points:
     """
-    Polynomials through waypoints: quintic where accelerations are given, cubic otherwise.
+    Return polynomials through waypoints: quintic where accelerations are given, else cubic.
 
-    Positions alone give the C² cubic spline that begins with the present velocity and ends at
-    rest. A first waypoint later than 0 is reached from the present reference: of continuous joints
-    the shortest way, and the other waypoints are moved by as many turns.
+    Velocities give cubic Hermite segments; positions alone the C² cubic spline that begins with
+    the present velocity and ends at rest (de Boor, A Practical Guide to Splines, 1978, chapter
+    IV). A first waypoint later than 0 is reached from the present reference, with continuous
+    joints by the shortest way; all waypoints are then moved by as many turns.
 
-    :param position, velocity: (nv,) the reference in force at ``start`` [s].
-    :raises TrajectoryError: naming the joint or the waypoint, and what would be right.
+    :param position, velocity: (nv,) [rad | m], [rad/s | m/s] of the reference at ``start``.
+    :param start: time [s] on the clock of the controller.
+    :param serial: number of the new reference.
+    :raises TrajectoryError: naming the joint or the waypoint, and the remedy.
     """
     times, x, xd, xdd = _ordered(model, asked)
     turns = np.where(model.periodic, np.round((position - x[0]) / (2.0 * np.pi)), 0.0)
@@ -85,12 +90,12 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
 
 def splice(old: Points, new: Points, now: float) -> Points:
     """
-    One reference that follows ``old`` until ``new`` starts, and ``new`` from there on.
+    Return a reference that follows ``old`` until ``new`` starts, and ``new`` from there on.
 
-    Whenever the cycle takes it over before that, nothing happens to the motion under way. What of
-    ``old`` is over ``now`` [s] is left out.
+    The motion under way is not disturbed, whenever the cycle begins to use the result before
+    then. Segments of ``old`` that have ended at ``now`` [s] are left out.
 
-    :raises TrajectoryError: too many segments would wait in all.
+    :raises TrajectoryError: more than MOST_SEGMENTS segments would be queued.
     """
     begin = old.header['start'][0]
     start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
@@ -114,9 +119,9 @@ def splice(old: Points, new: Points, now: float) -> Points:
 
 def joint_order(joints: Sequence[str], names: Sequence[str]) -> list[int]:
     """
-    Return at which index of ``names`` each of our joints is.
+    Return the index in ``names`` of each of ``joints``.
 
-    :raises TrajectoryError: they are not our joints, each once.
+    :raises TrajectoryError: ``names`` are not ``joints``, each once.
     """
     ours = ', '.join(joints)
     for name in names:
@@ -139,7 +144,7 @@ def joint_order(joints: Sequence[str], names: Sequence[str]) -> list[int]:
 
 def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
         ndarray, ndarray, ndarray | None, ndarray | None]:
-    """Arrays of the waypoints in the model's joint order, or what is wrong with them."""
+    """Return times and arrays of valid waypoints in the model's joint order."""
     order = joint_order(model.joint_names, asked.joint_names)
     times = np.asarray(asked.times, float)
     if not 1 <= len(times) <= MOST_WAYPOINTS:
@@ -181,18 +186,18 @@ def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
 
 
 def _polynomials(times, x, xd, xdd, velocity):
-    """Interpolate with scipy."""
+    """Return the interpolation of positions, and of derivatives that are not None."""
     try:
         if xd is None:
             return CubicSpline(times, x, bc_type=((1, velocity), (1, np.zeros(len(velocity)))))
         return (CubicHermiteSpline(times, x, xd) if xdd is None
                 else _quintic(times, x, xd, xdd))
-    except ValueError:                                      # scipy found what is not finite
+    except ValueError:                                      # SciPy found a number not finite
         _refuse_overflow()
 
 
 def _quintic(times, x, xd, xdd):
-    """Interpolate all three; BPoly.from_derivatives, one segment at a time, takes 0.1 ms each."""
+    """Return quintic segments; BPoly.from_derivatives would take 0.1 ms for each of them."""
     h = np.diff(times)[:, None]
     (x0, x1), (v0, v1), (a0, a1) = ((a[:-1], a[1:]) for a in (x, xd, xdd))
     # Ends of a Bézier curve of degree 5: x, x ± h v / 5, x ± 2 h v / 5 + h² a / 20
@@ -202,7 +207,7 @@ def _quintic(times, x, xd, xdd):
 
 
 def _check_limits(model, p):
-    """Refuse polynomials that leave the limits, at and between waypoints (16 points a segment)."""
+    """Refuse polynomials that exceed the limits at any of 17 points of each segment."""
     slack, parts = 1e-9, np.linspace(0.0, 1.0, 17)
     for first in range(0, len(p.x) - 1, CHUNK):
         ends = p.x[first:first + CHUNK + 1]

@@ -1,24 +1,24 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference as the cycle reads it: polynomials between waypoints, sampled at a time."""
+"""Reference of the control cycle: piecewise polynomials between waypoints, and their sampling."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy import ndarray
+from numpy import ndarray, record
 
-from .dtypes import MEMORY, Vectors
+from .dtypes import CONTROLLER_STATE, Vectors
 
 HEADER = np.dtype([('start', float), ('serial', np.int64)])
 
 
 class Points(NamedTuple):
     """
-    A sampled reference as the cycle reads it.
+    Reference of S segments, quintic polynomials of the time since the start of their segment.
 
-    ``header`` (1,): when it starts, on the cycle's clock, and a serial number that is new for each
-    trajectory; ``times`` (S + 1,) [s] from the start; ``coefficients`` (S, 6, nv), by ascending
-    powers.
+    ``header`` (1,) ``HEADER``: start [s] on the clock of the cycle, and a serial number that is
+    new for each trajectory; ``times`` (S + 1,) [s] since the start; ``coefficients`` (S, 6, nv)
+    [rad | m, per s to the power], by ascending powers.
     """
 
     header: ndarray
@@ -27,19 +27,26 @@ class Points(NamedTuple):
 
     @classmethod
     def none(cls, nv: int) -> 'Points':
-        """No trajectory: serial 0 is never followed."""
+        """Return the reference of no trajectory: serial 0 is never followed."""
         return cls(np.zeros(1, HEADER), np.zeros(2), np.zeros((1, 6, nv)))
 
 
-def hold_here(m, v):
-    """The present pose becomes the reference, at rest."""
+def hold_here(m: record, v: Vectors) -> None:
+    """Make the present pose the reference, at rest."""
     m.following = 0
     for i in range(v.q.shape[0]):
         v.target[i], v.target_qd[i], v.target_qdd[i] = v.q[i], 0.0, 0.0
 
 
-def follow(points, m, v, now):
-    """Sample the trajectory in force into ``v.target``; before and after it, its end poses."""
+def follow(points: Points, m: record, v: Vectors, now: float) -> None:
+    """
+    Sample the trajectory in force into the targets of ``v``; before and after it, its end poses.
+
+    The polynomials are evaluated by Horner's scheme. A new serial number starts a new trajectory.
+
+    :param m: record ``CONTROLLER_STATE``, which keeps the segment.
+    :param now: time of the cycle [s].
+    """
     header, times, coefficients = points.header[0], points.times, points.coefficients
     if header.serial != m.serial:
         m.serial, m.following, m.segment = header.serial, 1, 0
@@ -65,7 +72,8 @@ def follow(points, m, v, now):
 
 
 def sample(points: Points, time: float) -> tuple[ndarray, ndarray]:
-    """Position and velocity (nv,) of a reference at a time on its clock [s]."""
-    m, v = np.zeros(1, MEMORY).view(np.recarray)[0], Vectors.zeros(points.coefficients.shape[2])
+    """Return position and velocity (nv,) of a reference at a time on its clock [s]."""
+    m = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0]
+    v = Vectors.zeros(points.coefficients.shape[2])
     follow(points._replace(header=points.header.view(np.recarray)), m, v, time)
     return v.target, v.target_qd

@@ -1,21 +1,30 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of the arm's motion; velocities that are not measured are estimated."""
+"""State of the arm in use: accepted samples, and estimates of velocities not measured."""
 
 from math import exp
 
-CREDIBLE = 10.0     # velocity limits that a joint may at most exceed; more is no measurement
+from numpy import ndarray, record
+
+from .dtypes import Vectors
+
+# A velocity above this multiple of the velocity limit is no measurement: damping it would drive
+# the arm at full effort
+CREDIBLE = 10.0
 
 
-def observe(s, state, m, v, elapsed):
+def observe(s: record, state: ndarray, m: record, v: Vectors, elapsed: float) -> int:
     """
-    Take positions, velocities and efforts over into ``v``; return a joint without velocity, or -1.
+    Copy accepted positions, velocities and efforts to ``v``; return a joint without velocity.
 
-    Where the newest sample was rejected (:mod:`.plausibility`) the one before it stays in use.
-    A velocity that no joint can have is none: damping it would drive the arm at full effort. What
-    stands in for it is the derivative of the position behind a first-order low-pass filter of
-    ``velocity_bandwidth`` [rad/s]. Where no time has ``elapsed`` [s] it stays, after a jump of
-    time it begins anew (``m.observing`` 0).
+    Joints whose newest sample was rejected (:mod:`.plausibility`) keep the one before it. A
+    velocity that is NaN or not credible is replaced by the derivative of the position behind a
+    first-order low-pass filter of ``velocity_bandwidth``. The estimate stays as it is while no
+    time elapses, and begins anew after a jump of time (``m.observing`` 0). Parameters are named as
+    in :mod:`.guard`.
+
+    :param elapsed: time since the last cycle [s].
+    :returns: index of the last joint without a measured velocity, -1 for none.
     """
     unmeasured = -1
     share = 1.0 - exp(-s.velocity_bandwidth * elapsed)

@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Flight recorder files and replay: the last seconds of a controller, read back and run again."""
+"""Recordings of the last control cycles before a fault: files, and replay of their cycles."""

@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Snapshots of the flight recorder as bytes: a NumPy .npz of exact arrays, and nothing to execute.
+Snapshots of the flight recorder as bytes: a NumPy .npz of exact arrays, without pickled objects.
 
-The zip's checksums tell damage from data; what the compiled cycle would take as an index or a
-number of something is looked at before it is believed.
+Damage is detected by the checksums of the zip. Values that the compiled cycle uses as indices are
+checked before a snapshot is returned.
 """
 
 import json
@@ -18,7 +18,8 @@ import numpy as np
 from numpy import ndarray
 
 from ..control import guard
-from ..control.dtypes import JOINT, MEMORY, MISSING_VELOCITY, MODES, SETTINGS, Vectors
+from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, MODES, SETTINGS, Vectors
+from ..control.history import Snapshot, Version
 from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
 from ..control.trajectory_tracking import HEADER, Points
@@ -28,39 +29,47 @@ from ..errors import ParameterError
 from ..model.robot import RobotModel
 from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
-from ..wire.joint_state import STATE
-from .history import Snapshot, Version
+from ..state import STATE
 
 FORMAT = 'robodyn_ros flight 2'
 ARRAYS = Snapshot._fields[:5]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
-# Number of phases, reasons, ... that a field counts
-COUNTED = {'phase': len(guard.PHASES), 'reason': len(guard.CODES),
-           'objection': len(guard.CODES), 'mode': len(MODES)}
-# Joints, or -1
-JOINTS = ('joint', 'objection_joint', 'strained')
+# Fields that are indices, and into how many phases, reasons, ...
+INDICES = {'phase': len(guard.PHASES), 'reason': len(guard.CODES),
+           'arming_refusal': len(guard.CODES), 'mode': len(MODES)}
+# Fields that are the index of a joint, or -1
+JOINTS = ('joint', 'arming_refusal_joint', 'saturated_joint')
+
+# Present names of fields by those that earlier versions wrote
+EARLIER = {
+    'objection': 'arming_refusal', 'objection_joint': 'arming_refusal_joint',
+    'blind': 'without_state', 'strain': 'saturation_time', 'strained': 'saturated_joint',
+    'feels_gravity': 'senses_gravity', 'kept_inside': 'joint_limited',
+    'friction_share': 'friction_compensation', 'effort_rate': 'effort_rate_limit',
+    'strain_limit': 'saturation_timeout', 'stop_with_gravity': 'stop_with',
+    'zero_after_stall': 'stall_action', 'fault_keeps_holding': 'fault_action'}
 
 
 @dataclass
 class About:
-    """Where a recording comes from."""
+    """Origin of a recording."""
 
     node: str
     reason: str             # code of the fault
-    sentence: str           # the same in words, with the joint
-    time: str               # when it was noticed, UTC
+    sentence: str           # the reason in words, with the joint
+    time: str               # of the fault, UTC, ISO 8601
     data_path: str
     trigger: str
-    clock: str              # steady | ros: what the times are on
-    offset: float           # s, to be added to them for UNIX time
+    clock: str              # of all times: steady | ros
+    offset: float           # s, UNIX time minus time of that clock
     version: str            # of this package
     code: str               # name of the compiled cycle: its sources, Numba, Python and CPU
-    machine: str            # the latter three in words
+    machine: str            # Numba, Python and CPU in words
 
 
 class Flown(NamedTuple):
-    """A recording as it was read."""
+    """Recording read from a file."""
 
     model: RobotModel
     snapshot: Snapshot
@@ -68,7 +77,7 @@ class Flown(NamedTuple):
 
 
 def described(model: RobotModel, snapshot: Snapshot, about: About) -> dict[str, Any]:
-    """Return in words and plain numbers what the arrays do not say, for JSON."""
+    """Return the description of a snapshot for JSON: origin, model, settings and references."""
     return {'format': FORMAT, 'about': asdict(about), 'model': to_urdf(model),
             'settings': [asdict(v.settings) for v in snapshot.versions.values()],
             'specialized': [bool(v.robot.addresses[0]) for v in snapshot.versions.values()],
@@ -78,7 +87,7 @@ def described(model: RobotModel, snapshot: Snapshot, about: About) -> dict[str, 
 
 
 def packed(text: str, snapshot: Snapshot) -> bytes:
-    """Return the snapshot, and the text of :func:`described`, as an .npz."""
+    """Return the snapshot as an .npz; ``text`` is the JSON of :func:`described`."""
     versions, points = [*snapshot.versions.values()], [*snapshot.points.values()]
     nv = snapshot.tau.shape[1]
     out = BytesIO()
@@ -96,9 +105,10 @@ def packed(text: str, snapshot: Snapshot) -> bytes:
 
 def unpacked(data: bytes) -> Flown:
     """
-    Read what :func:`packed` has written.
+    Return the recording that :func:`packed` has written, this version's or an earlier one's.
 
-    :raises ValueError: it is no such thing, and others of :data:`.file.DAMAGE`.
+    :raises ValueError: it is no recording, or is inconsistent; damaged data raises this and other
+        exceptions of :data:`.file.DAMAGE`.
     """
     with zipfile.ZipFile(BytesIO(data)) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > MOST_BYTES:
@@ -107,6 +117,8 @@ def unpacked(data: bytes) -> Flown:
             raise ValueError(f'{broken} is damaged')
     with np.load(BytesIO(data), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
+    for name, present in (('memory', CONTROLLER_STATE), ('joints', JOINT), ('settings', SETTINGS)):
+        arrays[name] = _with_present_names(arrays[name], present)
     text = json.loads(arrays['text'].tobytes())
     if text['format'] != FORMAT:
         raise ValueError(f'format {text["format"]!r}, not {FORMAT!r}')
@@ -117,7 +129,8 @@ def unpacked(data: bytes) -> Flown:
     c, versions = len(arrays['cycles']), len(arrays['settings'])
     parts, total = len(arrays['segments']), int(arrays['segments'].sum())
     for name, dtype, shape in (
-            ('cycles', CYCLE, (c,)), ('state', STATE, (c, nv)), ('memory', MEMORY, (c + 1,)),
+            ('cycles', CYCLE, (c,)), ('state', STATE, (c, nv)),
+            ('memory', CONTROLLER_STATE, (c + 1,)),
             ('vectors', np.dtype(float), (c + 1, k, nv)), ('tau', np.dtype(float), (c + 1, nv)),
             ('joints', JOINT, (versions, nv)), ('settings', SETTINGS, (versions,)),
             ('headers', HEADER, (parts,)), ('segments', np.dtype(np.int64), (parts,)),
@@ -132,9 +145,27 @@ def unpacked(data: bytes) -> Flown:
     return Flown(model, snapshot, about)
 
 
+def _with_present_names(records: ndarray, dtype: np.dtype) -> ndarray:
+    """
+    Return records of this or an earlier version as ``dtype``; any others as they are.
+
+    :raises FloatingPointError: a number that has become an integer since was not finite.
+    """
+    names = records.dtype.names or ()
+    present = [EARLIER.get(name, name) for name in names]
+    if sorted(present) != sorted(dtype.names or ()) or not {
+            records.dtype[name] for name in names} <= {np.dtype(float), np.dtype(np.int64)}:
+        return records
+    out = np.zeros(records.shape, dtype)
+    with np.errstate(invalid='raise'):
+        for name, new in zip(names, present):
+            out[new] = records[name]
+    return out
+
+
 def _versions(model: RobotModel, text: dict[str, Any],
               arrays: dict[str, ndarray]) -> Iterator[tuple[int, Version]]:
-    """Rebuild the settings, each with the robot that it loads."""
+    """Yield the settings by version, each with the parameters of its loaded model."""
     robots: dict[tuple, Any] = {}
     for said, special, joints, record in zip(text['settings'], text['specialized'],
                                              arrays['joints'], arrays['settings'], strict=True):
@@ -158,7 +189,7 @@ def _versions(model: RobotModel, text: dict[str, Any],
 
 
 def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:
-    """Take the references apart again."""
+    """Yield the references by serial number."""
     first = 0
     for i, (header, count) in enumerate(zip(arrays['headers'], arrays['segments'])):
         if count < 1:
@@ -171,9 +202,9 @@ def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:
 
 
 def _check(s: Snapshot, nv: int) -> None:
-    """Refuse what would be a place outside of an array."""
+    """Raise :class:`ValueError` where a value is used as an index and is none."""
     m, phase = s.memory, s.cycles
-    for name, count in COUNTED.items():
+    for name, count in INDICES.items():
         if ((m[name] < 0) | (m[name] >= count)).any():
             raise ValueError(f'{name} without a meaning')
     for name in JOINTS:

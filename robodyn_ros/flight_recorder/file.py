@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Recordings of the flight recorder: MCAP files (https://mcap.dev/spec) for people and for `replay`.
+Recordings of the flight recorder as MCAP files (https://mcap.dev/spec).
 
-The channels are what any viewer of ROS messages shows; the attachments hold the exact arrays
-(``flight.npz``, which is all that is read again) and, for people, what was set (``flight.json``).
+The channels are ROS messages for viewers. The attachments are the exact arrays (``flight.npz``,
+the only part that :func:`read` uses) and, as text, the settings (``flight.json``).
 """
 
 import json
@@ -20,6 +20,7 @@ import numpy as np
 
 from ..control import guard
 from ..control.dtypes import MODES, Vectors
+from ..control.history import Snapshot
 from ..errors import RecordingError, RobodynError
 from ..extras import pip_install
 from ..model.robot import RobotModel
@@ -27,15 +28,14 @@ from ..wire.cdr_writer import Writer
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateEncoder
 from .arrays import About, Flown, described, packed, unpacked
-from .history import Snapshot
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
-# Not the names that they had: who plays the file back must not drive an arm
+# Prefix of the topics: playing a file back must not drive an arm
 TOPICS = '/flight'
 
 MOST_SECONDS = 2.0**31 - 1.0         # of a stamp
 
-# What reading bytes that nobody vouches for may end with
+# Exceptions that reading damaged or foreign bytes may raise
 DAMAGE = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError,
           RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
           zlib.error)
@@ -84,25 +84,25 @@ MSG: diagnostic_msgs/KeyValue
 string key
 string value
 ''' + JOINT_STATE[JOINT_STATE.index('====='):]
-# One kind of serialization for all: before 2026 rosbag2 opened no file that has two
-KINDS = {'sensor_msgs/msg/JointState': JOINT_STATE,
+# Schemas by message type; all in one encoding, because rosbag2 before 2026 opens no file of two
+SCHEMAS = {'sensor_msgs/msg/JointState': JOINT_STATE,
          'std_msgs/msg/Float64MultiArray': MULTI_ARRAY,
          'diagnostic_msgs/msg/DiagnosticArray': DIAGNOSTICS}
 OK, ERROR = 0, 2            # levels of a DiagnosticStatus
-COUNTERS = ('cycles', 'good_samples', 'saturated', 'rate_limited', 'kept_inside')
+COUNTERS = ('cycles', 'good_samples', 'saturated', 'rate_limited', 'joint_limited')
 
 
 def available() -> bool:
-    """Whether files can be written and read: the library `mcap` is there."""
+    """Return whether files can be written and read, which needs the library `mcap`."""
     return find_spec('mcap') is not None
 
 
 def write(path: Path, model: RobotModel, snapshot: Snapshot, about: About) -> None:
     """
-    Write a recording; the file appears when it is complete.
+    Write a recording to ``path``, where it appears when it is complete.
 
     :raises OSError: it cannot be written.
-    :raises RobodynError: the model cannot be.
+    :raises RobodynError: the model cannot be written as a URDF.
     """
     from mcap import writer
 
@@ -128,9 +128,9 @@ def write(path: Path, model: RobotModel, snapshot: Snapshot, about: About) -> No
 
 def read(path: Path) -> Flown:
     """
-    Read a recording.
+    Return the recording in a file.
 
-    :raises RecordingError: it cannot be read, or is none.
+    :raises RecordingError: the file cannot be read, or is no recording; it names the file.
     """
     def refuse(problem: str, remedy: str) -> RecordingError:
         return RecordingError(f'{path} {problem}', name='file', value=str(path), remedy=remedy)
@@ -159,22 +159,22 @@ def read(path: Path) -> Flown:
 
 
 def _nanoseconds(seconds: np.ndarray) -> np.ndarray:
-    """Times as MCAP has them, which knows neither NaN nor what was before 1970."""
+    """Return times [s] as those of MCAP [ns]: neither NaN nor before 1970."""
     return (np.nan_to_num(seconds, nan=0.0).clip(0.0, MOST_SECONDS) * 1e9).astype(np.int64)
 
 
 def _messages(out: Any, model: RobotModel, s: Snapshot, times: np.ndarray, offset: float) -> None:
-    """Write what the cycles were given and have decided, as messages."""
+    """Write inputs, efforts and decisions of the cycles as messages."""
     state_of = JointStateEncoder(model.joint_names)
     efforts = EffortEncoder(model.nv)
     kind = {name: out.register_schema(name, 'ros2msg', text.encode())
-            for name, text in KINDS.items()}
+            for name, text in SCHEMAS.items()}
     state, array, diagnostics = kind.values()
     states, references, commands, decisions = (
         out.register_channel(f'{TOPICS}/{topic}', 'cdr', of) for topic, of in (
             ('joint_states', state), ('reference', state), ('commands', array),
             ('guard', diagnostics)))
-    target, speed, wanted = map(Vectors._fields.index, ('target', 'target_qd', 'wanted'))
+    target, speed, tau_law = map(Vectors._fields.index, ('target', 'target_qd', 'tau_law'))
     received = _nanoseconds(s.state['received'].max(axis=1, initial=-np.inf) + offset)
     for k, time in enumerate(times.tolist()):
         def send(channel: int, data: bytes, k: int = k, time: int = time) -> None:
@@ -184,23 +184,25 @@ def _messages(out: Any, model: RobotModel, s: Snapshot, times: np.ndarray, offse
                                      now['effort']))
         if s.memory['phase'][k + 1] == guard.RUNNING:
             v = s.vectors[k + 1]
-            send(references, state_of.encode(time, v[target], v[speed], v[wanted]))
+            send(references, state_of.encode(time, v[target], v[speed], v[tau_law]))
         if s.cycles['published'][k]:
             send(commands, efforts.encode(s.tau[k + 1]))
         send(decisions, _decisions(model, s, k, time))
 
 
 def _decisions(model: RobotModel, s: Snapshot, k: int, time: int) -> bytes:
-    """Return what the guard decided in a cycle, in words, as a serialized DiagnosticArray."""
+    """Return the decisions of the guard in cycle ``k`` as a serialized DiagnosticArray."""
     m, c = s.memory[k + 1], s.cycles[k]
     phase, reason = guard.PHASES[m['phase']], guard.CODES[m['reason']]
     values = {
         'phase': phase, 'mode': MODES[m['mode']], 'reason': reason,
         'joint': (*model.joint_names, '')[m['joint']],              # -1: none
-        'objection': guard.CODES[m['objection']], **{name: m[name] for name in COUNTERS},
-        'strain': m['strain'], 'missed since': c['missed'], 'missed': m['missed'],
-        'listeners': c['listeners'], 'published': c['published'], 'following': m['following'],
-        'settings': c['version'], 'reference': c['serial']}
+        'arming_refusal': guard.CODES[m['arming_refusal']],
+        **{name: m[name] for name in COUNTERS},
+        'saturation_time': m['saturation_time'],
+        'missed since': c['missed'], 'missed': m['missed'], 'listeners': c['listeners'],
+        'published': c['published'], 'following': m['following'], 'settings': c['version'],
+        'reference': c['serial']}
     out = Writer()
     for code, number in zip('iI', divmod(time, 10**9)):
         out.pack(code, number)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Control cycles computed once more, from what the flight recorder has kept of them."""
+"""Replay of recorded control cycles, and comparison with the recorded results."""
 
 from dataclasses import dataclass
 
@@ -10,48 +10,48 @@ from numpy import ndarray
 from ..control import guard
 from ..control.compile import compiled
 from ..control.cycle import CycleInputs
-from ..control.dtypes import MEMORY, OUTSIDE, Vectors
+from ..control.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
+from ..control.history import Snapshot
 from ..control.ring_buffer import recorder
 from ..dynamics.model_data import workspace
 from ..model.robot import RobotModel
-from ..wire.joint_state import STATE
-from .history import Snapshot
+from ..state import STATE
 
 
 @dataclass
 class Agreement:
-    """How recomputed cycles compare with those recorded."""
+    """Comparison of recomputed cycles with the recorded ones."""
 
     cycles: int
-    same: int                   # bit by bit: efforts, memory, vectors, and whether published
-    first: int = -1             # the first one that is not; -1: none
-    what: tuple[str, ...] = ()  # in which quantities
-    largest: float = 0.0        # [N·m | N] of the differences of efforts
-    cycle: int = -1             # where that is
+    same: int                   # equal bit by bit: efforts, controller state, vectors, published
+    first: int = -1             # first cycle that differs; -1: none
+    what: tuple[str, ...] = ()  # names of the quantities that differ in it
+    largest: float = 0.0        # [N·m | N] largest difference of an effort
+    cycle: int = -1             # its cycle and joint
     joint: int = -1
 
 
 class Replay:
-    """Recomputes the cycles of a snapshot with the compiled cycle of this machine."""
+    """Recomputation of the cycles of a snapshot with the compiled cycle of this machine."""
 
     def __init__(self, model: RobotModel, snapshot: Snapshot):
         nv = model.nv
         self.snapshot, self._work = snapshot, workspace(model)
         self._flight, self._v = recorder(nv, 0)
         self._state = np.zeros(nv, STATE)
-        self._outside = np.zeros(1, OUTSIDE)
+        self._outside = np.zeros(1, CYCLE_INPUT)
         self._cycle = compiled().cycle
-        #: Name of the compiled cycle, of which one on another machine has another.
+        #: Name of the compiled cycle, which differs between machines and versions.
         self.code = compiled().code
-        #: What the last cycle has left behind.
-        self.memory, self.tau = np.zeros(1, MEMORY), np.zeros(nv)
+        #: Controller state and efforts after the last cycle.
+        self.memory, self.tau = np.zeros(1, CONTROLLER_STATE), np.zeros(nv)
         self.vectors = self._flight.present
 
     def run(self, k: int) -> bool:
-        """Recompute cycle ``k``, counted from the oldest one; whether it published."""
+        """Recompute cycle ``k``, counted from the oldest one; return whether it published."""
         s = self.snapshot
         given = s.cycles[k]
-        for name in OUTSIDE.names or ():
+        for name in CYCLE_INPUT.names or ():
             self._outside[name] = given[name]
         self._state[:], self.memory[0] = s.state[k], s.memory[k]
         self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
@@ -63,18 +63,18 @@ class Replay:
         return self._cycle(inputs, float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:
-        """Recompute cycle ``k``; name what comes out otherwise, be it by the last bit."""
+        """Recompute cycle ``k``; return the names of results that differ in any bit."""
         s, published = self.snapshot, self.run(k)
         after = s.memory[k + 1]
         return [*(['tau'] if _differ(self.tau, s.tau[k + 1]) else []),
                 *(['published'] if published != s.cycles[k]['published'] else []),
-                *(name for name in MEMORY.names or ()
+                *(name for name in CONTROLLER_STATE.names or ()
                   if _differ(self.memory[0][name], after[name])),
                 *(name for name, a, b in zip(Vectors._fields, self.vectors, s.vectors[k + 1])
                   if _differ(a, b))]
 
     def compare(self) -> Agreement:
-        """Recompute all cycles."""
+        """Recompute all cycles and return how they compare with the recorded ones."""
         s = self.snapshot
         out = Agreement(len(s.cycles), 0)
         for k in range(out.cycles):
@@ -90,7 +90,7 @@ class Replay:
 
 
 def latched(snapshot: Snapshot) -> ndarray:
-    """Return the numbers of the cycles in which a fault latched."""
+    """Return the indices (K,) of the cycles in which a fault latched."""
     phases = snapshot.memory['phase']
     return np.flatnonzero((phases[1:] == guard.FAULT) & (phases[:-1] != guard.FAULT))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 from urdf_parser_py.urdf import URDF, Joint
 
-from ..errors import RobodynError, UnknownNameError, UrdfError
+from ..errors import Argument, Placeholder, RobodynError, UnknownNameError, UrdfError
 from .array_checks import finite
 from .kinematic_tree import chain, check_tree, joints_below, look_alikes
 from .mimic import SLACK, Relation, carried_along, relation
@@ -129,7 +129,8 @@ class _Walk:
                 elif beside:
                     raise UrdfError(
                         f'joint {joint.name!r} moves, but is not between the base and tip {tip!r}',
-                        name=joint.name, remedy=f'lock it: locked={{{joint.name!r}: position}}')
+                        name=joint.name, remedy=('lock it: ', Argument(
+                            'locked', {joint.name: Placeholder('position')})))
                 else:
                     here = self._move(joint, law, here)
             todo += self._enter(joint.child, here)

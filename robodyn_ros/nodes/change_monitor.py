@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an executor is woken for, so that it may sleep otherwise: changes, and signals."""
+"""Wake-up of a sleeping executor by changes and by signals."""
 
 import signal
 import socket
@@ -12,21 +12,21 @@ from contextlib import contextmanager
 from rclpy.executors import Executor
 from rclpy.node import Node
 
-AFTER_ERROR = 1.0       # s without a look after one that has failed
+AFTER_ERROR = 1.0       # s without polling after an exception
 
 
-class Watch:
+class ChangeMonitor:
     """
-    A thread that looks whether there is something to do, and lets the node's executor do it.
+    Thread that polls a condition and runs an action in the node's executor when it holds.
 
-    A timer could look as often, but a turn of an executor in Python keeps interpreter and CPU for
-    much longer than a control cycle takes, and twenty a second are in the way of more than one of
-    a hundred cycles: with them the p99 of the loop's round trip was twice as high.
+    A timer of the executor could poll as often, but each turn of an executor in Python holds the
+    GIL for much longer than a control cycle takes: with twenty a second the p99 of the loop's
+    round trip was twice as high.
 
-    :param period: s between two looks.
-    :param look: whether there is something to do; called by the thread, however long the executor
-        is busy.
-    :param act: does it; called by the executor, whose node has one by then.
+    :param period: time between two polls [s].
+    :param look: returns whether there is something to do; called by the thread, also while the
+        executor is busy.
+    :param act: the action, called by the executor.
     """
 
     def __init__(self, node: Node, period: float, look: Callable[[], bool],
@@ -43,12 +43,12 @@ class Watch:
             try:
                 if executor and self._look() and (task is None or task.done()):
                     task = executor.create_task(self._act)
-            except Exception:           # nobody would look any more
+            except Exception:           # the thread must go on
                 self._node.get_logger().error(traceback.format_exc())
                 self._over.wait(AFTER_ERROR)
 
     def close(self) -> None:
-        """End the thread; before the executor ends."""
+        """End the thread; to be called before the executor ends."""
         self._over.set()
         self._thread.join()
 
@@ -56,9 +56,10 @@ class Watch:
 @contextmanager
 def woken_by_signals(executor: Executor) -> Iterator[None]:
     """
-    Let a signal end what the executor waits for; for the main thread.
+    Wake the executor on signals; for use in the main thread.
 
-    Python runs handlers of signals on the main thread, and only when that comes back to it.
+    Python runs signal handlers in the main thread, and only between bytecodes, not while the
+    executor waits in C.
     """
     ours, theirs = socket.socketpair()
 

@@ -24,7 +24,7 @@ class CommandPublishers:
     Until DISCOVERY seconds after its own came up the topic may have publishers that it does not
     know of. One that was killed is counted until its liveliness lease ends, 20 s with Fast DDS.
 
-    :param outside: (1,) ``OUTSIDE``.
+    :param outside: (1,) ``CYCLE_INPUT``.
     """
 
     def __init__(self, node: Node, commands: Publisher, outside: ndarray):

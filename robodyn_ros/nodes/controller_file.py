@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..control.settings import Settings
+from ..control.settings import EFFORT_RATE, Settings
 from ..control.suggested_gains import suggest
 from ..model.robot import RobotModel
 from .controller_parameters import TABLE
@@ -20,7 +20,6 @@ ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'robot_comp
          'acceleration_kp', 'acceleration_kd', 'effort_limit', 'effort_rate_limit',
          'velocity_limit', 'armature', 'viscous_friction', 'coulomb_friction',
          'friction_compensation', 'payload_frame', 'payload_mass', 'payload_com')
-FULL_EFFORT_TIME = 0.1      # s from no effort to the limit, as the controller's default
 
 
 def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
@@ -38,7 +37,7 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
                for name, gain in suggest(model, pose, settings)._asdict().items()}
     if known(model.effort_limit).all():
         values |= {'effort_limit': model.effort_limit.tolist(),
-                   'effort_rate_limit': (model.effort_limit / FULL_EFFORT_TIME).tolist()}
+                   'effort_rate_limit': (EFFORT_RATE * model.effort_limit).tolist()}
     if known(model.velocity_limit).all():
         values['velocity_limit'] = model.velocity_limit.tolist()
     return values

@@ -13,7 +13,7 @@ from ..control import guard
 from ..control.dtypes import MODES
 from ..realtime.statistics import OK, quality, rate, spread, worst
 from .control_loop import ControlLoop
-from .trajectory_subscriber import References
+from .trajectory_subscriber import TrajectorySubscriber
 
 JUDGED = 2048               # latest cycles
 LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
@@ -47,7 +47,7 @@ class Report:
                            self.hardware, {})
         return _status(DiagnosticStatus.OK, self.name, 'not active', self.hardware, {})
 
-    def status(self, loop: ControlLoop, references: References, reason: str,
+    def status(self, loop: ControlLoop, references: TrajectorySubscriber, reason: str,
                now: float) -> DiagnosticStatus:
         """
         Status of a running loop and its references at steady time ``now`` [s].
@@ -91,7 +91,7 @@ class Report:
             'refused samples': sum(refused.values()), **_counts(refused),
             'implausible samples': m['implausible'],
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
-            'cycles at position or velocity limits': m['kept_inside'],
+            'cycles at position or velocity limits': m['joint_limited'],
         }
         return _status(level, self.name, message, self.hardware, values)
 

@@ -15,11 +15,11 @@ from rclpy.node import Node
 from ..control import guard, ring_buffer
 from ..control.compile import compiled
 from ..control.controller import Controller
+from ..control.history import Snapshot
 from ..errors import RobodynError
 from ..extras import pip_install
 from ..flight_recorder import file
 from ..flight_recorder.arrays import About
-from ..flight_recorder.history import Snapshot
 from ..flight_recorder.replay import latched
 from ..jit import machine
 from ..model.resources import package_version

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The life of a node's process: from rclpy's start to an exit code, whatever ends it."""
+"""Main function of node processes: from the start of rclpy to an exit code."""
 
 import argparse
 import gc
@@ -24,16 +24,16 @@ from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
 
-# An arm comes to rest on each; a closed session (SIGHUP) would leave its last effort in force
+# Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
 
 
 def freeze_garbage() -> None:
     """
-    Take everything made so far out of the sight of Python's garbage collector.
+    Exclude all objects made so far from Python's garbage collection.
 
-    A full pass over what imports and compiling leave takes 0.1 s with the interpreter held, longer
-    than an arm should go without efforts; what a running node makes anew is little.
+    A full collection of the objects that imports and compiling leave takes 0.1 s while it holds
+    the GIL, longer than an arm should go without efforts; a running node allocates little.
     """
     gc.collect()
     gc.freeze()
@@ -42,8 +42,8 @@ def freeze_garbage() -> None:
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
 
 
-def told(transition: Transition) -> Transition:
-    """Log what a lifecycle callback raises, which rclpy takes for ERROR without a word."""
+def log_exceptions(transition: Transition) -> Transition:
+    """Log exceptions of a lifecycle callback, which rclpy turns into ERROR without a log line."""
     @wraps(transition)
     def run(self: Any, state: LifecycleState) -> TransitionCallbackReturn:
         try:
@@ -59,14 +59,15 @@ def main(make: Callable[[], Any], args: list[str] | None,
     """
     Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
 
-    ``--help``, and arguments that are none of ROS's, are answered without a node.
+    ``--help`` and arguments other than those of ROS are handled before a node is made.
 
-    Signals only set a flag: the node comes to its end in order, an arm at rest before the loop
-    ends, the loop before the topics, and those before ROS. A :class:`RobodynError` is one line;
-    no exception of a callback ends it. Nobody has to read what is logged, see :mod:`.log_relay`.
+    Signals only set a flag, so that the node ends in order: first the arm comes to rest, then the
+    loop, the topics and ROS end. A :class:`RobodynError` is printed in one line; exceptions in
+    callbacks are logged and do not end the node. A blocked log does not block the node
+    (:mod:`.log_relay`).
 
-    :param make: gives the node, whose ``run(spin, over)`` calls ``spin`` until ``over`` says so
-        and leaves nothing of its own running.
+    :param make: makes the node, whose ``run(spin, over)`` calls ``spin`` until ``over()`` and
+        ends all of its threads.
     :param args: arguments after the name of the program; None: those of the process.
     :param table: parameters of the node, for ``--help``.
     :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
@@ -83,7 +84,7 @@ def main(make: Callable[[], Any], args: list[str] | None,
 
 
 def _parser(about: str, table: Iterable[Parameter]) -> argparse.ArgumentParser:
-    """Return what tells of a node's arguments; ROS takes all that have a meaning."""
+    """Return the parser of ``--help``; ROS parses all arguments that have a meaning."""
     lines = '\n'.join(f'  {p.name} ({written_type(p)}): {p.default!r}' for p in table)
     return argparse.ArgumentParser(
         usage='%(prog)s [-h] [--ros-args [--params-file FILE.yaml] [-p NAME:=VALUE] '
@@ -96,10 +97,10 @@ def _parser(about: str, table: Iterable[Parameter]) -> argparse.ArgumentParser:
 def _main(make: Callable[[], Any], args: list[str]) -> int:
     over = threading.Event()
     for number in ENDING:
-        # nohup has a session closed without an end: what it told us to ignore is ignored
+        # nohup sets SIGHUP to be ignored, and that is respected
         if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda *_: over.set())
-    # Otherwise the executor may keep the interpreter for 5 ms while the node's thread waits
+    # By default the executor may keep the GIL for 5 ms while the control thread waits for it
     sys.setswitchinterval(1e-4)
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
@@ -118,5 +119,5 @@ def _main(make: Callable[[], Any], args: list[str]) -> int:
         return 1
     finally:
         rclpy.shutdown()
-        gc.unfreeze()       # or the node, in its cycles, would not say goodbye to the others
+        gc.unfreeze()       # or the node, in reference cycles, would not leave the ROS graph
     return 0

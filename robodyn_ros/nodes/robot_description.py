@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The topic robot_description: which robot it names, and whether that has changed."""
+"""Topic robot_description: the newest text, and its changes."""
 
 import time
 from collections.abc import Callable
@@ -12,29 +12,40 @@ from std_msgs.msg import String
 from . import qos
 from .raw_subscription import SerializedSubscription
 
-SLICE = 100_000_000         # ns between two looks at whether to go on waiting
+SLICE = 100_000_000         # ns between two checks whether to go on waiting
 
 
 class RobotDescription:
-    """Keeps the newest text of the topic, for one thread."""
+    """Newest text of the topic, for use by one thread."""
 
     def __init__(self, node: Node):
         self._subscription = SerializedSubscription(node, String, 'robot_description',
                                                     qos.DESCRIPTION)
-        self._text = ''
+        self._text = self._accepted = ''
 
     def newest(self) -> str:
-        """URDF text that came last; '' before the first."""
+        """Return the URDF text received last; '' before the first."""
         for message in self._subscription.drain():
             self._text = deserialize_message(message, String).data
         return self._text
 
     def wait(self, seconds: float, over: Callable[[], bool]) -> str:
-        """Wait for a text for so long, or until ``over`` says not to; return the newest."""
+        """Wait for a text, at most so many seconds or until ``over()``; return the newest."""
         deadline = time.monotonic() + seconds
         while not self.newest() and time.monotonic() < deadline and not over():
             self._subscription.wait(SLICE)
         return self._text
+
+    def accept(self) -> None:
+        """Take the newest text as the one that the robot was read from."""
+        self._accepted = self.newest()
+
+    def replaced(self) -> bool:
+        """Return whether another text has come since the last one was accepted; accept it."""
+        if (text := self.newest()) == self._accepted:
+            return False
+        self._accepted = text
+        return True
 
     def destroy(self) -> None:
         """Give up the subscription."""

@@ -125,7 +125,7 @@ class StopTopics:
     """
     Both topics, those that are asked for; tells the guard which of them stands against driving.
 
-    :param outside: (1,) ``OUTSIDE``.
+    :param outside: (1,) ``CYCLE_INPUT``.
     :param driving: whether the arm is driven: a stop stands until it is not.
     """
 

@@ -44,7 +44,7 @@ class Follower(Protocol):
         """Time on its clock [s]."""
 
 
-class References:
+class TrajectorySubscriber:
     """
     Takes trajectories in the executor; what is refused, and why, is logged and changes nothing.
 

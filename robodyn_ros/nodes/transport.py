@@ -43,7 +43,7 @@ class DataPath(NamedTuple):
     native: 'NativeLoop | None' = None
 
 
-def reach(wanted: str, node: Node, controller: Controller, decoder: JointStateDecoder,
+def open_transport(wanted: str, node: Node, controller: Controller, decoder: JointStateDecoder,
           commands: Publisher, clock: SimulationClock | None, tally: Tally, *, trigger: str,
           spin: float, topic: str = 'joint_states') -> DataPath:
     """

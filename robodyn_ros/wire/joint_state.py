@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError
+from ..state import STATE, no_state
 from . import decoders
 from .cdr_writer import Writer, write
 from .compile import compiled_decoders
@@ -26,20 +27,6 @@ from .decoders import DecoderArrays
 
 __all__ = ['ACCEPTED', 'DUPLICATE', 'FOREIGN', 'LENGTHS', 'MALFORMED', 'NON_FINITE',
            'REASONS', 'STATE', 'JointStateDecoder', 'JointStateEncoder', 'stamp_of']
-
-# One record a joint, all NaN before the first sample. Velocity and effort are NaN where the
-# message carries none. Times are of receipt; `sequence` is what its publisher counts messages by,
-# `other` the time of the last sample that must have come from another publisher. `stamp` is that
-# of the header, on the clock of the publisher; NaN where it is zero.
-STATE = np.dtype([('position', 'f8'), ('velocity', 'f8'), ('effort', 'f8'),     # rad | m, 1/s, N·m
-                  ('received', 'f8'), ('sequence', 'f8'), ('other', 'f8'),      # s, number, s
-                  ('stamp', 'f8')])                                             # s
-
-
-def no_state(n: int) -> np.ndarray:
-    """(n,) records of STATE of which nothing is known yet."""
-    return np.full(n * len(STATE.names or ()), np.nan).view(STATE)
-
 
 KNOWN_BYTES = 1 << 16       # names longer than this altogether are parsed anew in each message
 

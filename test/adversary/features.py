@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn_ros.control import guard, limits
 from robodyn_ros.control.controller import Controller
-from robodyn_ros.wire.joint_state import STATE
+from robodyn_ros.state import STATE
 
 # Factor by which braking at a limit may exceed the effort rate limit
 BRAKING_RATE = float(getattr(limits, 'BRAKING_RATE', 1.0))
@@ -37,4 +37,4 @@ def write_stamp(state: np.ndarray, stamp: float) -> None:
 def braking_cycles(controller: Controller) -> int:
     """Count the cycles in which a position or velocity limit changed the efforts."""
     names = controller.memory.dtype.names or ()
-    return int(controller.memory['kept_inside'][0]) if 'kept_inside' in names else -1
+    return int(controller.memory['joint_limited'][0]) if 'joint_limited' in names else -1

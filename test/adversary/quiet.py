@@ -135,7 +135,7 @@ class Hours:
         subject.arm()
         if not rise(world):
             return Stretch(seed, robot, kind.name, 0.0, f'not armed: '
-                           f'{subject.controller.objection}')
+                           f'{subject.controller.arming_refusal}')
         begin, world.motion, world.moving = world.time, Healthy(world, kind), True
         while world.time < begin + STRETCH:
             world.tick()

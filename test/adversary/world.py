@@ -83,7 +83,7 @@ class World:
     def __init__(self, arm: Arm, settings: Settings, conditions: Conditions, kind: str,
                  trigger: str, seed: int | Sequence[int]):
         self.arm, self.settings, self.trigger = arm, settings, trigger
-        self.effort_rate = settings.joint_records(arm.model)['effort_rate']     # (nv,) in force
+        self.effort_rate = settings.joint_records(arm.model)['effort_rate_limit']   # in force
         self.random = np.random.default_rng(seed)
         silence = max(SILENCE, 2.0 * settings.state_timeout)
         self.plant = Plant(arm, arm.pose(self.random), conditions.delay, silence,

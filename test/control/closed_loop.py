@@ -9,7 +9,7 @@ from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.model.robot import RobotModel
-from robodyn_ros.wire.joint_state import no_state
+from robodyn_ros.state import no_state
 
 GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
          'acceleration_kp': [100.0], 'acceleration_kd': [20.0]}
@@ -64,4 +64,4 @@ class Rig:
         """Arm and go on until the law is in force."""
         self.controller.arm()
         self.run(0.2)
-        assert self.phase == 'RUNNING', self.controller.objection
+        assert self.phase == 'RUNNING', self.controller.arming_refusal

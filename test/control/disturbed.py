@@ -84,7 +84,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     delay = int(random.integers(LATEST + 1))
     late = deque([tau] * (delay if world.delay is None else world.delay))
     substeps, asking = round(world.period / STEP), round(ASKING / world.period)
-    given = np.array([controller._v.published, controller._v.extra])
+    given = np.array([controller._v.published, controller._v.tau_residual])
     braked, worst = True, np.zeros(5)
     controller.arm()
     for k in range(round(world.seconds / world.period)):
@@ -95,7 +95,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
             state['position'], state['velocity'], state['received'] = q, qd, now
             state['effort'] = tau if braked else np.nan
         if controller.step(now):
-            before, given = given, np.array([controller._v.published, controller._v.extra])
+            before, given = given, np.array([controller._v.published, controller._v.tau_residual])
             if not braked:
                 steps = abs((given - before) / model.effort_limit).max(1)
                 worst[3:] = np.maximum(worst[3:], steps)
@@ -113,7 +113,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
         outside = np.maximum(q - model.position_upper, model.position_lower - q) / range_
         worst[:2] = np.maximum(worst[:2], [outside.max(), abs(qd / model.velocity_limit).max()])
     return Worst(*worst.tolist(), guard.PHASES[controller.phase],
-                 int(controller.memory['kept_inside'][0]))
+                 int(controller.memory['joint_limited'][0]))
 
 
 def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, range_: ndarray,

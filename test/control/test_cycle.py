@@ -85,7 +85,7 @@ def test_mode_change_is_bumpless(two_link):
     here, before = rig.q.copy(), rig.published[-1]
     rig.controller.use(settings)
     rig.tick()
-    limit = settings.joint_records(two_link)['effort_rate'] * rig.period
+    limit = settings.joint_records(two_link)['effort_rate_limit'] * rig.period
     assert (abs(rig.published[-1] - before) <= limit + 0.2).all()
     assert rig.controller._v.target == pytest.approx(here, abs=1e-12)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings as settings_module
 from robodyn_ros.control.dtypes import MODES
-from robodyn_ros.control.friction import CURVE, MOST_FELT
+from robodyn_ros.control.friction import CURVE, MOST_MEASURED
 from robodyn_ros.control.gain_stability import MARGIN, TOLERANCE, spectral_radius
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
@@ -104,8 +104,8 @@ def test_a_hand_feels_less(two_link):
         rig.pushed = np.array([push, 0.0])
         rig.run(0.5)
         return abs(rig.q - POSE).max()
-    assert way(0.9 * COULOMB[0], MOST_FELT) < 1e-6
-    assert way(1.25 * COULOMB[0], MOST_FELT) > 4.0 * way(1.25 * COULOMB[0], 0.0) > 0.01
+    assert way(0.9 * COULOMB[0], MOST_MEASURED) < 1e-6
+    assert way(1.25 * COULOMB[0], MOST_MEASURED) > 4.0 * way(1.25 * COULOMB[0], 0.0) > 0.01
 
 
 @pytest.mark.parametrize('there', [1.0, 0.85])
@@ -115,7 +115,7 @@ def test_it_never_runs_away(two_link, there):
 
     The energy is kinetic: the controller carries gravity.
     """
-    rig = real(two_link, friction_compensation=[MOST_FELT], viscous_friction=VISCOUS / there,
+    rig = real(two_link, friction_compensation=[MOST_MEASURED], viscous_friction=VISCOUS / there,
                coulomb_friction=COULOMB / there)
     rig.run(0.3)
     assert abs(rig.q - POSE).max() < 1e-6 and abs(rig.qd).max() < 1e-6
@@ -138,9 +138,9 @@ def test_delay_makes_no_share_unstable(seed, nv, periods, share):
     M = half @ half.T + 0.05 * np.eye(nv)
     late = {'period': 1e-3, 'delay': periods * 1e-3, 'stiffness': np.zeros(nv)}
     assert spectral_radius(M, damping=-share * B, viscous=B, **late) <= 1.0 + TOLERANCE
-    assert spectral_radius(M, damping=-MOST_FELT * B, viscous=1.001 * B / MARGIN, **late) <= (
+    assert spectral_radius(M, damping=-MOST_MEASURED * B, viscous=1.001 * B / MARGIN, **late) <= (
         1.0 + TOLERANCE)
-    assert spectral_radius(M, damping=-MOST_FELT * B, viscous=0.9 * B / MARGIN, **late) > 1.0
+    assert spectral_radius(M, damping=-MOST_MEASURED * B, viscous=0.9 * B / MARGIN, **late) > 1.0
 
 
 def followed(model, **how) -> np.ndarray:
@@ -247,7 +247,7 @@ NUMBER = st.floats(0.0, 1e4)
 @settings(max_examples=60, deadline=None)
 @given(st.fixed_dictionaries({name: st.lists(NUMBER, min_size=2, max_size=2)
                               for name in CURVE[:6]}),
-       st.lists(st.floats(1e-6, 1e3), min_size=2, max_size=2), st.floats(0.0, MOST_FELT),
+       st.lists(st.floats(1e-6, 1e3), min_size=2, max_size=2), st.floats(0.0, MOST_MEASURED),
        st.lists(st.floats(-80.0, 80.0), min_size=2, max_size=2),
        st.lists(st.floats(-9.0, 9.0), min_size=2, max_size=2))
 def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, offset):

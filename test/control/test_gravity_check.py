@@ -77,7 +77,7 @@ def test_a_right_choice_is_never_contradicted(two_link, by_robot, mode, delay):
                               rig.time)
     rig.run(1.5)
     assert rig.phase == 'RUNNING', rig.controller.reason
-    assert rig.controller.memory['feels_gravity'][0] == 1
+    assert rig.controller.memory['senses_gravity'][0] == 1
 
 
 @pytest.mark.parametrize('delay', [0, 5])
@@ -99,7 +99,7 @@ def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(two_link, by_rob
 
     rig.controller.arm()
     rig.run(0.1)
-    assert rig.controller.objection == ('the measured efforts contradict '
+    assert rig.controller.arming_refusal == ('the measured efforts contradict '
                                         'robot_compensates_gravity')
     rig.controller.disarm()
     rig.controller.stop()
@@ -113,7 +113,7 @@ def test_sensors_that_feel_no_gravity_tell_nothing(two_link, by_robot):
     rig = Drives(two_link, by_robot, by_robot, feels=0.0, arming_effort=10.0)
     rig.rise()
     rig.run(1.5)
-    assert rig.phase == 'RUNNING' and rig.controller.memory['feels_gravity'][0] == 0
+    assert rig.phase == 'RUNNING' and rig.controller.memory['senses_gravity'][0] == 0
 
 
 class Braked(Rig):

@@ -24,22 +24,22 @@ def test_nothing_without_state(two_link):
     rig = Rig(two_link, POSE)
     rig.controller.arm()
     assert rig.run(0.5, sense=False) == [None] * 500
-    assert rig.controller.objection == 'no state yet (joint1)'
+    assert rig.controller.arming_refusal == 'no state yet (joint1)'
 
 
-@pytest.mark.parametrize(('spoil', 'objection'), [
+@pytest.mark.parametrize(('spoil', 'refusal'), [
     (lambda rig: rig.qd.__setitem__(1, 0.2), 'the arm moves (joint2)'),
     (lambda rig: rig.q.__setitem__(0, 4.0), 'position is outside its limits (joint1)'),
     (lambda rig: rig.tau.__setitem__(0, -20.0),
      'measured effort disagrees with the gravity torque (joint1)'),
 ])
-def test_objections_to_arming(two_link, spoil, objection):
+def test_refusals_to_arm(two_link, spoil, refusal):
     """An arm that moves, is outside, or is not the one of the URDF does not rise."""
     rig = Rig(two_link, POSE)
     spoil(rig)
     rig.controller.arm()
     assert rig.run(0.1) == [None] * 100
-    assert rig.controller.objection == objection
+    assert rig.controller.arming_refusal == refusal
 
 
 def test_too_weak_for_gravity(two_link):
@@ -48,7 +48,7 @@ def test_too_weak_for_gravity(two_link):
     rig.tau[:] = np.nan
     rig.controller.arm()
     assert rig.run(0.1) == [None] * 100
-    assert rig.controller.objection == 'gravity torque is above the effort limit (joint1)'
+    assert rig.controller.arming_refusal == 'gravity torque is above the effort limit (joint1)'
 
 
 def test_stale_at_rest(two_link):

@@ -12,7 +12,7 @@ from control.disturbed import HARD, PERIOD, run
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
 from robodyn_ros.control.dtypes import JOINT
-from robodyn_ros.control.limits import BRAKING_RATE, RETURN_VELOCITY, SHARE, room
+from robodyn_ros.control.limits import BRAKING_RATE, RETURN_VELOCITY, SHARE, acceleration_bounds
 from robodyn_ros.model.resources import robot_path
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
@@ -116,7 +116,7 @@ def test_room():
                                (2.0, 0.0, -top, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),
                                (2.1, -1.0, 1.0 - slow, 1.0 - slow), (-1.02, 0.0, 0.14, slow),
                                (9.0, 0.0, -slow, -slow), (-9.0, 0.0, slow, slow)):
-        found = room(j, 80.0, 7.0, j.velocity_limit, q, qd)
+        found = acceleration_bounds(j, 80.0, 7.0, j.velocity_limit, q, qd)
         assert found == pytest.approx((80.0 * least, 80.0 * most))
     j.position_lower, j.position_upper, j.velocity_limit = -np.inf, np.inf, np.inf
-    assert room(j, 80.0, 7.0, np.inf, 5.0, 1e3) == (-np.inf, np.inf)
+    assert acceleration_bounds(j, 80.0, 7.0, np.inf, 5.0, 1e3) == (-np.inf, np.inf)

@@ -12,7 +12,7 @@ from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control import guard, limits
-from robodyn_ros.control.dtypes import JOINT, MEMORY
+from robodyn_ros.control.dtypes import CONTROLLER_STATE, JOINT
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.model.resources import robot_path
@@ -175,13 +175,13 @@ def test_efforts_that_act_in_reverse_are_given_up(two_link, joint):
 def test_what_asks_for_far_too_much_is_sooner_too_long():
     """Beyond 5 effort limits the time in which an effort is cut counts more than once."""
     joints = np.zeros(1, JOINT).view(np.recarray)
-    joints.effort_limit, joints.effort_rate = 10.0, np.inf
-    memory = np.zeros(1, MEMORY).view(np.recarray)
-    v = SimpleNamespace(gravity=np.zeros(1), supply=np.zeros(1), extra=np.zeros(1))
-    for effort, strain in ((10.0, 0.0), (11.0, 1.0), (60.0, 1.0), (110.0, 4.0), (-110.0, 4.0)):
-        memory.strain, tau = 0.0, np.array([effort])
-        limits.limit(joints, v, memory[0], 1.0, tau)
-        assert memory[0].strain == pytest.approx(strain) and abs(tau[0]) == 10.0
+    joints.effort_limit, joints.effort_rate_limit = 10.0, np.inf
+    memory = np.zeros(1, CONTROLLER_STATE).view(np.recarray)
+    v = SimpleNamespace(gravity=np.zeros(1), tau_gravity=np.zeros(1), tau_residual=np.zeros(1))
+    for effort, seconds in ((10.0, 0.0), (11.0, 1.0), (60.0, 1.0), (110.0, 4.0), (-110.0, 4.0)):
+        memory.saturation_time, tau = 0.0, np.array([effort])
+        limits.limit_efforts(joints, v, memory[0], 1.0, tau)
+        assert memory[0].saturation_time == pytest.approx(seconds) and abs(tau[0]) == 10.0
 
 
 def test_an_arm_whose_position_moves_is_not_at_rest(two_link):
@@ -222,7 +222,7 @@ def test_a_jump_of_the_clock_earns_no_larger_step(two_link):
     """Efforts change by what one period allows, however far the clock jumped."""
     rig = Rig(two_link, POSE, mode='joint_impedance')
     rig.rise()
-    step = rig.controller.settings.joint_records(two_link)['effort_rate'] * rig.period
+    step = rig.controller.settings.joint_records(two_link)['effort_rate_limit'] * rig.period
     follow(rig, [1.5, 0.5], 0.5)
     rig.run(0.25)
     before = rig.tau.copy()

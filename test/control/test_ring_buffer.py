@@ -10,11 +10,10 @@ import pytest
 from control import uncompiled_cycle
 from flight_recorder.flights import MODEL, eventful, go, recording_rig
 
-from robodyn_ros.control import guard, ring_buffer
+from robodyn_ros.control import guard, history, ring_buffer
 from robodyn_ros.control.cycle import cycle
 from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.control.trajectory_tracking import HEADER, Points
-from robodyn_ros.flight_recorder import history
 from robodyn_ros.flight_recorder.replay import Replay, latched
 
 

@@ -26,7 +26,7 @@ def test_records(two_link):
     assert joints['stiffness'].tolist() == [5.0, 5.0]
     assert joints['damping'].tolist() == [1.0, 2.0]
     assert (joints['effort_limit'] == two_link.effort_limit).all()
-    assert joints['effort_rate'] == pytest.approx(10.0 * two_link.effort_limit)
+    assert joints['effort_rate_limit'] == pytest.approx(10.0 * two_link.effort_limit)
     assert (joints['velocity_limit'] == two_link.velocity_limit).all()
 
 

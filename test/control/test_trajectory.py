@@ -9,7 +9,7 @@ import pytest
 from scipy.interpolate import BPoly, PPoly
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control.dtypes import MEMORY, Vectors
+from robodyn_ros.control.dtypes import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.trajectory import (
     MOST_SEGMENTS,
     Waypoints,
@@ -33,7 +33,7 @@ def two_link():
 
 def samples(points, times):
     """Positions, velocities and accelerations that the cycle would see at these times."""
-    m, v = np.zeros(1, MEMORY).view(np.recarray)[0], Vectors.zeros(2)
+    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
     points = points._replace(header=points.header.view(np.recarray))
     out = []
     for t in times:
@@ -85,7 +85,7 @@ def test_joints_are_matched_by_name(two_link):
 
 def test_hold_here_takes_the_present_pose():
     """Holding sets the reference to the pose, at rest, and ends following."""
-    m, v = np.zeros(1, MEMORY).view(np.recarray)[0], Vectors.zeros(2)
+    m, v = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0], Vectors.zeros(2)
     m.following = 1
     v.q[:], v.target_qd[:] = HERE, 1.0
     hold_here(m, v)

@@ -185,6 +185,25 @@ def test_arrays_that_do_not_fit_are_refused(others):
     arrays.unpacked(changed())
 
 
+def of_an_earlier_version(records):
+    """The fields with their former names, types and order."""
+    former = {new: old for old, new in arrays.EARLIER.items()}
+    names = sorted(records.dtype.names)
+    types = [float if name == 'missed_limit' else records.dtype[name] for name in names]
+    out = np.zeros(records.shape, [(former.get(name, name), t) for name, t in zip(names, types)])
+    for name in names:
+        out[former.get(name, name)] = records[name]
+    return out
+
+
+def test_a_recording_of_an_earlier_version_is_read():
+    earlier = changed(memory=of_an_earlier_version, joints=of_an_earlier_version,
+                      settings=of_an_earlier_version)
+    with np.load(BytesIO(earlier)) as file:
+        assert 'strain' in file['memory'].dtype.names
+    assert same(arrays.unpacked(earlier).snapshot, flown()[0])
+
+
 def test_nothing_in_it_is_executed(tmp_path):
     objects = BytesIO()
     np.savez(objects, text=np.array([{}], object))

@@ -7,12 +7,12 @@ import pytest
 from exciting import motion
 
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
-from robodyn_ros.identification import Choice, base_parameters
+from robodyn_ros.identification import ParameterSelection, base_parameters
 from robodyn_ros.identification.estimation.base_parameters import number
 from robodyn_ros.identification.estimation.regression import regression
 from robots import OWN, REAL
 
-BODIES = Choice(viscous=False, coulomb=False, offset=False, armature=False)
+BODIES = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
 
 
 def two_links(gravity):

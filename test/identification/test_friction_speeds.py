@@ -9,9 +9,9 @@ import pytest
 from exciting import motion, noisy, with_joints
 
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import Choice, friction_speeds, identify
+from robodyn_ros.identification import ParameterSelection, friction_speeds, identify
 
-STRIBECK = Choice(static=True)
+STRIBECK = ParameterSelection(static=True)
 
 
 @pytest.fixture(scope='module')
@@ -76,4 +76,4 @@ def test_motion_without_slow_parts_is_refused(planar):
     with pytest.raises(IdentificationError, match='joint1'):
         friction_speeds(planar, fast, STRIBECK)
     with pytest.raises(IdentificationError):
-        friction_speeds(planar, given, Choice(coulomb=False))
+        friction_speeds(planar, given, ParameterSelection(coulomb=False))

@@ -58,8 +58,9 @@ class Rig:
         self.slow = 0.0
         clock = SimulationClock(node) if lockstep else None
         tally = Tally(decoder.state['sequence'])
-        way = transport.reach(path, node, self.controller, decoder, self._commands, clock, tally,
-                              trigger=trigger, spin=0.0, topic=f'{where}joint_states')
+        way = transport.open_transport(
+            path, node, self.controller, decoder, self._commands, clock, tally, trigger=trigger,
+            spin=0.0, topic=f'{where}joint_states')
         assert way.name == path and way.trigger == (
             'state' if trigger == 'inline' and path != transport.NATIVE else trigger)
         self.native = way.native

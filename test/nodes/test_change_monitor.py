@@ -11,7 +11,7 @@ import pytest
 from rclpy.executors import SingleThreadedExecutor
 
 from processes import DEADLINE
-from robodyn_ros.nodes.change_monitor import Watch, woken_by_signals
+from robodyn_ros.nodes.change_monitor import ChangeMonitor, woken_by_signals
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_the_executor_does_what_a_look_finds(node, executor):
 
     def act():
         done.append((there.pop(), threading.current_thread()))
-    watch = Watch(node, 0.001, look, act)
+    watch = ChangeMonitor(node, 0.001, look, act)
     executor.spin_once(0.1)
     assert done == [] and looks
     for word in ('one', 'two'):
@@ -54,7 +54,7 @@ def test_the_executor_does_what_a_look_finds(node, executor):
 
 def test_nothing_is_looked_for_without_an_executor(node):
     looks = []
-    watch = Watch(node, 0.001, lambda: bool(looks.append(0)), lambda: None)
+    watch = ChangeMonitor(node, 0.001, lambda: bool(looks.append(0)), lambda: None)
     time.sleep(0.05)
     watch.close()
     assert looks == []

@@ -27,8 +27,8 @@ from robodyn_ros.nodes.trajectory_subscriber import (
     FURTHEST,
     JUST_NOW,
     MOST_BYTES,
-    References,
     Throttle,
+    TrajectorySubscriber,
 )
 from trajectories import trajectory_bytes
 
@@ -56,7 +56,7 @@ class Desk:
     def __init__(self, node, on_ros_time=False, **change):
         self.node, self.arm = node, Arm(on_ros_time, **change)
         self.follower, self.nodes = self.arm, []
-        self.references = References(node, lambda: self.follower)
+        self.references = TrajectorySubscriber(node, lambda: self.follower)
         self.executor = SingleThreadedExecutor(context=node.context)
         self.executor.add_node(node)
         self.publisher = self.add('planner')

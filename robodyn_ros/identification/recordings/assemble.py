@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A table's columns become a recording: which is what, in which unit, at which times."""
+"""Recording from the columns of a table: assignment, units and stamps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ...errors import RecordingError
+from ...errors import Argument, RecordingError
 from ...model.robot import RobotModel
 from . import units as of_units
 from .columns import Columns, Found, by_count, by_header, by_map
@@ -19,8 +19,8 @@ from .units import Units
 SHOWN, NOTED = 40, 12      # headers that are told where one has to choose, and in a note
 
 
-class Wishes(NamedTuple):
-    """What the caller says about a table, see :func:`~.read.read`."""
+class TableOptions(NamedTuple):
+    """Options of the caller for a table, see :func:`~.read.read`."""
 
     columns: Columns
     units: Units
@@ -28,25 +28,28 @@ class Wishes(NamedTuple):
     joint_names: Sequence[str] | None
 
 
-def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Recording:
+def assemble(table: Table, source: str, model: RobotModel, options: TableOptions) -> Recording:
     """
     Return the recording that a table holds.
 
-    :raises RecordingError: it is not clear which columns are which, or some are missing.
+    :param source: name of the file, for messages.
+    :param model: whose joints are looked for.
+    :raises RecordingError: the assignment of columns is ambiguous, or columns are missing.
     """
     headers = list(table.columns)
-    joints = tuple(wishes.joint_names or table.joint_names or model.joint_names)
-    found = _find(table, headers, joints, wishes)
+    joints = tuple(options.joint_names or table.joint_names or model.joint_names)
+    found = _find(table, headers, joints, options)
     if 'position' not in found.columns:
         raise RecordingError(f'{source} has no positions', name='position', value=headers,
-                             remedy="say which columns they are: columns={'position': 'q{i}'}; "
-                                    f'there are {_few(headers)}')
+                             remedy=('name the columns: ',
+                                     Argument('columns', {'position': 'q{i}'}),
+                                     f'; there are {_few(headers)}'))
     notes = list(table.notes)
     names = tuple(name for name in joints if name in found.columns['position'])
-    units = _units(found, wishes.units, names)
+    units = _units(found, options.units, names)
     kinds = [model.joint_types[model.joint_index(name)] if name in model.joint_names
              else 'revolute' for name in names]
-    time, lines = _time(table, found, source, units, wishes)
+    time, lines = _time(table, found, source, units, options)
     notes += lines
     arrays: dict[str, ndarray | None] = {'velocity': None, 'effort': None}
     for quantity, columns in found.columns.items():
@@ -61,7 +64,7 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
         unit = units.get(quantity, of_units.SI[quantity])
         arrays[quantity] = of_units.to_si(quantity, values, unit, names, kinds)
         how = ('by number, in the order of the joints: ' if found.by_number
-               and quantity not in wishes.columns else '')
+               and quantity not in options.columns else '')
         notes.append(f'{quantity} in {of_units.said(unit)}: {how}' + ', '.join(
             f'{columns[name]} → {name}' if columns[name] != name else name for name in names))
     position = arrays['position']
@@ -80,7 +83,7 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
     if empty.any():
         notes.append(f'{np.sum(empty)} lines left out: they hold nothing of the joints')
     used = {*(header for of in found.columns.values() for header in of.values()),
-            *((found.time, found.fraction) if wishes.rate is None else ())}
+            *((found.time, found.fraction) if options.rate is None else ())}
     if rest := [header for header in headers if header not in used]:
         notes.append(f'columns not used: {_few(rest, NOTED)}')
     keep = ~empty
@@ -91,26 +94,27 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
                      'A' if current else 'N·m')
 
 
-def _find(table: Table, headers: list[str], joints: tuple[str, ...], wishes: Wishes) -> Found:
-    """Return what the caller named, and of the rest what headers tell."""
-    named = by_map(wishes.columns, headers, joints, table.arrays)
+def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: TableOptions
+          ) -> Found:
+    """Return the columns that the caller named, and the others recognised by their headers."""
+    named = by_map(options.columns, headers, joints, table.arrays)
     rest = [header for header in headers
             if not any(header in of.values() for of in named.columns.values())]
-    if not table.header and wishes.columns:
+    if not table.header and options.columns:
         return named
     told = by_header(rest, joints) if table.header else \
-        by_count(headers, joints, wishes.rate is None)
+        by_count(headers, joints, options.rate is None)
     for quantity, columns in told.columns.items():
-        if quantity not in wishes.columns:
+        if quantity not in options.columns:
             named.columns[quantity] = columns
-    if 'time' not in wishes.columns:
+    if 'time' not in options.columns:
         named.time, named.fraction = told.time, told.fraction
     named.by_number = told.by_number
     return named
 
 
 def _units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
-    """Return the units of headers, and over them those that the caller gave."""
+    """Return the units in headers, overridden by those of the caller."""
     units: dict[str, Any] = {**found.units()}
     for quantity, unit in given.items():
         before = units.get(quantity)
@@ -122,31 +126,31 @@ def _units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _few(headers: Sequence[str], shown: int = SHOWN) -> str:
-    """Return the first of many headers, and how many more there are."""
+    """Return the first of many headers, and the number of the others."""
     more = len(headers) - shown
     return ', '.join(headers[:shown]) + (f' and {more} more' if more > 0 else '')
 
 
 def _time(table: Table, found: Found, source: str, units: Units,
-          wishes: Wishes) -> tuple[ndarray, list[str]]:
-    """Return the stamps [s] of all lines, and how they came about."""
+          options: TableOptions) -> tuple[ndarray, list[str]]:
+    """Return the stamps [s] of all rows, and notes about them."""
     count = len(next(iter(table.columns.values())))
-    if wishes.rate is not None:
-        return np.arange(count) / wishes.rate, [
-            f'time counted at {wishes.rate:g} Hz, as given'
+    if options.rate is not None:
+        return np.arange(count) / options.rate, [
+            f'time counted at {options.rate:g} Hz, as given'
             + (f'; {found.time} is not used' if found.time is not None else '')]
     if found.time is None:
         raise RecordingError(f'{source} has no column of time', name='time',
                              value=list(table.columns),
-                             remedy="say which it is (columns={'time': 't'}), or give the rate "
-                                    f'at which it was recorded (rate=500.0); there are '
-                                    f'{_few(list(table.columns))}')
+                             remedy=('name it (', Argument('columns', {'time': 't'}),
+                                     '), or give the sample rate (', Argument('rate', 500.0),
+                                     f'); there are {_few(list(table.columns))}'))
     stamps = table.columns[found.time]
     if not np.isfinite(stamps).any():
         raise RecordingError(f'the column {found.time} of {source} holds no number'
                              + table.told(found.time), name='time', value=found.time,
-                             remedy='write the time in seconds, or give the rate at which it was '
-                                    'recorded (rate=500.0)')
+                             remedy=('write the time in seconds, or give the sample rate (',
+                                     Argument('rate', 500.0), ')'))
     if found.fraction is not None:
         return stamps + 1e-9 * table.columns[found.fraction], \
             [f'time in s and ns: {found.time}, {found.fraction}']

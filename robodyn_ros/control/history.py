@@ -1,22 +1,22 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the ring of the flight recorder refers to, and how it is read while cycles go on."""
+"""Settings and references of recorded cycles, and snapshots of the ring while cycles go on."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from ..control.ring_buffer import SPARE, Flight
-from ..control.settings import Settings
-from ..control.trajectory_tracking import Points
 from ..dynamics.model_data import Robot
+from .ring_buffer import SPARE, Flight
+from .settings import Settings
+from .trajectory_tracking import Points
 
 LARGEST = 1 << 24           # bytes of settings, and of references, that are kept for the ring
 
 
 class Version(NamedTuple):
-    """Settings, and what a cycle reads of them."""
+    """Settings, and the records that a cycle reads of them."""
 
     robot: Robot
     joints: ndarray         # (nv,) JOINT
@@ -25,11 +25,11 @@ class Version(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """C cycles, oldest first, and all that they were computed from and have left behind."""
+    """Inputs and results of C consecutive cycles, oldest first."""
 
     cycles: ndarray                     # (C,) CYCLE
     state: ndarray                      # (C, nv) STATE
-    memory: ndarray                     # (C + 1,) MEMORY, at the boundaries of the cycles
+    memory: ndarray                     # (C + 1,) CONTROLLER_STATE, at the cycles' boundaries
     vectors: ndarray                    # (C + 1, K, nv) likewise
     tau: ndarray                        # (C + 1, nv) likewise
     versions: dict[int, Version]        # by their numbers in `cycles`
@@ -38,9 +38,9 @@ class Snapshot(NamedTuple):
 
 class History:
     """
-    Keeps the settings and references which cycles in the ring were computed with.
+    Settings and references that cycles in the ring were computed with.
 
-    One thread adds and takes; the ring is filled by another.
+    Thread safety: one thread calls the methods, another one fills the ring.
     """
 
     def __init__(self, flight: Flight):
@@ -49,13 +49,13 @@ class History:
         self._points: dict[int, Points] = {}
 
     def begin(self, version: Version, points: Points) -> None:
-        """Know of these only: the ring is empty, and nobody fills it."""
+        """Forget all others; call it while the ring is empty and not being filled."""
         self._versions, self._points = {}, {}
         self.add(version)
         self.add(points)
 
     def add(self, new: Version | Points) -> None:
-        """Keep it; what no cycle of the ring refers to any more is forgotten."""
+        """Keep a version or a reference, and forget those that no cycle of the ring refers to."""
         ring, count = self.flight, int(self.flight.done[0])
         if not (n := len(ring.cycles)):
             return
@@ -68,10 +68,10 @@ class History:
 
     def take(self) -> Snapshot:
         """
-        Copy the ring while it may be filled on.
+        Return a copy of the ring, which may be filled meanwhile.
 
-        Left out are cycles that were overwritten meanwhile, and those before a change so large, or
-        so many changes, that not all is kept of them.
+        Cycles are left out that were overwritten while copying, or whose settings or reference
+        have been dropped to stay within LARGEST bytes.
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
@@ -93,13 +93,13 @@ class History:
 
 
 def _rows(a: ndarray, slots: ndarray) -> ndarray:
-    """Copy slots as bare words, for which numpy is quick and lets other threads run."""
+    """Return copied slots; as bare words, NumPy copies them fast and without the GIL."""
     words = a.view(np.int64).reshape(len(a), -1).take(slots, axis=0)
     return words.view(a.dtype).reshape(len(slots), *a.shape[1:])
 
 
 def _keep(kept: dict, number: int, new: Version | Points, oldest: int) -> None:
-    """Add it; forget what is older than the oldest, or too much."""
+    """Add an entry; drop those older than ``oldest``, and the oldest ones above LARGEST bytes."""
     kept[number] = new
     total = 0
     for other in sorted(kept, reverse=True):

@@ -1,0 +1,114 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Efforts of the phases without a control law: RISING, STOPPING and FAULT.
+
+Parameters are named as in :mod:`.guard`; ``tau`` (nv,) [N·m | N] receives the efforts.
+"""
+
+from math import inf
+
+from numpy import ndarray, record
+
+from .dtypes import FAULT_HOLD, Vectors
+from .guard import WRONG_DIRECTION, at_rest
+
+# Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
+# than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
+# after WRONG_DIRECTION, where a joint has already moved against its effort.
+RUNAWAY, RUNAWAY_GROWTH = 1.15, 1.1
+WRONG_RUNAWAY, WRONG_GROWTH = 0.5, 1.5
+
+
+def rising_efforts(joints: ndarray, s: record, v: Vectors, dt: float, tau: ndarray) -> bool:
+    """
+    Ramp the gravity term to g(q) at ``effort_rate_limit``, with damping; True once it is reached.
+
+    :param dt: duration of the cycle [s].
+    """
+    done = True
+    for i in range(v.q.shape[0]):
+        step, gap = joints[i].effort_rate_limit * dt, v.tau_gravity[i] - v.tau_rising[i]
+        if abs(gap) > step:
+            done = False
+            gap = step if gap > 0.0 else -step
+        v.tau_rising[i] += gap
+        tau[i] = v.tau_rising[i] - s.damping_rate * v.momentum[i]
+    return done
+
+
+def damped_gravity(s: record, v: Vectors, tau: ndarray) -> None:
+    """
+    Write τ = g(q) - λ M(q) q̇ with λ = ``damping_rate`` [1/s], which brings the arm to rest.
+
+    With damping proportional to M(q), every motion decays at the same rate λ, whichever joints
+    take part in it. One constant a joint would be too much in poses of little inertia, where the
+    joint would oscillate, or too little in others.
+    """
+    for i in range(v.q.shape[0]):
+        tau[i] = v.tau_gravity[i] - s.damping_rate * v.momentum[i]
+
+
+def fault_efforts(s: record, v: Vectors, m: record, trusted: bool, now: float, dt: float,
+                  tau: ndarray) -> bool:
+    """
+    Write the efforts of a latched fault; return False once they have ended, with ``tau`` zero.
+
+    With a valid state: damped gravity for ``fault_hold_time``, or as long as the state is valid
+    with ``fault_action`` *hold*, then a linear ramp to zero in ``fault_ramp_time``. Without one:
+    g(q) of the last valid pose, ramped down likewise, but only if the arm was at rest there. Once
+    the efforts have ended, only arming brings them back, whatever happens to settings or time.
+
+    :param trusted: whether the joint states may be used in this cycle.
+    :param dt: duration of the cycle [s].
+    """
+    if m.publishing == 0:
+        m.since = -inf
+    elif not trusted and m.without_state == 0:
+        m.without_state = 1
+        if s.fault_action == FAULT_HOLD:
+            m.since = now
+        if not at_rest(v, s.rest_velocity):
+            m.since = -inf
+    if (m.without_state == 0 and remaining_share(s, m, now) == 1.0
+            and accelerates_arm(v, m)):
+        m.without_state, m.since = 1, -inf
+    damped_gravity(s, v, tau)
+    if m.publishing == 1 and m.without_state == 0 and s.fault_action == FAULT_HOLD:
+        m.since = now                   # a later change to `ramp` starts from here
+        return True
+    keep, kept = ramp(s, now - m.since), ramp(s, now - dt - m.since)
+    for i in range(tau.shape[0]):
+        effort = v.tau_gravity[i] if m.without_state == 1 else tau[i]
+        tau[i] = keep * effort if keep > 0.0 else 0.0
+        if 0.0 < keep < kept:           # the effort rate limit must not slow the ramp down
+            v.tau_residual[i] = (keep / kept * (v.tau_gravity[i] + v.tau_residual[i])
+                                 - v.tau_gravity[i])
+            v.published[i] = keep / kept * (v.tau_gravity[i] + v.published[i]) - v.tau_gravity[i]
+    return keep > 0.0
+
+
+def accelerates_arm(v: Vectors, m: record) -> bool:
+    """
+    Return whether the fault efforts make the arm faster, so that they do not act as modelled.
+
+    To be evaluated before they ramp down: from then on gravity may accelerate the arm.
+    """
+    for i in range(v.q.shape[0]):
+        speed = abs(v.qd[i]) / v.speed_limit[i]
+        if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
+            return True
+        if (m.reason == WRONG_DIRECTION and speed > WRONG_RUNAWAY
+                and speed > WRONG_GROWTH * m.fault_speed):
+            return True
+    return False
+
+
+def remaining_share(s: record, m: record, now: float) -> float:
+    """Return the share in [0, 1] of the fault efforts that is left, with a valid state."""
+    return 1.0 if s.fault_action == FAULT_HOLD else ramp(s, now - m.since)
+
+
+def ramp(s: record, since: float) -> float:
+    """Return the share in [0, 1] of the efforts that is left ``since`` [s] after a fault."""
+    return min(1.0, max(0.0, 1.0 - (since - s.fault_hold_time) / s.fault_ramp_time))

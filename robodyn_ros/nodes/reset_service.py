@@ -1,0 +1,65 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Service ``~/reset``, which arms the controller again after a fault."""
+
+import threading
+from collections.abc import Callable
+
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.executors import Executor
+from rclpy.lifecycle import LifecycleNode
+from rclpy.task import Future
+from std_srvs.srv import Trigger
+
+from .arming import Answer, Arming
+
+
+class ResetService:
+    """
+    Service ``~/reset``, which waits for its answer without blocking the executor.
+
+    The answer is found by a thread that calls :meth:`poll` periodically.
+
+    :param begin: starts to arm and returns the attempt, or returns the reason of a refusal.
+    """
+
+    def __init__(self, node: LifecycleNode, begin: Callable[[], Arming | str]):
+        self._begin = begin
+        self._arming: Arming | None = None
+        self._future: Future[Answer] | None = None
+        self._lock = threading.Lock()
+        # A group of its own: other callbacks go on, and a second reset waits for the first
+        self._service = node.create_service(Trigger, '~/reset', self._on_reset,
+                                            callback_group=MutuallyExclusiveCallbackGroup())
+
+    async def _on_reset(self, request: Trigger.Request,
+                        response: Trigger.Response) -> Trigger.Response:
+        arming = self._begin()
+        if isinstance(arming, str):
+            response.success, response.message = False, arming
+            return response
+        self._future, self._arming = Future(), arming
+        answer = await self._future
+        assert answer is not None
+        response.success, response.message = not answer.refusal, answer.refusal or 'armed'
+        return response
+
+    def poll(self, executor: Executor) -> None:
+        """Answer the request under way if its attempt has ended; for a periodic thread."""
+        with self._lock:
+            if self._arming is None or (answer := self._arming.poll()) is None:
+                return
+            self._finish(answer)
+        executor.wake()             # it polls a coroutine only when something happens
+
+    def cancel(self, why: str) -> None:
+        """End the attempt under way, called by the executor before the loop stops."""
+        with self._lock:
+            if self._arming is not None:
+                self._arming.give_up()
+                self._finish(Answer(why))
+
+    def _finish(self, answer: Answer) -> None:
+        self._arming = None
+        if self._future is not None:
+            self._future.set_result(answer)
