@@ -148,7 +148,7 @@ Rate = Annotated[float | None, typer.Option(
     '--rate', help='Sample rate (Hz), if there is no time column.')]
 Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
 Accept = Annotated[list[str], typer.Option(
-    '--accept', metavar='KIND', help='Suspected error of the recording to ignore.')]
+    '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
 CutoffOption = Annotated[float | None, typer.Option(
     '--cutoff', help='Cut-off of the low-pass filter (Hz), inf for none; default: automatic.')]
 FrictionFile = Annotated[Path | None, typer.Option(
@@ -198,7 +198,7 @@ def identify_command(
     """Identify the inertias and the friction of a robot from a recording of its motion."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
-    from ..identification.estimation.regression import ParameterSelection
+    from ..identification.estimation.parameter_selection import ParameterSelection
     from ..identification.options import PipelineOptions
     from ..identification.preparation.options import PreparationOptions
     from .identify import distances, read_options, recording_of, run, seconds

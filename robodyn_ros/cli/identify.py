@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -27,6 +28,7 @@ from ..identification.recordings.recording import Recording
 from ..identification.result import Identification
 from ..identification.result_files import FRICTION, URDF
 from ..identification.validation import Validation, of_model
+from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from .arguments import as_option, numbers
 
@@ -139,8 +141,7 @@ def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, d
              options: PreparationOptions, out: Console) -> None:
     """Print how well a model predicts a recording."""
     motion = _checked(recording, robot, options, out)
-    model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
-        read_friction(friction, robot.model)
+    model, offset = _with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
     valid = of_model(model, motion, offset)
     out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
@@ -151,12 +152,11 @@ def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Pat
             delay: float, options: PreparationOptions, out: Console) -> None:
     """Identify the load at a frame and print it as parameters of the controller."""
     motion = _checked(recording, robot, options, out)
-    model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
-        read_friction(friction, robot.model)
+    model, offset = _with_friction(robot.model, friction)
     found = find_payload(model, motion.later(delay) if delay else motion, frame, offset)
     out.print(_load(found, robot.model.joint_names))
     for line in found.unseen:
-        out.print(f'! not told: {line}', style='yellow')
+        out.print(f'! not determined: {line}', style='yellow')
     out.print('\nparameters of the controller:')
     com = ', '.join(f'{value:.4f}' for value in found.com)
     out.print(f'payload_frame: {found.frame}\npayload_mass: {found.mass:.4f}\n'
@@ -169,6 +169,11 @@ def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOpti
     motion, notes, issues = checked_motion(recording, robot.model, options)
     show([*notes[len(recording.notes):], *by_kind(issues)], out)
     return motion
+
+
+def _with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
+    """Return the model with the friction of a file, if any, and offsets (nv,) [N·m | N]."""
+    return (model, np.zeros(model.nv)) if file is None else read_friction(file, model)
 
 
 def show(lines: Iterable[str | DataIssue], out: Console) -> None:

@@ -10,8 +10,8 @@ from .estimation.delay_and_tilt import Mounting, find_mounting
 from .estimation.drive import DriveGains, drive_gains
 from .estimation.estimate import Estimate
 from .estimation.identify import identify
+from .estimation.parameter_selection import ParameterSelection
 from .estimation.payload import Payload, find_payload
-from .estimation.regression import ParameterSelection
 from .estimation.stribeck import FrictionSpeeds, friction_speeds
 from .estimation.two_link import TwoLink, two_link
 from .motion import Motion

@@ -5,7 +5,7 @@
 from dataclasses import dataclass, field
 
 from ..errors import ArgumentError
-from .estimation.regression import ParameterSelection
+from .estimation.parameter_selection import ParameterSelection
 from .preparation.options import PreparationOptions
 
 

@@ -20,8 +20,9 @@ from .data_checks.signal_checks import recording_issues, velocity_issues
 from .estimation.estimate import Estimate
 from .estimation.friction_refit import with_smooth_friction
 from .estimation.least_squares import least_squares
+from .estimation.parameter_selection import ParameterSelection
 from .estimation.physical_consistency import consistent
-from .estimation.regression import ParameterSelection, regression
+from .estimation.regression import regression
 from .estimation.selection import Selected, decimated, select_effects
 from .motion import Motion
 from .options import PipelineOptions

@@ -9,7 +9,8 @@ from numpy import ndarray
 
 from ..model.robot import RobotModel
 from .estimation.estimate import Estimate
-from .estimation.regression import KNOWN, regression
+from .estimation.parameter_selection import KNOWN
+from .estimation.regression import regression
 from .motion import Motion
 
 MAX_LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples

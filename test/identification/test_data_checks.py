@@ -9,11 +9,15 @@ import pytest
 from excited import recorded, robot
 
 from robodyn_ros import Dynamics
+from robodyn_ros.cli.arguments import as_option
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
+from robodyn_ros.identification.data_checks.data_issue import Severity, by_kind
 from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.options import PreparationOptions
 
+EVERYTHING = PreparationOptions(accept=(
+    'effort sign', 'effort unit', 'gravity', 'order', 'direction', 'position unit'))
 ROBOTS = ('two_link', 'arm6', 'panda')
 
 
@@ -350,3 +354,26 @@ def test_a_last_link_whose_inertia_nobody_knew():
     effort[:, -1] = -1.5 * needed[:, -1] + size * np.sin(2 * np.pi * 0.7 * r.time)
     assert not any('effort sign' in note
                    for note in issues(replace(r, effort=effort), guessed))
+
+
+def test_issues_are_data_and_those_of_a_kind_share_a_line():
+    model, r = robot('arm6'), recorded('arm6')
+    position = r.position.copy()
+    position[:, :5] = position[0, :5] + 1e-4 * np.sin(r.time)[:, None]
+    found = [issue for issue in checked_motion(replace(r, position=position, velocity=None), model,
+                                               EVERYTHING).issues if issue.kind == 'still']
+    assert [issue.joint for issue in found] == list(model.joint_names[:5])
+    assert {issue.severity for issue in found} == {Severity.WARNING}
+    line, = by_kind(found)
+    assert line.joint == model.joint_names[0] and line.remedy == found[0].remedy
+    assert line.message.endswith(f'likewise {", ".join(model.joint_names[3:5])}')
+
+
+def test_an_error_that_is_accepted_is_kept_as_an_issue(r, model):
+    turned = scaled(r, effort=-1)
+    with pytest.raises(RecordingError) as refused:
+        checked_motion(turned, model)
+    assert refused.value.render(as_option).endswith("--accept 'effort sign'")
+    kinds = {issue.kind: issue.severity for issue in checked_motion(
+        turned, model, PreparationOptions(accept=('effort sign',))).issues}
+    assert kinds['effort sign'] is Severity.ERROR

@@ -12,7 +12,8 @@ from numpy import ndarray
 from ...model.pose import FAR
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .regression import INERTIAL, USUAL, ParameterSelection, Regression, regression
+from .parameter_selection import USUAL, ParameterSelection
+from .regression import INERTIAL, Regression, regression
 
 DEPENDENT = 1e-7  # unexplained share of a column, below which it is rounding
 EXACT = 1e-9      # distance from a short decimal or fraction

@@ -15,7 +15,8 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
 from .least_squares import least_squares, solve
-from .regression import ParameterSelection, regression
+from .parameter_selection import ParameterSelection
+from .regression import regression
 
 MAX_DELAY = 0.03                       # [s], of either sign
 MAX_TILT = 0.05                        # [rad]; more is another mounting

@@ -14,7 +14,8 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import BaseParameters, base_parameters
 from .covariance import autocovariance
-from .regression import ParameterSelection, Regression, regression, triangle
+from .parameter_selection import ParameterSelection
+from .regression import Regression, regression, triangle
 
 SETTLED = 1e-3  # relative change of σ
 ROUNDS = 20

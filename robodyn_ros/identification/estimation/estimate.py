@@ -13,7 +13,8 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import BaseParameters
 from .inertia import pseudo_inertia, with_inertial_parameters
-from .regression import FRICTION, ParameterSelection, Regression, regression
+from .parameter_selection import ParameterSelection
+from .regression import FRICTION, Regression, regression
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .estimate import Estimate
 from .least_squares import TUNING, least_squares
+from .parameter_selection import USUAL, ParameterSelection
 from .physical_consistency import consistent
-from .regression import USUAL, ParameterSelection, regression
+from .regression import regression
 from .stribeck import friction_speeds
 
 METHODS = ('consistent', 'weighted', 'ordinary', *TUNING)

@@ -59,7 +59,7 @@ def least_squares(given: Regression, method: str = 'weighted',
         raise IdentificationError(f'no method {method!r}', name='method', value=method,
                                   remedy=f'choose ordinary, weighted, {", ".join(TUNING)}')
     base = base or base_parameters(given.model, given.selection)
-    check_told(given, base)
+    check_determined(given, base)
     found = solve(given, base, method)
     spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
     return Estimate(
@@ -68,7 +68,7 @@ def least_squares(given: Regression, method: str = 'weighted',
         spread.independent, found.condition)
 
 
-def check_told(given: Regression, base: BaseParameters) -> None:
+def check_determined(given: Regression, base: BaseParameters) -> None:
     """Refuse a regression that does not determine the base parameters."""
     count = given.counted.sum()
     if count < base.rank:

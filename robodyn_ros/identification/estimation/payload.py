@@ -15,8 +15,9 @@ from ..motion import Motion
 from .base_parameters import base_of
 from .covariance import covariance
 from .inertia import UNITS, inertial_parameters, pseudo_inertia
-from .least_squares import check_told, solve
-from .regression import INERTIAL, INERTIAL_UNITS, KNOWN, Regression, regression
+from .least_squares import check_determined, solve
+from .parameter_selection import KNOWN
+from .regression import INERTIAL, INERTIAL_UNITS, Regression, regression
 
 ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)  # mass first, products of inertia last
 LOAD_SIZE = 0.1                         # [m] scale of the prior, a point mass
@@ -125,7 +126,7 @@ class _Solution:
 
 def _solve(given: Regression, order: tuple[int, ...]) -> _Solution:
     base = base_of(given, order)
-    check_told(given, base)
+    check_determined(given, base)
     found = solve(given, base, 'weighted')
     spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
     return _Solution(base.independent, found.values, spread.matrix, found.sigma)

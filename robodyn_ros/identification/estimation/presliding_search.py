@@ -11,8 +11,9 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
 from .least_squares import least_squares, solve
+from .parameter_selection import ParameterSelection
 from .presliding import friction, shares
-from .regression import SLOW, ParameterSelection, Regression, friction_columns, regression, thinner
+from .regression import SLOW, Regression, friction_columns, regression, thinner
 
 SIGNIFICANCE = 1e-3                                # level of the likelihood-ratio test
 DISTANCES = 10.0**np.arange(-4.0, -1.49, 0.125)    # [rad]; the last one is rejected
@@ -24,7 +25,8 @@ class Presliding:
     """
     Presliding distances.
 
-    :param ways: [rad] as in :class:`~.regression.ParameterSelection`; empty where not significant.
+    :param ways: [rad] as in :class:`~.parameter_selection.ParameterSelection`; empty where not
+        significant.
     :param notes: estimates and decisions, one line each.
     """
 

@@ -12,8 +12,9 @@ from ..motion import Motion
 from ..options import PipelineOptions
 from .delay_and_tilt import Mounting, find_mounting
 from .least_squares import least_squares
+from .parameter_selection import ParameterSelection
 from .presliding_search import find_presliding
-from .regression import ParameterSelection, regression
+from .regression import regression
 from .stribeck import friction_speeds
 
 SAMPLES_PER_CUTOFF_PERIOD = 10  # that are kept: samples between them add nothing new
@@ -69,7 +70,7 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
         speeds = friction_speeds(placed, moved, selection)
         placed = speeds.model
         notes.append('velocity scales of friction estimated; left as they were: '
-                     f'{", ".join(speeds.untold) or "none"}')
+                     f'{", ".join(speeds.undetermined) or "none"}')
     selection, why = _with_armature(placed, moved, selection, options.armature)
     return Selected(placed, mounting, selection, (*notes, *why))
 

@@ -16,7 +16,8 @@ from ..motion import Motion
 from .base_parameters import base_parameters
 from .covariance import autocovariance
 from .least_squares import least_squares
-from .regression import ParameterSelection, Regression, friction_columns, regression, thinner
+from .parameter_selection import ParameterSelection
+from .regression import Regression, friction_columns, regression, thinner
 
 BEND = 0.1           # [rad/s | m/s] range of the bend of the curve
 MIN_SAMPLES = 20     # moving within this range
@@ -35,7 +36,7 @@ class FrictionSpeeds:
     :param friction_velocity: (nv,) [rad/s | m/s].
     :param stribeck_velocity: (nv,) [rad/s | m/s]; nominal where static friction is not selected.
     :param friction_velocity_error: (nv,) standard errors; ``stribeck_velocity_error`` likewise.
-    :param untold: names such as 'stribeck_velocity joint3' of scales that the motion does not
+    :param undetermined: names such as 'stribeck_velocity joint3' of scales that the motion does not
         determine; they stay nominal, with an infinite error.
     """
 
@@ -44,7 +45,7 @@ class FrictionSpeeds:
     stribeck_velocity: ndarray
     friction_velocity_error: ndarray
     stribeck_velocity_error: ndarray
-    untold: tuple[str, ...]
+    undetermined: tuple[str, ...]
 
 
 def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelection
@@ -148,8 +149,8 @@ class Fit:
         kinds = 'friction_velocity', 'stribeck_velocity'
         speed, stribeck = (np.where(np.isinf(row), getattr(believed, kind), getattr(model, kind))
                            for kind, row in zip(kinds, deviation))
-        untold = tuple(f'{kind} {joint}' for kind, row in zip(kinds, deviation)
+        undetermined = tuple(f'{kind} {joint}' for kind, row in zip(kinds, deviation)
                        for joint, value in zip(model.joint_names, row) if np.isinf(value))
         return FrictionSpeeds(
             replace(believed, friction_velocity=speed, stribeck_velocity=stribeck), speed,
-            stribeck, deviation[0] * speed, deviation[1] * stribeck, untold)
+            stribeck, deviation[0] * speed, deviation[1] * stribeck, undetermined)

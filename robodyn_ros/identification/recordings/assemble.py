@@ -44,14 +44,39 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
                              remedy=('name the columns: ',
                                      Argument('columns', {'position': 'q{i}'}),
                                      f'; there are {_few(headers)}'))
-    notes = list(table.notes)
     names = tuple(name for name in joints if name in found.columns['position'])
     units = _units(found, options.units, names)
+    time, notes = _time(table, found, source, units, options)
+    arrays, lines = _arrays(table, found, source, model, names, units, options)
+    keep = _lines_of_joints(arrays)
+    if not keep.any():
+        first = next(iter(found.columns['position'].values()))
+        raise RecordingError(f'{source} has no number in the columns of the positions'
+                             + table.first_cell_text(first), name='position',
+                             value=list(found.columns['position'].values()),
+                             remedy='name the right columns, or write numbers such as '
+                                    '-1.5 or 2e-3')
+    notes = [*table.notes, *notes, *lines]
+    if not keep.all():
+        notes.append(f'{np.sum(~keep)} lines left out: they hold nothing of the joints')
+    used = {*(header for of in found.columns.values() for header in of.values()),
+            *((found.time, found.fraction) if options.rate is None else ())}
+    if rest := [header for header in headers if header not in used]:
+        notes.append(f'columns not used: {_few(rest, NOTED)}')
+    position, velocity, effort = (None if (a := arrays.get(quantity)) is None else a[keep]
+                                  for quantity in ('position', 'velocity', 'effort'))
+    assert position is not None
+    current = of_units.is_current(units.get('effort', ''))
+    return Recording(names, time[keep], position, velocity, effort, source, tuple(notes),
+                     'A' if current else 'N·m')
+
+
+def _arrays(table: Table, found: Found, source: str, model: RobotModel, names: Sequence[str],
+            units: dict[str, Any], options: TableOptions) -> tuple[dict[str, ndarray], list[str]]:
+    """Return arrays (N, nv) in SI units by quantity, and notes about columns and units."""
     kinds = [model.joint_types[model.joint_index(name)] if name in model.joint_names
              else 'revolute' for name in names]
-    time, lines = _time(table, found, source, units, options)
-    notes += lines
-    arrays: dict[str, ndarray | None] = {'velocity': None, 'effort': None}
+    arrays, notes = {}, []
     for quantity, columns in found.columns.items():
         if missing := [name for name in names if name not in columns]:
             if quantity == 'effort':
@@ -65,33 +90,14 @@ def assemble(table: Table, source: str, model: RobotModel, options: TableOptions
         arrays[quantity] = of_units.to_si(quantity, values, unit, names, kinds)
         how = ('by number, in the order of the joints: ' if found.by_number
                and quantity not in options.columns else '')
-        notes.append(f'{quantity} in {of_units.said(unit)}: {how}' + ', '.join(
+        notes.append(f'{quantity} in {of_units.unit_text(unit)}: {how}' + ', '.join(
             f'{columns[name]} → {name}' if columns[name] != name else name for name in names))
-    position = arrays['position']
-    assert position is not None
-    # In a table of several topics a line may hold nothing of the joints
-    empty = np.isnan(position).all(1)
-    for quantity in ('velocity', 'effort'):
-        if (array := arrays[quantity]) is not None:
-            empty &= np.isnan(array).all(1)
-    if empty.all():
-        those = list(found.columns['position'].values())
-        raise RecordingError(f'{source} has no number in the columns of the positions'
-                             + table.told(those[0]), name='position', value=those,
-                             remedy='say which columns they are, or write numbers such as '
-                                    '-1.5 or 2e-3')
-    if empty.any():
-        notes.append(f'{np.sum(empty)} lines left out: they hold nothing of the joints')
-    used = {*(header for of in found.columns.values() for header in of.values()),
-            *((found.time, found.fraction) if options.rate is None else ())}
-    if rest := [header for header in headers if header not in used]:
-        notes.append(f'columns not used: {_few(rest, NOTED)}')
-    keep = ~empty
-    current = of_units.is_current(units.get('effort', ''))
-    velocity, effort = (None if (a := arrays[quantity]) is None else a[keep]
-                        for quantity in ('velocity', 'effort'))
-    return Recording(names, time[keep], position[keep], velocity, effort, source, tuple(notes),
-                     'A' if current else 'N·m')
+    return arrays, notes
+
+
+def _lines_of_joints(arrays: dict[str, ndarray]) -> ndarray:
+    """Return the lines (N,) with any number of the joints: other topics may share a table."""
+    return ~np.all([np.isnan(array).all(1) for array in arrays.values()], axis=0)
 
 
 def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: TableOptions
@@ -148,7 +154,7 @@ def _time(table: Table, found: Found, source: str, units: Units,
     stamps = table.columns[found.time]
     if not np.isfinite(stamps).any():
         raise RecordingError(f'the column {found.time} of {source} holds no number'
-                             + table.told(found.time), name='time', value=found.time,
+                             + table.first_cell_text(found.time), name='time', value=found.time,
                              remedy=('write the time in seconds, or give the sample rate (',
                                      Argument('rate', 500.0), ')'))
     if found.fraction is not None:

@@ -38,7 +38,7 @@ class Table:
     :param arrays: names of arrays of the file that consist of several columns.
     :param joint_names: names of the joints in the file, if any.
     :param notes: how the file was interpreted, one line each.
-    :param words: text of the first cell of each column.
+    :param first_cells: text of the first cell of each column.
     """
 
     columns: dict[str, ndarray]
@@ -46,11 +46,11 @@ class Table:
     arrays: dict[str, list[str]] = field(default_factory=dict)
     joint_names: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
-    words: dict[str, str] = field(default_factory=dict)
+    first_cells: dict[str, str] = field(default_factory=dict)
 
-    def told(self, name: str) -> str:
+    def first_cell_text(self, name: str) -> str:
         """Return the first cell of a column as part of a message."""
-        return f', but {self.words[name]!r}' if self.words.get(name) else ''
+        return f', but {self.first_cells[name]!r}' if self.first_cells.get(name) else ''
 
 
 def read_csv(path: Path) -> Table:
@@ -101,7 +101,7 @@ def read_csv(path: Path) -> Table:
         names, values = names[:-1], values[:, :-1]
     columns = {name: values[:, k] for k, name in enumerate(names) if name}
     known = {',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars', ' ': 'spaces'}
-    return Table(columns, header, words=dict(zip(names, first)), notes=[
+    return Table(columns, header, first_cells=dict(zip(names, first)), notes=[
         f'{len(values)} lines of {len(names)} columns separated by {known[separator]}, '
         f'{"with" if header else "without"} a header', *notes])
 

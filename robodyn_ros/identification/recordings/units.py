@@ -122,7 +122,7 @@ def to_si(quantity: str, values: ndarray, unit: Unit | Mapping[str, Unit],
     return values * np.array([factor(quantity, u, k) for u, k in zip(each, kinds)])
 
 
-def said(unit: Unit | Mapping[str, Unit]) -> str:
+def unit_text(unit: Unit | Mapping[str, Unit]) -> str:
     """Return a unit as text, joint by joint where it is given so."""
     return ', '.join(f'{u} of {name}' for name, u in unit.items()) \
         if isinstance(unit, Mapping) else str(unit)
