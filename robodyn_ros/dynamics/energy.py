@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinetic and potential energy, and the centre of mass."""
+"""Kinetic and potential energy, and the center of mass."""
 
 from numpy import ndarray
 
@@ -14,7 +14,7 @@ def kinetic_energy(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray,
     """
     Write the kinetic energy ∫ u²/2 dm of all bodies and the energy of the rotors at the joints.
 
-    Siciliano et al. 2009, eqs. 7.13 and 7.19, about the origin of each body instead of its centre
+    Siciliano et al. 2009, eqs. 7.13 and 7.19, about the origin of each body instead of its center
     of mass.
 
     :param bodies: (nb,) records of :data:`~.model_data.BODY`.
@@ -39,7 +39,7 @@ def potential_energy(bodies: ndarray, base: ndarray, joints: ndarray, work: ndar
     """
     Write the potential energy of the moving bodies in the field of gravity.
 
-    It is zero where their centre of mass is level with the origin of the base (Siciliano et al.
+    It is zero where their center of mass is level with the origin of the base (Siciliano et al.
     2009, eq. 7.36).
 
     :param base: (3, 3), the last row minus gravity, in the axes of the base.
@@ -50,7 +50,7 @@ def potential_energy(bodies: ndarray, base: ndarray, joints: ndarray, work: ndar
 
 
 def center_of_mass(bodies: ndarray, joints: ndarray, work: ndarray, out: ndarray) -> None:
-    """Write the common centre of mass (3,) [m] of the moving bodies, in the base frame."""
+    """Write the common center of mass (3,) [m] of the moving bodies, in the base frame."""
     mass, first = total_mass_moment(bodies, joints, work)
     put(out, scale(1.0 / mass, first))
 

@@ -225,7 +225,7 @@ def potential_energy(robot: ModelData, q: ndarray, work: Workspace, energy: ndar
 
 
 def center_of_mass(robot: ModelData, q: ndarray, work: Workspace, center: ndarray) -> None:
-    """Write the common centre of mass (3,)."""
+    """Write the common center of mass (3,)."""
     place_joints(robot.bodies, q, work.joints)
     _center_of_mass(robot.bodies, work.joints, work.bodies, center)
 

@@ -52,7 +52,7 @@ def record_frames(model: RobotModel) -> Frames:
             carried[parent[i]] += carried[i]
 
     def move(i: int, turn: ndarray, shift: float) -> None:
-        """Shift the frame of body i along z and rotate it about z; its joint stays as it is."""
+        """Shift the frame of body i along z and rotate it about z, its joint axis."""
         origin[i] += shift * axes[i, :, 2]
         place[i] += shift * rotation[i, :, 2]
         axes[i], rotation[i] = axes[i] @ turn, rotation[i] @ turn
@@ -73,7 +73,7 @@ def record_frames(model: RobotModel) -> Frames:
             continue
         else:
             x = np.array([-z[1], z[0], 0.0]) / sine
-            # Ends of the common normal: at `along` on z, and at -`back` from p on z_j
+            # Ends of the common normal: at `along` on z, and at `back` from p on z_j
             along, _, back = np.linalg.solve(np.column_stack([Z, x, -z]), p)
             move(j, np.eye(3), back)
         move(i, np.column_stack([x, np.cross(Z, x), Z]), along)

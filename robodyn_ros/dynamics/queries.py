@@ -210,7 +210,7 @@ class Queries(FrameQueries):
         """
         Return the potential energy of the moving bodies, whose gradient is :meth:`gravity`.
 
-        It is zero where their centre of mass is level with the origin of the base (Siciliano et
+        It is zero where their center of mass is level with the origin of the base (Siciliano et
         al. 2009, eq. 7.36).
 
         :param q: (nv,) [rad | m].
@@ -221,7 +221,7 @@ class Queries(FrameQueries):
 
     def center_of_mass(self, q: ArrayLike) -> ndarray:
         """
-        Return the common centre of mass of the moving bodies in the base frame.
+        Return the common center of mass of the moving bodies in the base frame.
 
         :param q: (nv,) [rad | m].
         :return: (3,) [m].
@@ -231,7 +231,7 @@ class Queries(FrameQueries):
         if not self._model.mass.any():
             raise InertiaError(f'no moving body of {self._model.name!r} has mass',
                                name=self._model.name, value=self._model.mass,
-                               remedy='give one of them mass: without, there is no centre of mass')
+                               remedy='give one of them mass: without, there is no center of mass')
         return self._compute('center_of_mass', (q,))[0]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> ndarray:

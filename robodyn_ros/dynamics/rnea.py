@@ -30,7 +30,7 @@ def rnea(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, qdd: ndar
     All quantities are in body frames. A body is described by its mass m, first moment h = m c and
     second moment E = ∫ r rᵀ dm about its origin; with U = [ω̇]× + [ω]×[ω]× its inertial force is
     m a + U h and its inertial moment h × a + ∫ r × U r dm, which are F and N of Craig about the
-    origin instead of the centre of mass.
+    origin instead of the center of mass.
 
     :param bodies: (nb,) records of :data:`~.model_data.BODY`; ``turn`` is zero for prismatic,
         ``slide`` for revolute joints.

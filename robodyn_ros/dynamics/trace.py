@@ -76,7 +76,7 @@ def regrouped(bodies: ndarray) -> ndarray:
     Parameters without effect on the joint of their body move to the parent: mass and moments along
     the axis of a revolute joint, second moments of a prismatic one (Gautier and Khalil 1990,
     minimum inertial parameters). Efforts, M, C, accelerations and kinetic energy stay the same;
-    potential energy and centre of mass do not.
+    potential energy and center of mass do not.
     """
     records = bodies.copy()
     for i in range(len(records) - 1, -1, -1):

@@ -18,9 +18,9 @@ def is_consistent(inertia: ndarray) -> bool:
     Return whether a body with mass and with extent in all directions can have this inertia.
 
     Its pseudo-inertia [[Σ, m c], [m cᵀ, m]] is then positive definite: by Schur's complement, if
-    and only if m and the second moments about the centre of mass are positive.
+    and only if m and the second moments about the center of mass are positive.
 
-    :param inertia: (3, 3) [kg·m²] about the centre of mass.
+    :param inertia: (3, 3) [kg·m²] about the center of mass.
     """
     moments = np.linalg.eigvalsh(inertia)
     return bool((SECOND_MOMENTS @ moments).min() > ROUNDING * moments[-1] > 0)
@@ -35,7 +35,7 @@ def nearest_consistent(inertia: ndarray) -> ndarray:
     inequality do not depend on the axes, so the principal axes stay, and what is left is a
     least-distance problem of three principal moments (Lawson and Hanson 1974, chapter 23).
 
-    :param inertia: (3, 3) [kg·m²] about the centre of mass, symmetric and not zero.
+    :param inertia: (3, 3) [kg·m²] about the center of mass, symmetric and not zero.
     """
     moments, axes = np.linalg.eigh(inertia)
     size = abs(moments).max()

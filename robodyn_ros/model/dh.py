@@ -50,8 +50,8 @@ class DhLink:
     :param joint: 'revolute' or 'prismatic'.
     :param offset: [rad | m] of the joint variable.
     :param mass: [kg].
-    :param com: (3,) [m] centre of mass in the link frame.
-    :param inertia: (3, 3), or its diagonal (3,), [kg·m²] about the centre of mass, in the axes of
+    :param com: (3,) [m] center of mass in the link frame.
+    :param inertia: (3, 3), or its diagonal (3,), [kg·m²] about the center of mass, in the axes of
         the link frame; zero for the point masses of textbooks.
     :param armature: [kg·m² | kg] rotor inertia reflected to the joint.
     :param viscous: [N·m·s/rad | N·s/m] viscous friction.

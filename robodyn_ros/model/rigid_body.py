@@ -44,7 +44,7 @@ def offset_inertia(mass: float, r: ndarray) -> ndarray:
 
 
 class Inertial(NamedTuple):
-    """Mass [kg], centre of mass (3,) [m] and inertia (3, 3) [kg·m²] about it, in some frame."""
+    """Mass [kg], center of mass (3,) [m] and inertia (3, 3) [kg·m²] about it, in some frame."""
 
     mass: float
     com: ndarray
@@ -60,7 +60,7 @@ def joined(parts: Sequence[Inertial]) -> Inertial:
     """
     Return several bodies in the same frame as one, by the parallel-axis theorem.
 
-    All terms are sums of positive semidefinite parts, so that nothing cancels. The centre of
+    All terms are sums of positive semidefinite parts, so that nothing cancels. The center of
     several bodies without mass is the origin.
     """
     mass = sum(p.mass for p in parts)

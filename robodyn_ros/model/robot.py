@@ -35,8 +35,8 @@ class RobotModel(RobotData):
     :param joint_origin: (nb, 3) [m] origin of the joint frame in the frame of the parent body.
     :param joint_axis: (nb, 3) unit axis of rotation or translation, in the joint frame.
     :param mass: (nb,) [kg].
-    :param com: (nb, 3) [m] centre of mass in the body frame.
-    :param inertia: (nb, 3, 3) [kg·m²] about the centre of mass, axes of the body frame.
+    :param com: (nb, 3) [m] center of mass in the body frame.
+    :param inertia: (nb, 3, 3) [kg·m²] about the center of mass, axes of the body frame.
     :param position_lower: (nv,) [rad | m] lower limit, -inf where there is none.
     :param position_upper: (nv,) [rad | m] upper limit, inf where there is none.
     :param velocity_limit: (nv,) [rad/s | m/s], inf where there is none.

@@ -63,7 +63,7 @@ def inertia_excess(inertia: ndarray) -> float:
 
     It is at most 0 for a rigid body, and infinite if the other moments are zero.
 
-    :param inertia: (3, 3) [kg·m²] about the centre of mass.
+    :param inertia: (3, 3) [kg·m²] about the center of mass.
     """
     a, b, c = np.linalg.eigvalsh(inertia)
     return float((c - a - b) / (a + b)) if a + b > 0 else np.inf if c > 0 else 0.0

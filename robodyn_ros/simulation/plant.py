@@ -204,7 +204,7 @@ class Plant:
     def _apply_pushes(self, time: float) -> None:
         for body, (force, until) in list(self._pushes.items()):
             if time < until - 1e-9:
-                # MuJoCo applies forces at the centre of mass
+                # MuJoCo applies forces at the center of mass
                 arm = self._data.xpos[body] - self._data.xipos[body]
                 self._data.xfrc_applied[body] = [*force, *np.cross(arm, force)]
             else:

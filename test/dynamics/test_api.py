@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The object itself: subclasses, copies, other processes, robots without a centre of mass."""
+"""The object itself: subclasses, copies, other processes, robots without a center of mass."""
 
 import copy
 import pickle

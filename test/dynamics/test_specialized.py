@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels compiled for one robot: the generic ones' numbers, behaviour and promises."""
+"""Kernels compiled for one robot: the generic ones' numbers, behavior and promises."""
 
 import logging
 import os
