@@ -15,9 +15,10 @@ from rich.text import Text
 
 from ..errors import RobodynError
 from ..realtime import system_checks
+from ..realtime.native.lateness import compiled_lateness
 from ..realtime.rate_recommendation import Verdict, judge
 from ..realtime.scheduling import Scheduling
-from ..realtime.wakeup_latency import Case, Lateness, compiled, measure
+from ..realtime.wakeup_latency import Case, Lateness, measure
 
 RATES = (1000.0, 4000.0)        # Hz, measured
 SPIN = 50e-6                    # s
@@ -48,7 +49,7 @@ def run(seconds: float, out: Console) -> None:
     out.print(_facts(facts))
     levels = _levels()
     with out.status('compiling the loop without the interpreter ...'):
-        compiled()
+        compiled_lateness()
     found, trips = _measure(levels, seconds, out)
     out.print(_table(found))
     out.print(trips)

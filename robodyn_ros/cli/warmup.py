@@ -31,13 +31,13 @@ TRIGGERS = 'timer', 'state'         # inline is for those who ask for it
 
 def names(everything: bool) -> list[str]:
     """Return the names of what the controller needs, or of all that concern no frame."""
-    from ..dynamics.model_data import CALLED
+    from ..dynamics.model_data import ADDRESSED_KERNELS
     from ..dynamics.signatures import QUANTITIES
     more = [name for name, quantity in QUANTITIES.items()
-            if everything and not quantity.options and name not in CALLED]
+            if everything and not quantity.options and name not in ADDRESSED_KERNELS]
     ros = find_spec('rclpy') is not None
     loops = [NATIVE + trigger for trigger in TRIGGERS] if ros else []
-    return [DECODERS, CYCLE, *loops, *CALLED, *more]
+    return [DECODERS, CYCLE, *loops, *ADDRESSED_KERNELS, *more]
 
 
 def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
@@ -99,7 +99,7 @@ def work(urdf: str, wanted: list[str]) -> None:
     for name in wanted:
         begin = time.perf_counter()
         if name == DECODERS:
-            loaded = [f for f in vars(compiled_decoders()).values() if hasattr(f, 'stats')]
+            loaded = [*compiled_decoders()]
         elif name == CYCLE:
             loaded = [compiled().cycle]
         elif name.startswith(NATIVE):
