@@ -6,8 +6,9 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
 
   demo [ROBOT]    two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
                   ur5, two_link, ... or the path of a URDF file
-  test [ARG ...]  everything checked: ruff, mypy, pytest (which gets the arguments)
-  lint            ruff and mypy alone
+  test [ARG ...]  everything checked: lint, then pytest (which gets the arguments)
+  quick           lint, and the tests that start no process and compile nothing: under a minute
+  lint            ruff, mypy, codespell, import-linter
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs, 10000 if not said: each has to be a robot or refused
                   in plain words; `wire`: hostile messages for the decoders until coverage stops
                   growing, 10 minutes at most; both if not said; `wire --help` for more
@@ -34,6 +35,7 @@ import glob
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import signal
 import subprocess
@@ -50,10 +52,11 @@ ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribu
 VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
 RANGE = '3.10-3.13'
 BENCHMARKS = ['dynamics', 'loop']
-# Rooms of test/ that are the same however slow the machine is: they compute, install, or play an
-# arm on simulation time
-TIMELESS = ['adversary', 'control', 'dynamics', 'faults', 'identification', 'lagrange', 'model',
-            'packaging', 'simulation', 'wire']
+LINT = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
+# What the markers in pyproject.toml say of the tests
+SIDE_BY_SIDE = ['-n', '2', '--dist', 'loadgroup']
+TESTS = [SIDE_BY_SIDE + ['-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
+QUICK = SIDE_BY_SIDE + ['-m', 'not (alone or process or ros or slow)', 'test']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''
@@ -269,9 +272,10 @@ def lint(arguments):
     if arguments:
         sys.exit('lint takes no arguments')
     env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'test'})
-    for tool in (['ruff', 'check', '.'], ['mypy']):
+    for tool in LINT:
         say('$ ' + ' '.join(tool))
-        failed = subprocess.call([python, '-m'] + tool, cwd=ROOT, env=env)
+        script = os.path.join(os.path.dirname(python), tool[0])
+        failed = subprocess.call([script] + tool[1:], cwd=ROOT, env=env)
         if failed:
             sys.exit(failed if failed > 0 else 128 - failed)
     return env, python
@@ -279,12 +283,22 @@ def lint(arguments):
 
 def test(arguments):
     """Run everything that says whether this works: what does not need its time, side by side."""
+    pytest([arguments] if arguments else TESTS)
+
+
+def quick(arguments):
+    """Run what answers within a minute."""
+    if arguments:
+        sys.exit('quick takes no arguments')
+    pytest([QUICK])
+
+
+def pytest(runs):
+    """Run lint, then pytest with each of these lists of arguments; exit if any has failed."""
     env, python = lint([])
     failed = 0
-    for runs_in in [arguments] if arguments else [
-            ['-n', '2', '--dist', 'loadgroup', *(os.path.join('test', room) for room in TIMELESS)],
-            ['test', *('--ignore=' + os.path.join('test', room) for room in TIMELESS)]]:
-        say('$ pytest ' + ' '.join(runs_in))
+    for runs_in in runs:
+        say('$ pytest ' + shlex.join(runs_in))
         failed = subprocess.call([python, '-m', 'pytest', *runs_in], cwd=ROOT, env=env) or failed
     if failed:
         sys.exit(failed if failed > 0 else 128 - failed)
@@ -335,7 +349,7 @@ def clean(arguments):
 
 def main(arguments):
     """Run the target that the command line names."""
-    targets = {'demo': demo, 'test': test, 'lint': lint, 'fuzz': fuzz,
+    targets = {'demo': demo, 'test': test, 'quick': quick, 'lint': lint, 'fuzz': fuzz,
                'adversary': adversary, 'bench': bench, 'soak': soak, 'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):

@@ -9,91 +9,99 @@ Python takes no part while it runs, so that what is measured is the loop and not
 import sys
 import time
 from functools import cache
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray
+from numba import carray, types
 from numpy import ndarray
 
 from robodyn_ros.dynamics.numba_types import pointer
-from robodyn_ros.jit import jitable, load
-from robodyn_ros.realtime import rcl, timing_rules
+from robodyn_ros.jit import compile_callback, compile_function, jitable
+from robodyn_ros.realtime import timing_rules
+from robodyn_ros.realtime.loop_io import LOOP_STATE
+from robodyn_ros.realtime.native import inline
+from robodyn_ros.realtime.native.compile import CALLBACK, IO_MODULES, LOOP_IO
+from robodyn_ros.realtime.native.ffi import check_symbols, sem_post
+from robodyn_ros.realtime.native.inline import handles_at, take_turn
+from robodyn_ros.realtime.native.io import (
+    HANDLES,
+    INFO_WORDS,
+    LENGTH,
+    SEQUENCE,
+    LoopIO,
+    content,
+    publish_message,
+    sleep_until,
+    steady_ns,
+    take,
+)
+from robodyn_ros.realtime.native.memory import LoopMemory, aligned_copy
 from robodyn_ros.wire.effort import EffortEncoder
 
-NOBODY = SimpleNamespace(pointer=0)
 NO_BYTES = np.zeros(4, np.uint8)
 
 # One record, at an address that a thread of the middleware is given.
 EAR = np.dtype([
-    ('words', np.int64), ('message', np.int64), ('info', np.int64), ('timespec', np.int64),
+    ('handles', np.int64), ('loop_state', np.int64),                    # addresses of records
     ('times', np.int64), ('numbers', np.int64), ('bytes', np.int64),    # addresses of columns
     ('size', np.int64), ('count', np.int64),    # their length; messages so far
     ('begin', np.int64), ('length', np.int64),  # of the numbers in a message; of a message
     ('strange', np.int64),                      # messages of another length
 ])
 
-TEXT = '''
-from numba import cfunc, njit, types
-
-from benchmarks import native
-from robodyn_ros.jit import OPTIONS
-from robodyn_ros.realtime import rcl
-
-
-@cfunc(types.void(types.int64, types.int64), cache=True)
-def on_message(address, number):
-    native.hear(address)
-
-
-@njit(types.int64(rcl.OWN[0], rcl.OWN[9], types.uint8[::1], types.float64[::1],
-                  types.float64[::1], types.int64[::1], types.int64, types.int64, types.int64),
-      cache=True, **OPTIONS)
-def speak(words, timespec, message, number, values, times, first, count, period):
-    return native.speak(words[0], timespec, message, number, values, times, first, count, period)
-'''
+INTEGERS = types.int64[::1]
+SPEAK = types.int64(LOOP_IO, types.float64[::1], INTEGERS, types.int64, types.int64, types.int64)
 
 
 # Compiled
 
-def hear(address):
+def hear(address, number):
     """Take down what has come in and when, in the thread that has brought it."""
     ear = carray(pointer(address), (1,), EAR)[0]    # type: ignore[call-arg]
-    w = rcl.words_at(ear.words)
-    timespec = carray(pointer(ear.timespec), (2,), np.int64)    # type: ignore[call-arg]
-    message = carray(pointer(ear.message), (16,), np.int64)     # type: ignore[call-arg]
-    info = carray(pointer(ear.info), (rcl.INFO_WORDS,), np.uint64)  # type: ignore[call-arg]
-    now = rcl.nanoseconds(w, timespec)
-    if rcl.sem_trywait(w.turn) != 0:        # another thread of the middleware takes this one too
+    io, h = io_at(ear), handles_at(ear.handles)
+    now = steady_ns(io)
+    if not take_turn(h):                    # another thread of the middleware takes this one too
         return
     times = carray(pointer(ear.times), (ear.size,), np.int64)   # type: ignore[call-arg]
     numbers = carray(pointer(ear.numbers), (ear.size,), np.int64)   # type: ignore[call-arg]
     width = ear.length - ear.begin
     efforts = carray(pointer(ear.bytes), (ear.size, width), np.uint8)   # type: ignore[call-arg]
-    while rcl.taken(w, w.message, message, w.states, w.info):
+    while take(io):
         k = ear.count
-        if message[1] < ear.length:
+        if io.message[LENGTH] < ear.length:
             ear.strange += 1
             continue
-        b, place = rcl.content(message), k % ear.size
+        b, place = content(io.message), k % ear.size
         for i in range(width):
             efforts[place, i] = b[ear.begin + i]
-        times[place], numbers[place] = now, np.int64(info[rcl.SEQUENCE])
+        times[place], numbers[place] = now, np.int64(io.info[SEQUENCE])
         ear.count = k + 1
-    rcl.sem_post(w.turn)
+    sem_post(h.turn)
 
 
-def speak(w, timespec, message, number, values, times, first, count, period):
+def io_at(ear):
+    """Return what messages are taken with; the fields that take no part are ``timespec``."""
+    handles = carray(pointer(ear.handles), (1,), HANDLES)       # type: ignore[call-arg]
+    state = carray(pointer(ear.loop_state), (1,), LOOP_STATE)   # type: ignore[call-arg]
+    h = handles[0]
+    message = carray(pointer(h.message), (16,), np.int64)       # type: ignore[call-arg]
+    info = carray(pointer(h.info), (INFO_WORDS,), np.uint64)    # type: ignore[call-arg]
+    unused = timespec = carray(pointer(h.timespec), (2,), np.int64)     # type: ignore[call-arg]
+    return LoopIO(state, unused, unused, unused, unused, unused, unused, handles, message, unused,
+                  info, timespec, unused, unused)
+
+
+def speak(io, values, times, first, count, period):
     """Publish a state at each point of the grid; return how many points were missed."""
-    missed = 0
+    w, missed = io.loop_state[0], 0
     for k in range(first, first + count):
-        w.deadline, late = timing_rules.next_point(w.deadline, period,
-                                                   rcl.nanoseconds(w, timespec))
+        w.deadline, late = timing_rules.next_point(w.deadline, period, steady_ns(io))
         missed += late
-        rcl.sleep_until(w, timespec, w.deadline)
-        number[0] = values[k % values.shape[0]]
-        times[k % times.shape[0]] = rcl.nanoseconds(w, timespec)
-        if rcl.rcl_publish(w.commands, w.effort, 0) != rcl.OK:
+        sleep_until(io, w.deadline)
+        io.efforts[0] = values[k % values.shape[0]]
+        times[k % times.shape[0]] = steady_ns(io)
+        if not publish_message(io):
             return -1
     return missed
 
@@ -101,11 +109,13 @@ def speak(w, timespec, message, number, values, times, first, count, period):
 # What Python sees of it
 
 @cache
-def compiled() -> ModuleType:
-    """Return the two functions as machine code."""
-    rcl.check_symbols()
-    jitable(rcl)
-    return load('loop_bench', TEXT, (rcl, jitable(timing_rules), jitable(sys.modules[__name__])))
+def compiled() -> SimpleNamespace:
+    """Return the functions as machine code."""
+    check_symbols()
+    modules = (*IO_MODULES, jitable(inline), jitable(sys.modules[__name__]))
+    return SimpleNamespace(
+        on_message=compile_callback('loop_bench', hear, CALLBACK, modules),
+        speak=compile_function('loop_bench', speak, SPEAK, modules))
 
 
 class Heard(NamedTuple):
@@ -129,24 +139,24 @@ class Ear:
         encoder = EffortEncoder(n)
         self._columns = Heard(np.zeros(size, np.int64), np.zeros(size, np.int64),
                               np.zeros((size, n)))
-        self._area = area = rcl._Area(handle, NOBODY, NO_BYTES)
+        self._memory = LoopMemory(handle, None, NO_BYTES, np.zeros(1))
         self._size, self._ear = size, np.zeros(1, EAR)
-        for field, value in {
-                'words': area.words, 'message': area.message, 'info': area.info,
-                'timespec': area.timespec, 'times': self._columns.times,
-                'numbers': self._columns.numbers, 'bytes': self._columns.efforts}.items():
-            self._ear[field] = value.ctypes.data
         self._ear['size'], self._ear['length'] = size, len(encoder.message)
         self._ear['begin'] = len(encoder.message) - encoder.numbers.nbytes
-        rcl._libc.sem_post(area.turn.ctypes.data)
+        for field, value in {
+                'handles': self._memory.io.handles, 'loop_state': self._memory.io.loop_state,
+                'times': self._columns.times, 'numbers': self._columns.numbers,
+                'bytes': self._columns.efforts}.items():
+            self._ear[field] = value.ctypes.data
+        self._memory.pass_turn()
 
     def open(self) -> None:
         """Begin to listen."""
-        self._area.be_called(compiled().on_message.address, self._ear)
+        self._memory.set_callback(compiled().on_message.address, self._ear)
 
     def close(self) -> None:
         """Listen no more."""
-        self._area.be_called(None, self._ear)
+        self._memory.set_callback(None, self._ear)
 
     @property
     def strange(self) -> int:
@@ -178,17 +188,15 @@ class Voice:
     """
 
     def __init__(self, handle: Any, message: ndarray, number: ndarray, values: ndarray, size: int):
-        self._message, begin = rcl.aligned_copy(message, number)
-        self._area, self._values = rcl._Area(NOBODY, handle, self._message), values
-        self._number = begin
+        self._memory = LoopMemory(None, handle, *aligned_copy(message, number))
+        self._values = values
         self._times, self.count = np.zeros(size, np.int64), 0
-        self._area.words['deadline'] = time.monotonic_ns()
+        self._memory.io.loop_state['deadline'] = time.monotonic_ns()
 
     def speak(self, count: int, rate: float) -> int:
         """Publish so many states [Hz], without the GIL; return how many points were missed."""
-        missed = compiled().speak(
-            self._area.words, self._area.timespec, self._message, self._number, self._values,
-            self._times, self.count, count, round(1e9 / rate))
+        missed = compiled().speak(self._memory.io, self._values, self._times, self.count, count,
+                                  round(1e9 / rate))
         if missed < 0:
             raise RuntimeError('a state could not be published')
         self.count += count

@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from robodyn_ros.realtime import wakeup_latency
+from robodyn_ros.realtime.native.lateness import compiled_lateness
 from robodyn_ros.realtime.periodic_timer import sharpen_timers
 from robodyn_ros.realtime.scheduling import Scheduling, scheduled
 
@@ -25,7 +25,7 @@ ASLEEP = 'asleep'           # what it says when it has begun
 
 def sleep(over: threading.Event, wanted: Scheduling, found: list[np.ndarray]) -> None:
     """Sleep until it is over, in the calling thread."""
-    run, timespec = wakeup_latency.compiled().lateness, np.zeros(2, np.int64)
+    run, timespec = compiled_lateness(), np.zeros(2, np.int64)
     with scheduled(wanted):
         sharpen_timers()
         print(ASLEEP, flush=True)

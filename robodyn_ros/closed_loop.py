@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A controller and a simulated arm in closed loop, in one call and without ROS."""
+"""Closed-loop simulation of a controller and an arm in MuJoCo, without ROS."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ from .model.robot import RobotModel
 from .simulation.drive import Drive
 from .simulation.plant import Plant
 
-LONGEST_STEP = 0.25e-3      # s, of the physics
-RISE = 5.0                  # s that the arm may take to be armed and to rise
+MAX_PHYSICS_STEP = 0.25e-3  # [s]
+RISE_TIMEOUT = 5.0          # [s] until the controller is RUNNING
 
 
 class Simulated(NamedTuple):
     """
-    What :func:`simulate` returns: a row for each period of the controller, once it is RUNNING.
+    Result of :func:`simulate`, one row per period of the RUNNING controller.
 
-    ``time`` (N,) [s] from there on; ``position`` [rad | m], ``velocity`` [rad/s | m/s] and
-    ``effort`` [N·m | N], which the controller asked for, (N, nv) in the model's joint order;
-    ``fault`` is the reason of a fault, empty where there was none.
+    :param time: (N,) [s] since the controller is RUNNING.
+    :param position: (N, nv) [rad | m] in the joint order of the model.
+    :param velocity: (N, nv) [rad/s | m/s].
+    :param effort: (N, nv) [N·m | N] commanded by the controller.
+    :param fault: reason of a fault, empty without one.
     """
 
     time: ndarray
@@ -44,32 +46,41 @@ class Simulated(NamedTuple):
 def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duration: float,
              waypoints: Waypoints | None = None) -> Simulated:
     """
-    Let a controller drive a simulated arm (MuJoCo) and return the motion.
+    Return the motion of a simulated arm (MuJoCo) under a controller.
 
-    The arm is held by its brakes at ``position`` until the controller has been armed; what is
-    returned begins when its law is in force. Then it follows ``waypoints``, whose times count
-    from there. The plant knows the model's bodies, friction and limits exactly, the state is
-    exact and a period old; for other plants, delays and noise write the loop yourself with
-    :class:`~robodyn_ros.Controller` and :class:`~robodyn_ros.simulation.plant.Plant`.
+    Brakes hold the arm at ``position`` until the controller is armed. The result begins when the
+    controller is RUNNING; then it follows ``waypoints``, whose times count from there. The plant
+    has the bodies, friction and limits of the model, and the state is exact and one period old.
+    For other plants, delays and noise, write the loop with :class:`~robodyn_ros.Controller` and
+    :class:`~robodyn_ros.simulation.plant.Plant`.
 
+    :param model: the robot.
     :param settings: of the controller; the loop runs at ``settings.rate``.
-    :param position: (nv,) [rad | m] at the start.
-    :param duration: [s] of what is returned.
-    :raises SimulationError: the arm is not armed (with the reason), or MuJoCo refuses it.
-    :raises ParameterError: settings or position cannot be used.
+    :param position: (nv,) [rad | m] initial position.
+    :param duration: [s] of the result.
+    :param waypoints: trajectory to follow; None to hold the position, or as the law does.
+    :raises SimulationError: the controller is not armed (the message says why), or MuJoCo rejects
+        the robot.
+    :raises ParameterError: settings or position are invalid.
     :raises TrajectoryError: the waypoints are refused.
     :raises ImportError: MuJoCo is not installed.
+
+    >>> from robodyn_ros import Settings, load_urdf, simulate
+    >>> arm = load_urdf('two_link')
+    >>> run = simulate(arm, Settings(mode='gravity_compensation'), [0.3, 0.5], duration=0.1)
+    >>> run.fault, run.position.shape[1]
+    ('', 2)
     """
     period, controller = 1.0 / settings.rate, Controller(model, settings, specialize=False)
     start = initial_position(model, np.asarray(position, float).ravel().tolist())
-    substeps = ceil(period / LONGEST_STEP - 1e-9)
+    substeps = ceil(period / MAX_PHYSICS_STEP - 1e-9)
     arm = Drive(Plant(model.to_urdf(), model=model, timestep=period / substeps, substeps=substeps,
                       compensates_gravity=settings.robot_compensates_gravity),
                 initial=start, timeout=inf)
     controller.arm()
     rows: list[tuple[ndarray, ndarray, ndarray]] = []
     began = None
-    for k in range(round((RISE + duration) / period)):
+    for k in range(round((RISE_TIMEOUT + duration) / period)):
         now, seen = k * period, arm.state()
         controller.state['position'], controller.state['velocity'] = seen.position, seen.velocity
         controller.state['effort'], controller.state['received'] = seen.effort, now
@@ -83,15 +94,15 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
             rows.append((seen.position.copy(), seen.velocity.copy(), controller.tau.copy()))
             if k - began >= round(duration / period):
                 break
-        elif controller.phase == guard.FAULT or now > RISE:
+        elif controller.phase == guard.FAULT or now > RISE_TIMEOUT:
             break
         arm.advance()
     if began is None:
         fault = controller.phase == guard.FAULT
-        raise SimulationError('the simulated arm does not rise ('
+        raise SimulationError('the simulated arm does not start ('
                               f'{controller.reason if fault else controller.arming_refusal})',
-                              name=model.name, remedy='begin in another position, or change the '
-                              'settings that the reason is about')
+                              name=model.name, remedy='choose another initial position, or change '
+                              'the settings that the reason refers to')
     positions, velocities, efforts = (np.array(part) for part in zip(*rows))
     return Simulated(period * np.arange(len(rows)), positions, velocities, efforts,
                      controller.reason if controller.phase == guard.FAULT else '')

@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A word on stderr while code is compiled for the first time, which may take a minute.
+Notice on stderr while code is compiled for the first time, which may take a minute.
 
-After a second: on a terminal a line that goes away when it is done, elsewhere one line in all. The
-environment variable ROBODYN_PROGRESS=0 turns it off.
+It appears after a second: on a terminal as a line that is removed at the end, otherwise as a
+single line per process. The environment variable ROBODYN_PROGRESS=0 disables it.
 """
 
 import os
@@ -15,23 +15,23 @@ from threading import Event, Lock, Thread
 from time import monotonic
 
 VARIABLE = 'ROBODYN_PROGRESS'
-AFTER, REFRESH = 1.0, 0.25          # s
+DELAY, REFRESH_PERIOD = 1.0, 0.25   # [s]
 
 _lock = Lock()
 _names: list[str] = []              # of what is being compiled, the innermost last
-_told = False                       # the one line of this process that is no terminal's
+_printed = False                    # the single line of this process, without terminal
 
 
 @contextmanager
 def compiling(name: str) -> Iterator[None]:
-    """Tell that ``name`` is being compiled, if it takes long; inside another such, as its part."""
+    """Show a notice that ``name`` is being compiled, if it takes long; contexts can be nested."""
     with _lock:
         _names.append(name)
         outermost = len(_names) == 1 and os.environ.get(VARIABLE) != '0'
     done = Event()
-    teller = Thread(target=_tell, args=(done,), daemon=True, name='compile notice')
+    thread = Thread(target=_show, args=(done,), daemon=True, name='compile notice')
     if outermost:
-        teller.start()
+        thread.start()
     try:
         yield
     finally:
@@ -39,22 +39,22 @@ def compiling(name: str) -> Iterator[None]:
             _names.remove(name)
         if outermost:
             done.set()
-            teller.join(AFTER)      # no longer: nobody may be reading stderr
+            thread.join(DELAY)      # bounded, since stderr may be a pipe that is not read
 
 
-def _tell(done: Event) -> None:
-    global _told
+def _show(done: Event) -> None:
+    global _printed
     begin = monotonic()
-    if done.wait(AFTER) or (stream := sys.stderr) is None:
+    if done.wait(DELAY) or (stream := sys.stderr) is None:
         return
     try:
         if not stream.isatty():
-            if not _told:
-                _told = True
+            if not _printed:
+                _printed = True
                 print(f'robodyn_ros: compiling {_current()} for this machine, once; later starts '
                       f'load it ({VARIABLE}=0 hides this line)', file=stream, flush=True)
             return
-        while not done.wait(REFRESH):
+        while not done.wait(REFRESH_PERIOD):
             seconds = int(monotonic() - begin)
             print(f'\r\x1b[Kcompiling {_current()}, once on this machine: {seconds} s', end='',
                   file=stream, flush=True)

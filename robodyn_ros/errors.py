@@ -1,25 +1,78 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every error this package raises on purpose: what is wrong, with which thing, and what to do."""
+"""Exceptions of the package: each names the offending thing, its value and the remedy."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from .text import appearance, printable
+
+
+class Placeholder(str):
+    """A word in a proposed value that stands for what the caller has to fill in."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """
+    An argument that a remedy proposes, as data: each interface writes it in its own syntax.
+
+    ``str`` writes it as in a call: ``units={'position': 'deg'}``.
+
+    :param name: of the parameter of the Python function.
+    :param value: proposed for it; parts that the caller has to fill in are :class:`Placeholder`.
+    """
+
+    name: str
+    value: object
+
+    def __str__(self) -> str:
+        return f'{self.name}={self.value!r}'
+
+
+# A sentence, or parts of one with the proposed arguments between them
+Remedy = str | tuple[str | Argument, ...]
+
+
+def remedy_parts(remedy: Remedy) -> tuple[str | Argument, ...]:
+    """Return a remedy as a tuple of texts and arguments."""
+    return (remedy,) if isinstance(remedy, str) else remedy
+
+
+def remedy_text(remedy: Remedy, write: Callable[[Argument], str] = str) -> str:
+    """
+    Return a remedy as a sentence.
+
+    :param write: returns an argument in the syntax of an interface; the default is Python's.
+    """
+    return ''.join(part if isinstance(part, str) else write(part) for part in remedy_parts(remedy))
 
 
 class RobodynError(Exception):
     """
     Base class of the package's errors.
 
-    ``name`` is the offending link, joint, parameter or argument, ``value`` what was found there
-    (None where there is nothing to show) and ``remedy`` says in a sentence what would be right.
-    The message is one printable line, whatever characters they have.
+    The message is one printable line, whatever characters the texts contain.
+
+    :param problem: what is wrong.
+    :param name: the offending link, joint, parameter or argument.
+    :param remedy: what would be right, in one sentence; arguments that it proposes are
+        :class:`Argument`. The attribute ``remedy`` has them in the syntax of Python.
+    :param value: what was found; None where there is nothing to show.
     """
 
-    def __init__(self, problem: str, *, name: str, remedy: str, value: object = None):
-        super().__init__(f'{printable(problem)}: {printable(remedy)}')
-        self.name, self.value, self.remedy = name, value, remedy
+    def __init__(self, problem: str, *, name: str, remedy: Remedy, value: object = None):
+        self.name, self.value, self.remedy = name, value, remedy_text(remedy)
+        self._problem, self._remedy = problem, remedy
+        super().__init__(self.render())
+
+    def render(self, write: Callable[[Argument], str] = str) -> str:
+        """Return the message; ``write`` returns a proposed argument as text, see remedy_text."""
+        return f'{printable(self._problem)}: {printable(remedy_text(self._remedy, write))}'
 
 
 class UrdfError(RobodynError):

@@ -1,9 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Optional dependencies, and the command that installs them.
+Optional dependencies of the package, and the commands that install them.
 
-`setup.py` runs this file on its own to declare the extras: it imports the standard library only.
+`setup.py` runs this file without the package to declare the extras, so that it imports the
+standard library only.
 """
 
 import re
@@ -13,9 +14,9 @@ import sysconfig
 from pathlib import Path
 from platform import machine
 
-# What the nodes need of ROS 2, for a machine that has none. Never a requirement: a ROS
-# installation brings its own rclpy, which these wheels would shadow. With it goes mcap, for the
-# files of the flight recorder.
+# Wheels of ROS 2 for machines without a ROS installation. They are not requirements of the
+# package, since they would shadow the rclpy of a ROS installation. The extra includes mcap, for
+# the files of the flight recorder.
 ROS = ('diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs', 'rclpy', 'rmw-fastrtps-cpp',
        'sensor-msgs', 'std-msgs', 'std-srvs', 'trajectory-msgs')
 
@@ -25,24 +26,26 @@ EXTRAS = {
     'sim': [
         'example-robot-data',
         'matplotlib',
-        'mujoco>=3.14',             # earlier ones ignore the rpy of an inertial with products
+        'mujoco>=3.14',             # earlier ones ignore the rpy of an inertia with products
     ],
     'identify': [
-        'clarabel',                 # what cvxpy solves with here
+        'clarabel',                 # solver for cvxpy
         'cvxpy',
         'jinja2',
         'matplotlib',
-        'rosbags>=0.11',            # bags of ROS 2, read without ROS
+        'rosbags>=0.11',            # reader of ROS 2 bags without ROS
     ],
     'bench': [
-        'cmeel-eigen',              # headers that Pinocchio's C++ wants
+        'cmeel-eigen',              # headers for the C++ API of Pinocchio
     ],
     'test': [
         # Where there are packages of it; elsewhere `fuzz wire` cannot hunt, and says so.
         'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
         'and python_version < "3.14"',
+        'codespell',
         'colcon-common-extensions',
         'hypothesis',
+        'import-linter',
         'mypy==2.4.*',
         'pin',
         'pytest==8.3.*',            # the last that launch_testing runs under
@@ -57,10 +60,10 @@ EXTRAS = {
 
 def pip_install(*packages: str) -> str:
     """
-    Return the command that installs these packages, in the versions that the extras ask for.
+    Return the command that installs these packages, in the versions that the extras require.
 
-    The packages are named one by one: this package itself is not on PyPI, so that
-    `pip install 'robodyn_ros[sim]'` would find nothing.
+    The packages are listed, since this package is not on PyPI, so that
+    `pip install 'robodyn_ros[sim]'` would fail.
     """
     versions = {re.split('[^A-Za-z0-9_.-]', line)[0]: line.partition(';')[0]
                 for extra in EXTRAS.values() for line in extra}
@@ -69,18 +72,18 @@ def pip_install(*packages: str) -> str:
 
 
 def pip_install_extra(extra: str) -> str:
-    """Return the command that installs everything in an extra."""
+    """Return the command that installs all packages of an extra."""
     return pip_install(*(re.split('[^A-Za-z0-9_.-]', line)[0] for line in EXTRAS[extra]))
 
 
 def install_ros() -> str:
-    """Return how to get ROS 2: PyPI has it for Linux on x86_64 and Python below 3.14 only."""
+    """Return how to get ROS 2; PyPI has it for Linux on x86_64 and Python below 3.14."""
     if sys.platform == 'linux' and machine() == 'x86_64' and sys.version_info < (3, 14):
         return f'source your ROS 2 installation, or run `{pip_install_extra("ros")}`'
     return 'source your ROS 2 installation'
 
 
 def _externally_managed() -> bool:
-    """Whether pip refuses to install into this Python, as that of Debian and Ubuntu (PEP 668)."""
+    """Return whether this Python is externally managed (PEP 668), as on Debian and Ubuntu."""
     return (sys.prefix == sys.base_prefix
             and Path(sysconfig.get_path('stdlib'), 'EXTERNALLY-MANAGED').exists())

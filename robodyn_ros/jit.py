@@ -1,12 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The one way plain functions become machine code: named entry points, compiled once, cached on disk.
+Ahead-of-use compilation of plain functions with Numba, cached on disk.
 
-Algorithms stay undecorated functions that any Python can run and read. :func:`load` takes the text
-of a small module whose functions call them, compiles it ahead of use and keeps the machine code
-under a name that is a hash of the text, of the sources it calls, and of Numba, Python and CPU.
-Numba's own cache looks at one file only and would miss a changed helper.
+Algorithms stay undecorated functions that any Python can run and read. :func:`compile_function`
+compiles one of them for one signature, :func:`compile_callback` for callers in C, and :func:`load`
+compiles a module whose source text is generated. Each keeps its machine code in a place whose name
+is a hash of all sources that the code calls, and of Numba, Python and CPU: Numba's own cache looks
+at the file of the function only and would miss a change in another one.
 """
 
 import atexit
@@ -16,15 +17,19 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from threading import RLock
 from types import FunctionType, ModuleType
+from typing import Any
 
 import llvmlite
 import llvmlite.binding
 import numba
-from numba.extending import register_jitable
+from numba import types
+from numba.core.caching import CompileResultCacheImpl, _CacheLocator
+from numba.extending import overload, register_jitable
 from platformdirs import user_cache_path
 
 from .compile_notice import compiling
@@ -48,6 +53,28 @@ def jitable(module: ModuleType, *, inline: bool = False) -> ModuleType:
         if isinstance(f, FunctionType) and f.__module__ == module.__name__:
             register_jitable(fastmath=FASTMATH, error_model='numpy', **force)(f)
     return module
+
+
+def tuple_type(record: Any, **kinds: Any) -> Any:
+    """
+    Return the Numba type of a NamedTuple class.
+
+    :param kinds: Numba type of each field, or an array or a NamedTuple of that type.
+    """
+    fields = (kinds[name] for name in record._fields)
+    return types.NamedTuple(tuple(
+        kind if isinstance(kind, types.Type) else numba.typeof(kind) for kind in fields), record)
+
+
+def substitute(function: Callable[..., Any], implementation: Callable[..., Any]) -> None:
+    """
+    Let compiled code call ``implementation`` where its text calls ``function``; Python does not.
+
+    :param implementation: plain function of the same parameters.
+    """
+    options: Any = {'fastmath': FASTMATH, 'error_model': 'numpy'}
+    register: Any = overload(function, strict=False, jit_options=options)
+    register(lambda *_, **__: implementation)
 
 
 def _fingerprint(modules: tuple[ModuleType, ...]) -> bytes:
@@ -88,6 +115,91 @@ def cache_directory() -> Path:
         return Path(own)
 
 
+class SourceLocator(_CacheLocator):
+    """
+    Place of Numba's cache files for the functions of :func:`compile_function`.
+
+    The folder is named after a digest of all sources that the machine code comes from, so that a
+    change in any of them, or another version side by side, finds another folder.
+    """
+
+    def __init__(self, function: Any):
+        self._function = function
+
+    def get_cache_path(self) -> str:
+        """Return the folder of the cache files of the function."""
+        return str(cache_directory() / self._function.cache_folder)
+
+    def ensure_cache_path(self) -> None:
+        """Create the folder."""
+        Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True)
+
+    def get_source_stamp(self) -> str:
+        """Return what Numba compares with the stamp in the folder: its name, with the digest."""
+        return str(self._function.cache_folder)
+
+    def get_disambiguator(self) -> str:
+        """Return the line of the function, which tells functions of one name apart."""
+        return str(self._function.__code__.co_firstlineno)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> '_CacheLocator | None':
+        """Return a locator for a function that :func:`compile_function` has marked, else None."""
+        return cls(py_func) if hasattr(py_func, 'cache_folder') else None
+
+
+def _install_locator() -> None:
+    """Let Numba ask :class:`SourceLocator` first; it leaves functions of others alone."""
+    implementation: Any = CompileResultCacheImpl
+    implementation._locator_classes = [SourceLocator, *implementation._locator_classes]
+    # Newer versions have an environment variable that replaces the list
+    config: Any = numba.config
+    if chosen := getattr(config, 'CACHE_LOCATOR_CLASSES', ''):
+        config.CACHE_LOCATOR_CLASSES = (
+            f'{SourceLocator.__module__}.{SourceLocator.__qualname__},{chosen}')
+
+
+_install_locator()
+
+
+def compile_function(name: str, function: Callable[..., Any], signature: Any,
+                     modules: tuple[ModuleType, ...]) -> Any:
+    """
+    Return a plain function compiled for one signature, from the cache where it is there already.
+
+    Compiling that takes longer than a second is announced (:mod:`~.compile_notice`).
+
+    :param name: what the function belongs to, for file names and messages.
+    :param signature: Numba signature, result and arguments.
+    :param modules: every module whose functions it calls, directly or through others: a change in
+        one of them compiles it anew.
+    :return: Numba dispatcher, which compiles nothing more.
+    """
+    with _loading:
+        return _compile(name, function, numba.njit, signature, modules)
+
+
+def compile_callback(name: str, function: Callable[..., Any], signature: Any,
+                     modules: tuple[ModuleType, ...]) -> Any:
+    """Return likewise a function whose ``address`` C code can call."""
+    with _loading:
+        return _compile(name, function, numba.cfunc, signature, modules)
+
+
+# Reentrant: compiling one function may compile or load another.
+_loading = RLock()
+
+
+@cache
+def _compile(name: str, function: Any, decorator: Any, signature: Any,
+             modules: tuple[ModuleType, ...]) -> Any:
+    digest = hashlib.sha256(_fingerprint((*modules, sys.modules[function.__module__])))
+    function.cache_folder = f'{name}_{digest.hexdigest()[:20]}'
+    options = OPTIONS if decorator is numba.njit else {}
+    with compiling(name):
+        return decorator(signature, cache=True, **options)(function)
+
+
 def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     """
     Import the module ``text``, from the cache where this machine has compiled it before.
@@ -101,10 +213,6 @@ def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     """
     with _loading:
         return _load(name, text, modules)
-
-
-# Reentrant: the text of one module may load another.
-_loading = RLock()
 
 
 @cache

@@ -7,18 +7,21 @@ Being here also puts this folder on the path of every test: `import processes`, 
 """
 
 import os
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
-from stall_monitor import Watch
 
+import forked
 from processes import Process, claim_domain
+from stall_monitor import Watch
 
 if TYPE_CHECKING:
     from nodes.remote import Remote
@@ -26,6 +29,12 @@ if TYPE_CHECKING:
 WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
+# Tests that measure time, or drive an arm in real time that a busy machine would stop
+ALONE = ('benchmarks', 'demo', 'launch', 'realtime', 'nodes/test_control_loop.py',
+         'nodes/test_no_allocation.py', 'nodes/test_timing.py', 'test_stall_monitor.py')
+TEST = Path(__file__).parent
+MARKS = {'ros': re.compile(r'^(import|from) (rclpy|nodes|robodyn_ros\.nodes)\b', re.MULTILINE),
+         'process': re.compile(r'\b(subprocess|multiprocessing|os\.fork)\b')}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,6 +49,27 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
     config.stash[WATCH] = watch = Watch(Path(folder.name) / 'stalls')
     config.add_cleanup(watch.close)
+    config.add_cleanup(forked.close)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by where they are and what their files use; pyproject.toml has the markers."""
+    for item in items:
+        place = item.path.relative_to(TEST)
+        if str(place).startswith(ALONE):
+            item.add_marker('alone')
+        marks = uses(item.path)
+        if 'start' in getattr(item, 'fixturenames', ()):
+            marks |= {'process'}
+        for mark in marks:
+            item.add_marker(mark)
+
+
+@cache
+def uses(path: Path) -> frozenset[str]:
+    """Return the markers of a file: `ros` if it imports rclpy, `process` if it starts others."""
+    text = path.read_text()
+    return frozenset(mark for mark, pattern in MARKS.items() if pattern.search(text))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,20 +106,23 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
     """
-    ``start(command, *arguments, env={}, cwd=None)`` runs a process and returns its handle.
+    ``start(command, *arguments, env={}, cwd=None, fresh=False)`` runs a process and returns it.
 
     ``command`` is a program or the beginning of a command line; ``env`` is added to the
-    environment of the tests, a value None takes a variable out. Killed when the test ends.
+    environment of the tests, a value None takes a variable out; ``fresh`` as of
+    :class:`processes.Process`. Killed when the test ends.
     """
     running = request.node.stash[STARTED] = []
 
     def start(command: str | Path | Sequence[str], *arguments: object,
-              env: Mapping[str, str | None] | None = None, cwd: Path | None = None) -> Process:
+              env: Mapping[str, str | None] | None = None, cwd: Path | None = None,
+              fresh: bool = False) -> Process:
         head = [str(command)] if isinstance(command, (str, Path)) else list(command)
         everything = {**os.environ, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': str(tmp_path / 'log'),
                       **(env or {})}
         process = Process([*head, *map(str, arguments)], tmp_path / f'process{len(running)}.txt',
-                          {k: v for k, v in everything.items() if v is not None}, cwd)
+                          {k: v for k, v in everything.items() if v is not None}, cwd,
+                          fresh=fresh)
         running.append(process)
         return process
 

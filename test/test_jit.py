@@ -33,6 +33,45 @@ from robodyn_ros import jit
 module = jit.load('small', {TEXT!r}, (jit.jitable(helper),))
 print(module.__file__, module.entry(1), sum(module.entry.stats.cache_misses.values()), sep='|')
 '''
+ENTRY = 'import helper\n\n\ndef entry(x):\n    return helper.step(x)\n'
+
+# The same of a function that stands in a module.
+FUNCTION = '''
+import entry
+import helper
+from numba import int64
+from robodyn_ros import jit
+
+compiled = jit.compile_function('small', entry.entry, int64(int64), (jit.jitable(helper),))
+print(compiled.stats.cache_path, compiled(1), sum(compiled.stats.cache_misses.values()), sep='|')
+'''
+each_kind = pytest.mark.parametrize('script', [SCRIPT, FUNCTION], ids=['text', 'function'])
+CALLBACK = '''
+import ctypes
+
+import entry
+import helper
+from numba import int64
+from robodyn_ros import jit
+
+compiled = jit.compile_callback('small', entry.entry, int64(int64), (jit.jitable(helper),))
+call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(compiled.address)
+print(call(1), compiled.cache_hits)
+'''
+SUBSTITUTED = '''
+import entry
+import helper
+from numba import int64
+from robodyn_ros import jit
+
+
+def twice(x):
+    return 2 * x
+
+
+jit.substitute(helper.step, twice)
+print(jit.compile_function('small', entry.entry, int64(int64), (helper,))(5), entry.entry(5))
+'''
 DYNAMICS = '''
 from robodyn_ros.dynamics.compile import generic
 
@@ -44,8 +83,9 @@ print(sum(len(generic(n).stats.cache_misses) for n in names),
 
 @pytest.fixture
 def helper(tmp_path):
-    """A folder with helper.py, a module that compiled code calls."""
+    """A folder with helper.py, a module that compiled code calls, and entry.py, which calls it."""
     (tmp_path / 'helper.py').write_text(HELPER.format(1))
+    (tmp_path / 'entry.py').write_text(ENTRY)
     return tmp_path
 
 
@@ -69,13 +109,32 @@ def test_a_second_process_compiles_nothing(helper):
     assert run(DYNAMICS, helper, helper / 'cache') == '0 5'
 
 
-def test_a_changed_helper_means_another_name(helper):
-    first, result, _ = run(SCRIPT, helper, helper / 'cache').split('|')
-    assert result == '2'
+@each_kind
+def test_a_changed_helper_means_another_name(helper, script):
+    first, result, misses = run(script, helper, helper / 'cache').split('|')
+    assert (result, misses) == ('2', '1')
+    assert run(script, helper, helper / 'cache') == f'{first}|2|0'
     (helper / 'helper.py').write_text(HELPER.format(100))
-    second, result, _ = run(SCRIPT, helper, helper / 'cache').split('|')
+    second, result, _ = run(script, helper, helper / 'cache').split('|')
     assert result == '101'
     assert first != second
+
+
+def test_another_list_of_locators_hides_no_change(helper, monkeypatch):
+    """Newer Numbas take their cache locators from the environment, if it names some."""
+    monkeypatch.setenv('NUMBA_CACHE_LOCATOR_CLASSES', 'InTreeCacheLocator')
+    test_a_changed_helper_means_another_name(helper, FUNCTION)
+
+
+def test_a_callback_is_loaded_likewise(helper):
+    assert run(CALLBACK, helper, helper / 'cache') == '2 0'
+    assert run(CALLBACK, helper, helper / 'cache') == '2 1'
+    (helper / 'helper.py').write_text(HELPER.format(100))
+    assert run(CALLBACK, helper, helper / 'cache') == '101 0'
+
+
+def test_compiled_code_calls_the_substitute_and_python_does_not(helper):
+    assert run(SUBSTITUTED, helper, helper / 'cache') == '10 6'
 
 
 def test_the_name_is_told_by_text_and_every_module(tmp_path, monkeypatch):
@@ -98,16 +157,18 @@ def test_the_name_is_told_by_text_and_every_module(tmp_path, monkeypatch):
         jit.cache_directory.cache_clear()
 
 
-def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(helper):
+@each_kind
+def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(helper, script):
     blocked = helper / 'file'
     blocked.write_text('')
-    place, result, misses = run(SCRIPT, helper, blocked / 'cache').split('|')
+    place, result, misses = run(script, helper, blocked / 'cache').split('|')
     assert (result, misses) == ('2', '1')
     assert not Path(place).parent.exists()
 
 
-def test_processes_that_start_together_share_a_cold_cache(helper):
-    processes = [subprocess.Popen(command(SCRIPT), env=environment(helper, helper / 'cache'),
+@each_kind
+def test_processes_that_start_together_share_a_cold_cache(helper, script):
+    processes = [subprocess.Popen(command(script), env=environment(helper, helper / 'cache'),
                                   stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = [p.communicate(timeout=120)[0].split('|') for p in processes]
     assert [p.returncode for p in processes] == [0, 0]

@@ -3,7 +3,7 @@
 
 import pytest
 
-from robodyn_ros.text import MOST, appearance, printable
+from robodyn_ros.text import MAX_PRINTED, appearance, printable
 
 
 @pytest.mark.parametrize('text, shown', [
@@ -15,9 +15,9 @@ def test_what_is_obeyed_is_escaped_and_all_else_stays(text, shown):
 
 
 def test_what_nobody_reads_is_cut():
-    assert printable('a' * MOST) == 'a' * MOST
-    assert printable('a' * 10**7) == 'a' * MOST + ' ...'
-    assert len(printable('\n' * MOST)) == MOST + 4
+    assert printable('a' * MAX_PRINTED) == 'a' * MAX_PRINTED
+    assert printable('a' * 10**7) == 'a' * MAX_PRINTED + ' ...'
+    assert len(printable('\n' * MAX_PRINTED)) == MAX_PRINTED + 4
 
 
 @pytest.mark.parametrize('one, other', [
@@ -27,4 +27,4 @@ def test_texts_that_look_alike(one, other):
 
 
 def test_a_million_accents_are_looked_at_in_no_time():
-    assert len(appearance('a' + '\u0301\u0316' * 10**6)) <= MOST
+    assert len(appearance('a' + '\u0301\u0316' * 10**6)) <= MAX_PRINTED

@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that commands find by name, and the optional packages that they need."""
+"""Catalog of robots by name, and of the optional packages that commands require."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot that a person names: its URDF, and what config/ says about it."""
+"""Robots by known name or path: model, initial pose and parameters of their nodes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,20 +16,21 @@ from ..model.resources import robot_path, share_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
 
-# Nodes of a parameter file; `/**/` lets them match in any namespace
-SECTIONS = ('controller', 'simulator')
+# Nodes of a parameter file, where `/**/` lets them match in any namespace
+NODES = ('controller', 'simulator')
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
+class CatalogRobot:
     """
-    A robot, ready to be looked at or driven.
+    A robot with its initial pose and the parameters of its nodes.
 
     :param name: for file names: the known name, or that of the file.
-    :param source: what it was read from, for a person.
-    :param pose: (nv,) [rad | m] where it starts.
-    :param parameters: of each node, as config/ has them, with the locked joints and the pose of
-        this robot.
+    :param path: of the URDF file.
+    :param source: files that it was read from, for messages.
+    :param pose: (nv,) initial position [rad | m].
+    :param parameters: of each node by name: those of config/NAME.yaml, with the locked joints and
+        the pose of this robot.
     """
 
     name: str
@@ -39,52 +40,56 @@ class Robot:
     pose: ndarray
     parameters: Mapping[str, Mapping[str, Any]]
 
+    def urdf_parameters(self) -> dict[str, Any]:
+        """Return the parameters by which a node finds this robot: urdf and locked joints."""
+        try:
+            known = robot_path(self.name) == self.path
+        except RobodynError:
+            known = False
+        locked = {name: value for name, value in self.parameters['controller'].items()
+                  if name.startswith('locked_')}
+        return {'urdf': self.name if known else str(self.path.resolve()), **locked}
 
-def configuration(name: str) -> dict[str, dict[str, Any]] | None:
+
+def read_configuration(name: str) -> dict[str, dict[str, Any]] | None:
     """Return the parameters of each node in config/NAME.yaml, None where there is no such file."""
     try:
         nodes = yaml.safe_load(share_path('config', f'{name}.yaml').read_text())
     except UnknownNameError:
         return None
-    return {section: nodes[f'/**/{section}']['ros__parameters'] for section in SECTIONS}
+    return {node: nodes[f'/**/{node}']['ros__parameters'] for node in NODES}
 
 
 def write_parameters(path: Path, parameters: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write a ROS parameter file for both nodes."""
+    """Write a ROS parameter file; ``parameters`` are by node and name."""
     path.write_text(yaml.safe_dump({f'/**/{node}': {'ros__parameters': dict(values)}
                                     for node, values in parameters.items()}, allow_unicode=True))
 
 
-def description(robot: Robot) -> dict[str, Any]:
-    """Return the parameters of a node that say which robot it is: urdf and locked joints."""
-    try:
-        known = robot_path(robot.name) == robot.path
-    except RobodynError:
-        known = False
-    locked = {name: value for name, value in robot.parameters['controller'].items()
-              if name.startswith('locked_')}
-    return {'urdf': robot.name if known else str(robot.path.resolve()), **locked}
-
-
-def choose(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float], *,
-           root: str | None = None, tip: str | None = None, massless: str = 'refuse',
-           accepted_links: Sequence[str] | None = None, roomy: bool = False) -> Robot:
+def load_robot(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float], *,
+               root: str | None = None, tip: str | None = None, massless: str = 'refuse',
+               accepted_links: Sequence[str] | None = None, roomy: bool = False) -> CatalogRobot:
     """
-    Load a robot by its known name, then with what config/NAME.yaml says, or from a URDF file.
+    Return a robot by its known name, with config/NAME.yaml, or from the path of a URDF file.
 
-    :param locked: joints locked, and where [rad | m]; they replace those of the configuration.
-    :param pose: (nv,) [rad | m]; empty: that of the configuration, if it is about the same joints,
-        else :func:`~robodyn_ros.model.pose.initial_position`.
-    :param roomy: that is to be moved: :func:`~robodyn_ros.model.pose.roomy_position` instead.
-    :param massless: as :func:`~robodyn_ros.model.urdf.load_urdf` takes it.
+    :param locked: positions [rad | m] of locked joints by name; where there are any, they replace
+        those of the configuration.
+    :param pose: (nv,) initial position [rad | m]. Empty: that of the configuration, if it has as
+        many joints, else :func:`~robodyn_ros.model.pose.initial_position`.
+    :param root: link that is the fixed base; ``tip``: last link of the chain. As in
+        :func:`~robodyn_ros.model.urdf.load_urdf`, and ``massless`` likewise.
     :param accepted_links: bodies whose inertia is not judged, '*' for all; None: those of the
         configuration.
+    :param roomy: initial position away from the limits where neither ``pose`` nor the
+        configuration gives one: :func:`~robodyn_ros.model.pose.roomy_position`.
+    :raises UrdfError: there is no such robot or file, or the URDF is not supported.
+    :raises ParameterError: the pose has another number of joints, or is outside the limits.
     """
     path = robot_path(name_or_path)
     known = path != Path(name_or_path).expanduser()
     name = name_or_path if known else path.stem
-    configured = known and configuration(name)
-    parameters = configured or {section: {} for section in SECTIONS}
+    configured = known and read_configuration(name)
+    parameters = configured or {node: {} for node in NODES}
     simulator = parameters['simulator']
     if not locked:
         locked = dict(zip(simulator.get('locked_joints', []),
@@ -92,13 +97,13 @@ def choose(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float]
     model = load_urdf(path, root=root, tip=tip, locked=locked, massless=massless)
     if not len(pose) and len(simulator.get('initial_position', [])) == model.nv:
         pose = simulator['initial_position']
-    chosen = roomy_position(model) if roomy and not len(pose) else initial_position(model, pose)
-    for section in SECTIONS:
+    start = roomy_position(model) if roomy and not len(pose) else initial_position(model, pose)
+    for node in NODES:
         if locked:
-            parameters[section] |= {'locked_joints': list(locked),
-                                    'locked_positions': [float(v) for v in locked.values()]}
+            parameters[node] |= {'locked_joints': list(locked),
+                                 'locked_positions': [float(v) for v in locked.values()]}
     if accepted_links is not None:
         parameters['controller']['accepted_links'] = list(accepted_links)
-    simulator |= {'urdf': str(path), 'initial_position': chosen.tolist()}
-    return Robot(name, path, f'{path}, config/{name}.yaml' if configured else str(path), model,
-                 chosen, parameters)
+    simulator |= {'urdf': str(path), 'initial_position': start.tolist()}
+    source = f'{path}, config/{name}.yaml' if configured else str(path)
+    return CatalogRobot(name, path, source, model, start, parameters)

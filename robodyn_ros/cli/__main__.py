@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m robodyn_ros.cli`, where the `robodyn` command is not on the path."""
+"""Entry point of `python -m robodyn_ros.cli`, where `robodyn` is not on the path."""
 
 import sys
 

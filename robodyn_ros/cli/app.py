@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The subcommands of `robodyn`; each imports what it needs when it runs."""
+"""Subcommands of `robodyn`; each imports what it needs when it runs."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..errors import RosError
+from ..errors import DemoError, RosError
 from ..model.resources import package_version
 from . import identification_commands  # noqa: F401  (its commands)
 from .arguments import locked_joints, numbers
@@ -33,10 +33,10 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             tip: Tip = '',
             at: At = '') -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
-    from ..catalog.robots import choose
+    from ..catalog.robots import load_robot
     from .inspect import report
 
-    chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                     tip=tip or None, massless='warn')
     console().print(report(chosen.model, chosen.pose, chosen.source))
 
@@ -59,16 +59,16 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
              'state to the effect of its efforts (s); gains are stable up to it.')] = 0.002
          ) -> None:
     """Write a commented parameter file: limits, stable gains, and what the URDF lacks."""
-    from ..catalog.requirements import check
-    from ..catalog.robots import choose, description
+    from ..catalog.requirements import require_modules
+    from ..catalog.robots import load_robot
 
-    check('init', ['rclpy'], RosError)
+    require_modules('init', ['rclpy'], RosError)
     from ..control.settings import Settings
     from .init import run
-    chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                     tip=tip or None)
-    given = description(chosen) | {name: link for name, link in (('root', root), ('tip', tip))
-                                   if link}
+    given = chosen.urdf_parameters() | {name: link for name, link in (
+        ('root', root), ('tip', tip)) if link}
     if robot_compensates is not None:
         given['robot_compensates_gravity'] = robot_compensates
     run(chosen, given, console(), output=output or Path(f'{chosen.name}.yaml'), force=force,
@@ -123,10 +123,10 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
            root: Root = '',
            tip: Tip = '') -> None:
     """Compile the code of a robot in advance; report cold and cached start-up times."""
-    from ..catalog.robots import choose
+    from ..catalog.robots import load_robot
     from .warmup import names, start, table
 
-    model = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None).model
+    model = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None).model
     wanted, out = names(everything), console()
     with out.status('compiling ...') as status:
         cold, first = start(model, wanted, lambda name: status.update(f'compiled: {name}'))
@@ -181,11 +181,12 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
              help='Folder for the picture, the parameter files and the logs of the nodes.')
          ] = Path('build/demo')) -> None:
     """Simulate a robot over ROS 2: free fall, gravity compensation, a push, a trajectory."""
-    from ..catalog.requirements import check
-    from ..catalog.robots import choose
+    from ..catalog.requirements import require_modules
+    from ..catalog.robots import load_robot
+    from ..demo import REQUIRED_MODULES
 
-    check()
+    require_modules('the demo', REQUIRED_MODULES, DemoError)
     from ..demo.run import run
-    chosen = choose(robot, locked_joints(locked), numbers('--at', at),
+    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
                     accepted_links=['*'] if accept_inertia else None, roomy=True)
     raise typer.Exit(run(chosen, output, console(), brief=brief))

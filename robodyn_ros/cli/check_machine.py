@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this machine can run the loop, how fast, and what would make it better."""
+"""Subcommand `check-machine`: loop rates that this machine sustains."""
 
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -15,9 +15,10 @@ from rich.text import Text
 
 from ..errors import RobodynError
 from ..realtime import system_checks
+from ..realtime.native.lateness import compiled_lateness
 from ..realtime.rate_recommendation import Verdict, judge
 from ..realtime.scheduling import Scheduling
-from ..realtime.wakeup_latency import Case, Lateness, compiled, measure
+from ..realtime.wakeup_latency import Case, Lateness, measure
 
 RATES = (1000.0, 4000.0)        # Hz, measured
 SPIN = 50e-6                    # s
@@ -34,7 +35,7 @@ Found = dict[tuple['Level', bool, bool], list[Lateness]]
 
 
 class Level(NamedTuple):
-    """How a loop may be run on this machine."""
+    """Tuning of a loop on this machine: parameters and scheduling."""
 
     name: str
     parameters: str         # that give it
@@ -43,12 +44,12 @@ class Level(NamedTuple):
 
 
 def run(seconds: float, out: Console) -> None:
-    """Look, measure for about so long, and print what it means."""
+    """Measure for about so many seconds, and print machine, latencies and recommendations."""
     facts = system_checks.facts()
     out.print(_facts(facts))
     levels = _levels()
     with out.status('compiling the loop without the interpreter ...'):
-        compiled()
+        compiled_lateness()
     found, trips = _measure(levels, seconds, out)
     out.print(_table(found))
     out.print(trips)
@@ -59,7 +60,7 @@ def run(seconds: float, out: Console) -> None:
 
 
 def _levels() -> list[Level]:
-    """What can be had on this machine."""
+    """Return the levels of tuning that this machine grants."""
     plain = Level('plain', 'no parameter set', Scheduling(), 0.0)
     granted = {name: value for name, value in vars(ALL).items()
                if value and not system_checks.attempt(Scheduling(**{name: value})).refused}

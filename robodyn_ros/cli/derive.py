@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The equation of motion of a robot that a person names, on a terminal or in a file."""
+"""Subcommand `derive`: equations of motion in closed form."""
 
 from collections.abc import Mapping
 
 from rich.console import Console
 
-from ..catalog.robots import choose
+from ..catalog.robots import load_robot
 from ..errors import ArgumentError
 from ..lagrange import derive, latex, text
 from ..lagrange.report import WIDTH
@@ -19,10 +19,10 @@ NARROW = 40             # columns below which formulas are not broken any more
 def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | None,
         tip: str | None, frame: str | None, axes: str, numbers: bool, rounding: float,
         as_latex: bool, ascii_only: bool, force: bool) -> int:
-    """Derive and print; return 1 if the formulas are not to be trusted."""
+    """Derive and print the equations of motion; return 1 if their check failed."""
     source: RobotModel | str = robot
     if rows_path(robot) is None:
-        source = choose(robot, locked, (), root=root, tip=tip).model
+        source = load_robot(robot, locked, (), root=root, tip=tip).model
     elif locked or root or tip:
         raise ArgumentError(f'{robot!r} has DH rows', name='robot', value=robot,
                             remedy='leave out --locked, --root and --tip, they are for a URDF')

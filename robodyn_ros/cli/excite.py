@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An exciting motion for a robot that a person names: a table, a file to play, and a picture."""
+"""Subcommand `excite`: an exciting trajectory, its table and its picture."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -14,7 +14,7 @@ from rich.console import Console, Group
 from rich.progress import Progress
 from rich.table import Table
 
-from ..catalog.robots import Robot
+from ..catalog.robots import CatalogRobot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
 from ..extras import pip_install
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 FINE = 5        # points of the picture for each of the trajectory
 
 
-def run(robot: Robot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
+def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
         ground: float | None, clearance: float, approach: float, repeat: int) -> None:
-    """Optimise, print what came of it, and write the trajectory and a picture of it."""
+    """Optimize a motion, print its table, and write the trajectory and a picture."""
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
                             value=(approach, repeat),
@@ -70,9 +70,9 @@ def run(robot: Robot, out: Console, *, output: Path, picture: Path | None, serie
     out.print(f'picture: {picture or output.with_suffix(".png")}')
 
 
-def _collisions(robot: Robot, kind: str, clearance: float, ground: float | None
+def _collisions(robot: CatalogRobot, kind: str, clearance: float, ground: float | None
                 ) -> tuple['Collisions | None', str]:
-    """Return what finds collisions, if anything, and a line about it."""
+    """Return the collision checker, if any, and a line about it."""
     if kind not in (*KINDS, 'none'):
         raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
                             remedy=f'choose {", ".join(KINDS)} or none')
@@ -129,7 +129,7 @@ def _report(found: Excitation, shares: Shares, why: str) -> Group:
     return Group(attempts, usage, *lines)
 
 
-def _units(robot: Robot) -> tuple[str, str]:
+def _units(robot: CatalogRobot) -> tuple[str, str]:
     kinds = {kind == 'prismatic' for kind in robot.model.joint_types}
     return ('rad | m', 'N·m | N') if len(kinds) > 1 else (
         ('m', 'N') if kinds.pop() else ('rad', 'N·m'))

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The subcommands for parameter identification: from exciting motions to a URDF."""
+"""Subcommands of the parameter identification: excite, play, record, identify, validate."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import RosError
+from ..errors import IdentificationError, RosError
 from .arguments import locked_joints, numbers
 from .options import At, Locked, Robot, Root, Tip, app, console
 
@@ -59,12 +59,12 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            seed: Annotated[int, typer.Option(
                min=0, help='Seed of the random motions.')] = 0) -> None:
     """Optimize an exciting trajectory for parameter identification."""
-    from ..catalog.robots import choose
+    from ..catalog.robots import load_robot
     from ..identification.excitation.fourier import Fourier
     from ..identification.excitation.motion_limits import Shares
     from .excite import run
 
-    chosen = choose(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                     tip=tip or None)
     run(chosen, console(), output=output, picture=picture, series=Fourier(harmonics, period),
         criterion=criterion, starts=starts, seed=seed, shares=Shares(position, velocity, effort),
@@ -103,9 +103,9 @@ def play(file: Annotated[Path, typer.Argument(
              '--sim-time', help='Use the time of /clock.')] = False,
          wait: Wait = 10.0) -> None:
     """Send a trajectory to a running controller; fails if the controller refuses it."""
-    from ..catalog.requirements import check
+    from ..catalog.requirements import require_modules
 
-    check('play', ['rclpy'], RosError)
+    require_modules('play', ['rclpy'], RosError)
     from .play import play
     play(file, console(), topic=topic, states=states, delay=delay, slowly=approach, into=record,
          overwrite=overwrite, confirm=not unconfirmed, sim_time=sim_time, wait=wait)
@@ -121,9 +121,9 @@ def record(file: Annotated[Path, typer.Argument(
                              'Ctrl-C.')] = None,
            overwrite: Overwrite = False, wait: Wait = 30.0) -> None:
     """Record joint states, with velocities and efforts, into a file for identification."""
-    from ..catalog.requirements import check
+    from ..catalog.requirements import require_modules
 
-    check('record', ['rclpy'], RosError)
+    require_modules('record', ['rclpy'], RosError)
     from .play import record_to
     record_to(file, console(), topic=topic, seconds=seconds, wait=wait, overwrite=overwrite)
 
@@ -148,7 +148,7 @@ Rate = Annotated[float | None, typer.Option(
     '--rate', help='Sample rate (Hz), if there is no time column.')]
 Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
 Accept = Annotated[list[str], typer.Option(
-    '--accept', metavar='KIND', help='Suspected error of the recording to ignore.')]
+    '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
 CutoffOption = Annotated[float | None, typer.Option(
     '--cutoff', help='Cut-off of the low-pass filter (Hz), inf for none; default: automatic.')]
 FrictionFile = Annotated[Path | None, typer.Option(
@@ -196,24 +196,27 @@ def identify_command(
             metavar='FOLDER', help='Folder of the results.'
             )] = Path('identified')) -> None:
     """Identify the inertias and the friction of a robot from a recording of its motion."""
-    from ..catalog.robots import choose
-    from ..identification.estimation.regression import Choice
-    from ..identification.pipeline import Wishes
-    from ..identification.preparation.options import Options
+    from ..catalog.requirements import require_modules
+    from ..catalog.robots import load_robot
+    from ..identification.estimation.parameter_selection import ParameterSelection
+    from ..identification.options import PipelineOptions
+    from ..identification.preparation.options import PreparationOptions
+    from .identify import distances, read_options, recording_of, run, seconds
     from .identify import payload as find
-    from .identify import recording_of, run, seconds, ways
 
-    chosen = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
-    given = recording_of(recording, chosen, columns, units, rate, topic, joints, console())
-    options = Options(cutoff=cutoff, accept=tuple(accept))
+    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
+    reading = read_options(columns, units, rate, topic, joints)
+    preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
     late = seconds('--delay', delay)
     if payload:
-        find(chosen, given, frame, friction, late or 0.0, options, console())
+        given = recording_of(recording, chosen, reading, console())
+        find(chosen, given, frame, friction, late or 0.0, preparation, console())
         return
-    choice = Choice(static=static, directions=directions, moving=moving)
-    wishes = Wishes(choice, armature, method, split, speeds, late, tilt and not root,
-                    ways('--presliding', presliding), options)
-    run(recording, chosen, given, wishes, output, console(), sys.argv[1:])
+    require_modules('identify', ['matplotlib', 'jinja2'], IdentificationError)
+    selection = ParameterSelection(static=static, directions=directions, moving=moving)
+    options = PipelineOptions(selection, armature, method, split, speeds, late, tilt and not root,
+                              distances('--presliding', presliding), preparation)
+    run(recording, chosen, reading, options, output, console(), sys.argv[1:])
 
 
 @app.command()
@@ -226,11 +229,13 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
                  metavar='SECONDS', help='Delay of the efforts relative to the positions.')] = 0.0,
              ) -> None:
     """Evaluate how well a model predicts the efforts of a recording."""
-    from ..catalog.robots import choose
-    from ..identification.preparation.options import Options
-    from .identify import recording_of
+    from ..catalog.robots import load_robot
+    from ..identification.preparation.options import PreparationOptions
+    from .identify import read_options, recording_of
     from .identify import validate as run
 
-    chosen = choose(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
-    given = recording_of(recording, chosen, columns, units, rate, topic, joints, console())
-    run(chosen, given, friction, delay, Options(cutoff=cutoff, accept=tuple(accept)), console())
+    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
+    given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints),
+                         console())
+    run(chosen, given, friction, delay, PreparationOptions(cutoff=cutoff, accept=tuple(accept)),
+        console())

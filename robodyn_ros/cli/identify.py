@@ -1,52 +1,69 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A corrected model of a robot that a person names, from a recording: tables, files, a report."""
+"""Subcommands `identify` and `validate`: parsing of their options, tables of their results."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..catalog.robots import Robot
+from ..catalog.robots import CatalogRobot
 from ..errors import ArgumentError
+from ..identification.data_checks.data_issue import DataIssue, by_kind
 from ..identification.estimation.payload import Payload, find_payload
-from ..identification.friction_file import read_friction
-from ..identification.pipeline import Identification, Wishes
+from ..identification.friction_file import friction_parameters, read_friction
+from ..identification.motion import Motion
+from ..identification.options import PipelineOptions
+from ..identification.pipeline import Source, checked_motion
 from ..identification.pipeline import run as identify
-from ..identification.preparation.options import Options
-from ..identification.preparation.prepare import prepare
+from ..identification.preparation.options import PreparationOptions
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
+from ..identification.result import Identification
+from ..identification.result_files import FRICTION, URDF
 from ..identification.validation import Validation, of_model
+from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
-from .arguments import numbers
-from .spoken import as_options
+from .arguments import as_option, numbers
 
 MOST = 60           # letters of a combination that a table shows
 
 
-def recording_of(path: Path, robot: Robot, columns: Iterable[str], units: Iterable[str],
-                 rate: float | None, topic: str, joints: str, out: Console) -> Recording:
-    """
-    Return what a file recorded of the robot, and print how it was read; words are pairs.
-
-    It is printed at once: what is refused later is often but read wrongly.
-    """
+def read_options(columns: Iterable[str], units: Iterable[str], rate: float | None, topic: str,
+                 joints: str) -> dict[str, Any]:
+    """Return the keyword arguments of :func:`~.recordings.read.read` that options mean."""
     names = [name.strip() for name in joints.split(',') if name.strip()]
-    found = read(path, robot.model, columns=pairs('--columns', columns) or None,
-                 units={key: _factor(value) for key, value in pairs('--units', units).items()}
-                 or None, rate=rate, topic=topic or None, joint_names=names or None)
-    notes(found.notes, out)
+    return {'columns': pairs('--columns', columns) or None,
+            'units': {key: _factor(value) for key, value in pairs('--units', units).items()}
+            or None, 'rate': rate, 'topic': topic or None, 'joint_names': names or None}
+
+
+def recording_of(path: Path, robot: CatalogRobot, reading: Mapping[str, Any], out: Console
+                 ) -> Recording:
+    """
+    Return the recording of a robot, and print how it was read.
+
+    The notes are printed before any check: what is refused later was often only read wrongly.
+    """
+    found = read(path, robot.model, **reading)
+    show(found.notes, out)
     return found
 
 
 def pairs(option: str, words: Iterable[str]) -> dict[str, Any]:
-    """Return quantities and what is said of them, joints too: ``effort.joint2=-N·m``."""
+    """
+    Return values by quantity, or by quantity and joint: ``effort.joint2=-N·m``.
+
+    :param option: for errors.
+    :raises ArgumentError: a word is no pair, or a quantity is given both for all joints and for
+        one.
+    """
     found: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition('=')
@@ -77,8 +94,8 @@ def seconds(option: str, text: str) -> float | None:
                             remedy='write seconds, or auto') from None
 
 
-def ways(option: str, text: str) -> tuple[float, ...] | None:
-    """Return ways [rad], nothing for 'none', None for 'auto'."""
+def distances(option: str, text: str) -> tuple[float, ...] | None:
+    """Return distances [rad], none for 'none', None for 'auto'."""
     if text.strip() == 'none':
         return ()
     return None if text.strip() == 'auto' else tuple(numbers(option, text))
@@ -92,30 +109,27 @@ def _factor(value: Any) -> Any:
         return value
 
 
-def run(path: Path, robot: Robot, recording: Recording, wishes: Wishes, output: Path,
-        out: Console, words: Sequence[str]) -> None:
-    """Identify, print what was understood and found, and write the files."""
-    from ..identification.result_files import URDF, write_all
-
-    found = identify(recording, robot.model, wishes)
-    notes(found.notes[len(recording.notes):], out)
+def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: PipelineOptions,
+        output: Path, out: Console, words: Sequence[str]) -> None:
+    """Identify the robot, print notes, issues and results, and write the files."""
+    source = Source(path, robot.model, _text(robot.path), reading)
+    command = shlex.join(['robodyn', *words])
+    found, written = identify(source, options, output, [command], lambda line: show([line], out))
     out.print(_parameters(found))
     out.print(_friction(found))
     out.print(comparison(found.validations))
     out.print(measures(found.validation, found.estimate.method))
-    for line in found.warnings:
-        out.print(f'! {as_options(line)}', style='yellow')
-    command = shlex.join(['robodyn', *words])
-    written = write_all(output, found, _text(robot.path), path.name, [command])
+    for line in found.rendered_issues(as_option):
+        out.print(f'! {line}', style='yellow')
     for file in written:
         out.print(f'wrote {file}')
     if output / URDF in written:
         out.print(f'check it on another recording: robodyn validate RECORDING --robot '
-                  f'{output / URDF} --friction {output / "friction.yaml"}')
+                  f'{output / URDF} --friction {output / FRICTION}')
 
 
 def _text(path: Path) -> str:
-    """Return a URDF with the line endings that it has."""
+    """Return the text of a URDF with its line endings."""
     try:
         return expanded(path) if is_xacro(path) else path.read_bytes().decode()
     except UnicodeDecodeError:
@@ -123,44 +137,56 @@ def _text(path: Path) -> str:
                             remedy='save it as UTF-8') from None
 
 
-def validate(robot: Robot, recording: Recording, friction: Path | None, delay: float,
-             options: Options, out: Console) -> None:
+def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, delay: float,
+             options: PreparationOptions, out: Console) -> None:
     """Print how well a model predicts a recording."""
-    motion, said = prepare(recording, robot.model, options)
-    notes(said[len(recording.notes):], out)
-    model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
-        read_friction(friction, robot.model)
+    motion = _checked(recording, robot, options, out)
+    model, offset = _with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
     valid = of_model(model, motion, offset)
     out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
     out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
 
 
-def payload(robot: Robot, recording: Recording, frame: str, friction: Path | None, delay: float,
-            options: Options, out: Console) -> None:
-    """Print what is in the hand, as parameters of the controller."""
-    motion, said = prepare(recording, robot.model, options)
-    notes(said[len(recording.notes):], out)
-    model, offset = (robot.model, np.zeros(robot.model.nv)) if friction is None else \
-        read_friction(friction, robot.model)
+def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
+            delay: float, options: PreparationOptions, out: Console) -> None:
+    """Identify the load at a frame and print it as parameters of the controller."""
+    motion = _checked(recording, robot, options, out)
+    model, offset = _with_friction(robot.model, friction)
     found = find_payload(model, motion.later(delay) if delay else motion, frame, offset)
     out.print(_load(found, robot.model.joint_names))
     for line in found.unseen:
-        out.print(f'! not told: {line}', style='yellow')
+        out.print(f'! not determined: {line}', style='yellow')
     out.print('\nparameters of the controller:')
     com = ', '.join(f'{value:.4f}' for value in found.com)
     out.print(f'payload_frame: {found.frame}\npayload_mass: {found.mass:.4f}\n'
               f'payload_com: [{com}]')
 
 
-def notes(lines: Iterable[str], out: Console) -> None:
-    """Print what was understood."""
+def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console
+             ) -> Motion:
+    """Return the checked motion, and print notes and issues."""
+    motion, notes, issues = checked_motion(recording, robot.model, options)
+    show([*notes[len(recording.notes):], *by_kind(issues)], out)
+    return motion
+
+
+def _with_friction(model: RobotModel, file: Path | None) -> tuple[RobotModel, ndarray]:
+    """Return the model with the friction of a file, if any, and offsets (nv,) [N·m | N]."""
+    return (model, np.zeros(model.nv)) if file is None else read_friction(file, model)
+
+
+def show(lines: Iterable[str | DataIssue], out: Console) -> None:
+    """Print notes, and issues in yellow."""
     for line in lines:
-        out.print(f'- {as_options(line)}', style='yellow' if line.startswith('doubt') else None)
+        if isinstance(line, DataIssue):
+            out.print(f'! {line.render(as_option)}', style='yellow')
+        else:
+            out.print(f'- {line}')
 
 
 def table(title: str, *headings: str) -> Table:
-    """Return an empty table; the first column is of words."""
+    """Return an empty table whose first column is left-aligned."""
     found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
     for k, heading in enumerate(headings):
         found.add_column(heading, justify='right' if k else 'left', overflow='fold')
@@ -201,11 +227,9 @@ def _parameters(found: Identification) -> Table:
 
 
 def _friction(found: Identification) -> Table:
-    from ..identification.friction_file import friction_parameters
-
     values = friction_parameters(found.controlled)
     out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
-    for joint, *row in zip(found.shipped.joint_names, *values.values()):
+    for joint, *row in zip(found.nominal.joint_names, *values.values()):
         out.add_row(joint, *(f'{value:.4g}' for value in row))
     return out
 

@@ -1,25 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`robodyn init`: a parameter file for the controller of a robot."""
+"""Subcommand `init`: a parameter file for the controller of a robot."""
 
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from ..catalog.robots import Robot
+from ..catalog.robots import CatalogRobot
 from ..control.settings import Settings
 from ..errors import ArgumentError
 from ..nodes.controller_file import controller_file, missing, parameters
 
 
-def run(robot: Robot, given: dict[str, Any], console: Console, *, output: Path,
+def run(robot: CatalogRobot, given: dict[str, Any], console: Console, *, output: Path,
         settings: Settings, force: bool) -> None:
     """
-    Write the file and say what is missing.
+    Write the parameter file, and print what is missing in the URDF.
 
     :param given: parameters besides limits and gains: the robot, who compensates its gravity.
-    :raises ArgumentError: the file is there already, or cannot be written.
+    :raises ArgumentError: the file exists already, or cannot be written.
     """
     if output.exists() and not force:
         raise ArgumentError(f'{output} is there already', name='--output', value=str(output),

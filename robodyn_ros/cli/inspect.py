@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The report of `robodyn inspect`: a robot as tables that fit a terminal of 80 columns."""
+"""Subcommand `inspect`: tables of a robot that fit a terminal of 80 columns."""
 
 from math import inf, isinf
 
@@ -20,10 +20,10 @@ UNITS = {'m': 'm, m/s, N', 'rad': 'rad, rad/s, N·m'}
 
 def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:
     """
-    Return chain, bodies, limits, gravity at a pose and warnings, to print in 80 columns.
+    Return chain, bodies, limits, gravity at a pose and warnings, for 80 columns.
 
     :param pose: (nv,) [rad | m].
-    :param source: where all this was read from, for the headline.
+    :param source: files of the robot, for the headline.
     """
     more = model.nb - model.nv
     head = Text.assemble((model.name, 'bold'), f': {model.nv} joint{"s" * (model.nv > 1)} on '
@@ -60,7 +60,7 @@ def _bodies(model: RobotModel) -> Table:
 
 
 def _type(model: RobotModel, i: int) -> str:
-    """How the joint above body i moves, and, if it is not on its own, by which law."""
+    """Return the joint type above body i and, for a mimic joint, its law."""
     kind, leader = model.body_joint_types[i], model.joint_names[model.driver[i]]
     if leader == model.body_joint_names[i]:
         return kind

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How a control loop kept its time, from its recording."""
+"""Subcommand `loop-report`: timing of a control loop from its log."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +25,7 @@ FINE_BINS = 80              # of one in the picture
 
 
 def run(path: Path, picture: Path, out: Console) -> None:
-    """Print the figures and draw the histograms."""
+    """Print the statistics of a timing log and draw its histograms."""
     recording = load(path)
     if not len(recording.cycles):
         raise ArgumentError(f'{path} holds no cycle', name='file', value=str(path),
@@ -63,14 +63,18 @@ def _table(recording: Recording) -> Table:
 
 
 def _bars(x: ndarray, upper: float) -> str:
-    """A histogram as a word: heights are logarithmic, empty bins are blank."""
+    """Return a histogram as a word: heights are logarithmic, empty bins are blank."""
     counts, _ = np.histogram(x[np.isfinite(x)], BINS, (0.0, max(upper, 1e-9)))
     heights = np.log1p(counts) / max(np.log1p(counts.max()), 1e-9)
     return ''.join(BARS[int(h * (len(BARS) - 1))] if h else ' ' for h in heights)
 
 
 def _draw(recording: Recording, title: str, picture: Path) -> None:
-    """Write the histograms; :class:`ArgumentError` where the picture cannot be written."""
+    """
+    Write the histograms.
+
+    :raises ArgumentError: the picture cannot be written.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

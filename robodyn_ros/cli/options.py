@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the subcommands of `robodyn` share: the application, its options, where results go."""
+"""Application, common options and console of the `robodyn` subcommands."""
 
 from typing import Annotated, Any
 
@@ -9,14 +9,14 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from ..errors import RobodynError
-from .spoken import as_options
+from .arguments import as_option
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
 PIPE_WIDTH = 140
 
 
 class Commands(TyperGroup):
-    """Ends a command that fails on purpose with one line, and an interrupted one without any."""
+    """Group of commands that end with one line after an error, and silently after Ctrl-C."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
@@ -24,7 +24,7 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except RobodynError as error:
             Console(stderr=True, highlight=False, emoji=False, soft_wrap=True).print(
-                f'robodyn: {as_options(str(error))}', style='red', markup=False)
+                f'robodyn: {error.render(as_option)}', style='red', markup=False)
             ctx.exit(1)
         except KeyboardInterrupt:
             ctx.exit(130)
@@ -52,7 +52,7 @@ Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits o
 
 
 def console() -> Console:
-    """Return where results go; names from a URDF are no markup there."""
+    """Return the console of the results; it takes names from a URDF literally, not as markup."""
     plain: dict[str, Any] = {'highlight': False, 'markup': False, 'emoji': False}
     out = Console(**plain)
     return out if out.is_terminal else Console(**plain, width=PIPE_WIDTH)

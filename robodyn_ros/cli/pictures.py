@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures that a command leaves where --picture says."""
+"""Writing of pictures to the file of --picture."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,11 @@ from ..errors import ArgumentError
 
 
 def save(figure: Any, picture: Path) -> None:
-    """Write a figure of matplotlib; :class:`ArgumentError` where that cannot be."""
+    """
+    Write a figure of Matplotlib.
+
+    :raises ArgumentError: the file cannot be written.
+    """
     try:
         figure.savefig(picture, dpi=130)
     except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`robodyn play` and `robodyn record`: the topics of a robot, and files."""
+"""Subcommands `play` and `record`: trajectories and joint states of a running robot."""
 
 import time
 from pathlib import Path
@@ -20,10 +20,11 @@ from ..nodes.record import Recorder, record, silent
 def play(file: Path, out: Console, *, topic: str, states: str, delay: float, slowly: float,
          into: Path | None, overwrite: bool, confirm: bool, sim_time: bool, wait: float) -> None:
     """
-    Play a file, with a bar.
+    Play a trajectory file with a progress bar.
 
-    :param delay: before the motion [s]; ``slowly``: the least time of an approach, 0 for none.
-    :param into: where to record the motion.
+    :param delay: before the motion [s].
+    :param slowly: minimum duration of an approach [s], 0 for none.
+    :param into: file of a recording of the motion.
     """
     motion = read(file)
     if into is not None:
@@ -69,7 +70,7 @@ def play(file: Path, out: Console, *, topic: str, states: str, delay: float, slo
 
 def record_to(file: Path, out: Console, *, topic: str, seconds: float | None, wait: float,
               overwrite: bool) -> None:
-    """Record a topic, with a line that tells how it goes."""
+    """Record a topic, with a line of progress."""
     with out.status('') as status:
         recording, lost = record(file, topic, seconds=seconds, wait=wait, overwrite=overwrite,
                                  began=lambda name: out.print(f'recording {name}' + (

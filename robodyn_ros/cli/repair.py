@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The subcommand `repair`: a URDF whose inertias are physically consistent."""
+"""Subcommand `repair`: a URDF with physically consistent inertias."""
 
 from pathlib import Path
 

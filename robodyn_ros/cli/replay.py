@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What happened before a fault, from a recording of the flight recorder, computed once more."""
+"""Subcommand `replay`: recomputation of the cycles before a fault."""
 
 from datetime import datetime, timezone
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ UNIX_EPOCH_AND_MORE = 1e9           # s: later times are dates, earlier ones tho
 
 
 def run(path: Path, chosen: int | None, picture: Path, out: Console) -> None:
-    """Recompute every cycle, show one, and draw all; exit code 1 where the same code disagrees."""
+    """Recompute every cycle, print one and draw all; exit with 1 where results differ."""
     flown = read(path)
     s, about = flown.snapshot, flown.about
     if not (count := len(s.cycles)):
@@ -66,7 +66,7 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console) -> None:
 
 
 def _said(flown: Flown, agreement: Agreement, same_code: bool) -> list[str]:
-    """How the recomputed cycles compare."""
+    """Return how the recomputed cycles compare with the recorded ones."""
     a, names = agreement, flown.model.joint_names
     if a.same == a.cycles:
         lines = [f'recomputed: all {a.cycles} cycles agree bit by bit']
@@ -130,7 +130,11 @@ def _number(x: float) -> str:
 
 
 def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
-    """Draw positions, velocities and efforts; refuse where the picture cannot be written."""
+    """
+    Draw positions, velocities and efforts.
+
+    :raises ArgumentError: the picture cannot be written.
+    """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

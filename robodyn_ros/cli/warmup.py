@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Compile a robot's code ahead of use, and see how long the next start will take.
+Subcommand `warmup`: compilation ahead of use, and start-up times.
 
-`python -m robodyn_ros.cli.warmup URDF NAME ...` is the worker: a process of its own, so that what
-it measures is a start from nothing. It prints a line of JSON for each thing that it has loaded.
+`python -m robodyn_ros.cli.warmup URDF NAME ...` is the worker: a new process, so that it measures
+a start from nothing. It prints a line of JSON for each function that it has loaded.
 """
 
 import json
@@ -30,22 +30,24 @@ TRIGGERS = 'timer', 'state'         # inline is for those who ask for it
 
 
 def names(everything: bool) -> list[str]:
-    """Return what the controller needs, or that and all quantities that concern no frame."""
-    from ..dynamics.model_data import CALLED
+    """Return the names of what the controller needs, or of all that concern no frame."""
+    from ..dynamics.model_data import ADDRESSED_KERNELS
     from ..dynamics.signatures import QUANTITIES
     more = [name for name, quantity in QUANTITIES.items()
-            if everything and not quantity.options and name not in CALLED]
+            if everything and not quantity.options and name not in ADDRESSED_KERNELS]
     ros = find_spec('rclpy') is not None
     loops = [NATIVE + trigger for trigger in TRIGGERS] if ros else []
-    return [DECODERS, CYCLE, *loops, *CALLED, *more]
+    return [DECODERS, CYCLE, *loops, *ADDRESSED_KERNELS, *more]
 
 
 def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
           ) -> tuple[dict[str, dict[str, Any]], float]:
     """
-    Load everything in a new process; return what it tells of each, and its time from start to end.
+    Load everything in a new process.
 
-    :param tick: is called with what was just loaded.
+    :param tick: is called with the name of what was just loaded.
+    :return: figures of each name, and the time from start to end [s].
+    :raises RobodynError: the process failed.
     """
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / 'robot.urdf'
@@ -69,7 +71,7 @@ def start(model: RobotModel, wanted: list[str], tick: Callable[[str], None]
 
 def table(model: RobotModel, wanted: list[str], cold: dict[str, dict[str, Any]],
           cached: dict[str, dict[str, Any]], seconds: tuple[float, float]) -> Table:
-    """Return the times of both starts."""
+    """Return the table of cold and cached start-up times."""
     out = Table(box=box.SIMPLE_HEAD, title=f'{model.name}, {model.nv} joints',
                 title_justify='left')
     for header in ('', 'operations', 'compiled', 'cached'):
@@ -85,7 +87,7 @@ def table(model: RobotModel, wanted: list[str], cold: dict[str, dict[str, Any]],
 
 
 def work(urdf: str, wanted: list[str]) -> None:
-    """Load what is wanted and print how long each took."""
+    """Load these names and print a line of JSON for each."""
     from ..control.compile import compiled
     from ..dynamics.model_data import parameters
     from ..dynamics.signatures import TABLE
@@ -97,7 +99,7 @@ def work(urdf: str, wanted: list[str]) -> None:
     for name in wanted:
         begin = time.perf_counter()
         if name == DECODERS:
-            loaded = [f for f in vars(compiled_decoders()).values() if hasattr(f, 'stats')]
+            loaded = [*compiled_decoders()]
         elif name == CYCLE:
             loaded = [compiled().cycle]
         elif name.startswith(NATIVE):

@@ -3,15 +3,14 @@
 """Compilation of the control cycle to machine code, for any robot."""
 
 from functools import cache
-from types import ModuleType
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numba import types
 
 from ..dynamics import compile as dynamics
 from ..dynamics import numba_types
-from ..jit import jitable, load
+from ..jit import compile_function, jitable, tuple_type
 from ..state import STATE
 from . import (
     cycle,
@@ -23,81 +22,38 @@ from . import (
     phase_efforts,
     plausibility,
     ring_buffer,
+    robot_dynamics,
     trajectory_tracking,
     velocity_estimator,
 )
+from .cycle import CycleInputs
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .trajectory_tracking import Points
 
 MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
     cycle, gravity_check, guard, laws, limits, motion_checks, phase_efforts, plausibility,
-    trajectory_tracking, velocity_estimator)),
+    robot_dynamics, trajectory_tracking, velocity_estimator)),
            jitable(ring_buffer, inline=True))
 
-SIGNATURE = types.boolean(
-    numba_types.ROBOT, numba_types.WORKSPACE, *map(numba.typeof, (
-        np.zeros(1, JOINT), np.zeros(1, SETTINGS), np.zeros(1, CYCLE_INPUT), np.zeros(1, STATE),
-        Points.none(1), np.zeros(1, CONTROLLER_STATE), *reversed(ring_buffer.recorder(1, 0)), 0.0,
-        np.zeros(1))))
-
-CYCLE = '''
-from numba import njit
-from numba.extending import register_jitable
-
-from robodyn_ros.control import ring_buffer
-from robodyn_ros.control.compile import SIGNATURE
-from robodyn_ros.control.cycle import cycle as plain
-from robodyn_ros.dynamics import entry_points
-from robodyn_ros.dynamics.numba_types import invoke
-from robodyn_ros.jit import OPTIONS
-
-# The kernels of this robot where it has some, else those of any robot, in the order of
-# `model_data.CALLED`
+_ring, _vectors = ring_buffer.recorder(1, 0)
+CYCLE_INPUTS = tuple_type(
+    CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
+    joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS),
+    cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
+    controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors, ring=_ring)
+EFFORTS = types.float64[::1]
+SIGNATURE = types.boolean(CYCLE_INPUTS, types.float64, EFFORTS)
 
 
-@register_jitable
-def gravity(robot, q, work, tau):
-    if robot.addresses[0] != 0:
-        invoke(robot.addresses[0], (q, tau))
-    else:
-        entry_points.gravity(robot, q, work, tau)
+class CompiledCycle(NamedTuple):
+    """The compiled control cycle."""
 
-
-@register_jitable
-def mass_matrix(robot, q, work, M):
-    if robot.addresses[1] != 0:
-        invoke(robot.addresses[1], (q, M))
-    else:
-        entry_points.mass_matrix(robot, q, work, M)
-
-
-@register_jitable
-def inverse_dynamics(robot, q, qd, qdd, work, tau):
-    if robot.addresses[2] != 0:
-        invoke(robot.addresses[2], (q, qd, qdd, tau))
-    else:
-        entry_points.inverse_dynamics(robot, q, qd, qdd, work, tau)
-
-
-@register_jitable
-def forward_dynamics(robot, q, qd, tau, work, qdd):
-    if robot.addresses[3] != 0:
-        invoke(robot.addresses[3], (q, qd, tau, qdd, work.M))
-    else:
-        entry_points.forward_dynamics(robot, q, qd, tau, work, qdd)
-
-
-@njit(SIGNATURE, cache=True, **OPTIONS)
-def cycle(robot, work, joints, settings, outside, state, points, memory, v, ring, now, tau):
-    ring_buffer.before(ring, settings, outside, state, points, now)
-    publish = plain(gravity, mass_matrix, inverse_dynamics, forward_dynamics, entry_points.solve,
-                    robot, work, joints, settings, outside, state, points, memory, v, now, tau)
-    ring_buffer.after(ring, memory, tau, publish)
-    return publish
-'''
+    cycle: Any              # Numba dispatcher of `cycle.recorded_cycle`
+    code: str               # name of the machine code; other sources or another CPU: another one
 
 
 @cache
-def compiled() -> ModuleType:
-    """Return the module whose ``cycle`` is the compiled control cycle."""
-    return load('control', CYCLE, MODULES)
+def compiled() -> CompiledCycle:
+    """Return the compiled control cycle, from the cache where this machine has compiled it."""
+    compiled_cycle = compile_function('control', cycle.recorded_cycle, SIGNATURE, MODULES)
+    return CompiledCycle(compiled_cycle, compiled_cycle.py_func.cache_folder)

@@ -5,19 +5,19 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from ..dynamics import Dynamics
-from ..dynamics.model_data import Robot, parameters, workspace
+from ..dynamics.model_data import ModelData, parameters, workspace
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from ..state import STATE, no_state
 from . import guard, ring_buffer
 from .compile import compiled
+from .cycle import CycleInputs
 from .dtypes import (
     ARM,
     CONTROLLER_STATE,
@@ -37,6 +37,8 @@ from .trajectory_tracking import Points, sample
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 GRAVITY_CHANGE = 0.1
+# Fields of a model that its compiled kernels have as constants
+KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'addresses')]
 LATEST = 0.05       # s after its start for which a trajectory is still accepted
 # As many trajectories, each shorter [s] and each replacing the one before, are a stream
 STREAM, HORIZON = 2, 0.5
@@ -79,10 +81,10 @@ class Controller:
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
-        self._own: Robot | None = None      # with kernels compiled for this robot
+        self._own: ModelData | None = None  # with kernels compiled for this robot
         self._records: Version
         self._version = 0
-        #: Called when :attr:`arguments` are others than before.
+        #: Called when :attr:`inputs` are others than before.
         self.changed: Callable[[], None] = lambda: None
         self._points, self._pace = Points.none(model.nv), Pace()
         self._streamed = 0                  # short trajectories in a row
@@ -91,7 +93,7 @@ class Controller:
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)
         self.begin()
-        #: The compiled control cycle, see :func:`.cycle.cycle`.
+        #: The compiled control cycle, see :func:`.cycle.recorded_cycle`.
         self.cycle = compiled().cycle
 
     def begin(self) -> None:
@@ -137,9 +139,9 @@ class Controller:
         if settings.loading != self.settings.loading:
             self._check_gravity(loaded, settings, joints['effort_limit'])
         robot = parameters(loaded)
-        # The compiled kernels know no friction, the last field but one
-        if self._own and all((a == b).all() for a, b in zip(robot[:-2], self._own)):
-            robot = robot._replace(addresses=self._own.addresses)
+        own = self._own
+        if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
+            robot = robot._replace(addresses=own.addresses)
         return Version(robot, joints, record, settings)
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
@@ -183,14 +185,16 @@ class Controller:
 
     def advance(self, now: float) -> bool:
         """Advance as :meth:`step` does; missed periods are those that ``outside`` already has."""
-        return self.cycle(*self.arguments, now, self.tau)
+        return self.cycle(self.inputs, now, self.tau)
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
-        """What the compiled :attr:`cycle` takes before time and efforts, as of now."""
+    def inputs(self) -> CycleInputs:
+        """What the compiled :attr:`cycle` reads and writes, as of now."""
         robot, joints, settings, _ = self._records
-        return (robot, self._work, joints, settings, self.outside, self.state, self._points,
-                self.memory, self._v, self._flight)
+        return CycleInputs(
+            robot=robot, workspace=self._work, joints=joints, settings=settings,
+            cycle_input=self.outside, state=self.state, points=self._points,
+            controller_state=self.memory, vectors=self._v, ring=self._flight)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

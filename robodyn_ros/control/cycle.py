@@ -7,12 +7,13 @@ Helpers take the records of the cycle with the names of :mod:`.guard`: ``cycle_i
 ``s``, ``m``, ``v``, ``state`` and ``now``; ``dt`` is the duration of the cycle [s].
 """
 
-from collections.abc import Callable
 from math import inf
+from typing import NamedTuple
 
 from numpy import ndarray, record
 
-from ..dynamics.model_data import Robot, Workspace
+from ..dynamics.entry_points import solve
+from ..dynamics.model_data import ModelData, Workspace
 from . import (
     gravity_check,
     guard,
@@ -21,6 +22,7 @@ from . import (
     motion_checks,
     phase_efforts,
     plausibility,
+    ring_buffer,
     trajectory_tracking,
     velocity_estimator,
 )
@@ -33,24 +35,45 @@ from .dtypes import (
     VELOCITY_OR_GRAVITY,
     Vectors,
 )
+from .ring_buffer import Flight
+from .robot_dynamics import forward_dynamics, gravity, inverse_dynamics, mass_matrix
 from .trajectory_tracking import Points
 
 
-def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot, work, joints,
-          settings, outside, state, points, memory, v, now, tau):
-    """
-    Advance the controller to the time ``now`` [s] and write its efforts; True: publish them.
+class CycleInputs(NamedTuple):
+    """All that a control cycle reads and writes, except its time and its efforts."""
 
-    :param gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve: the robot's dynamics,
-        see :mod:`robodyn_ros.dynamics.entry_points`, with their parameters ``robot`` and ``work``.
-    :param joints: (nv,) records ``JOINT``; ``settings``: (1,) ``SETTINGS``.
-    :param outside: (1,) ``CYCLE_INPUT``, modified: a request is taken.
-    :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, times on the clock of ``now``.
-    :param points: the reference, see :class:`~.trajectory_tracking.Points`.
-    :param memory: (1,) ``CONTROLLER_STATE`` and ``v``, ``Vectors``: kept from cycle to cycle.
-    :param tau: (nv,) [N·m | N] efforts, in the model's joint order.
+    robot: ModelData                # parameters of the dynamics
+    workspace: Workspace        # memory of the dynamics
+    joints: ndarray             # (nv,) JOINT, gains and limits
+    settings: ndarray           # (1,) SETTINGS
+    cycle_input: ndarray        # (1,) what the cycle is told by its surroundings
+    state: ndarray              # (nv,) STATE, times on the clock of the cycle
+    points: Points              # reference trajectory
+    controller_state: ndarray   # (1,) state machine, kept from cycle to cycle
+    vectors: Vectors            # (nv,) each, kept likewise
+    ring: Flight                # flight recorder
+
+
+def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
+    """Advance the controller as :func:`cycle` does; the flight recorder takes it down."""
+    ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
+                       inputs.points, now)
+    publish = cycle(inputs, now, tau)
+    ring_buffer.after(inputs.ring, inputs.controller_state, tau, publish)
+    return publish
+
+
+def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     """
-    s, m, cycle_input, n = settings[0], memory[0], outside[0], tau.shape[0]
+    Advance the controller to the time ``now`` [s], write its efforts, return whether to publish.
+
+    :param tau: (nv,) [N·m | N] efforts, in the model's joint order; before, those of the last
+        cycle.
+    """
+    robot, work, joints, state = inputs.robot, inputs.workspace, inputs.joints, inputs.state
+    points, v, n = inputs.points, inputs.vectors, tau.shape[0]
+    s, m, cycle_input = inputs.settings[0], inputs.controller_state[0], inputs.cycle_input[0]
     elapsed, dt, jumped = advance_time(s, m, now)
     guard.count_missed(m, cycle_input.missed)
     if m.phase != guard.FAULT:
@@ -68,7 +91,7 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
         unmeasured = velocity_estimator.observe(s, state, m, v, elapsed)
         valid = reason != guard.STATE_INCONSISTENT
     limits.predict_state(s, joints, m, v)
-    compute_dynamics(gravity, mass_matrix, robot, work, s, m, v)
+    compute_dynamics(robot, work, s, m, v)
     changed = law_changed(s, m, v, tau)
 
     # Decision: requests, arming, faults
@@ -96,8 +119,8 @@ def cycle(gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve, robot
             trajectory_tracking.hold_here(m, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
-        law_efforts(inverse_dynamics, robot, work, joints, s, m, v, points, unmeasured, changed,
-                    jumped or unheard, now, tau)
+        law_efforts(robot, work, joints, s, m, v, points, unmeasured, changed, jumped or unheard,
+                    now, tau)
     elif m.phase == guard.STOPPING:
         last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
         phase_efforts.damped_gravity(s, v, tau)
@@ -191,8 +214,7 @@ def driven(m: record) -> int:
     return plausibility.NOT_DRIVEN
 
 
-def compute_dynamics(gravity: Callable[..., None], mass_matrix: Callable[..., None], robot: Robot,
-                     work: Workspace, s: record, m: record, v: Vectors) -> None:
+def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors) -> None:
     """Compute g(q), M(q), M(q) q̇ and the gravity term of the efforts."""
     if m.phase == guard.INACTIVE:
         m.gravity_by_robot = s.robot_compensates_gravity
@@ -247,10 +269,9 @@ def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, jo
         m.without_state, m.since = 1, -inf      # no ramp ends without time
 
 
-def law_efforts(inverse_dynamics: Callable[..., None], robot: Robot, work: Workspace,
-                joints: ndarray, s: record, m: record, v: Vectors, points: Points,
-                unmeasured: int, changed: bool, restart: bool, now: float,
-                tau: ndarray) -> None:
+def law_efforts(robot: ModelData, work: Workspace, joints: ndarray, s: record, m: record,
+                v: Vectors, points: Points, unmeasured: int, changed: bool, restart: bool,
+                now: float, tau: ndarray) -> None:
     """
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 

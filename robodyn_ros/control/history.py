@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics.model_data import Robot
+from ..dynamics.model_data import ModelData
 from .ring_buffer import SPARE, Flight
 from .settings import Settings
 from .trajectory_tracking import Points
@@ -18,7 +18,7 @@ LARGEST = 1 << 24           # bytes of settings, and of references, that are kep
 class Version(NamedTuple):
     """Settings, and the records that a cycle reads of them."""
 
-    robot: Robot
+    robot: ModelData
     joints: ndarray         # (nv,) JOINT
     record: ndarray         # (1,) SETTINGS
     settings: Settings

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from numpy import ndarray
 
 from ..dynamics.friction import friction
-from ..dynamics.model_data import Robot, Workspace
+from ..dynamics.model_data import ModelData, Workspace
 from .dtypes import Vectors
 
 
@@ -38,7 +38,7 @@ def joint_impedance(joints: ndarray, v: Vectors) -> None:
         v.tau_law[i] += v.gravity[i]
 
 
-def computed_torque(inverse_dynamics: Callable[..., None], robot: Robot, work: Workspace,
+def computed_torque(inverse_dynamics: Callable[..., None], robot: ModelData, work: Workspace,
                     joints: ndarray, v: Vectors) -> None:
     """
     Write τ = M(q) (q̈_r + k_d (q̇_r - q̇) + k_p (q_r - q)) + C(q, q̇) q̇ + g(q) (8.57), by RNEA.

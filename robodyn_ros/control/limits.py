@@ -15,7 +15,7 @@ from math import exp, isfinite
 
 from numpy import ndarray, record
 
-from ..dynamics.model_data import Robot, Workspace
+from ..dynamics.model_data import ModelData, Workspace
 from .dtypes import Vectors
 
 # Fraction of the velocity limit above which joints are braked: late efforts of other joints take
@@ -113,7 +113,7 @@ def effective_delay(s: record, v: Vectors, i: int) -> float:
 
 
 def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[..., None],
-                         robot: Robot, work: Workspace, joints: ndarray, s: record, v: Vectors,
+                         robot: ModelData, work: Workspace, joints: ndarray, s: record, v: Vectors,
                          m: record, dt: float, tau: ndarray, share: float) -> None:
     """
     Change the efforts that would carry a joint beyond its velocity or position limit.
@@ -149,7 +149,7 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
     apply_correction(solve, robot, work, joints, v, dt, tau, share)
 
 
-def bound_acceleration(solve: Callable[..., None], robot: Robot, work: Workspace, limit: float,
+def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Workspace, limit: float,
                        v: Vectors, i: int, least: float, most: float) -> None:
     """
     Change ``v.push[i]`` such that the acceleration of joint i is within its bounds.
@@ -174,8 +174,8 @@ def bound_acceleration(solve: Callable[..., None], robot: Robot, work: Workspace
         reduce_coupled_efforts(solve, robot, work, v, i, excess)
 
 
-def apply_correction(solve: Callable[..., None], robot: Robot, work: Workspace, joints: ndarray,
-                     v: Vectors, dt: float, tau: ndarray, share: float) -> None:
+def apply_correction(solve: Callable[..., None], robot: ModelData, work: Workspace,
+                     joints: ndarray, v: Vectors, dt: float, tau: ndarray, share: float) -> None:
     """Add the correction to ``tau`` within its rate limit, and its effect to the prediction."""
     n, cut = tau.shape[0], 0
     for i in range(n):
@@ -232,8 +232,8 @@ def acceleration_bounds(j: record, rate: float, approach_rate: float, speed_limi
     return rate * (lower - qd), rate * (upper - qd)
 
 
-def reduce_coupled_efforts(solve: Callable[..., None], robot: Robot, work: Workspace, v: Vectors,
-                           i: int, excess: float) -> None:
+def reduce_coupled_efforts(solve: Callable[..., None], robot: ModelData, work: Workspace,
+                           v: Vectors, i: int, excess: float) -> None:
     """
     Lower the efforts of other joints that accelerate joint i, in proportion, toward gravity.
 

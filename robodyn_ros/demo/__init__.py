@@ -1,3 +1,5 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The main job, shown: two nodes over ROS 2, an arm that falls, floats, is pushed and driven."""
+"""Demonstration of controller and simulator over ROS 2: free fall, gravity, push, trajectory."""
+
+REQUIRED_MODULES = ('rclpy', 'mujoco', 'matplotlib')

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Compile what the nodes need, so that they find it in the cache.
+Compilation of everything that the nodes of the demo need.
 
 This is a process of its own (`python -m robodyn_ros.demo.compile URDF`), because Numba cannot be
 interrupted: an exception out of a signal handler may get lost in LLVM's callbacks. Here the signal

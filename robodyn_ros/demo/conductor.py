@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS side of the demo: it asks the two nodes what a person would, and listens."""
+"""ROS client of the demo: services, topics and diagnostics of both nodes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
 
 
 class Diagnosis(NamedTuple):
-    """What the controller's control loop said of itself on /diagnostics."""
+    """Report of the controller's control loop on /diagnostics."""
 
     time: float         # s, wall clock
     message: str
@@ -53,7 +53,7 @@ class Diagnosis(NamedTuple):
 
     @classmethod
     def read(cls, message: DiagnosticArray) -> Iterator['Diagnosis']:
-        """Yield one of each status that comes from a running control loop."""
+        """Yield a report for each status of a running control loop."""
         stamp = message.header.stamp
         for status in message.status:
             values = {pair.key: pair.value for pair in status.values}
@@ -65,11 +65,11 @@ class Diagnosis(NamedTuple):
 
 class Conductor:
     """
-    Calls services and topics of the nodes `controller` and `simulator`, from one thread.
+    Client of the nodes `controller` and `simulator`, in one thread.
 
-    Every wait has a deadline, and ends with :class:`DemoError` when a node has.
+    Every wait has a deadline, and ends with :class:`DemoError` when a node has ended.
 
-    :param tick: called several times a second while something is waited for.
+    :param tick: is called several times a second while waiting.
     """
 
     def __init__(self, node: Node, model: RobotModel, children: Mapping[str, Child],
@@ -95,7 +95,7 @@ class Conductor:
     # Waiting
 
     def poll(self) -> None:
-        """Let what has come in be handled; raise :class:`DemoError` if a node has ended."""
+        """Process what has been received; raise :class:`DemoError` if a node has ended."""
         self._executor.spin_once(timeout_sec=0.02)
         for child in self._children.values():
             child.check()
@@ -175,7 +175,7 @@ class Conductor:
                             remedy=f'see {self._children[who].log}') from error
 
     def _publish(self, publisher: Any, message: Any, who: str, taken: str, refused: str) -> None:
-        """Publish, and wait until the log of the node says what has become of it."""
+        """Publish, and wait until the log of the node shows its answer."""
         child = self._children[who]
         self.wait_until(lambda: publisher.get_subscription_count() > 0, START,
                         f'a subscription of {publisher.topic}', who)
@@ -198,7 +198,7 @@ class Conductor:
 @contextmanager
 def conducting(model: RobotModel, children: Mapping[str, Child], tick: Callable[[], None]
                ) -> Iterator[Conductor]:
-    """Give a conductor on a ROS context of this process, which is shut down on the way out."""
+    """Yield a conductor with a ROS context, which is shut down at the end."""
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = conductor = None
     try:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The trajectory every control law has to follow: smooth, through the whole arm, within limits."""
+"""Reference trajectory of the demo: smooth, within limits, the same for all control laws."""
 
 import numpy as np
 from numpy import ndarray
@@ -21,9 +21,9 @@ WAYPOINTS = 41
 
 def check_limits(model: RobotModel) -> None:
     """
-    Refuse a robot whose limits let no controller drive it, as those of some URDFs that are all 0.
+    Check that the limits of a robot let a controller drive it.
 
-    :raises DemoError: naming every such joint and limit.
+    :raises DemoError: limits are zero or missing, as in some URDFs; the error names all joints.
     """
     span = model.position_upper - model.position_lower
     lacking = {'its position range is 0': ~(span > 0.0),
@@ -39,7 +39,7 @@ def check_limits(model: RobotModel) -> None:
 
 
 def amplitudes(model: RobotModel, pose: ndarray) -> ndarray:
-    """Return how far each joint goes to either side of ``pose``, (nv,) [rad | m]."""
+    """Return the amplitude of each joint to either side of ``pose``, (nv,) [rad | m]."""
     slides = np.array([kind == 'prismatic' for kind in model.joint_types])
     lower, upper = model.position_lower, model.position_upper
     room = np.minimum(pose - lower, upper - pose)
@@ -83,12 +83,12 @@ def states(asked: Waypoints) -> ndarray:
 
 def plan(dynamics: Dynamics, pose: ndarray, shortest: float) -> Waypoints:
     """
-    Return a motion around ``pose`` (nv,) that the robot can make.
+    Return a motion around ``pose`` (nv,) within velocity and effort limits.
 
-    It is small enough for the velocity limits, and slow enough for the effort limits.
+    Velocity limits bound its amplitude, effort limits its duration.
 
-    :param shortest: [s].
-    :raises DemoError: if even the slowest one asks for too much effort.
+    :param shortest: duration to start with [s].
+    :raises DemoError: even the slowest motion exceeds an effort limit.
     """
     model, duration = dynamics.model, shortest
     while True:

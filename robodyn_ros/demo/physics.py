@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What physics says should happen, before it is measured: falls, pushes, gains, friction."""
+"""Predictions that the measurements of the demo are compared with."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ LEVER = 1e-3                # m: a force with less does not move a joint
 
 
 def moved_by_gravity(dynamics: Dynamics, pose: ndarray) -> bool:
-    """Whether an arm that nothing holds leaves ``pose``: friction may hold it."""
+    """Return whether gravity moves an arm without efforts from ``pose``: friction may hold it."""
     model, g = dynamics.model, dynamics.gravity(pose)
     held = np.clip(g, -model.static_friction, model.static_friction)
     acceleration = dynamics.forward_dynamics(pose, np.zeros(model.nv), held)
@@ -29,11 +29,11 @@ def moved_by_gravity(dynamics: Dynamics, pose: ndarray) -> bool:
 
 def held_share(dynamics: Dynamics, fall: Recording) -> float:
     """
-    Return the share of gravity that efforts still hold: 1 for an arm at rest, 0 in free fall.
+    Return the share of gravity that efforts hold: 1 for an arm at rest, 0 in free fall.
 
-    Newton's law gives the efforts that act in a motion, τ = M(q) q̈ + C(q, q̇) q̇ + g(q); what
-    friction may be is taken off. The median over the first 0.15 s counts, as long as no joint is
-    near a limit.
+    The equation of motion gives the acting efforts, τ = M(q) q̈ + C(q, q̇) q̇ + g(q), from which
+    the largest possible friction is subtracted. The result is the median over the first 0.15 s in
+    which no joint is near a limit.
 
     :param fall: states of a fall, from its beginning.
     """
@@ -55,12 +55,12 @@ def held_share(dynamics: Dynamics, fall: Recording) -> float:
 
 
 def damping(dynamics: Dynamics, pose: ndarray) -> float:
-    """Return the joint damping with which the slowest motion dies down in 0.3 s."""
+    """Return the joint damping for which the slowest motion has a time constant of 0.3 s."""
     return float(np.linalg.eigvalsh(dynamics.mass_matrix(pose))[-1]) / TIME_CONSTANT
 
 
 class Push(NamedTuple):
-    """A force on a link, and how far it should move the joints."""
+    """Force on a link, and the expected motion of the joints."""
 
     link: str
     force: ndarray              # (3,) [N] in world axes
@@ -71,12 +71,12 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
     """
     Return a push along x, y or z that moves some joint well but none too far.
 
-    It acts on the last link for which there is one: a finger is soon at its stop.
+    It acts on the last link for which there is one: fingers soon reach their stops.
 
     An arm without gravity that only damping brakes gives its momentum to the damper: the impulse
-    Jᵀ F Δt ends as D Δq. Coulomb friction takes its part while the force acts.
+    Jᵀ F Δt equals D Δq. Coulomb friction takes its part while the force acts.
 
-    :param damping: of every joint [N·m·s/rad | N·s/m], on top of the model's.
+    :param damping: of every joint [N·m·s/rad | N·s/m], in addition to the model's.
     :param duration: Δt [s] of the force.
     """
     pushes = []
@@ -88,7 +88,7 @@ def push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float) -> 
 
 
 def _push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float, link: str) -> Push:
-    """Return the push on one link that moves some joint most."""
+    """Return the push on one link that moves a joint most."""
     model = dynamics.model
     linear = dynamics.jacobian(pose, link, 'aligned')[:3]
     slides = np.array([kind == 'prismatic' for kind in model.joint_types])
@@ -110,13 +110,13 @@ def _push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float, li
 
 def best_ratio(dynamics: Dynamics, reference: ndarray, without: ndarray) -> float:
     """
-    Return how much less is left to feedback by a computed torque than by a simpler law.
+    Return the ratio of the disturbances of a simpler law and of computed torque.
 
-    Feedback of the same stiffness turns what is left to it into error. Computed torque leaves
-    friction, which it does not know; a simpler law leaves friction and what it omits.
+    Feedback of the same stiffness turns disturbances into tracking errors. Computed torque leaves
+    friction, which it does not model; a simpler law leaves friction and the terms that it omits.
 
     :param reference: (N, 3, nv) position, velocity and acceleration.
-    :param without: (N, nv) [N·m | N] efforts that the simpler law knows.
+    :param without: (N, nv) [N·m | N] efforts that the simpler law computes.
     """
     model = dynamics.model
     left, left_simple = [], []

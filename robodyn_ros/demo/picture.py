@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The three ways to follow one trajectory in one picture."""
+"""Picture of one trajectory followed under three control laws."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The two nodes as processes: started together, watched, ended in order, never left behind."""
+"""Processes of both nodes: start, supervision and orderly end."""
 
 import ctypes
 import os
@@ -26,7 +26,7 @@ _prctl = ctypes.CDLL(None).prctl
 
 def free_domain() -> int:
     """
-    Return a ROS domain that nobody on this machine uses: the user's, if there is one.
+    Return an unused ROS domain of this machine: that of the user, if it is free.
 
     The first participant of domain d receives on UDP port 7410 + 250 d (RTPS 2.2, 9.6.1.1).
     """
@@ -45,7 +45,7 @@ def free_domain() -> int:
 
 @contextmanager
 def ending_once() -> Iterator[None]:
-    """Within, the first Ctrl-C or SIGTERM ends this process in order; others do nothing."""
+    """Let the first Ctrl-C or SIGTERM end this process in order, and ignore others."""
     def leave(number: int, frame: FrameType | None) -> None:
         for other in before:
             signal.signal(other, signal.SIG_IGN)
@@ -64,7 +64,7 @@ def ending_once() -> Iterator[None]:
 
 @contextmanager
 def interrupts_later() -> Iterator[None]:
-    """Within, Ctrl-C waits: what has begun is finished before it acts."""
+    """Defer Ctrl-C until the body of the ``with`` statement has finished."""
     waiting: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
     try:
@@ -77,7 +77,7 @@ def interrupts_later() -> Iterator[None]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Within, Ctrl-C is ignored: what cleans up is not to be interrupted as well."""
+    """Ignore Ctrl-C during clean-up."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -86,15 +86,15 @@ def undisturbed() -> Iterator[None]:
 
 
 def _die_with_parent() -> None:
-    """In the child: a conductor that is killed takes its nodes with it."""
+    """Make the kernel end this child process when its parent is killed."""
     _prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class Child:
     """
-    A process in a session of its own, out of reach of the terminal's Ctrl-C.
+    Process in its own session, unaffected by Ctrl-C in the terminal.
 
-    :param log: file that both its streams go to.
+    :param log: file of both output streams.
     """
 
     def __init__(self, name: str, command: Sequence[str], log: Path, env: Mapping[str, str]):
@@ -106,16 +106,16 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Number that the kernel has for it."""
+        """Process id."""
         return self._process.pid
 
     @property
     def output(self) -> str:
-        """Everything it has printed so far."""
+        """Output so far."""
         return self.log.read_text(errors='replace')
 
     def check(self) -> None:
-        """Raise :class:`DemoError` with the end of its log if it has ended."""
+        """Raise :class:`DemoError` with the end of the log if the process has ended."""
         if (code := self._process.poll()) is not None:
             raise DemoError(f'the {self.name} has ended with exit code {code}', name=self.name,
                             value=code, remedy=f'see {self.log}, which ends with\n'
@@ -129,7 +129,7 @@ class Child:
         return self._process.returncode == 0
 
     def stop(self) -> int:
-        """End it with one SIGINT, more than that only if it does not; return its exit code."""
+        """Stop the process with one SIGINT, escalating only if needed; return its exit code."""
         for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGTERM, LAST_RESORT),
                                  (signal.SIGKILL, None)):
             if self._process.poll() is not None:
@@ -146,7 +146,7 @@ class Child:
 def running(commands: Mapping[str, Sequence[str]], folder: Path, env: Mapping[str, str]
             ) -> Iterator[dict[str, Child]]:
     """
-    Run a process for each command; on the way out, however, end all of them, the last one first.
+    Run a process for each command; at the end stop all of them, the last one first.
 
     :param commands: by name; the output goes to FOLDER/NAME.log.
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states written down as they come, on a thread that costs next to nothing."""
+"""Recorder of joint states in a thread of its own."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ INTERVAL = 0.02         # s between two looks
 
 
 class Recording(NamedTuple):
-    """Joint states in a row, arrays in the model's joint order."""
+    """Joint states in arrays, in the model's joint order."""
 
     time: ndarray           # (N,) [s] header stamps, wall clock
     position: ndarray       # (N, nv) [rad | m]
@@ -32,9 +32,9 @@ class Recording(NamedTuple):
 
 class Recorder:
     """
-    Takes every message of a topic as bytes; they are decoded when somebody asks.
+    Recorder of a topic as bytes, which are decoded when they are asked for.
 
-    :param states: of sensor_msgs/JointState, deep enough for what comes between two looks.
+    :param states: of sensor_msgs/JointState, with a queue for the messages between two polls.
     """
 
     def __init__(self, states: SerializedSubscription, model: RobotModel):
@@ -47,15 +47,15 @@ class Recorder:
         self._thread.start()
 
     def clear(self) -> None:
-        """Forget every state up to now, also what waits."""
+        """Forget all states up to now, waiting ones too."""
         self._messages, self._since = [], time.time()
 
     def recording(self) -> Recording:
-        """Return what has been recorded since the last :meth:`clear`."""
+        """Return the states since the last :meth:`clear`."""
         return self._decoded(self._messages[:]).between(self._since, np.inf)
 
     def latest(self) -> Recording:
-        """Return the newest state, or nothing where there is none yet."""
+        """Return the newest state, None where there is none yet."""
         return self._decoded(self._messages[-1:])
 
     def stop(self) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The results of the demo as two tables that fit a terminal of 80 columns."""
+"""Result tables of the demo for a terminal of 80 columns."""
 
 from rich import box
 from rich.console import Group

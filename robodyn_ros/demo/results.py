@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo has measured, and whether it is what physics asks for."""
+"""Measurements of the demo and their checks."""
 
 from dataclasses import dataclass, field
 from math import nan
@@ -14,13 +14,13 @@ RESOLUTION = 1e-6       # rad | m: smaller distances are below what an encoder r
 
 
 def thousandths(value: float) -> str:
-    """Return a distance in mrad or mm, as `< 0.001` where no encoder would resolve it."""
+    """Return a distance in mrad or mm, `< 0.001` below the resolution of encoders."""
     return f'{1e3 * value:.3g}' if value >= RESOLUTION else f'< {1e3 * RESOLUTION:g}'
 
 
 @dataclass(frozen=True)
 class Loop:
-    """How the control loop did in one activation."""
+    """Statistics of the control loop during one activation."""
 
     rate: float                 # Hz
     missed: int                 # periods
@@ -29,7 +29,7 @@ class Loop:
 
     @classmethod
     def between(cls, first: Diagnosis, last: Diagnosis) -> 'Loop':
-        """Return the figures between two reports of one activation."""
+        """Return the statistics between two reports of one activation."""
         seconds, cycles = last.time - first.time, last.cycles - first.cycles
         missed = last.missed - first.missed
         return cls(cycles / seconds if seconds > 0 else nan, missed,
@@ -38,7 +38,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Floating:
-    """The arm under gravity compensation, left alone."""
+    """Arm under gravity compensation without external forces."""
 
     drift: float                # rad | m, of the joint that went furthest
     loop: Loop
@@ -46,7 +46,7 @@ class Floating:
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """The trajectory under one control law: time [s] from its start, and what was there then."""
+    """Trajectory under one control law: time [s] from its start, references and states."""
 
     mode: str
     time: ndarray               # (N,)
@@ -67,7 +67,7 @@ class Tracking:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that has to be so."""
+    """Condition that must hold, and whether it does."""
 
     what: str
     measured: str
@@ -77,7 +77,7 @@ class Check:
 
 @dataclass
 class Results:
-    """Everything of one run, in the order in which it happened."""
+    """Measurements and checks of one run, in chronological order."""
 
     floating: Floating | None = None
     trackings: list[Tracking] = field(default_factory=list)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The demo from beginning to end: two nodes, a conductor, tables and a picture."""
+"""Demo from start to end: nodes, scenario, tables and picture."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..catalog.robots import Robot, description, write_parameters
+from ..catalog.robots import CatalogRobot, write_parameters
 from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..jit import cache_directory
@@ -38,7 +38,7 @@ PATIENCE: dict[str, dict[str, Any]] = {
 
 
 class Bar:
-    """A progress bar without a thread: whoever waits moves it on."""
+    """Progress bar without a thread: waiting code advances it."""
 
     def __init__(self, console: Console):
         self._progress = Progress(TextColumn('{task.description}'), BarColumn(),
@@ -55,12 +55,12 @@ class Bar:
         self._progress.stop()
 
     def total(self, seconds: float) -> None:
-        """Say how long everything will take."""
+        """Set the duration of everything [s]."""
         self._progress.update(self._task, total=seconds)
 
     @contextmanager
     def step(self, text: str, seconds: float) -> Iterator[None]:
-        """Show a step, which takes about this long."""
+        """Show a step of about this duration [s]."""
         self._span, self._since = seconds, time.monotonic()
         self._progress.update(self._task, description=text, refresh=True)
         if self._progress.disable:
@@ -69,7 +69,7 @@ class Bar:
         self._done, self._span = self._done + seconds, 0.0
 
     def tick(self) -> None:
-        """Move on with the time."""
+        """Advance with the time."""
         if (now := time.monotonic()) > self._shown + REFRESH:
             self._shown = now
             self._progress.update(self._task, refresh=True,
@@ -77,7 +77,7 @@ class Bar:
 
 
 def environment(output: Path) -> dict[str, str]:
-    """Return the environment for all three processes: a domain of their own, on this machine."""
+    """Return the environment of all three processes: an own ROS domain, on this machine."""
     return {**os.environ, 'ROS_DOMAIN_ID': str(free_domain()),
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'ROBODYN_CACHE_DIR': str(cache_directory()),
@@ -85,18 +85,19 @@ def environment(output: Path) -> dict[str, str]:
             'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
-def parameters(robot: Robot) -> dict[str, dict[str, Any]]:
-    """Return the parameters of both nodes: those of the robot, and what the demo needs."""
+def parameters(robot: CatalogRobot) -> dict[str, dict[str, Any]]:
+    """Return the parameters of both nodes: those of the robot and those of the demo."""
     own: dict[str, dict[str, Any]] = {
         'simulator': {'publish_description': True, 'brakes': True, 'joint_damping': 0.0},
            'controller': {'autostart': False, 'robot_compensates_gravity': False}}
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
-def save_gains(robot: Robot, output: Path) -> Path:
+def save_gains(robot: CatalogRobot, output: Path) -> Path:
     """Write the gains and limits of the demo as a parameter file for the controller alone."""
     file = output / f'{robot.name}_controller.yaml'
-    values = description(robot) | controller_file.parameters(robot.model, robot.pose, Settings())
+    values = robot.urdf_parameters() | controller_file.parameters(robot.model, robot.pose,
+                                                                  Settings())
     file.write_text(controller_file.controller_file(robot.model, values, robot.pose,
                                                     robot.source))
     return file
@@ -116,12 +117,12 @@ def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
         libraries()
 
 
-def run(robot: Robot, output: Path, console: Console, *, brief: bool = False) -> int:
+def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False) -> int:
     """
-    Run the demo and say what came of it.
+    Run the demo and print its results.
 
-    :param output: folder for logs, parameters and picture.
-    :param brief: float and drive for a shorter time; everything is checked.
+    :param output: folder of logs, parameters and picture.
+    :param brief: shorter motions; all checks are made.
     :return: 0 if every check has passed, else 1.
     :raises InertiaError: the controller would refuse the inertias of this robot.
     """

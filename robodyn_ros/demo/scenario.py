@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of the demo and their checks: fall, float, push, one trajectory in three modes."""
+"""Scenario of the demo: free fall, gravity compensation, push and trajectories."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..catalog.robots import Robot
+from ..catalog.robots import CatalogRobot
 from ..control.dtypes import MODES
 from ..control.settings import Settings
 from ..control.suggested_gains import suggest
@@ -36,7 +36,7 @@ BUSY = 0.05
 
 
 class Times(NamedTuple):
-    """How long things take [s]."""
+    """Durations [s]."""
 
     fall: float
     floating: float
@@ -48,12 +48,12 @@ FULL, BRIEF = Times(1.0, 5.0, 4.0), Times(0.5, 1.5, 2.5)
 
 class Scenario:
     """
-    One run with one robot.
+    Scenario with one robot.
 
     :param step: ``step(text, seconds)`` is entered for each step, for a progress bar.
     """
 
-    def __init__(self, robot: Robot, dynamics: Dynamics, conductor: Conductor, times: Times,
+    def __init__(self, robot: CatalogRobot, dynamics: Dynamics, conductor: Conductor, times: Times,
                  step: Callable[[str, float], AbstractContextManager]):
         self.robot, self.dynamics, self.conductor = robot, dynamics, conductor
         self.times, self.step = times, step
@@ -74,7 +74,7 @@ class Scenario:
                 + len(TRACKED_MODES) * (LEAD + self.asked.times[-1] + 3))
 
     def run(self) -> Results:
-        """Do everything and return what came of it."""
+        """Run all steps and return the results."""
         with self.step('the nodes start', 4):
             self.conductor.set_parameters('simulator', {'brakes': False})
         with self.step('no torque: the arm falls', self.times.fall):
@@ -104,7 +104,7 @@ class Scenario:
     # The steps
 
     def fall(self) -> None:
-        """Without brakes and efforts, from the initial pose."""
+        """Let the arm fall from the initial pose without efforts, and check free fall."""
         self.conductor.recorder.clear()
         self.conductor.trigger('simulator/reset')
         self.conductor.watch(self.times.fall)
@@ -123,7 +123,7 @@ class Scenario:
                    held < HELD)
 
     def drift(self, first: Diagnosis) -> None:
-        """Under gravity compensation, left alone."""
+        """Check that the arm floats under gravity compensation."""
         begin = self.conductor.recorder.latest().position[-1]
         self.conductor.recorder.clear()
         self.conductor.watch(self.times.floating)
@@ -133,7 +133,7 @@ class Scenario:
                    f'{thousandths(drift)} {self.small_unit}', f'< {1e3 * DRIFT:g}', drift < DRIFT)
 
     def push(self) -> None:
-        """Pushed with damping in the joints, which the URDFs of most robots do not have."""
+        """Push the arm, damped since most URDFs have no damping, and check its motion."""
         conductor, c = self.conductor, physics.damping(self.dynamics, self.pose)
         conductor.set_parameters('simulator', {'joint_damping': c})
         push = physics.push(self.dynamics, self.pose, c, PUSH_DURATION)
@@ -159,7 +159,7 @@ class Scenario:
         conductor.set_parameters('simulator', {'joint_damping': 0.0})
 
     def follow(self, mode: str) -> Tracking:
-        """The trajectory, from the initial pose, under one control law."""
+        """Follow the trajectory from the initial pose under one control law."""
         conductor = self.conductor
         conductor.change_state('deactivate')
         conductor.trigger('simulator/reset')
@@ -177,7 +177,7 @@ class Scenario:
 
     def again(self, mode: str, busy: Tracking, known: int) -> Tracking:
         """
-        Repeat a motion for which the machine was too busy; the calmer one counts, with its faults.
+        Repeat a motion for which the machine was too busy; keep the better one, with its faults.
 
         :param known: number of faults before the first motion.
         """
@@ -189,7 +189,7 @@ class Scenario:
         return calmer
 
     def compare(self) -> None:
-        """Computed torque against the simpler laws, as far as friction allows a difference."""
+        """Compare computed torque with simpler laws, as far as friction allows a difference."""
         pd, impedance, computed = (tracking.rms for tracking in self.results.trackings)
         states = motion.states(self.asked)
         gravity = np.array([self.dynamics.gravity(q) for q, _, _ in states])
@@ -208,7 +208,7 @@ class Scenario:
     # What they are made of
 
     def activate(self, mode: str) -> Diagnosis:
-        """Let the arm, held by its brakes, be taken over under a control law."""
+        """Activate a control law while brakes hold the arm."""
         self._mode = mode
         self.conductor.set_parameters('controller', {
             **{name: gain.tolist() for name, gain in self.gains._asdict().items()},
@@ -217,7 +217,7 @@ class Scenario:
         return self.report()
 
     def report(self) -> Diagnosis:
-        """Return the controller's next report; a fault in it is noted."""
+        """Return the controller's next report, and note any fault in it."""
         diagnosis = self.conductor.next_diagnosis()
         if diagnosis.phase == 'FAULT':
             self._faults.append(f'{diagnosis.message} in {self._mode}')
@@ -228,5 +228,5 @@ class Scenario:
         return float(np.abs(self.conductor.recorder.recording().position - position).max())
 
     def check(self, what: str, measured: str, required: str, passed: bool) -> None:
-        """Note a verdict."""
+        """Record whether a condition holds."""
         self.results.checks.append(Check(what, measured, required, bool(passed)))

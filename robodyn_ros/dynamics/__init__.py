@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What motion costs: inverse and forward dynamics, gravity, mass matrix."""
+"""Rigid-body dynamics: inverse and forward dynamics, gravity, mass matrix, kinematics."""
 
 from .api import Batch, Dynamics
 from .arguments import BaseMotion

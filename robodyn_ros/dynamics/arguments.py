@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What checked calls accept: finite array-likes of the right shape, names, task axes."""
+"""Conversion and checks of the arguments of :class:`~.api.Dynamics` and its batches."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -17,17 +17,18 @@ from .compile import finite
 from .kinematics import REFERENCES
 
 AXES = 'xyzrpy'
-# Singular value, of a Jacobian whose longest columns have length 1, below which it is none: M_x is
-# the inverse of a square and has no digits left there.
+# Singular value of a scaled Jacobian below which a task is singular: M_x, the inverse of a square,
+# has no significant digits there
 SINGULAR = 1e-7
 
 
 class BaseMotion(NamedTuple):
     """
-    How the base moves, in its own axes, against a frame at rest.
+    Motion of the base relative to an inertial frame, in the axes of the base.
 
     :param acceleration: (3,) [m/s²] of the origin of the base, without gravity.
-    :param angular_velocity: (3,) [rad/s]; angular_acceleration: (3,) [rad/s²].
+    :param angular_velocity: (3,) [rad/s].
+    :param angular_acceleration: (3,) [rad/s²].
     """
 
     acceleration: Sequence[float] = (0.0, 0.0, 0.0)
@@ -39,10 +40,10 @@ def joint_vector(model: RobotModel, name: str, value: ArrayLike) -> ndarray:
     """
     Return ``value`` as a new float64 array (nv,).
 
-    :raises ArgumentError: if it has another shape or an element that is not a finite number.
+    :raises ArgumentError: wrong shape, or an element that is not a finite number.
     """
     array = _array(name, value, (model.nv,), 'one number per joint, in the order of joint_names')
-    # For the few numbers of a robot several times faster than NumPy's isfinite
+    # Several times faster than NumPy's isfinite for short arrays
     if not all(map(isfinite, array.tolist())):
         i = int(np.argmin(np.isfinite(array)))
         raise ArgumentError(f'{name}[{i}], of joint {model.joint_names[i]!r}, is {array[i]}',
@@ -52,9 +53,9 @@ def joint_vector(model: RobotModel, name: str, value: ArrayLike) -> ndarray:
 
 def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike]) -> list[ndarray]:
     """
-    Return each as a float64 array (N, nv), one row for a state, the same N for all.
+    Return the values as float64 arrays (N, nv), one row per state, with the same N.
 
-    :raises ArgumentError: if one has another shape or an element that is not a finite number.
+    :raises ArgumentError: wrong shape, or an element that is not a finite number.
     """
     arrays: list[ndarray] = []
     for name, value in given.items():
@@ -74,7 +75,12 @@ def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike]) -> list[nd
 
 
 def base_rows(base: BaseMotion, at_rest: ndarray) -> ndarray:
-    """Return (3, 3) as the algorithms take it; :class:`ArgumentError` for what is no vector."""
+    """
+    Return the motion of the base (3, 3) as the algorithms take it.
+
+    :param at_rest: (3, 3) that of a base at rest.
+    :raises ArgumentError: ``base`` is not a :class:`BaseMotion` of finite vectors (3,).
+    """
     try:
         motion = BaseMotion(*base)
     except TypeError as error:
@@ -89,7 +95,7 @@ def base_rows(base: BaseMotion, at_rest: ndarray) -> ndarray:
 
 
 def check_options(options: Sequence[Any]) -> None:
-    """Refuse frame, reference, axes and damping that are not of the type that a method says."""
+    """Raise :class:`ArgumentError` for a frame, reference, axes or damping of the wrong type."""
     for (name, wanted), value in zip((
             ('frame', 'the name of a frame'), ('reference', f'one of {", ".join(REFERENCES)}'),
             ('axes', f'letters of {AXES!r} as one text')), options):
@@ -101,7 +107,11 @@ def check_options(options: Sequence[Any]) -> None:
 
 
 def reference_code(reference: str) -> int:
-    """Return the number of 'body', 'aligned' or 'world'; :class:`UnknownNameError` otherwise."""
+    """
+    Return the code of 'body', 'aligned' or 'world' in :mod:`~.kinematics`.
+
+    :raises UnknownNameError: there is no such reference.
+    """
     if not isinstance(reference, str) or reference not in REFERENCES:
         raise UnknownNameError('reference', reference, REFERENCES)
     return REFERENCES[reference]
@@ -109,12 +119,12 @@ def reference_code(reference: str) -> int:
 
 def task_axes(axes: str) -> ndarray:
     """
-    Return the rows (k,) of a Jacobian that letters of 'xyzrpy' mean.
+    Return the rows (k,) of a Jacobian that letters of 'xyzrpy' select.
 
-    x, y, z are motion along the axes, r, p and the later y rotation about them: a y that follows
-    y, z, r or p is the later one. R, P, Y say rotation without that rule.
+    x, y, z are translations along the axes, r, p, y rotations about them. A y that follows y, z,
+    r or p is the rotation; upper-case R, P, Y are always rotations.
 
-    :raises ArgumentError: for another letter, or one axis twice.
+    :raises ArgumentError: another letter, or a repeated axis.
     """
     rows: list[int] = []
     for letter in axes:
@@ -123,30 +133,30 @@ def task_axes(axes: str) -> ndarray:
                                  else AXES.upper().find(letter, 3))
         rows.append(place)
     if not rows or min(rows) < 0 or len(set(rows)) < len(rows):
-        raise ArgumentError(f'axes {axes!r} are none of a task', name='axes', value=axes,
+        raise ArgumentError(f'axes {axes!r} are not those of a task', name='axes', value=axes,
                             remedy=f'choose letters of {AXES!r}, each once: motion along x, y, z, '
                                    'rotation about them')
     return np.array(rows, np.int64)
 
 
 def damping_value(damping: Any) -> float:
-    """Return a share that is at least zero; :class:`ArgumentError` otherwise."""
+    """Return ``damping`` as a float; raise :class:`ArgumentError` unless it is at least 0."""
     if not (isinstance(damping, Real) and 0.0 <= float(damping) < np.inf):
         raise ArgumentError(f'damping is {damping!r}', name='damping', value=damping,
-                            remedy='give a share of at least 0, say 1e-3')
+                            remedy='give a number of at least 0, such as 1e-3')
     return float(damping)
 
 
 def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str,
                damped: bool = False) -> None:
     """
-    Refuse a task whose rows of a Jacobian (..., 6, nv) depend on each other.
+    Raise an error for a task whose rows of a Jacobian (..., 6, nv) are linearly dependent.
 
-    With damping only one whose rows are all zero: a share of nothing damps nothing. Linear rows
-    are measured by the longest of the linear columns, so that metres do not matter.
+    With damping, only for one whose rows are all zero. Linear rows are divided by the length of
+    the longest linear column, so that the result does not depend on the size of the robot.
 
-    :raises ArgumentError: there are fewer joints than rows.
-    :raises SingularityError: at this pose; of several, the first one is named.
+    :raises ArgumentError: there are fewer joints than rows, and no damping.
+    :raises SingularityError: the task is singular; of several states, the first is named.
     """
     if jacobian.shape[-1] < len(rows) and not damped:
         raise ArgumentError(f'{len(rows)} axes {axes!r} of {jacobian.shape[-1]} joints',
@@ -165,12 +175,19 @@ def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str,
     raise SingularityError(
         f'frame {frame!r} cannot move along {direction}' + (f' in state {at[0]}' if at else ''),
         name=frame, value=lost, remedy='choose other axes, or stay away from such poses' if damped
-        else 'choose other axes, stay away from such poses, or give damping, say 1e-3')
+        else 'choose other axes, stay away from such poses, or give damping, such as 1e-3')
 
 
 def finite_array(name: str, value: Any, shape: tuple[int, ...], count: int | None, meaning: str,
             rows: Sequence[str] = ()) -> ndarray:
-    """Return a finite array of a shape, or of ``count`` such; ``rows`` are names of its rows."""
+    """
+    Return ``value`` as a finite float64 array.
+
+    :param shape: of the array, which may have ``count`` as a leading dimension.
+    :param meaning: of the elements, for the message.
+    :param rows: names of the rows, for the message.
+    :raises ArgumentError: wrong shape, or an element that is not a finite number.
+    """
     array = _numbers(name, value, str(shape))
     shapes = [shape] if count is None else [shape, (count, *shape)]
     if array.shape not in shapes:
@@ -195,9 +212,9 @@ def _array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> ndarr
 
 def _numbers(name: str, value: Any, wanted: str, own: bool = True) -> ndarray:
     try:
-        if isinstance(value, ndarray) and value.dtype.kind == 'c':      # half of it would be lost
+        if isinstance(value, ndarray) and value.dtype.kind == 'c':      # only warned of by NumPy
             raise TypeError('complex numbers')
-        # Compiled code takes what is aligned and not read-only
+        # Compiled code takes aligned, writable arrays
         if not own and type(value) is ndarray and value.dtype == float and value.flags.carray:
             return value
         return np.array(value, np.float64, order='C')

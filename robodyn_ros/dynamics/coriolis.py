@@ -1,13 +1,16 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Coriolis matrix: the factor C of C(q, q̇) q̇ that Christoffel's symbols define."""
+"""Coriolis matrix C(q, q̇) from the Christoffel symbols of the mass matrix."""
 
-from .crba import add_composite, put_body
+from numpy import ndarray
+
+from .crba import add_composite, reset_composite
+from .record_types import BodyRecord, Entries, JointRecord, Vector3, WorkRecord
 from .spatial import (
     add,
     cross,
-    effort,
-    inward,
+    inertia_times,
+    joint_effort,
     moment_to_parent,
     origin,
     put,
@@ -15,24 +18,25 @@ from .spatial import (
     sub,
     to_body,
     to_parent,
-    turned_moment,
     unit_wrench,
     vec,
+    wrench_to_parent,
 )
 
 AXIS = (0.0, 0.0, 1.0)
 
-def coriolis(bodies, base, joints, qd, work, C):
+def coriolis(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, work: ndarray,
+             C: ndarray) -> None:
     """
-    Write into ``C`` the matrix with C(q, q̇) q̇ the velocity term and Ṁ - 2 C skew-symmetric.
+    Write into ``C`` the Coriolis matrix, for which Ṁ - 2 C is skew-symmetric.
 
-    C[i, j] = Σ Γ[i, j, k] q̇[k] with the Christoffel symbols Γ of the first kind of M(q); they
-    are those of Siciliano et al. 2009, eq. 7.45, and Echeandia and Wensing 2021 give another
-    algorithm for them. Here: let x(r) = ∂r/∂q[i] be the velocities of all mass points r while
-    joint i alone moves at unit rate. From M[i, j] = ∫ xᵢ · xⱼ dm follows C[i, j] = ∫ xᵢ · ẋⱼ dm.
-    About the origin of joint j, along z of its body, with ρ from there to the point and u the
-    point's velocity, xⱼ = z × ρ and ẋⱼ = ż × ρ + z × ρ̇; of a prismatic joint xⱼ = z, ẋⱼ = ż. So
-    composites that know, besides mass and moments, ∫ u dm and ∫ r uᵀ dm suffice.
+    C[i, j] = Σ Γ[i, j, k] q̇[k] with the Christoffel symbols Γ of the first kind of M(q)
+    (Siciliano et al. 2009, eq. 7.45; Echeandia and Wensing 2021 give another algorithm). Let
+    xᵢ(r) = ∂r/∂q[i] be the velocity of each mass point r while joint i alone moves at unit rate.
+    From M[i, j] = ∫ xᵢ · xⱼ dm follows C[i, j] = ∫ xᵢ · ẋⱼ dm. With z the axis of joint j, ρ the
+    vector from its origin to the point and u the velocity of the point, xⱼ = z × ρ and
+    ẋⱼ = ż × ρ + z × ρ̇ for a revolute joint, xⱼ = z and ẋⱼ = ż for a prismatic one. So the
+    composite bodies need, besides mass and moments, only ∫ u dm and ∫ r uᵀ dm.
 
     :param bodies: (nb,) records of :data:`~.model_data.BODY`.
     :param base: (3, 3), the first row its angular velocity, in its axes.
@@ -49,40 +53,42 @@ def coriolis(bodies, base, joints, qd, work, C):
 
     velocities(bodies, base, joints, qd, work)
     for i in range(n):
-        put_body(work[i], bodies[i])
-        put_momentum(work[i])
+        reset_composite(work[i], bodies[i])
+        reset_momentum(work[i])
 
     for i in range(n - 1, -1, -1):
         body, me = bodies[i], work[i]
         m, h, E = me.mass, vec(me.first), me.second
-        momentum, D = vec(me.momentum), me.spread
+        momentum, D = vec(me.momentum), me.momentum_moment
         rate = axis_rate(me)
 
         # xᵢ over all that joint i carries: ∫ x dm, ∫ ρ × x dm and ∫ u × x dm
         force, moment = unit_wrench(body, m, h, E)
-        swirl = unit_swirl(body, momentum, D)
+        velocity_cross = unit_velocity_cross(body, momentum, D)
 
         # ẋᵢ over the same: ∫ ẋ dm, ∫ ρ × ẋ dm
         p = sub(momentum, scale(m, vec(me.v)))
         column_force = add(scale(body.turn, add(cross(rate, h), (-p[1], p[0], 0.0))),
                            scale(body.slide * m, rate))
         column_moment = add(
-            scale(body.turn, add(turned_moment(E, rate), spread_across(D, h, vec(me.v), AXIS))),
+            scale(body.turn, add(inertia_times(E, rate),
+                                 relative_momentum_moment(D, h, vec(me.v), AXIS))),
             scale(body.slide, cross(h, rate)))
-        C[body.driver, body.driver] += effort(body, column_force, column_moment)
+        C[body.driver, body.driver] += joint_effort(body, column_force, column_moment)
 
-        # What the joints j that carry joint i see: C[j, i] of the column, C[i, j] of xᵢ
+        # Project on the joints j that carry joint i: C[j, i] from the column, C[i, j] from xᵢ
         j = i
         while bodies[j].parent < n:
-            force, moment = inward(bodies[j], joints[j], force, moment)
-            column_force, column_moment = inward(bodies[j], joints[j], column_force, column_moment)
-            swirl = to_parent(bodies[j], joints[j], swirl)
+            force, moment = wrench_to_parent(bodies[j], joints[j], force, moment)
+            column_force, column_moment = wrench_to_parent(bodies[j], joints[j], column_force,
+                                                           column_moment)
+            velocity_cross = to_parent(bodies[j], joints[j], velocity_cross)
             j = bodies[j].parent
             below, rate, v = bodies[j], axis_rate(work[j]), work[j].v
-            C[below.driver, body.driver] += effort(below, column_force, column_moment)
+            C[below.driver, body.driver] += joint_effort(below, column_force, column_moment)
             C[body.driver, below.driver] += (
                 below.turn * (rate[0] * moment[0] + rate[1] * moment[1]
-                              + swirl[2] - (v[0] * force[1] - v[1] * force[0]))
+                              + velocity_cross[2] - (v[0] * force[1] - v[1] * force[0]))
                 + below.slide * (rate[0] * force[0] + rate[1] * force[1]))
 
         if body.parent < n:
@@ -90,8 +96,9 @@ def coriolis(bodies, base, joints, qd, work, C):
             add_composite(work[body.parent], body, joints[i], m, h, E)
 
 
-def velocities(bodies, base, joints, qd, work):
-    """Write into ``work`` the angular velocity of each body and the velocity of its origin."""
+def velocities(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, work: ndarray
+               ) -> None:
+    """Write into ``work`` angular velocity and velocity of the origin of each body."""
     put(work[len(bodies)].w, base[0])
     put(work[len(bodies)].v, (0.0, 0.0, 0.0))
     for i in range(len(bodies)):
@@ -102,39 +109,41 @@ def velocities(bodies, base, joints, qd, work):
         put(work[i].v, (v[0], v[1], v[2] + body.slide * qd[body.driver]))
 
 
-def put_momentum(me):
-    """Begin ∫ u dm and ∫ r uᵀ dm with those of the body alone: u = v + ω × r."""
+def reset_momentum(me: WorkRecord) -> None:
+    """Set ∫ u dm and ∫ r uᵀ dm of a composite to those of its first body: u = v + ω × r."""
     w, v, h, E = vec(me.w), vec(me.v), vec(me.first), me.second
     put(me.momentum, add(scale(me.mass, v), cross(w, h)))
     X = add(scale(h[0], v), cross(w, (E[0], E[3], E[4])))
     Y = add(scale(h[1], v), cross(w, (E[3], E[1], E[5])))
     Z = add(scale(h[2], v), cross(w, (E[4], E[5], E[2])))
+    D = me.momentum_moment
     for k in range(3):
-        me.spread[k], me.spread[3 + k], me.spread[6 + k] = X[k], Y[k], Z[k]
+        D[k], D[3 + k], D[6 + k] = X[k], Y[k], Z[k]
 
 
-def add_momentum(parent, body, joint, momentum, D):
-    """Merge ∫ u dm and ∫ r uᵀ dm of a composite into those of its parent's."""
+def add_momentum(parent: WorkRecord, body: BodyRecord, joint: JointRecord, momentum: Vector3,
+                 D: Entries) -> None:
+    """Add ∫ u dm and ∫ r uᵀ dm of a composite to those of its parent."""
     p, momentum = origin(body, joint), to_parent(body, joint, momentum)
     put(parent.momentum, add(vec(parent.momentum), momentum))
     rows = moment_to_parent(body, joint, D)
     for i in range(3):
         for k in range(3):
-            parent.spread[3 * i + k] += rows[i][k] + p[i] * momentum[k]
+            parent.momentum_moment[3 * i + k] += rows[i][k] + p[i] * momentum[k]
 
 
-def axis_rate(me):
-    """Return ż = ω × z of a body's joint axis."""
+def axis_rate(me: WorkRecord) -> Vector3:
+    """Return ż = ω × z of the joint axis of a body."""
     return me.w[1], -me.w[0], 0.0
 
 
-def unit_swirl(body, momentum, D):
-    """Return ∫ u × x dm for x of a unit rate of the joint: z tr D - D z, or ∫ u dm × z."""
+def unit_velocity_cross(body: BodyRecord, momentum: Vector3, D: Entries) -> Vector3:
+    """Return ∫ u × x dm with x at unit rate of the joint: z tr D - D z, or ∫ u dm × z."""
     return (body.slide * momentum[1] - body.turn * D[2],
             -(body.slide * momentum[0]) - body.turn * D[5], body.turn * (D[0] + D[4]))
 
 
-def spread_across(D, h, v, s):
+def relative_momentum_moment(D: Entries, h: Vector3, v: Vector3, s: Vector3) -> Vector3:
     """Return ∫ ρ × (s × (u - v)) dm = s tr D' - D'ᵀ s with D' = D - h vᵀ."""
     X = sub((D[0], D[1], D[2]), scale(h[0], v))
     Y = sub((D[3], D[4], D[5]), scale(h[1], v))

@@ -1,11 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Mass matrix: the composite rigid body algorithm (Walker and Orin 1982)."""
+"""Composite-rigid-body algorithm for the mass matrix (Walker and Orin 1982)."""
 
+from numpy import ndarray
+
+from .record_types import BodyRecord, Entries, JointRecord, Vector3, WorkRecord
 from .spatial import (
     add,
-    effort,
-    inward,
+    joint_effort,
     origin,
     put,
     scale,
@@ -13,16 +15,17 @@ from .spatial import (
     to_parent,
     unit_wrench,
     vec,
+    wrench_to_parent,
 )
 
 
-def crba(bodies, joints, work, M):
+def crba(bodies: ndarray, joints: ndarray, work: ndarray, M: ndarray) -> None:
     """
     Write the mass matrix into ``M``.
 
-    Walker and Orin 1982, method 3; Featherstone 2008, table 6.2. Column i is what the joints carry
-    while joint i alone accelerates, at unit rate, in an arm at rest without weight: the bodies
-    outboard of joint i then move as one composite body.
+    Walker and Orin 1982, method 3; Featherstone 2008, table 6.2. Column i holds the efforts of the
+    joints while joint i alone accelerates, at unit rate, in an arm at rest without gravity: the
+    bodies outboard of joint i then move as one composite body.
 
     :param bodies: (nb,) records of :data:`~.model_data.BODY`.
     :param joints: (nb,) records of :data:`~.model_data.JOINT`, placed at q.
@@ -31,7 +34,7 @@ def crba(bodies, joints, work, M):
     """
     n = len(bodies)
     for i in range(n):
-        put_body(work[i], bodies[i])
+        reset_composite(work[i], bodies[i])
     for k in range(M.shape[0]):
         for j in range(M.shape[0]):
             M[k, j] = 0.0
@@ -40,16 +43,16 @@ def crba(bodies, joints, work, M):
         body, me = bodies[i], work[i]
         m, h, E = me.mass, vec(me.first), me.second
 
-        # Force and moment on the composite body i for unit acceleration, seen by joint i ...
+        # Force and moment on the composite body i for unit acceleration of joint i ...
         force, moment = unit_wrench(body, m, h, E)
-        M[body.driver, body.driver] += effort(body, force, moment) + body.armature
+        M[body.driver, body.driver] += joint_effort(body, force, moment) + body.armature
 
-        # ... and by the joints that carry it, down to the base
+        # ... projected on the joints that carry it, down to the base
         j = i
         while bodies[j].parent < n:
-            force, moment = inward(bodies[j], joints[j], force, moment)
+            force, moment = wrench_to_parent(bodies[j], joints[j], force, moment)
             j = bodies[j].parent
-            tau = effort(bodies[j], force, moment)
+            tau = joint_effort(bodies[j], force, moment)
             M[body.driver, bodies[j].driver] += tau
             M[bodies[j].driver, body.driver] += tau
 
@@ -57,16 +60,17 @@ def crba(bodies, joints, work, M):
             add_composite(work[body.parent], body, joints[i], m, h, E)
 
 
-def put_body(composite, body):
-    """Begin a composite body with the body alone."""
+def reset_composite(composite: WorkRecord, body: BodyRecord) -> None:
+    """Set the composite body to the body alone."""
     composite.mass = body.mass
     put(composite.first, vec(body.first))
     for k in range(6):
         composite.second[k] = body.second[k]
 
 
-def add_composite(parent, body, joint, m, h, E):
-    """Merge the composite of ``body`` (mass, first and second moment) into its parent's."""
+def add_composite(parent: WorkRecord, body: BodyRecord, joint: JointRecord, m: float, h: Vector3,
+                  E: Entries) -> None:
+    """Add the composite of ``body`` (mass, first and second moment) to that of its parent."""
     p = origin(body, joint)
     h = to_parent(body, joint, h)
     E = second_moment_to_parent(body, joint, E)

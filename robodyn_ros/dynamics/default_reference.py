@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The one default of ``reference``, and the warning that it was another one before."""
+"""Default of the argument ``reference``, with a warning that it has changed."""
 
 import sys
 import warnings
@@ -9,21 +9,21 @@ PACKAGE = __name__.partition('.')[0]
 
 
 class _Default(str):
-    """A text of its own type, so that a caller's 'aligned' is told from the default."""
+    """String type that distinguishes the default from an explicit 'aligned'."""
 
 
-#: Origin at the frame, axes of the base: Pinocchio's LOCAL_WORLD_ALIGNED.
+#: Origin of the frame, axes of the base: Pinocchio's LOCAL_WORLD_ALIGNED.
 ALIGNED = _Default('aligned')
 
 
 def chosen(reference: str, before: str, of: str) -> str:
     """
-    Return ``reference``; where it was left out, say that the default has changed.
+    Return ``reference``, with a FutureWarning if it is the default.
 
-    The warning, a FutureWarning shown once for each line that causes it, stays for one release.
+    The warning is shown once for each line that causes it, and stays for one release.
 
-    :param before: the default of earlier releases.
-    :param of: what it is the reference of, for the text.
+    :param before: default of earlier releases.
+    :param of: method or argument, for the message.
     """
     if reference is not ALIGNED:
         return reference

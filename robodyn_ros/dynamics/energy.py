@@ -1,16 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinetic and potential energy, and the centre of mass."""
+"""Kinetic and potential energy, and the center of mass."""
+
+from numpy import ndarray
 
 from .coriolis import velocities
-from .spatial import add, cross, dot, origin, put, scale, to_parent, turned_moment, vec
+from .record_types import Vector3
+from .spatial import add, cross, dot, inertia_times, origin, put, scale, to_parent, vec
 
 
-def kinetic_energy(bodies, base, joints, qd, work, out):
+def kinetic_energy(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, work: ndarray,
+                   out: ndarray) -> None:
     """
-    Write the kinetic energy: ∫ u²/2 dm of all bodies, and that of the rotors at the joints.
+    Write the kinetic energy ∫ u²/2 dm of all bodies and the energy of the rotors at the joints.
 
-    Siciliano et al. 2009, eqs. 7.13 and 7.19, about the origin of each body instead of its centre.
+    Siciliano et al. 2009, eqs. 7.13 and 7.19, about the origin of each body instead of its center
+    of mass.
 
     :param bodies: (nb,) records of :data:`~.model_data.BODY`.
     :param base: (3, 3), the first row its angular velocity, in its axes.
@@ -24,33 +29,34 @@ def kinetic_energy(bodies, base, joints, qd, work, out):
     for i in range(len(bodies)):
         body, w, v = bodies[i], vec(work[i].w), vec(work[i].v)
         twice += (body.mass * dot(v, v) + 2.0 * dot(v, cross(w, vec(body.first)))
-                  + dot(w, turned_moment(body.second, w))
+                  + dot(w, inertia_times(body.second, w))
                   + body.armature * qd[body.driver] * qd[body.driver])
     out[0] = 0.5 * twice
 
 
-def potential_energy(bodies, base, joints, work, out):
+def potential_energy(bodies: ndarray, base: ndarray, joints: ndarray, work: ndarray, out: ndarray
+                     ) -> None:
     """
     Write the potential energy of the moving bodies in the field of gravity.
 
-    It is zero where their centre of mass is level with the origin of the base (Siciliano et al.
+    It is zero where their center of mass is level with the origin of the base (Siciliano et al.
     2009, eq. 7.36).
 
     :param base: (3, 3), the last row minus gravity, in the axes of the base.
-    :param out: (1,) out [J]; the others as :func:`kinetic_energy` takes them.
+    :param out: (1,) out [J]; other parameters as in :func:`kinetic_energy`.
     """
-    mass, first = composite(bodies, joints, work)
+    mass, first = total_mass_moment(bodies, joints, work)
     out[0] = dot(vec(base[2]), first)
 
 
-def center_of_mass(bodies, joints, work, out):
-    """Write the common centre of mass (3,) [m] of the moving bodies, in the base frame."""
-    mass, first = composite(bodies, joints, work)
+def center_of_mass(bodies: ndarray, joints: ndarray, work: ndarray, out: ndarray) -> None:
+    """Write the common center of mass (3,) [m] of the moving bodies, in the base frame."""
+    mass, first = total_mass_moment(bodies, joints, work)
     put(out, scale(1.0 / mass, first))
 
 
-def composite(bodies, joints, work):
-    """Return mass and first moment of all bodies, in the frame of the base."""
+def total_mass_moment(bodies: ndarray, joints: ndarray, work: ndarray) -> tuple[float, Vector3]:
+    """Return mass [kg] and first moment [kg·m] of all bodies, in the frame of the base."""
     mass, first = 0.0, (0.0, 0.0, 0.0)
     for i in range(len(bodies)):
         work[i].mass = bodies[i].mass

@@ -1,18 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The quantities as compiled code calls them: plain, unchecked, no allocation.
+Entry points of compiled code: every quantity as a function without checks or allocations.
 
     τ = M(q) q̈ + C(q, q̇) q̇ + g(q) - Σ Jᵀ wrench
 
-``robot`` is what :func:`~.model_data.parameters` returns, ``work`` what
-:func:`~.model_data.workspace` does, for one caller at a time, ``frame`` what
-:func:`~.model_data.frame_record` does. Vectors are
-(nv,) float64, contiguous, in SI units; the last arguments are written, each an array of its own.
-``wrenches`` (nb, 6) are force and moment at the origin of each record's frame, in its axes
-(:mod:`~.frame_assignment`); ``base`` (3, 3) is how the base moves, as
-:class:`~.model_data.Robot` says.
+``robot`` comes from :func:`~.model_data.parameters`, ``work`` from
+:func:`~.model_data.workspace`, for one caller at a time, ``frame`` from
+:func:`~.model_data.frame_record`. Vectors are (nv,) float64, contiguous, in SI units; the last
+arguments are outputs, which must not overlap other arguments. ``wrenches`` (nb, 6) are force and
+moment at the origin of each record frame, in its axes (:mod:`~.frame_assignment`); ``base``
+(3, 3) is the motion of the base as in :class:`~.model_data.ModelData`.
 """
+
+from numpy import ndarray
 
 from .coriolis import coriolis
 from .crba import crba
@@ -23,157 +24,177 @@ from .energy import potential_energy as _potential_energy
 from .forward_dynamics import forward_dynamics as _forward_dynamics
 from .forward_dynamics import ltdl, ltdl_solve
 from .friction import friction as _friction
-from .joint_transforms import place
+from .joint_transforms import place_joints
 from .kinematics import jacobian as _jacobian
 from .kinematics import jacobian_rate
 from .kinematics import pose as _pose
-from .operational_space import task_rates
+from .model_data import ModelData, Workspace
+from .operational_space import task_coriolis_matrix
 from .operational_space import task_space as _task_space
 from .regressor import regressor as _regressor
 from .rnea import rnea
-from .velocity_terms import split
+from .velocity_terms import add_velocity_terms
 
 
-def gravity(robot, q, work, tau):
+def gravity(robot: ModelData, q: ndarray, work: Workspace, tau: ndarray) -> None:
     """Write the efforts that hold the robot still at q: g(q)."""
-    loaded_inverse_dynamics(robot, q, work.rest, work.rest, work.unloaded, robot.base, work, tau)
+    inverse_dynamics_with_wrenches(robot, q, work.rest, work.rest, work.unloaded, robot.base, work,
+                                   tau)
 
 
-def bias(robot, q, qd, work, tau):
+def bias(robot: ModelData, q: ndarray, qd: ndarray, work: Workspace, tau: ndarray) -> None:
     """Write the efforts of motion without acceleration: C(q, q̇)q̇ + g(q)."""
-    loaded_bias(robot, q, qd, work.unloaded, robot.base, work, tau)
+    bias_with_wrenches(robot, q, qd, work.unloaded, robot.base, work, tau)
 
 
-def loaded_bias(robot, q, qd, wrenches, base, work, tau):
-    """Write the efforts of motion without acceleration, under wrenches, on a base that moves."""
-    loaded_inverse_dynamics(robot, q, qd, work.rest, wrenches, base, work, tau)
+def bias_with_wrenches(robot: ModelData, q: ndarray, qd: ndarray, wrenches: ndarray, base: ndarray,
+                       work: Workspace, tau: ndarray) -> None:
+    """Write the efforts of motion without acceleration, with wrenches and a moving base."""
+    inverse_dynamics_with_wrenches(robot, q, qd, work.rest, wrenches, base, work, tau)
 
 
-def inverse_dynamics(robot, q, qd, qdd, work, tau):
+def inverse_dynamics(robot: ModelData, q: ndarray, qd: ndarray, qdd: ndarray, work: Workspace,
+                     tau: ndarray) -> None:
     """Write the efforts of a motion."""
-    loaded_inverse_dynamics(robot, q, qd, qdd, work.unloaded, robot.base, work, tau)
+    inverse_dynamics_with_wrenches(robot, q, qd, qdd, work.unloaded, robot.base, work, tau)
 
 
-def loaded_inverse_dynamics(robot, q, qd, qdd, wrenches, base, work, tau):
-    """Write the efforts of a motion under external wrenches, on a base that moves."""
-    place(robot.bodies, q, work.joints)
+def inverse_dynamics_with_wrenches(robot: ModelData, q: ndarray, qd: ndarray, qdd: ndarray,
+                                   wrenches: ndarray, base: ndarray, work: Workspace, tau: ndarray
+                                   ) -> None:
+    """Write the efforts of a motion, with external wrenches and a moving base."""
+    place_joints(robot.bodies, q, work.joints)
     rnea(robot.bodies, base, work.joints, qd, qdd, wrenches, work.bodies, tau)
 
 
-def mass_matrix(robot, q, work, M):
+def mass_matrix(robot: ModelData, q: ndarray, work: Workspace, M: ndarray) -> None:
     """Write M(q) (nv, nv)."""
-    place(robot.bodies, q, work.joints)
+    place_joints(robot.bodies, q, work.joints)
     crba(robot.bodies, work.joints, work.bodies, M)
 
 
-def coriolis_matrix(robot, q, qd, work, C):
+def coriolis_matrix(robot: ModelData, q: ndarray, qd: ndarray, work: Workspace, C: ndarray
+                    ) -> None:
     """Write C(q, q̇) (nv, nv)."""
-    place(robot.bodies, q, work.joints)
+    place_joints(robot.bodies, q, work.joints)
     coriolis(robot.bodies, robot.base, work.joints, qd, work.bodies, C)
 
 
-def velocity_terms(robot, q, work, B, C):
+def velocity_terms(robot: ModelData, q: ndarray, work: Workspace, B: ndarray, C: ndarray) -> None:
     """Write B(q) (nv, nv (nv - 1) / 2) and C(q) (nv, nv) of the velocity term."""
-    place(robot.bodies, q, work.joints)
+    place_joints(robot.bodies, q, work.joints)
     B[:], C[:], work.e[:] = 0.0, 0.0, 0.0
     for k in range(q.shape[0]):
         work.e[k] = 1.0
         coriolis(robot.bodies, robot.base, work.joints, work.e, work.bodies, work.C)
-        split(k, work.C, B, C)
+        add_velocity_terms(k, work.C, B, C)
         work.e[k] = 0.0
 
 
-def forward_dynamics(robot, q, qd, tau, work, qdd):
-    """Write the accelerations that efforts cause."""
-    loaded_forward_dynamics(robot, q, qd, tau, work.unloaded, robot.base, work, qdd)
+def forward_dynamics(robot: ModelData, q: ndarray, qd: ndarray, tau: ndarray, work: Workspace,
+                     qdd: ndarray) -> None:
+    """Write the accelerations under efforts."""
+    forward_dynamics_with_wrenches(robot, q, qd, tau, work.unloaded, robot.base, work, qdd)
 
 
-def loaded_forward_dynamics(robot, q, qd, tau, wrenches, base, work, qdd):
-    """Write the accelerations that efforts and external wrenches cause."""
-    place(robot.bodies, q, work.joints)
-    _forward_dynamics(robot.bodies, base, robot.chain, work.joints, qd, tau, work.rest, wrenches,
-                      work.bodies, work.M, qdd)
+def forward_dynamics_with_wrenches(robot: ModelData, q: ndarray, qd: ndarray, tau: ndarray,
+                                   wrenches: ndarray, base: ndarray, work: Workspace, qdd: ndarray
+                                   ) -> None:
+    """Write the accelerations under efforts and external wrenches, on a moving base."""
+    place_joints(robot.bodies, q, work.joints)
+    _forward_dynamics(robot.bodies, base, robot.elimination_parent, work.joints, qd, tau,
+                      work.rest, wrenches, work.bodies, work.M, qdd)
 
 
-def factored_forward_dynamics(robot, q, qd, tau, work, qdd, M):
+def factored_forward_dynamics(robot: ModelData, q: ndarray, qd: ndarray, tau: ndarray,
+                              work: Workspace, qdd: ndarray, M: ndarray) -> None:
     """Write the accelerations under efforts, and the factors of M (:mod:`~.forward_dynamics`)."""
-    place(robot.bodies, q, work.joints)
-    _forward_dynamics(robot.bodies, robot.base, robot.chain, work.joints, qd, tau, work.rest,
-                      work.unloaded, work.bodies, M, qdd)
+    place_joints(robot.bodies, q, work.joints)
+    _forward_dynamics(robot.bodies, robot.base, robot.elimination_parent, work.joints, qd, tau,
+                      work.rest, work.unloaded, work.bodies, M, qdd)
     for i in range(q.shape[0]):
         for j in range(i + 1, q.shape[0]):
             M[i, j] = 0.0
 
 
-def solve(robot, work, b):
-    """Turn b into M(q)⁻¹ b, with the factors that the last forward dynamics left in ``work``."""
-    ltdl_solve(robot.chain, work.M, b)
+def solve(robot: ModelData, work: Workspace, b: ndarray) -> None:
+    """Replace b by M(q)⁻¹ b, with the factors that the last forward dynamics left in ``work``."""
+    ltdl_solve(robot.elimination_parent, work.M, b)
 
 
-def loaded_inverse_dynamics_derivatives(robot, q, qd, qdd, wrenches, base, work, dtau_dq, dtau_dqd,
-                                        M):
+def inverse_dynamics_derivatives_with_wrenches(
+        robot: ModelData, q: ndarray, qd: ndarray, qdd: ndarray, wrenches: ndarray,
+        base: ndarray, work: Workspace, dtau_dq: ndarray, dtau_dqd: ndarray, M: ndarray) -> None:
     """Write ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ = M(q), (nv, nv) each."""
-    loaded_inverse_dynamics(robot, q, qd, qdd, wrenches, base, work, work.b)
+    inverse_dynamics_with_wrenches(robot, q, qd, qdd, wrenches, base, work, work.b)
     coriolis(robot.bodies, base, work.joints, qd, work.bodies, dtau_dqd)
     position_derivative(robot.bodies, work.joints, work.bodies, dtau_dq)
     dtau_dqd *= 2.0
     crba(robot.bodies, work.joints, work.bodies, M)
 
 
-def loaded_forward_dynamics_derivatives(robot, q, qd, tau, wrenches, base, work, dqdd_dq, dqdd_dqd,
-                                        dqdd_dtau):
+def forward_dynamics_derivatives_with_wrenches(
+        robot: ModelData, q: ndarray, qd: ndarray, tau: ndarray, wrenches: ndarray,
+        base: ndarray, work: Workspace, dqdd_dq: ndarray, dqdd_dqd: ndarray,
+        dqdd_dtau: ndarray) -> None:
     """
     Write ∂q̈/∂q = -M⁻¹ ∂τ/∂q, ∂q̈/∂q̇ = -M⁻¹ ∂τ/∂q̇ and ∂q̈/∂τ = M⁻¹, (nv, nv) each.
 
-    Carpentier and Mansard 2018, eq. 11: the derivatives of τ are those at the q̈ that τ causes.
+    Carpentier and Mansard 2018, eq. 11; the derivatives of τ are those at q̈(τ).
     """
-    loaded_forward_dynamics(robot, q, qd, tau, wrenches, base, work, work.g)
-    loaded_inverse_dynamics_derivatives(robot, q, qd, work.g, wrenches, base, work, dqdd_dq,
+    forward_dynamics_with_wrenches(robot, q, qd, tau, wrenches, base, work, work.g)
+    inverse_dynamics_derivatives_with_wrenches(robot, q, qd, work.g, wrenches, base, work, dqdd_dq,
                                         dqdd_dqd, work.M)
-    ltdl(robot.chain, work.M)
+    ltdl(robot.elimination_parent, work.M)
     dqdd_dtau[:] = 0.0
     for k in range(q.shape[0]):
         dqdd_dtau[k, k] = 1.0
-        ltdl_solve(robot.chain, work.M, dqdd_dtau[k])       # a row: M⁻¹ is symmetric
+        ltdl_solve(robot.elimination_parent, work.M, dqdd_dtau[k])       # a row: M⁻¹ is symmetric
         for matrix in (dqdd_dq, dqdd_dqd):
             for i in range(q.shape[0]):
                 work.b[i] = -matrix[i, k]
-            ltdl_solve(robot.chain, work.M, work.b)
+            ltdl_solve(robot.elimination_parent, work.M, work.b)
             for i in range(q.shape[0]):
                 matrix[i, k] = work.b[i]
 
 
-def pose(robot, frame, q, work, T):
-    """Write where a frame is in the frame of the base, (4, 4)."""
-    place(robot.bodies, q, work.joints)
+def pose(robot: ModelData, frame: ndarray, q: ndarray, work: Workspace, T: ndarray) -> None:
+    """Write the pose of a frame in the frame of the base, (4, 4)."""
+    place_joints(robot.bodies, q, work.joints)
     _pose(robot.bodies, work.joints, frame[0], T)
 
 
-def jacobian(robot, frame, reference, q, work, J):
+def jacobian(robot: ModelData, frame: ndarray, reference: int, q: ndarray, work: Workspace,
+             J: ndarray) -> None:
     """Write the Jacobian of a frame, (6, nv)."""
-    place(robot.bodies, q, work.joints)
+    place_joints(robot.bodies, q, work.joints)
     _jacobian(robot.bodies, work.joints, frame[0], reference, J)
 
 
-def jacobian_dot(robot, frame, reference, q, qd, work, Jd):
-    """Write the derivative in time of the Jacobian of a frame, (6, nv)."""
-    place(robot.bodies, q, work.joints)
+def jacobian_dot(robot: ModelData, frame: ndarray, reference: int, q: ndarray, qd: ndarray,
+                 work: Workspace, Jd: ndarray) -> None:
+    """Write the time derivative of the Jacobian of a frame, (6, nv)."""
+    place_joints(robot.bodies, q, work.joints)
     jacobian_rate(robot.bodies, work.joints, frame[0], reference, qd, work.J, Jd)
 
 
-def task_space(robot, frame, reference, axes, damping, q, qd, work, inertia, velocity, gravity_x):
+def task_space(robot: ModelData, frame: ndarray, reference: int, axes: ndarray, damping: float,
+               q: ndarray, qd: ndarray, work: Workspace, inertia: ndarray, velocity: ndarray,
+               gravity_x: ndarray) -> None:
     """Write M_x (k, k), V_x (k,) and G_x (k,) of chosen axes of a frame."""
     bias(robot, q, qd, work, work.b)
     gravity(robot, q, work, work.g)
     work.b[:] -= work.g
     crba(robot.bodies, work.joints, work.bodies, work.M)
-    ltdl(robot.chain, work.M)
+    ltdl(robot.elimination_parent, work.M)
     jacobian_rate(robot.bodies, work.joints, frame[0], reference, qd, work.J, work.Jd)
-    _task_space(robot.chain, axes, damping, work.M, work.b, work.g, work.J, work.Jd, qd, work.X,
-                inertia, velocity, gravity_x)
+    _task_space(robot.elimination_parent, axes, damping, work.M, work.b, work.g, work.J, work.Jd,
+                qd, work.X, inertia, velocity, gravity_x)
 
 
-def task_velocity_terms(robot, frame, reference, axes, damping, q, work, B, C):
+def task_velocity_terms(robot: ModelData, frame: ndarray, reference: int, axes: ndarray,
+                        damping: float, q: ndarray, work: Workspace, B: ndarray, C: ndarray
+                        ) -> None:
     """Write B_x (k, nv (nv - 1) / 2) and C_x (k, nv): V_x = B_x [q̇ q̇] + C_x [q̇²]."""
     k = axes.shape[0]
     B[:], C[:], work.e[:] = 0.0, 0.0, 0.0
@@ -184,35 +205,38 @@ def task_velocity_terms(robot, frame, reference, axes, damping, q, work, B, C):
         work.e[i] = 1.0
         coriolis(robot.bodies, robot.base, work.joints, work.e, work.bodies, work.C)
         jacobian_rate(robot.bodies, work.joints, frame[0], reference, work.e, work.J, work.Jd)
-        task_rates(robot.chain, axes, work.M, work.C, inertia, work.J, work.Jd, work.b, work.X)
-        split(i, work.X, B, C)
+        task_coriolis_matrix(robot.elimination_parent, axes, work.M, work.C, inertia, work.J,
+                             work.Jd, work.b, work.X)
+        add_velocity_terms(i, work.X, B, C)
         work.e[i] = 0.0
 
 
-def kinetic_energy(robot, q, qd, work, energy):
+def kinetic_energy(robot: ModelData, q: ndarray, qd: ndarray, work: Workspace, energy: ndarray
+                   ) -> None:
     """Write the kinetic energy (1,)."""
-    place(robot.bodies, q, work.joints)
+    place_joints(robot.bodies, q, work.joints)
     _kinetic_energy(robot.bodies, robot.base, work.joints, qd, work.bodies, energy)
 
 
-def potential_energy(robot, q, work, energy):
+def potential_energy(robot: ModelData, q: ndarray, work: Workspace, energy: ndarray) -> None:
     """Write the potential energy (1,)."""
-    place(robot.bodies, q, work.joints)
+    place_joints(robot.bodies, q, work.joints)
     _potential_energy(robot.bodies, robot.base, work.joints, work.bodies, energy)
 
 
-def center_of_mass(robot, q, work, center):
-    """Write the common centre of mass (3,)."""
-    place(robot.bodies, q, work.joints)
+def center_of_mass(robot: ModelData, q: ndarray, work: Workspace, center: ndarray) -> None:
+    """Write the common center of mass (3,)."""
+    place_joints(robot.bodies, q, work.joints)
     _center_of_mass(robot.bodies, work.joints, work.bodies, center)
 
 
-def regressor(robot, q, qd, qdd, work, Y):
+def regressor(robot: ModelData, q: ndarray, qd: ndarray, qdd: ndarray, work: Workspace, Y: ndarray
+              ) -> None:
     """Write Y (nv, 10 nb) with τ = Y φ."""
     inverse_dynamics(robot, q, qd, qdd, work, work.b)
     _regressor(robot.bodies, robot.axes, robot.origins, work.joints, work.bodies, Y)
 
 
-def friction(robot, qd, work, tau):
+def friction(robot: ModelData, qd: ndarray, work: Workspace, tau: ndarray) -> None:
     """Write the efforts that overcome friction."""
     _friction(robot.friction, qd, tau)

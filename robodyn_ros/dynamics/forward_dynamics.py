@@ -1,20 +1,24 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Forward dynamics: mass matrix and bias, solved along the branches of the tree."""
+"""Forward dynamics by factorization of the mass matrix along the branches of the tree."""
+
+from numpy import ndarray
 
 from .crba import crba
 from .rnea import rnea
 
 
-def forward_dynamics(bodies, base, chain, joints, qd, tau, rest, wrenches, work, M, qdd):
+def forward_dynamics(bodies: ndarray, base: ndarray, elimination_parent: ndarray, joints: ndarray,
+                     qd: ndarray, tau: ndarray, rest: ndarray, wrenches: ndarray, work: ndarray,
+                     M: ndarray, qdd: ndarray) -> None:
     """
-    Write into ``qdd`` the joint accelerations that efforts cause: M q̈ = τ - C(q, q̇)q̇ - g(q).
+    Write into ``qdd`` the joint accelerations, which solve M q̈ = τ - C(q, q̇)q̇ - g(q) + Σ Jᵀ w.
 
-    Featherstone 2008, section 6.1 (inertia matrix method) with the factors of section 6.5.
+    Inertia matrix method of Featherstone 2008, section 6.1, with the factors of section 6.5.
 
     :param bodies, base, joints, qd, wrenches, work: as :func:`~.rnea.rnea` takes them.
-    :param chain: (nv,) as :func:`ltdl` takes it.
-    :param tau: (nv,) [N·m | N]; another array than ``qdd``.
+    :param elimination_parent: (nv,) as :func:`ltdl` takes it.
+    :param tau: (nv,) [N·m | N]; must not be the array ``qdd``.
     :param rest: (nv,) zeros.
     :param M: (nv, nv) workspace.
     :param qdd: (nv,) out [rad/s² | m/s²].
@@ -23,49 +27,50 @@ def forward_dynamics(bodies, base, chain, joints, qd, tau, rest, wrenches, work,
     for i in range(qd.shape[0]):
         qdd[i] = tau[i] - qdd[i]
     crba(bodies, joints, work, M)
-    ltdl(chain, M)
-    ltdl_solve(chain, M, qdd)
+    ltdl(elimination_parent, M)
+    ltdl_solve(elimination_parent, M, qdd)
 
 
-def ltdl(chain, M):
+def ltdl(elimination_parent: ndarray, M: ndarray) -> None:
     """
-    Factor M = Lᵀ D L in place: L below the diagonal (its unit diagonal left out), 1/D on it.
+    Factor M = Lᵀ D L in place: L (unit diagonal omitted) below the diagonal, 1/D on it.
 
-    Featherstone 2008, section 6.5: the tree leaves M[i, j] zero unless one of i and j carries the
+    Featherstone 2008, section 6.5: M[i, j] is zero unless one of the joints i and j carries the
     other, and the factors keep these zeros.
 
-    :param chain: (nv,) the joint that carries each, nv for none; where joints that mimic couple
-        branches, the elimination tree of M instead.
+    :param elimination_parent: (nv,) parent of each joint in the elimination tree of M, nv for
+        none: the joint that carries it, or, where mimic joints couple branches, one of those.
+    :param M: (nv, nv) symmetric positive definite; only its lower triangle is read.
     """
     n = M.shape[0]
     for k in range(n - 1, -1, -1):
         M[k, k] = 1.0 / M[k, k]
-        i = chain[k]
+        i = elimination_parent[k]
         while i < n:
             a = M[k, i] * M[k, k]
             j = i
             while j < n:
                 M[i, j] -= a * M[k, j]
-                j = chain[j]
+                j = elimination_parent[j]
             M[k, i] = a
-            i = chain[i]
+            i = elimination_parent[i]
 
 
-def ltdl_solve(chain, M, b):
-    """Turn b into the solution y of M y = b, given what :func:`ltdl` left in M."""
+def ltdl_solve(elimination_parent: ndarray, M: ndarray, b: ndarray) -> None:
+    """Replace b (nv,) by the solution y of M y = b, with M factored by :func:`ltdl`."""
     n = M.shape[0]
 
     # Lᵀ x = b
     for i in range(n - 1, -1, -1):
-        j = chain[i]
+        j = elimination_parent[i]
         while j < n:
             b[j] -= M[i, j] * b[i]
-            j = chain[j]
+            j = elimination_parent[j]
 
     # D L y = x
     for i in range(n):
         b[i] *= M[i, i]
-        j = chain[i]
+        j = elimination_parent[i]
         while j < n:
             b[i] -= M[i, j] * b[j]
-            j = chain[j]
+            j = elimination_parent[j]

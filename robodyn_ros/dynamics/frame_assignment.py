@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The frames in which the algorithms see the bodies: as many zeros as the robot allows.
+Assignment of body frames with as many zero coordinates as the robot allows.
 
-Efforts, mass matrix and accelerations do not depend on the frames of the bodies; the number of
-operations does. Each frame is moved until its joint axis is exactly z, and, of the child that
-carries most, x is the common normal of the two axes: the modified convention of Denavit and
-Hartenberg, of trees (Khalil and Kleinfinger 1986). What a robot is given or asked for in the frame
-of a link passes through the placements that :func:`record_frames` returns.
+Efforts, mass matrix and accelerations do not depend on the body frames, but the number of
+operations does. Each frame is chosen such that the joint axis is exactly z, and x is the common
+normal with the axis of the child that carries most bodies: the modified Denavit-Hartenberg
+convention for trees (Khalil and Kleinfinger 1986). Quantities in the frame of a link are converted
+with the placements that :func:`record_frames` returns.
 """
 
 from typing import NamedTuple
@@ -18,26 +18,26 @@ from numpy import ndarray
 from ..model.robot import RobotModel
 
 Z = np.array([0.0, 0.0, 1.0])
-# Entries this small are rounding. Nothing larger is taken for zero: URDFs write right angles with
-# few digits, and their robots have them.
+# Entries this small are rounding errors and set to zero. Larger ones are kept: right angles that a
+# URDF gives with few digits are taken as they are.
 ROUNDING = 1e-14
-# Sines of the angle between two axes: up to the first they are parallel; up to the second their
-# common normal may be far away, where it would cost digits, and the frames stay.
+# Sine of the angle between two axes: up to PARALLEL they are parallel; up to NEARLY the common
+# normal may be far away, which would lose digits, and the frames are left as they are.
 PARALLEL, NEARLY = 1e-9, 0.1
 
 
 class Frames(NamedTuple):
-    """Frames of the bodies: in those of the links, and at q = 0 in those of the parents."""
+    """Body frames, relative to the link frames and, at q = 0, to the frames of the parents."""
 
-    axes: ndarray           # (nb, 3, 3) in the frame of the link
-    origin: ndarray         # (nb, 3)
-    rotation: ndarray       # (nb, 3, 3) in the parent's frame, before the joint turns by `offset`
-    place: ndarray          # (nb, 3)
-    offset: ndarray         # (nb,) [rad] a constant angle about z
+    axes: ndarray           # (nb, 3, 3) in the link frame
+    origin: ndarray         # (nb, 3) [m] in the link frame
+    rotation: ndarray       # (nb, 3, 3) in the parent frame, before the rotation by `offset`
+    place: ndarray          # (nb, 3) [m] origin in the parent frame
+    offset: ndarray         # (nb,) [rad] constant angle about z
 
 
 def record_frames(model: RobotModel) -> Frames:
-    """Return the frames of all bodies."""
+    """Return the frames of all bodies of a model."""
     n, parent = model.nb, model.parent
     axes = np.array([_along(axis) for axis in model.joint_axis])
     outer = [axes[p] if p >= 0 else np.eye(3) for p in parent]
@@ -52,7 +52,7 @@ def record_frames(model: RobotModel) -> Frames:
             carried[parent[i]] += carried[i]
 
     def move(i: int, turn: ndarray, shift: float) -> None:
-        """Move the frame of body i along z, and turn it about z: its joint does not notice."""
+        """Shift the frame of body i along z and rotate it about z, its joint axis."""
         origin[i] += shift * axes[i, :, 2]
         place[i] += shift * rotation[i, :, 2]
         axes[i], rotation[i] = axes[i] @ turn, rotation[i] @ turn
@@ -73,14 +73,14 @@ def record_frames(model: RobotModel) -> Frames:
             continue
         else:
             x = np.array([-z[1], z[0], 0.0]) / sine
-            # The feet of the common normal: z at `along`, p + z_j back by `back`, apart along x
+            # Ends of the common normal: at `along` on z, and at `back` from p on z_j
             along, _, back = np.linalg.solve(np.column_stack([Z, x, -z]), p)
             move(j, np.eye(3), back)
         move(i, np.column_stack([x, np.cross(Z, x), Z]), along)
 
     for i in range(n):
         if abs(rotation[i, 0, 2]) < ROUNDING:
-            # R = Rx(α) Rz(β): the joint turns by β as well
+            # R = Rx(α) Rz(β): β is added to the joint angle
             s, c = -rotation[i, 1, 2], rotation[i, 2, 2]
             about_x = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
             about_z = about_x.T @ rotation[i]
@@ -92,7 +92,7 @@ def record_frames(model: RobotModel) -> Frames:
 
 
 def _along(z: ndarray) -> ndarray:
-    """Return axes (3, 3) whose z has this direction, exactly; z itself gives the identity."""
+    """Return axes (3, 3) with exactly this z axis; the identity for z itself."""
     x = np.cross(np.eye(3)[np.argmax(np.abs(z)) - 1], z)
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(z, x), z])

@@ -1,18 +1,20 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Friction of the joints: viscous, Coulomb and static, smooth through rest."""
+"""Viscous, Coulomb and static joint friction, smooth at zero velocity."""
 
 import numpy as np
+from numpy import ndarray
 
 
-def friction(parameters, qd, tau):
+def friction(parameters: ndarray, qd: ndarray, tau: ndarray) -> None:
     """
-    Write into ``tau`` the efforts that overcome friction: they have the sign of q̇.
+    Write into ``tau`` the efforts that overcome friction, which have the sign of q̇.
 
     f(v) = F_v v + (F_c + (F_s - F_c) exp(-(v/v_s)²)) tanh(v/v_0): the Stribeck curve as in
-    Armstrong-Hélouvry, Dupont and Canudas de Wit 1994, section 2, with a hyperbolic tangent for
-    the sign, so that it has no step at rest and cannot make a controller chatter. There it slopes
-    by F_v + F_s/v_0 and holds nothing still. Each direction has its own coefficients.
+    Armstrong-Hélouvry, Dupont and Canudas de Wit 1994, section 2, with a hyperbolic tangent in
+    place of the sign, so that it is continuous at rest and does not make a controller chatter.
+    The slope at rest is F_v + F_s/v_0; there is no stiction. Each direction has its own
+    coefficients.
 
     :param parameters: (8, nv) rows F_v, F_c, F_s for v ≥ 0 and for v < 0, v_0, v_s.
     :param qd: (nv,) [rad/s | m/s].

@@ -1,19 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the joints stand: the one place that takes sines and cosines."""
+"""Joint transforms: the only evaluation of sines and cosines in the algorithms."""
 
 import numpy as np
+from numpy import ndarray
 
-# Beyond it the argument reduction below loses digits; the library's sine takes over.
-FAR = 1e5
+# [rad] Beyond, the argument reduction of `cos_sin` loses digits, and `far_cos_sin` takes over.
+REDUCTION_LIMIT = 1e5
 
 
-def cos_sin(angle):
+def cos_sin(angle: float) -> tuple[float, float]:
     """
-    Return cos and sin of an angle within ±FAR: the polynomials of fdlibm, without a branch.
+    Return cos and sin of an angle [rad] within ±REDUCTION_LIMIT.
 
-    Error below 2e-16. NaN in, NaN out. Without branches a loop over joints becomes
-    SIMD. The angle is reduced by multiples of π/2, in two parts, the first of 33 bits.
+    The polynomials are those of fdlibm, the error is below 2e-16, and NaN gives NaN. There are no
+    branches, so that loops over joints are vectorized. The angle is reduced by multiples of π/2,
+    in two parts, the first of 33 bits.
     """
     k = np.floor(angle * 0.6366197723675814 + 0.5)
     r = (angle - k * 1.57079632673412561417e+00) - k * 6.07710050650619224932e-11
@@ -32,18 +34,26 @@ def cos_sin(angle):
             -sine if quadrant >= 2.0 else sine)
 
 
-def far_cos_sin(angle, offset):
-    """Return cos and sin of a sum beyond FAR: adding the two would lose digits of the offset."""
+def far_cos_sin(angle: float, offset: float) -> tuple[float, float]:
+    """
+    Return cos and sin of ``angle + offset`` [rad] beyond REDUCTION_LIMIT.
+
+    The addition theorem keeps the digits of the offset that the sum would lose.
+    """
     c, s, c0, s0 = np.cos(angle), np.sin(angle), np.cos(offset), np.sin(offset)
     return c * c0 - s * s0, s * c0 + c * s0
 
 
-def place(bodies, q, joints):
+def place_joints(bodies: ndarray, q: ndarray, joints: ndarray) -> None:
     """
-    Write into ``joints`` where the joints stand at q (nv,) [rad | m].
+    Write into ``joints`` cosine, sine and displacement of each joint at q.
 
-    The angle about z is the constant offset and, of one that turns, what its driver makes of it;
-    a prismatic one slides along z.
+    The angle about z is ``turn * q[driver] + offset``, the displacement along z is
+    ``slide * q[driver]``; ``turn`` of a prismatic joint and ``slide`` of a revolute joint are 0.
+
+    :param bodies: (nb,) records of :data:`~.model_data.BODY`.
+    :param q: (nv,) [rad | m].
+    :param joints: (nb,) records of :data:`~.model_data.JOINT`, out.
     """
     for i in range(len(bodies)):
         at = q[bodies[i].driver]
@@ -51,5 +61,5 @@ def place(bodies, q, joints):
         joints[i].slide = bodies[i].slide * at
     for i in range(len(bodies)):
         angle, offset = bodies[i].turn * q[bodies[i].driver], bodies[i].offset
-        if abs(angle + offset) > FAR:
+        if abs(angle + offset) > REDUCTION_LIMIT:
             joints[i].cos, joints[i].sin = far_cos_sin(angle, offset)

@@ -1,23 +1,27 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Pose of a frame, its Jacobian and the Jacobian's rate.
+Pose, Jacobian and time derivative of the Jacobian of a frame.
 
-Rows of a Jacobian are the linear velocity (3) of a point and the angular velocity (3), by
-``reference``: BODY, of the frame's origin in the frame's axes; ALIGNED, of the frame's origin in
-the axes of the base; WORLD, of the point that passes the origin of the base, in its axes (Lynch
-and Park 2017, sections 3.3 and 5.1: body and space Jacobian).
+Rows of a Jacobian are the linear velocity (3) of a point and the angular velocity (3). The
+reference selects point and axes: BODY, the origin and the axes of the frame; ALIGNED, the origin
+of the frame and the axes of the base; WORLD, the point of the extended body that coincides with
+the origin of the base, and its axes (Lynch and Park 2017, sections 3.3 and 5.1: body and space
+Jacobian).
 """
 
+from numpy import ndarray
+
+from .record_types import BodyRecord, FrameRecord, JointRecord, Vector3
 from .spatial import ZERO, add, cross, dot, origin, scale, to_parent, vec
 
 BODY, ALIGNED, WORLD = 0, 1, 2
 REFERENCES = {'body': BODY, 'aligned': ALIGNED, 'world': WORLD}
 
 
-def pose(bodies, joints, frame, T):
+def pose(bodies: ndarray, joints: ndarray, frame: FrameRecord, T: ndarray) -> None:
     """
-    Write where a frame is, in the frame of the base.
+    Write the pose of a frame in the frame of the base.
 
     :param bodies: (nb,) records of :data:`~.model_data.BODY`.
     :param joints: (nb,) records of :data:`~.model_data.JOINT`, placed at q.
@@ -27,52 +31,54 @@ def pose(bodies, joints, frame, T):
     x, y, z, p = axes_of(frame)
     i = frame.body
     while i < len(bodies):
-        x, y, z, p = step(bodies[i], joints[i], x, y, z, p)
+        x, y, z, p = frame_to_parent(bodies[i], joints[i], x, y, z, p)
         i = bodies[i].parent
     for k in range(3):
         T[k, 0], T[k, 1], T[k, 2], T[k, 3], T[3, k] = x[k], y[k], z[k], p[k], 0.0
     T[3, 3] = 1.0
 
 
-def jacobian(bodies, joints, frame, reference, J):
+def jacobian(bodies: ndarray, joints: ndarray, frame: FrameRecord, reference: int, J: ndarray
+             ) -> None:
     """
     Write the Jacobian of a frame: velocity = J q̇ (Siciliano et al. 2009, eq. 3.30).
 
-    :param bodies, joints, frame: as :func:`pose` takes them.
+    :param bodies, joints, frame: as in :func:`pose`.
     :param reference: BODY, ALIGNED or WORLD.
     :param J: (6, nv) out [m/rad | 1] above, [1 | rad/m] below.
     """
     x, y, z, p = axes_of(frame)
-    zero(J)
+    set_zero(J)
     i = frame.body
     while i < len(bodies):
         linear, angular = column(bodies[i], x, y, z, p)
         add_column(J, bodies[i].driver, linear, angular)
-        x, y, z, p = step(bodies[i], joints[i], x, y, z, p)
+        x, y, z, p = frame_to_parent(bodies[i], joints[i], x, y, z, p)
         i = bodies[i].parent
     if reference != BODY:
         for k in range(J.shape[1]):
-            linear, angular = turned(J, k, x, y, z)
+            linear, angular = rotated_column(J, k, x, y, z)
             if reference == WORLD:
                 linear = add(linear, cross(p, angular))
             put_column(J, k, linear, angular)
 
 
-def jacobian_rate(bodies, joints, frame, reference, qd, J, Jd):
+def jacobian_rate(bodies: ndarray, joints: ndarray, frame: FrameRecord, reference: int,
+                  qd: ndarray, J: ndarray, Jd: ndarray) -> None:
     """
-    Write the Jacobian and its derivative in time, J̇, at the velocity q̇.
+    Write the Jacobian and its time derivative J̇ at the velocity q̇.
 
-    In the axes of the frame the motion s of a joint that carries it changes by s × V, where V is
-    the motion of the frame relative to the body of that joint (Featherstone 2008, eq. 2.45).
+    In the axes of the frame, the motion vector s of a joint that carries it changes at s × V, with
+    V the velocity of the frame relative to the body of that joint (Featherstone 2008, eq. 2.45).
 
-    :param bodies, joints, frame, reference: as :func:`jacobian` takes them.
+    :param bodies, joints, frame, reference: as in :func:`jacobian`.
     :param qd: (nv,) [rad/s | m/s].
     :param J: (6, nv) out.
     :param Jd: (6, nv) out [1/s times those of J].
     """
     x, y, z, p = axes_of(frame)
-    zero(J)
-    zero(Jd)
+    set_zero(J)
+    set_zero(Jd)
     v, w = ZERO, ZERO
     i = frame.body
     while i < len(bodies):
@@ -82,16 +88,16 @@ def jacobian_rate(bodies, joints, frame, reference, qd, J, Jd):
         add_column(Jd, bodies[i].driver, add(cross(linear, w), cross(angular, v)),
                    cross(angular, w))
         v, w = add(v, scale(rate, linear)), add(w, scale(rate, angular))
-        x, y, z, p = step(bodies[i], joints[i], x, y, z, p)
+        x, y, z, p = frame_to_parent(bodies[i], joints[i], x, y, z, p)
         i = bodies[i].parent
     if reference != BODY:
-        velocity = turn(v, x, y, z)
+        velocity = rotate(v, x, y, z)
         for k in range(J.shape[1]):
             linear, angular = column_of(J, k)
             linear_rate, angular_rate = column_of(Jd, k)
-            linear_rate = turn(add(linear_rate, cross(w, linear)), x, y, z)
-            angular_rate = turn(add(angular_rate, cross(w, angular)), x, y, z)
-            linear, angular = turn(linear, x, y, z), turn(angular, x, y, z)
+            linear_rate = rotate(add(linear_rate, cross(w, linear)), x, y, z)
+            angular_rate = rotate(add(angular_rate, cross(w, angular)), x, y, z)
+            linear, angular = rotate(linear, x, y, z), rotate(angular, x, y, z)
             if reference == WORLD:
                 linear = add(linear, cross(p, angular))
                 linear_rate = add(linear_rate, add(cross(velocity, angular),
@@ -100,54 +106,57 @@ def jacobian_rate(bodies, joints, frame, reference, qd, J, Jd):
             put_column(Jd, k, linear_rate, angular_rate)
 
 
-def axes_of(frame):
-    """Return the axes and the origin of a frame in those of its body."""
+def axes_of(frame: FrameRecord) -> tuple[Vector3, Vector3, Vector3, Vector3]:
+    """Return the axes x, y, z and the origin of a frame in the frame of its body."""
     R = frame.rotation
     return (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8]), vec(frame.origin)
 
 
-def step(body, joint, x, y, z, p):
-    """Turn axes and origin of a frame from a body's frame into its parent's."""
+def frame_to_parent(body: BodyRecord, joint: JointRecord, x: Vector3, y: Vector3, z: Vector3,
+                    p: Vector3) -> tuple[Vector3, Vector3, Vector3, Vector3]:
+    """Return axes and origin of a frame in the parent frame, given in that of the body."""
     return (to_parent(body, joint, x), to_parent(body, joint, y), to_parent(body, joint, z),
             add(to_parent(body, joint, p), origin(body, joint)))
 
 
-def column(body, x, y, z, p):
-    """Return linear and angular velocity, in a frame's axes, of its origin for a unit rate."""
+def column(body: BodyRecord, x: Vector3, y: Vector3, z: Vector3, p: Vector3
+           ) -> tuple[Vector3, Vector3]:
+    """Return linear and angular velocity of a frame at unit rate of a joint, in its own axes."""
     s, across = (x[2], y[2], z[2]), (-p[1], p[0], 0.0)
     return (add(scale(body.turn, (dot(x, across), dot(y, across), dot(z, across))),
                 scale(body.slide, s)), scale(body.turn, s))
 
 
-def turn(a, x, y, z):
-    """Return in the axes of the base what has the entries ``a`` along the axes x, y, z."""
+def rotate(a: Vector3, x: Vector3, y: Vector3, z: Vector3) -> Vector3:
+    """Return the vector with components ``a`` along the axes x, y, z."""
     return add(add(scale(a[0], x), scale(a[1], y)), scale(a[2], z))
 
 
-def turned(J, k, x, y, z):
-    """Return column k, linear and angular, in the axes of the base."""
+def rotated_column(J: ndarray, k: int, x: Vector3, y: Vector3, z: Vector3
+                   ) -> tuple[Vector3, Vector3]:
+    """Return column k, linear and angular, with components ``J`` along the axes x, y, z."""
     linear, angular = column_of(J, k)
-    return turn(linear, x, y, z), turn(angular, x, y, z)
+    return rotate(linear, x, y, z), rotate(angular, x, y, z)
 
 
-def zero(J):
-    """Begin a Jacobian."""
+def set_zero(J: ndarray) -> None:
+    """Set a Jacobian to zero."""
     for i in range(6):
         for k in range(J.shape[1]):
             J[i, k] = 0.0
 
 
-def column_of(J, k):
-    """Return column k: linear, angular."""
+def column_of(J: ndarray, k: int) -> tuple[Vector3, Vector3]:
+    """Return column k, linear and angular."""
     return (J[0, k], J[1, k], J[2, k]), (J[3, k], J[4, k], J[5, k])
 
 
-def put_column(J, k, linear, angular):
+def put_column(J: ndarray, k: int, linear: Vector3, angular: Vector3) -> None:
     """Write column k."""
     J[0, k], J[1, k], J[2, k] = linear[0], linear[1], linear[2]
     J[3, k], J[4, k], J[5, k] = angular[0], angular[1], angular[2]
 
 
-def add_column(J, k, linear, angular):
-    """Add to column k: several bodies may follow one joint."""
+def add_column(J: ndarray, k: int, linear: Vector3, angular: Vector3) -> None:
+    """Add to column k, since one joint may drive several bodies."""
     put_column(J, k, add(column_of(J, k)[0], linear), add(column_of(J, k)[1], angular))

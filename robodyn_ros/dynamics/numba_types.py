@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Our records and arrays as Numba is told of them, and the few operations that it lacks."""
+"""Numba types of records and arrays, and intrinsics for operations that Numba lacks."""
 
 import numba
 from llvmlite import ir
@@ -9,7 +9,7 @@ from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from .model_data import FRAME, ROBOT_SHAPES, SHAPES, Robot, Workspace
+from .model_data import FRAME, MODEL_DATA_SHAPES, WORKSPACE_SHAPES, ModelData, Workspace
 
 FLOAT = types.float64
 VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]
@@ -19,22 +19,22 @@ def _constant(kind: types.Type, dimensions: int) -> types.Array:
     return types.Array(kind, dimensions, 'C', readonly=True)
 
 
-ROBOT = types.NamedTuple(tuple(
-    _constant(numba.from_dtype(dtype), len(shape)) for dtype, shape in ROBOT_SHAPES.values()),
-    Robot)
+MODEL_DATA = types.NamedTuple(tuple(
+    _constant(numba.from_dtype(dtype), len(shape)) for dtype, shape in MODEL_DATA_SHAPES.values()),
+    ModelData)
 WORKSPACE = types.NamedTuple(tuple(
-    types.Array(numba.from_dtype(dtype), len(shape), 'C') for dtype, shape in SHAPES.values()),
-    Workspace)
+    types.Array(numba.from_dtype(dtype), len(shape), 'C')
+    for dtype, shape in WORKSPACE_SHAPES.values()), Workspace)
 OPTION_TYPES = {'frame': _constant(numba.from_dtype(FRAME), 1), 'reference': types.int64,
                 'axes': _constant(types.int64, 1), 'damping': FLOAT}
-TYPES = {'ROBOT': ROBOT, 'WORKSPACE': WORKSPACE, 'VECTOR': VECTOR, 'MATRIX': MATRIX,
+TYPES = {'MODEL_DATA': MODEL_DATA, 'WORKSPACE': WORKSPACE, 'VECTOR': VECTOR, 'MATRIX': MATRIX,
          'STACK': STACK, 'INT': types.int64, 'BASE': _constant(FLOAT, 2),
          **{option.upper(): kind for option, kind in OPTION_TYPES.items()}}
 
 
 @intrinsic(prefer_literal=True)
 def stack(typing, size):
-    """Return a pointer to ``size`` (a constant) float64s in the frame of the calling function."""
+    """Return a pointer to ``size`` (a constant) float64s on the stack of the calling function."""
     count = getattr(size, 'literal_value', None)
     if count is None:
         return None
@@ -70,7 +70,7 @@ def pointer(typing, address):
 
 @intrinsic
 def constant(typing, array):
-    """Return an array that cannot be written through."""
+    """Return a read-only view of an array."""
     def build(context, builder, signature, args):
         return impl_ret_borrowed(context, builder, signature.return_type, args[0])
     return array.copy(readonly=True)(array), build

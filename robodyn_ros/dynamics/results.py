@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What methods return that give several arrays."""
+"""Named tuples of methods that return several arrays."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from numpy import ndarray
 
 
 class InverseDerivatives(NamedTuple):
-    """How efforts change with the motion, (nv, nv) each: row i is that of τ[i]."""
+    """Partial derivatives of inverse dynamics, (nv, nv) each; row i is that of τ[i]."""
 
     dtau_dq: ndarray
     dtau_dqd: ndarray
@@ -16,7 +16,7 @@ class InverseDerivatives(NamedTuple):
 
 
 class ForwardDerivatives(NamedTuple):
-    """How accelerations change with state and efforts, (nv, nv) each: row i is that of q̈[i]."""
+    """Partial derivatives of forward dynamics, (nv, nv) each; row i is that of q̈[i]."""
 
     dqdd_dq: ndarray
     dqdd_dqd: ndarray
@@ -24,7 +24,7 @@ class ForwardDerivatives(NamedTuple):
 
 
 class TaskSpace(NamedTuple):
-    """M_x (k, k), V_x (k,) and G_x (k,): τ = Jᵀ (M_x ẍ + V_x + G_x), J the chosen rows."""
+    """M_x (k, k), V_x (k,) and G_x (k,) of τ = Jᵀ (M_x ẍ + V_x + G_x), J the rows of the task."""
 
     inertia: ndarray
     velocity: ndarray
@@ -33,9 +33,9 @@ class TaskSpace(NamedTuple):
 
 class VelocityTerms(NamedTuple):
     """
-    The velocity term, as ``coriolis @ products + centrifugal @ qd**2``.
+    Velocity term as ``coriolis @ products + centrifugal @ qd**2``.
 
-    ``products`` are q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ...: ``(np.outer(qd, qd))[np.triu_indices(nv, 1)]``.
+    ``products`` are q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ..., or ``np.outer(qd, qd)[np.triu_indices(nv, 1)]``.
     """
 
     coriolis: ndarray

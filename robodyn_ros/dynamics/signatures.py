@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Every quantity of a robot: what it is asked with, and what comes out.
+Inputs, options and outputs of every quantity of a robot.
 
 The compiled entry points, the bare kernels of one robot and the batches are made from this table.
 """
@@ -10,48 +10,64 @@ from typing import NamedTuple
 
 
 class Quantity(NamedTuple):
-    """Arguments of the function in :mod:`~.entry_points` that has the quantity's name."""
+    """
+    Signature of the function in :mod:`~.entry_points` that computes a quantity.
 
-    inputs: tuple[str, ...]                     # (nv,) each
-    outputs: dict[str, tuple[str, ...]]         # shapes in the words of `bodies.sizes`
-    options: tuple[str, ...] = ()               # what a kernel of one robot has built in
-    loaded: bool = False                        # takes wrenches and the motion of the base
-    whole: bool = False                         # depends on inertia that no joint feels
-    inverts: bool = False                       # needs the inverse of the mass matrix
+    :param inputs: names of the joint vectors (nv,).
+    :param outputs: symbolic shapes of the arrays that are written, see
+        :func:`~.model_data.dimensions`; k is the number of task axes.
+    :param options: arguments that are built into a kernel of one robot.
+    :param takes_external_wrench: whether there is a variant with wrenches and a moving base.
+    :param needs_full_inertia: whether the result depends on inertial parameters that have no
+        effect on the motion of the joints.
+    :param inverts_mass_matrix: whether the mass matrix has to be positive definite.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: dict[str, tuple[str, ...]]
+    options: tuple[str, ...] = ()
+    takes_external_wrench: bool = False
+    needs_full_inertia: bool = False
+    inverts_mass_matrix: bool = False
+
+    def entry_point(self, name: str) -> str:
+        """Return the name of the function in :mod:`~.entry_points` for the quantity ``name``."""
+        return f'{name}_with_wrenches' if self.takes_external_wrench else name
 
 
 MOTION, AT = ('q', 'qd', 'qdd'), ('frame', 'reference')
 
 QUANTITIES = {
-    'inverse_dynamics': Quantity(MOTION, {'tau': ('nv',)}, loaded=True),
+    'inverse_dynamics': Quantity(MOTION, {'tau': ('nv',)}, takes_external_wrench=True),
     'gravity': Quantity(('q',), {'tau': ('nv',)}),
-    'bias': Quantity(('q', 'qd'), {'tau': ('nv',)}, loaded=True),
+    'bias': Quantity(('q', 'qd'), {'tau': ('nv',)}, takes_external_wrench=True),
     'mass_matrix': Quantity(('q',), {'M': ('nv', 'nv')}),
     'coriolis_matrix': Quantity(('q', 'qd'), {'C': ('nv', 'nv')}),
     'velocity_terms': Quantity(('q',), {'B': ('nv', 'pairs'), 'C': ('nv', 'nv')}),
-    'forward_dynamics': Quantity(('q', 'qd', 'tau'), {'qdd': ('nv',)}, loaded=True,
-                                 inverts=True),
+    'forward_dynamics': Quantity(('q', 'qd', 'tau'), {'qdd': ('nv',)},
+                                 takes_external_wrench=True, inverts_mass_matrix=True),
     'inverse_dynamics_derivatives': Quantity(
         MOTION, {'dtau_dq': ('nv', 'nv'), 'dtau_dqd': ('nv', 'nv'), 'M': ('nv', 'nv')},
-        loaded=True),
+        takes_external_wrench=True),
     'forward_dynamics_derivatives': Quantity(
-        ('q', 'qd', 'tau'), {'dqdd_dq': ('nv', 'nv'), 'dqdd_dqd': ('nv', 'nv'),
-                             'dqdd_dtau': ('nv', 'nv')}, loaded=True, inverts=True),
+        ('q', 'qd', 'tau'),
+        {'dqdd_dq': ('nv', 'nv'), 'dqdd_dqd': ('nv', 'nv'), 'dqdd_dtau': ('nv', 'nv')},
+        takes_external_wrench=True, inverts_mass_matrix=True),
     'pose': Quantity(('q',), {'T': ('4', '4')}, ('frame',)),
     'jacobian': Quantity(('q',), {'J': ('6', 'nv')}, AT),
     'jacobian_dot': Quantity(('q', 'qd'), {'Jd': ('6', 'nv')}, AT),
     'task_space': Quantity(
         ('q', 'qd'), {'inertia': ('k', 'k'), 'velocity': ('k',), 'gravity': ('k',)},
-        (*AT, 'axes', 'damping'), inverts=True),
+        (*AT, 'axes', 'damping'), inverts_mass_matrix=True),
     'task_velocity_terms': Quantity(('q',), {'B': ('k', 'pairs'), 'C': ('k', 'nv')},
-                                    (*AT, 'axes', 'damping'), inverts=True),
+                                    (*AT, 'axes', 'damping'), inverts_mass_matrix=True),
     'kinetic_energy': Quantity(('q', 'qd'), {'energy': ('1',)}),
-    'potential_energy': Quantity(('q',), {'energy': ('1',)}, whole=True),
-    'center_of_mass': Quantity(('q',), {'center': ('3',)}, whole=True),
+    'potential_energy': Quantity(('q',), {'energy': ('1',)}, needs_full_inertia=True),
+    'center_of_mass': Quantity(('q',), {'center': ('3',)}, needs_full_inertia=True),
     'regressor': Quantity(MOTION, {'Y': ('nv', '10nb')}),
     'friction': Quantity(('qd',), {'tau': ('nv',)}),
 }
-# What our own compiled code asks besides: with the factors of M that `terms.solve` takes
+# For compiled callers only: forward dynamics with the factors of M that `entry_points.solve` takes
 FACTORED = {'factored_forward_dynamics': Quantity(
-    ('q', 'qd', 'tau'), {'qdd': ('nv',), 'M': ('nv', 'nv')}, inverts=True)}
+    ('q', 'qd', 'tau'), {'qdd': ('nv',), 'M': ('nv', 'nv')}, inverts_mass_matrix=True)}
 TABLE = QUANTITIES | FACTORED

@@ -1,59 +1,62 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-3-vectors as tuples, and how they pass between the frames of a body and of its parent.
+Algebra of 3-vectors as tuples, and their transforms between a body and its parent.
 
-An entry may be a float or anything else that adds and multiplies: nothing here asks which.
-``body`` is a record of :data:`~.model_data.BODY`, ``joint`` one of
-:data:`~.model_data.JOINT` that tells where its joint stands. Matrices are tuples of rows; a
-symmetric one is (xx, yy, zz, xy, xz, yz).
+Entries are floats or symbolic scalars. ``body`` is a record of :data:`~.model_data.BODY`,
+``joint`` the record of :data:`~.model_data.JOINT` of the joint above it. Matrices are tuples of
+rows; a symmetric one is (xx, yy, zz, xy, xz, yz).
 """
+
+from numpy import ndarray
+
+from .record_types import BodyRecord, Entries, JointRecord, Matrix3, Vector3
 
 ZERO = (0.0, 0.0, 0.0)
 
 
-def vec(a):
+def vec(a: ndarray) -> Vector3:
     """Return the three entries of an array as a tuple."""
     return a[0], a[1], a[2]
 
 
-def put(a, v):
+def put(a: ndarray, v: Vector3) -> None:
     """Write the tuple ``v`` into the array ``a``."""
     a[0], a[1], a[2] = v[0], v[1], v[2]
 
 
-def add(a, b):
+def add(a: Vector3, b: Vector3) -> Vector3:
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-def sub(a, b):
+def sub(a: Vector3, b: Vector3) -> Vector3:
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-def scale(k, a):
+def scale(k: float, a: Vector3) -> Vector3:
     """Return k·a."""
     return k * a[0], k * a[1], k * a[2]
 
 
-def dot(a, b):
+def dot(a: Vector3, b: Vector3) -> float:
     """Return a · b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def cross(a, b):
+def cross(a: Vector3, b: Vector3) -> Vector3:
     """Return a × b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-def times(A, v):
+def times(A: Matrix3, v: Vector3) -> Vector3:
     """Return the matrix A times v."""
     return dot(A[0], v), dot(A[1], v), dot(A[2], v)
 
 
-def to_body(body, joint, v):
-    """Turn a vector from the parent's axes into the body's: (R Rz(q))ᵀ v."""
+def to_body(body: BodyRecord, joint: JointRecord, v: Vector3) -> Vector3:
+    """Return a vector in the axes of the body, given in those of the parent: (R Rz(q))ᵀ v."""
     R = body.rotation
     a = R[0] * v[0] + R[3] * v[1] + R[6] * v[2]
     b = R[1] * v[0] + R[4] * v[1] + R[7] * v[2]
@@ -61,8 +64,8 @@ def to_body(body, joint, v):
             R[2] * v[0] + R[5] * v[1] + R[8] * v[2])
 
 
-def to_parent(body, joint, v):
-    """Turn a vector from the body's axes into the parent's: R Rz(q) v."""
+def to_parent(body: BodyRecord, joint: JointRecord, v: Vector3) -> Vector3:
+    """Return a vector in the axes of the parent, given in those of the body: R Rz(q) v."""
     R = body.rotation
     a = joint.cos * v[0] - joint.sin * v[1]
     b = joint.sin * v[0] + joint.cos * v[1]
@@ -71,26 +74,26 @@ def to_parent(body, joint, v):
             R[6] * a + R[7] * b + R[8] * v[2])
 
 
-def origin(body, joint):
-    """Return the body's origin in its parent's frame: a prismatic joint slides it along z."""
+def origin(body: BodyRecord, joint: JointRecord) -> Vector3:
+    """Return the origin of the body in the frame of its parent."""
     R, p = body.rotation, body.origin
     d = joint.slide
     return p[0] + R[2] * d, p[1] + R[5] * d, p[2] + R[8] * d
 
 
-def unit_wrench(body, m, h, E):
+def unit_wrench(body: BodyRecord, m: float, h: Vector3, E: Entries) -> tuple[Vector3, Vector3]:
     """
-    Return force and moment, about the origin, that a unit acceleration of the joint alone takes.
+    Return force and moment about the origin for unit acceleration of the joint, at rest.
 
-    Of all that the joint carries: mass, first and second moment ``m``, ``h``, ``E``.
+    ``m``, ``h`` and ``E`` are mass, first and second moment of all that the joint carries.
     """
     return ((-(body.turn * h[1]), body.turn * h[0], body.slide * m),
             (body.slide * h[1] - body.turn * E[4], -(body.slide * h[0]) - body.turn * E[5],
              body.turn * (E[0] + E[1])))
 
 
-def moment_to_parent(body, joint, D):
-    """Turn a matrix of nine, by rows, from the body's axes into the parent's: rows of R D Rᵀ."""
+def moment_to_parent(body: BodyRecord, joint: JointRecord, D: Entries) -> Matrix3:
+    """Return the rows of a matrix D in the axes of the parent, given in those of the body."""
     X = to_parent(body, joint, (D[0], D[1], D[2]))
     Y = to_parent(body, joint, (D[3], D[4], D[5]))
     Z = to_parent(body, joint, (D[6], D[7], D[8]))
@@ -100,36 +103,37 @@ def moment_to_parent(body, joint, D):
     return (A[0], B[0], C[0]), (A[1], B[1], C[1]), (A[2], B[2], C[2])
 
 
-def second_moment_to_parent(body, joint, E):
-    """Turn a second moment from the body's axes into the parent's: R E Rᵀ."""
+def second_moment_to_parent(body: BodyRecord, joint: JointRecord, E: Entries) -> Entries:
+    """Return a second moment in the axes of the parent, given in those of the body: R E Rᵀ."""
     X, Y, Z = moment_to_parent(body, joint, (E[0], E[3], E[4], E[3], E[1], E[5], E[4], E[5], E[2]))
     return X[0], Y[1], Z[2], X[1], X[2], Y[2]
 
 
-def effort(body, force, moment):
-    """Return what the joint of a body bears of force and moment on it: their part along z."""
+def joint_effort(body: BodyRecord, force: Vector3, moment: Vector3) -> float:
+    """Return the effort of the joint under force and moment on its body: the component along z."""
     return body.turn * moment[2] + body.slide * force[2]
 
 
-def inward(body, joint, force, moment):
-    """Return force and moment on a body, about its origin, as its parent sees them."""
+def wrench_to_parent(body: BodyRecord, joint: JointRecord, force: Vector3, moment: Vector3
+                     ) -> tuple[Vector3, Vector3]:
+    """Return force and moment on a body, about the origin and in the axes of its parent."""
     force = to_parent(body, joint, force)
     return force, add(to_parent(body, joint, moment), cross(origin(body, joint), force))
 
 
-def turned_moment(E, s):
-    """Return ∫ r × (s × r) dm = s tr E - E s of a second moment E: the inertia times s."""
+def inertia_times(E: Entries, s: Vector3) -> Vector3:
+    """Return I s = ∫ r × (s × r) dm = s tr E - E s, with the inertia I of a second moment E."""
     trace = E[0] + E[1] + E[2]
     return (trace * s[0] - (E[0] * s[0] + E[3] * s[1] + E[4] * s[2]),
             trace * s[1] - (E[3] * s[0] + E[1] * s[1] + E[5] * s[2]),
             trace * s[2] - (E[4] * s[0] + E[5] * s[1] + E[2] * s[2]))
 
 
-def acceleration_matrix(w, dw):
+def acceleration_matrix(w: Vector3, dw: Vector3) -> Matrix3:
     """
-    Return U = [ω̇]× + [ω]×[ω]×: the point r of a body accelerates by U r about its origin.
+    Return U = [ω̇]× + [ω]×[ω]×: U r is the acceleration of the point r relative to the origin.
 
-    (Khalil and Dombre 2002, section 9.6, write the same U.)
+    The notation is that of Khalil and Dombre 2002, section 9.6.
     """
     xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
     xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
@@ -138,7 +142,7 @@ def acceleration_matrix(w, dw):
             (xz - dw[1], yz + dw[0], -(xx + yy)))
 
 
-def inertial_moment(U, E):
-    """Return ∫ r × U r dm = I ω̇ + ω × I ω, of a body with second moment E = ∫ r rᵀ dm."""
+def inertial_moment(U: Matrix3, E: Entries) -> Vector3:
+    """Return the inertial moment ∫ r × U r dm = I ω̇ + ω × I ω, with E = ∫ r rᵀ dm."""
     X, Y, Z = (E[0], E[3], E[4]), (E[3], E[1], E[5]), (E[4], E[5], E[2])
     return dot(U[2], Y) - dot(U[1], Z), dot(U[0], Z) - dot(U[2], X), dot(U[1], X) - dot(U[0], Y)

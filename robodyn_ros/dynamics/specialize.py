@@ -1,12 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-From algorithms to machine code for one robot.
+Kernels of one robot: bound to its data, or specialized.
 
-The *bound* kernels are thin: they hold the robot's data, keep the workspace of each call on the
-stack, and call the generic ones. The *specialised* kernels are straight lines of code that the
-algorithms, run on symbols, have left (:mod:`~.trace`); several times faster, and compiled for each
-robot anew.
+A *bound* kernel holds the data of the robot, keeps its workspace on the stack, and calls the
+generic kernel. A *specialized* kernel is straight-line code from tracing the algorithms with the
+data of the robot (:mod:`~.trace`): several times faster, but compiled for each robot.
 """
 
 import logging
@@ -20,94 +19,96 @@ from numpy import ndarray
 from ..compile_notice import compiling
 from ..jit import load
 from . import compile as generic_code
-from .compile import MODULES, checked_text, dtype_name, literal, output_types
-from .model_data import CALLED, SHAPES, Robot, sizes
+from .compile import MODULES, checked_kernel, dtype_name, literal, output_types
+from .model_data import ADDRESSED_KERNELS, WORKSPACE_SHAPES, ModelData, dimensions
 from .signatures import TABLE
-from .templates import ADDRESS, BOUND, PLACE, SPECIALISED, STATES, TOGETHER
+from .templates import ADDRESS, BOUND, PLACE, SIMD_BATCH, SPECIALIZED, STATE_LOOP
 from .trace import LANES, Trace, lanes, trace
 
-# What does not depend on the robot's structure gains nothing
-SPECIAL = TABLE.keys() - {'friction'}
-# More operations than this take too long to compile: the generic kernel does
-LARGEST = 8000
-# Up to this many are merged into compiled callers, which saves them passing arrays
-INLINE = 1500
-# Two vectors of the widest SIMD: while one waits for a result, the other goes on
-STATES_AT_ONCE = 2 * LANES
-# A thread's stack has megabytes: enough for the matrices of any robot, not of any tree.
-ON_STACK = 128
+# Friction does not depend on the structure of the robot
+SPECIALIZED_QUANTITIES = TABLE.keys() - {'friction'}
+# More operations take too long to compile: the bound kernel is used instead
+MAX_OPERATIONS = 8000
+# Kernels with up to this many operations are inlined into compiled callers
+MAX_INLINED_OPERATIONS = 1500
+# States per iteration of a SIMD kernel: two of the widest vectors, to hide the latency of one
+SIMD_STATES = 2 * LANES
+# Workspaces of more joints could exceed the stack of a thread
+MAX_STACK_JOINTS = 128
 
 _log = logging.getLogger(__name__)
-USED = (*MODULES, generic_code, sys.modules[__name__])
+SOURCES = (*MODULES, generic_code, sys.modules[__name__])
 
 
-def bind(name: str, robot: Robot, specialize: bool, options: Mapping[str, ndarray | float]
+def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, ndarray | float]
          ) -> Callable[..., None]:
     """
-    Return the compiled function of a quantity of one robot: inputs in, outputs written.
+    Return the compiled function of a quantity of one robot, of its inputs and outputs alone.
 
-    :param specialize: compile straight-line code for this robot, or say in the log that it is too
-        large for that.
-    :param options: the quantity's, which become part of it.
+    :param name: key of :data:`~.signatures.TABLE`.
+    :param specialize: whether to compile straight-line code for this robot; if that takes more
+        than :data:`MAX_OPERATIONS`, a warning is logged and the kernel is bound.
+    :param options: values of the options of the quantity, which are built into the function.
     """
-    if specialize and name in SPECIAL:
-        if code := _code(name, robot, options):
-            return _specialised(name, robot, code)
-        _log.warning('%s of this robot takes more than the %d operations that are compiled into '
-                     'straight-line code: its generic kernel is used', name, LARGEST)
+    if specialize and name in SPECIALIZED_QUANTITIES:
+        if code := _straight_line(name, robot, options):
+            return _specialized(name, robot, code)
+        _log.warning('%s of this robot takes more than %d operations, the limit for specialized '
+                     'code: the generic kernel is used', name, MAX_OPERATIONS)
     quantity = TABLE[name]
-    nb, nv = len(robot.bodies), len(robot.chain)
-    size, parts = sizes(nb, nv), []
-    for field, (dtype, shape) in SHAPES.items():
+    nb, nv = len(robot.bodies), len(robot.elimination_parent)
+    size, parts = dimensions(nb, nv), []
+    for field, (dtype, shape) in WORKSPACE_SHAPES.items():
         numbers = tuple(size[word] for word in shape)
         words = int(np.prod(numbers)) * dtype.itemsize // 8
-        parts.append(f'{field} = carray(stack({words}), {numbers}, {dtype_name(dtype)})'
-                     if nv <= ON_STACK else f'{field} = np.empty({numbers}, {dtype_name(dtype)})')
+        element = dtype_name(dtype)
+        parts.append(f'{field} = carray(stack({words}), {numbers}, {element})'
+                     if nv <= MAX_STACK_JOINTS else f'{field} = np.empty({numbers}, {element})')
     constants = {**{f'robot_{key}': literal(value) for key, value in robot._asdict().items()},
                  **{f'the_{key}': literal(value) if isinstance(value, ndarray) else repr(value)
                     for key, value in options.items()}}
     outputs = [f'out_{key}' for key in quantity.outputs]
-    loads = ('unloaded', 'robot_base') if quantity.loaded else ()
+    loads = ('unloaded', 'robot_base') if quantity.takes_external_wrench else ()
     text = BOUND.format(
-        name=name, workspace='\n    '.join(parts), fields=', '.join(SHAPES),
+        name=name, workspace='\n    '.join(parts), fields=', '.join(WORKSPACE_SHAPES),
         constants='\n'.join(f'{key} = {value}' for key, value in constants.items()),
-        robot=', '.join(f'robot_{field}' for field in Robot._fields),
+        robot=', '.join(f'robot_{field}' for field in ModelData._fields),
         types=', '.join([*('VECTOR' for _ in quantity.inputs), *output_types(quantity, 0)]),
         arguments=', '.join([*quantity.inputs, *outputs]),
         call=', '.join(['robot', *(f'the_{option}' for option in quantity.options),
                         *quantity.inputs, *loads, 'work', *outputs]))
-    return getattr(load(f'{name}_of_one', text, USED), name)
+    return getattr(load(f'{name}_of_one', text, SOURCES), name)
 
 
-def operations(name: str, robot: Robot) -> int:
-    """Return how many operations a quantity of one robot takes; 0 where its code is generic."""
-    code = _code(name, robot, {})
+def operations(name: str, robot: ModelData) -> int:
+    """Return the number of operations of the specialized kernel of a quantity; 0 without one."""
+    code = _straight_line(name, robot, {})
     return code.operations if code else 0
 
 
-def _code(name: str, robot: Robot, options: Mapping[str, ndarray | float], lane: str = ''
-          ) -> Trace | None:
-    """Return the straight-line code of a quantity, None where there is none to compile."""
-    if name not in SPECIAL:
+def _straight_line(name: str, robot: ModelData, options: Mapping[str, ndarray | float],
+                   lane: str = '') -> Trace | None:
+    """Return the straight-line code of a quantity, None if the bound kernel is to be used."""
+    if name not in SPECIALIZED_QUANTITIES:
         return None
     try:
         with compiling(name):
             code = trace(name, robot, options, lane)
-    except ZeroDivisionError:       # singular at every pose: not finite, as the generic one is
+    except ZeroDivisionError:       # singular in all states; the bound kernel gives NaN
         return None
-    return code if code.operations <= LARGEST else None
+    return code if code.operations <= MAX_OPERATIONS else None
 
 
-def with_kernels(robot: Robot) -> Robot:
+def with_kernels(robot: ModelData) -> ModelData:
     """
-    Return the robot with the addresses of kernels that are compiled for it alone.
+    Return the robot with the addresses of its specialized kernels.
 
-    Compiled code that gets it calls them instead of those for any robot, through :func:`invoke`;
-    so it need not be compiled for each robot itself.
+    Compiled code calls them through :func:`~.numba_types.invoke` instead of the generic kernels,
+    and so need not itself be compiled for each robot.
     """
-    shapes = {'nv': len(robot.chain)}
+    shapes = {'nv': len(robot.elimination_parent)}
     addresses = []
-    for name in CALLED:
+    for name in ADDRESSED_KERNELS:
         kernel, quantity = bind(name, robot, True, {}), TABLE[name]
         arguments = [(key, ('nv',)) for key in quantity.inputs] + [
             (f'out_{key}', shape) for key, shape in quantity.outputs.items()]
@@ -116,7 +117,7 @@ def with_kernels(robot: Robot) -> Robot:
             arguments=', '.join(key for key, _ in arguments),
             arrays=', '.join(f'carray({key}, {tuple(shapes[word] for word in shape)})'
                              for key, shape in arguments))
-        module = load(f'{name}_address', text, USED)
+        module = load(f'{name}_address', text, SOURCES)
         addresses.append(getattr(module, name).address)
     table = np.array(addresses, np.int64)
     table.setflags(write=False)
@@ -124,39 +125,47 @@ def with_kernels(robot: Robot) -> Robot:
 
 
 @cache
-def states(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return ``kernel``, of quantity ``name`` of a robot, for states ``first`` to ``last - 1``."""
+def state_loop(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
+    """
+    Return a compiled loop of a kernel over a range of states, as :func:`~.compile.batch`.
+
+    :param name: key of :data:`~.signatures.TABLE`.
+    :param kernel: of the quantity, from :func:`bind`.
+    """
     quantity = TABLE[name]
     arguments = [*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]
-    text = STATES.format(
+    text = STATE_LOOP.format(
         module=kernel.__module__, name=name, arguments=', '.join(arguments),
         types=', '.join([*('MATRIX' for _ in quantity.inputs), *output_types(quantity, 1)]),
         call=', '.join(f'{argument}[k]' for argument in arguments))
-    return getattr(load(f'{name}_states', text, USED), name)
+    return getattr(load(f'{name}_state_loop', text, SOURCES), name)
 
 
-def together(name: str, robot: Robot, options: Mapping[str, ndarray | float]
+def simd_batch(name: str, robot: ModelData, options: Mapping[str, ndarray | float]
              ) -> Callable[..., None] | None:
     """
-    Return what :func:`states` does of straight-line code, for several states an instruction.
+    Return specialized code that computes several states per SIMD instruction.
 
-    None where there is no such code, or where it writes matrices: putting these back, state by
-    state, costs what it saves.
+    Its arguments are those of :func:`state_loop`. None if there is no specialized code, or if the
+    outputs are matrices: writing these back state by state takes the time that SIMD saves.
+
+    :param name: key of :data:`~.signatures.TABLE`.
+    :param options: values of the options of the quantity.
     """
-    quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.chain)
+    quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.elimination_parent)
     if any(len(shape) > 1 for shape in quantity.outputs.values()):
         return None
-    if not (code := _code(name, robot, options, ', lane')):
+    if not (code := _straight_line(name, robot, options, ', lane')):
         return None
-    size = sizes(nb, nv)
+    size = dimensions(nb, nv)
     outputs = {f'out_{key}': size[shape[0]] for key, shape in quantity.outputs.items()}
     arrays = {**dict.fromkeys(quantity.inputs, nv), **outputs}
-    text = TOGETHER.format(
-        name=name, nb=nb, nv=nv, lanes=STATES_AT_ONCE, room=lanes(nb),
+    text = SIMD_BATCH.format(
+        name=name, nb=nb, nv=nv, lanes=SIMD_STATES, room=lanes(nb),
         types=', '.join('MATRIX' for _ in (*quantity.inputs, *outputs)),
         arguments=', '.join(f'all_{key}' for key in (*quantity.inputs, *outputs)),
         arrays='\n    '.join(
-            f'{key} = carray(stack({n} * {STATES_AT_ONCE}), ({n}, {STATES_AT_ONCE}), np.float64)'
+            f'{key} = carray(stack({n} * {SIMD_STATES}), ({n}, {SIMD_STATES}), np.float64)'
             for key, n in arrays.items()),
         read='\n                '.join(f'{key}[i, lane] = all_{key}[state, i]'
                                        for key in quantity.inputs),
@@ -165,32 +174,34 @@ def together(name: str, robot: Robot, options: Mapping[str, ndarray | float]
             for key, n in outputs.items()),
         lines='\n            '.join(code.lines) or 'pass',
         **{field: robot.bodies[field].tolist() for field in ('turn', 'offset', 'driver')})
-    return getattr(load(f'{name}_together', text, USED), name)
+    return getattr(load(f'{name}_simd_batch', text, SOURCES), name)
 
 
 @cache
 def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bool]:
     """
-    Return ``kernel``, of quantity ``name`` of one robot, behind a look at its inputs.
+    Return the checked kernel of a quantity of one robot, see :data:`~.templates.CHECKED`.
 
-    It takes a number that it does not use, and returns whether the inputs have the right shape
-    and are finite: only then anything is written.
+    :param name: key of :data:`~.signatures.TABLE`.
+    :param nv: number of joints.
+    :param kernel: of the quantity, from :func:`bind`.
     """
     quantity = TABLE[name]
     arguments = ', '.join([*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)])
-    return checked_text(name, f"sys.modules['{kernel.__module__}'].{name}", f'nv = {nv}',
+    return checked_kernel(name, f"sys.modules['{kernel.__module__}'].{name}", f'nv = {nv}',
                         arguments)
 
 
-def _specialised(name: str, robot: Robot, code: Trace) -> Callable[..., None]:
+def _specialized(name: str, robot: ModelData, code: Trace) -> Callable[..., None]:
     quantity, nb = TABLE[name], len(robot.bodies)
     room = lanes(nb)
     place = PLACE.format(nb=nb, lanes=room, angles=2 * room, room=3 * room)
-    text = SPECIALISED.format(
+    text = SPECIALIZED.format(
         name=name,
         types=', '.join([*('VECTOR' for _ in quantity.inputs), *output_types(quantity, 0)]),
         arguments=', '.join([*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]),
-        inline=code.operations <= INLINE, lines='\n    '.join(code.lines) or 'pass',
+        inline=code.operations <= MAX_INLINED_OPERATIONS,
+        lines='\n    '.join(code.lines) or 'pass',
         place=place if any('trig[' in line for line in code.lines) else '',
         **{field: robot.bodies[field].tolist() for field in ('turn', 'offset', 'driver')})
-    return getattr(load(f'{name}_specialised', text, USED), name)
+    return getattr(load(f'{name}_specialized', text, SOURCES), name)

@@ -1,29 +1,29 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Scalars that remember how they were made, and print it as straight-line Python.
+Symbolic scalars that record arithmetic in a graph and print it as straight-line Python.
 
-Constants stay plain floats until they meet an expression: 0.0 * x is the float 0.0 and vanishes,
-1.0 * x is x. Equal expressions are one node of the graph, so that what is computed twice is
-computed once. Only operations that do not change a result by more than its rounding are merged;
-like ``0.0 * x``, they may lose a NaN, so whoever calls looks at the inputs.
+Constants stay floats until they are combined with an expression: 0.0 * x is the float 0.0, and
+1.0 * x is x. Equal expressions are one node of the graph, so that common subexpressions are
+computed once. The simplifications change results by no more than rounding, but, like ``0.0 * x``,
+may lose a NaN: callers have to check the inputs.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-LONGEST = 200       # characters of an expression on one line: the compiler recurses into them
+MAX_LINE = 200      # characters of an expression on one line: the compiler recurses into them
 
 
 class Graph:
-    """The nodes of expressions, in order of birth: operation and indices of what it works on."""
+    """Nodes of expressions in order of creation: operation and indices of its operands."""
 
     def __init__(self) -> None:
         self.nodes: list[tuple] = []
         self._index: dict[tuple, int] = {}
 
     def node(self, *key: Any) -> 'Expression':
-        """Return the expression of an operation, the one that exists if there is one."""
+        """Return the expression of an operation; equal operations share one node."""
         i = self._index.get(key)
         if i is None:
             i = self._index[key] = len(self.nodes)
@@ -31,22 +31,22 @@ class Graph:
         return Expression(self, i)
 
     def symbol(self, text: str) -> 'Expression':
-        """Return what is not known before run time; ``text`` is the Python that loads it."""
+        """Return a value known at run time only, which the Python expression ``text`` loads."""
         return self.node('symbol', text)
 
 
 class Expression:
-    """A number of run time: it adds, subtracts, multiplies and divides, and is never asked for."""
+    """Number known at run time only: it supports arithmetic, but no tests or conversions."""
 
     __slots__ = ('graph', 'i')
-    __array_ufunc__ = None      # NumPy's numbers leave operations with us to us
+    __array_ufunc__ = None      # NumPy scalars then defer to the operators of this class
     __hash__ = None             # type: ignore[assignment]
 
     def __init__(self, graph: Graph, i: int):
         self.graph, self.i = graph, i
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError('an algorithm asks for a value: only structure may decide')
+        raise TypeError('an algorithm depends on a value: it may branch on the structure only')
 
     __bool__ = __float__ = __int__ = __index__ = __abs__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _refuse      # type: ignore[assignment]
@@ -55,7 +55,7 @@ class Expression:
         return other if isinstance(other, Expression) else self.graph.node('number', float(other))
 
     def _negated(self) -> 'Expression | None':
-        """Return x of a node -x."""
+        """Return x if the node is -x, None otherwise."""
         kind, *args = self.graph.nodes[self.i]
         return Expression(self.graph, args[0]) if kind == 'neg' else None
 
@@ -127,7 +127,7 @@ class Expression:
 
 
 def _needed(graph: Graph, roots: Iterable[Expression]) -> list[int]:
-    """Return the nodes that the roots depend on, by birth."""
+    """Return the nodes that the roots depend on, in order of creation."""
     seen: set[int] = set()
     todo = [root.i for root in roots]
     while todo:
@@ -141,9 +141,9 @@ def _needed(graph: Graph, roots: Iterable[Expression]) -> list[int]:
 
 def straight_line(graph: Graph, outputs: Mapping[str, Any]) -> tuple[list[str], int]:
     """
-    Return lines of Python that compute ``outputs``, and how many operations they take.
+    Return lines of Python that compute ``outputs``, and their number of operations.
 
-    :param outputs: values, expressions or numbers, by the text that they are assigned to.
+    :param outputs: expressions or numbers, by the text of the assignment target.
     """
     roots = [value for value in outputs.values() if isinstance(value, Expression)]
     order = _needed(graph, roots)
@@ -173,8 +173,8 @@ def straight_line(graph: Graph, outputs: Mapping[str, Any]) -> tuple[list[str], 
             value = (f'-{text[args[0]]}' if kind == 'neg'
                      else f'{text[args[0]]} {kind} {text[args[1]]}')
             operations += kind != 'neg'
-            # What is used once stands where it is used
-            if uses[i] > 1 or len(value) > LONGEST:
+            # An expression that is used once is written in place
+            if uses[i] > 1 or len(value) > MAX_LINE:
                 name(i, 't', value)
             else:
                 text[i] = f'({value})'

@@ -1,8 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The text of the small modules that :mod:`~.compile` and :mod:`~.specialize` have compiled."""
+"""Source templates of the modules that :mod:`~.compile` and :mod:`~.specialize` generate."""
 
-# A quantity of any robot.
+# Kernel of a quantity for any robot
 GENERIC = '''
 from numba import njit, void
 
@@ -15,11 +15,11 @@ globals().update(TYPES)
 
 @njit(void({types}), cache=True, **OPTIONS)
 def {name}({arguments}):
-    entry_points.{term}({arguments})
+    entry_points.{entry_point}({arguments})
 '''
 
 
-# The same for many states.
+# Loop of a generic kernel over states
 BATCH = '''
 from numba import njit, void
 
@@ -38,12 +38,12 @@ def {name}(first, last, {arguments}):
 '''
 
 
-# A kernel that holds one robot and calls the generic one.
+# Bound kernel: holds the data of one robot and calls the generic kernel
 BOUND = '''
 import numpy as np
 from numba import carray, njit, void
 
-from robodyn_ros.dynamics.model_data import BODY, FRAME, JOINT, WORK, Robot, Workspace
+from robodyn_ros.dynamics.model_data import BODY, FRAME, JOINT, WORK, ModelData, Workspace
 from robodyn_ros.dynamics.compile import generic
 from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
 from robodyn_ros.jit import OPTIONS
@@ -57,18 +57,18 @@ def {name}({arguments}):
     {workspace}
     rest[:] = 0.0
     unloaded[:] = 0.0
-    robot, work = Robot({robot}), Workspace({fields})
+    robot, work = ModelData({robot}), Workspace({fields})
     entry({call})
 '''
 
 
-# A kernel of one robot that holds its straight-line code ...
-SPECIALISED = '''
+# Specialized kernel: straight-line code of one robot
+SPECIALIZED = '''
 import numpy as np
 from numba import carray, njit, void
 
 from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
-from robodyn_ros.dynamics.joint_transforms import FAR, cos_sin, far_cos_sin
+from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, far_cos_sin
 from robodyn_ros.jit import OPTIONS
 
 TURN = np.array({turn})
@@ -82,7 +82,7 @@ def {name}({arguments}):{place}
 '''
 
 
-# ... which begins with all sines and cosines at once.
+# Its first lines: sines and cosines of all joints in one vectorized loop
 PLACE = '''
     trig = carray(stack({room}), ({room},), np.float64)
     for i in range({lanes}):
@@ -90,23 +90,23 @@ PLACE = '''
     near = True
     for i in range({nb}):
         trig[{angles} + i] = TURN[i] * q[DRIVER[i]] + OFFSET[i]
-        near &= abs(trig[{angles} + i]) <= FAR
+        near &= abs(trig[{angles} + i]) <= REDUCTION_LIMIT
     for i in range({lanes}):
         trig[i], trig[{lanes} + i] = cos_sin(trig[{angles} + i])
     if not near:
         for i in range({nb}):
-            if abs(trig[{angles} + i]) > FAR:
+            if abs(trig[{angles} + i]) > REDUCTION_LIMIT:
                 trig[i], trig[{lanes} + i] = far_cos_sin(TURN[i] * q[DRIVER[i]], OFFSET[i])'''
 
 
-# The same for several states at once: each number becomes a row of them, which SIMD instructions
-# compute together. Where fewer states are left, the last one fills the row.
-TOGETHER = '''
+# Specialized kernel for several states at once: each number becomes a row of numbers, one per
+# state, on which SIMD instructions operate. The last state fills up an incomplete row.
+SIMD_BATCH = '''
 import numpy as np
 from numba import carray, njit, void
 
 from robodyn_ros.dynamics.numba_types import TYPES, stack
-from robodyn_ros.dynamics.joint_transforms import FAR, cos_sin, far_cos_sin
+from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, far_cos_sin
 from robodyn_ros.jit import OPTIONS
 
 globals().update(TYPES)
@@ -133,13 +133,13 @@ def {name}(first, last, {arguments}):
             for lane in range({lanes}):
                 at = TURN[i] * q[DRIVER[i], lane] + OFFSET[i]
                 angle[{lanes} * i + lane] = at
-                near &= abs(at) <= FAR
+                near &= abs(at) <= REDUCTION_LIMIT
         for i in range({nb} * {lanes}):
             flat[i], flat[{room} * {lanes} + i] = cos_sin(angle[i])
         if not near:
             for i in range({nb}):
                 for lane in range({lanes}):
-                    if abs(angle[{lanes} * i + lane]) > FAR:
+                    if abs(angle[{lanes} * i + lane]) > REDUCTION_LIMIT:
                         trig[i, lane], trig[{room} + i, lane] = far_cos_sin(
                             TURN[i] * q[DRIVER[i], lane], OFFSET[i])
         for lane in range({lanes}):
@@ -149,7 +149,7 @@ def {name}(first, last, {arguments}):
 '''
 
 
-# Whether all is finite: several times as fast as NumPy's two passes.
+# Test for finite elements, several times as fast as the two passes of NumPy
 FINITE = '''
 import numpy as np
 from numba import boolean, njit
@@ -158,20 +158,20 @@ from robodyn_ros.dynamics.numba_types import TYPES
 from robodyn_ros.jit import OPTIONS
 
 globals().update(TYPES)
-LARGEST = np.finfo(np.float64).max
+FLOAT_MAX = np.finfo(np.float64).max
 
 
 @njit(boolean(VECTOR), cache=True, **OPTIONS)
 def finite(array):
     good = True
     for i in range(array.shape[0]):
-        good &= abs(array[i]) <= LARGEST
+        good &= abs(array[i]) <= FLOAT_MAX
     return good
 '''
 
 
-# A kernel of one robot is called once for each state, or after a look at what it is given
-STATES = '''
+# Loop of a kernel of one robot over states
+STATE_LOOP = '''
 import sys
 
 from numba import njit, void
@@ -190,15 +190,16 @@ def {name}(first, last, {arguments}):
 '''
 
 
-# A function behind a look at its inputs: whether they have the right shape and are finite.
-# `memory` is the address of a table of a robot and a workspace; code of one has no use for it.
+# Checked kernel: returns whether the inputs have the right shape and are finite, and writes the
+# outputs only if they are. `memory` is the address of a `compile.address_table`, which a kernel of
+# one robot ignores.
 CHECKED = '''
 import sys
 
 import numpy as np
 from numba import boolean, carray, njit
 
-from robodyn_ros.dynamics.model_data import BODY, JOINT, WORK, Robot, Workspace
+from robodyn_ros.dynamics.model_data import BODY, JOINT, WORK, ModelData, Workspace
 from robodyn_ros.dynamics.compile import generic
 from robodyn_ros.dynamics.numba_types import TYPES, constant, pointer
 from robodyn_ros.jit import OPTIONS
@@ -219,7 +220,7 @@ def {name}(memory, {arguments}):
     return good
 '''
 
-# A kernel of one robot as a C function, for code that is not compiled with it.
+# Kernel of one robot as a C function, which other compiled code calls by its address
 ADDRESS = '''
 import sys
 

@@ -1,10 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The algorithms run once on symbols: what comes out is straight-line code for one robot.
+Tracing of the algorithms into straight-line code for one robot.
 
-Constants of the robot fold, zeros vanish, common subexpressions merge. It is the same source that
-the generic kernels are compiled from, so there is no second implementation to keep right.
+The functions of :mod:`~.entry_points` run once with symbolic inputs: constants of the robot fold,
+zeros vanish, and common subexpressions merge. The generic kernels are compiled from the same
+source, so that there is only one implementation of each algorithm.
 """
 
 from collections.abc import Mapping
@@ -16,63 +17,66 @@ import numpy as np
 from numpy import ndarray
 
 from . import entry_points
-from .model_data import SHAPES, Robot, Workspace, sizes
+from .model_data import WORKSPACE_SHAPES, ModelData, Workspace, dimensions
 from .signatures import TABLE
 from .symbolic_scalar import Expression, Graph, straight_line
 
-LANES = 8       # sines and cosines are taken by so many at a time: a remainder would not be SIMD
+LANES = 8       # sines and cosines are computed in groups of this size, without scalar remainder
 
 
 class Trace(NamedTuple):
-    """Lines of a function's body, and how many operations they are."""
+    """Lines of the body of a function, and their number of arithmetic operations."""
 
     lines: list[str]
     operations: int
 
 
-def trace(name: str, robot: Robot, options: Mapping[str, Any], lane: str = '') -> Trace:
+def trace(name: str, robot: ModelData, options: Mapping[str, Any], lane: str = '') -> Trace:
     """
-    Return what a quantity of a robot takes, in terms of ``q``, ... and ``out_...``.
+    Return straight-line code for a quantity of a robot.
 
-    The lines read ``trig[i]`` and ``trig[lanes(nb) + i]``, the cosine and sine of joint i.
+    The code reads the inputs ``q``, ..., and ``trig[i]`` and ``trig[lanes(nb) + i]``, the cosine
+    and sine of joint i, and writes ``out_...``.
 
-    :param options: those of the quantity.
-    :param lane: what follows every index, as ``', lane'`` where each number is one of several.
+    :param name: key of :data:`~.signatures.TABLE`.
+    :param options: values of the options of the quantity, by name.
+    :param lane: suffix of every index; ``', lane'`` for arrays with a second dimension of states.
+    :raises ZeroDivisionError: the quantity is singular in all states.
     """
-    quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.chain)
-    graph, size = Graph(), sizes(nb, nv)
-    bodies = _records(robot.bodies if quantity.whole else regrouped(robot.bodies))
-    work = Workspace(**{field: _memory(field, [size[word] for word in shape])
-                        for field, (_, shape) in SHAPES.items()})
+    quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.elimination_parent)
+    graph, size = Graph(), dimensions(nb, nv)
+    bodies = _records(robot.bodies if quantity.needs_full_inertia else regrouped(robot.bodies))
+    work = Workspace(**{field: _workspace_field(field, [size[word] for word in shape])
+                        for field, (_, shape) in WORKSPACE_SHAPES.items()})
     for i, (body, joint) in enumerate(zip(bodies, work.joints)):
         if body.turn:
             joint.cos = graph.symbol(f'trig[{i}{lane}]')
             joint.sin = graph.symbol(f'trig[{lanes(nb) + i}{lane}]')
             joint.slide = 0.0
         else:
-            joint.cos, joint.sin = _exact(cos(body.offset)), _exact(sin(body.offset))
+            joint.cos, joint.sin = _rounded(cos(body.offset)), _rounded(sin(body.offset))
             joint.slide = body.slide * graph.symbol(f'q[{body.driver}{lane}]')
     inputs = [np.array([graph.symbol(f'{key}[{i}{lane}]') for i in range(nv)], object)
               for key in quantity.inputs]
     size['k'] = len(options['axes']) if 'axes' in options else 0
     outputs = {key: np.full([size[word] for word in shape], 0.0, object)
                for key, shape in quantity.outputs.items()}
-    loads = (work.unloaded, _objects(robot.base)) if quantity.loaded else ()
+    loads = (work.unloaded, _object_array(robot.base)) if quantity.takes_external_wrench else ()
     given = [_records(value) if key == 'frame' else value for key, value in options.items()]
-    symbolic = Robot(bodies, *map(_objects, robot[1:]))         # type: ignore[arg-type]
-    term = _placed_terms()[f'loaded_{name}' if quantity.loaded else name]
-    term(symbolic, *given, *inputs, *loads, work, *outputs.values())
-    return _written(graph, outputs, lane)
+    symbolic = ModelData(bodies, *map(_object_array, robot[1:]))         # type: ignore[arg-type]
+    function = _placed_entry_points()[quantity.entry_point(name)]
+    function(symbolic, *given, *inputs, *loads, work, *outputs.values())
+    return _assignments(graph, outputs, lane)
 
 
 def regrouped(bodies: ndarray) -> ndarray:
     """
-    Return records of bodies whose joints feel the same, with fewer numbers that are not zero.
+    Return equivalent records of bodies with fewer nonzero inertial parameters.
 
-    What a joint cannot feel moves to the parent: mass on the axis of one that turns, second
-    moments of one that slides (Gautier and Khalil 1990, minimum inertial parameters). Potential
-    energy and the centre of mass see the whole bodies; efforts, M, C, accelerations and kinetic
-    energy do not notice.
+    Parameters without effect on the joint of their body move to the parent: mass and moments along
+    the axis of a revolute joint, second moments of a prismatic one (Gautier and Khalil 1990,
+    minimum inertial parameters). Efforts, M, C, accelerations and kinetic energy stay the same;
+    potential energy and center of mass do not.
     """
     records = bodies.copy()
     for i in range(len(records) - 1, -1, -1):
@@ -86,11 +90,11 @@ def regrouped(bodies: ndarray) -> ndarray:
             moved, mass, h = E, 0.0, np.zeros(3)
             c, s = cos(b['offset']), sin(b['offset'])
             R = b['rotation'].reshape(3, 3) @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
-        b['second'] = _six(E - moved)
+        b['second'] = _six_entries(E - moved)
         if b['parent'] < len(records):
             parent, p = records[b['parent']], b['origin']
             h, moved = R @ h, R @ moved @ R.T
-            parent['second'] += _six(moved + np.outer(h, p) + np.outer(p, h)
+            parent['second'] += _six_entries(moved + np.outer(h, p) + np.outer(p, h)
                                      + mass * np.outer(p, p))
             parent['first'] += h + mass * p
             parent['mass'] += mass
@@ -102,8 +106,8 @@ def lanes(count: int) -> int:
     return -(-count // LANES) * LANES
 
 
-def _written(graph: Graph, outputs: dict[str, ndarray], lane: str) -> Trace:
-    """Return the code that fills the outputs: zeros and mirror images of a matrix by loops."""
+def _assignments(graph: Graph, outputs: dict[str, ndarray], lane: str) -> Trace:
+    """Return code that fills the outputs, with loops for zeros and for symmetric entries."""
     before: list[str] = []
     after: list[str] = []
     assigned: dict[str, Any] = {}
@@ -136,34 +140,34 @@ def _same(a: Any, b: Any) -> bool:
     return not isinstance(a, Expression) and not isinstance(b, Expression) and a == b
 
 
-def _placed_terms() -> dict[str, Any]:
-    """Return the functions of :mod:`~.entry_points` for joints that are placed already."""
+def _placed_entry_points() -> dict[str, Any]:
+    """Return the functions of :mod:`~.entry_points`, with given joint transforms."""
     names = dict(vars(entry_points))
     for name, value in vars(entry_points).items():
         if isinstance(value, FunctionType) and value.__module__ == entry_points.__name__:
             names[name] = FunctionType(value.__code__, names, name)
-    names['place'] = lambda bodies, q, joints: None
+    names['place_joints'] = lambda bodies, q, joints: None
     return names
 
 
 def _records(array: ndarray) -> list[SimpleNamespace]:
-    """Return records as objects of Python's own numbers."""
+    """Return records as objects with attributes of Python numbers."""
     return [SimpleNamespace(**dict(zip(array.dtype.names or (), (
         value.tolist() if isinstance(value, ndarray) else value for value in row.item()))))
         for row in array]
 
 
-def _memory(field: str, shape: list[int]) -> Any:
-    dtype = SHAPES[field][0]
+def _workspace_field(field: str, shape: list[int]) -> Any:
+    dtype = WORKSPACE_SHAPES[field][0]
     return _records(np.zeros(shape, dtype)) if dtype.names else np.full(shape, 0.0, object)
 
 
-def _objects(array: ndarray) -> ndarray:
+def _object_array(array: ndarray) -> ndarray:
     return np.array(array.tolist(), object)
 
 
-def _exact(value: float) -> float:
-    """Return 0 and ±1 for the cosine of a right angle as π/2 has it."""
+def _rounded(value: float) -> float:
+    """Return 0 and ±1 for the cosine of a multiple of π/2 in floating point."""
     return float(round(value)) if abs(value - round(value)) < 1e-16 else value
 
 
@@ -172,5 +176,5 @@ def _matrix(six: ndarray) -> ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _six(E: ndarray) -> ndarray:
+def _six_entries(E: ndarray) -> ndarray:
     return np.array([E[0, 0], E[1, 1], E[2, 2], E[0, 1], E[0, 2], E[1, 2]])

@@ -1,19 +1,22 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Velocity terms apart: Coriolis efforts B(q) [q̇ q̇] and centrifugal ones C(q) [q̇²]."""
+"""Decomposition of the velocity term into Coriolis and centrifugal efforts."""
+
+from numpy import ndarray
 
 
-def split(k, christoffel, B, C):
+def add_velocity_terms(k: int, christoffel: ndarray, B: ndarray, C: ndarray) -> None:
     """
-    Write what the unit velocity of joint k tells of B and C (Craig 2005, eqs. 6.63 to 6.65).
+    Add the contribution of unit velocity of joint k to B and C (Craig 2005, eqs. 6.63 to 6.65).
 
-    The columns of B belong to the products q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ...; C has one for each
-    square.
+    The columns of B belong to the products q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ..., those of C to the
+    squares.
 
     :param k: index of the joint that moves.
-    :param christoffel: (m, nv) rows whose product with q̇ is the velocity term, at q̇ = e_k:
-        the symbols Γ[:, :, k] of a Coriolis matrix, or the rate of a Jacobian.
-    :param B: (m, nv (nv - 1) / 2), C (m, nv): added to; zero before the first joint.
+    :param christoffel: (m, nv) matrix whose product with q̇ is the velocity term, at q̇ = e_k:
+        the Christoffel symbols Γ[:, :, k], or their task-space counterpart.
+    :param B: (m, nv (nv - 1) / 2) added to; zero before the first joint.
+    :param C: (m, nv) likewise.
     """
     n = C.shape[1]
     for i in range(C.shape[0]):

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""External wrenches in the three references, and how they change with the pose in body axes."""
+"""External wrenches: conversion between references, and derivatives with respect to the pose."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,16 +19,16 @@ def link_wrenches(model: RobotModel, wrenches: Wrenches,
                   poses: Mapping[str, ndarray], reference: str, count: int | None = None,
                   ) -> ndarray:
     """
-    Return external wrenches (..., nb, 6) at each body's origin, in its axes.
+    Return external wrenches (..., nb, 6) at the origin of each body, in its axes.
 
-    :param wrenches: (nb, 6), force [N] and moment [N·m] on each body, or a mapping from frames'
-        names to (6,); with N states they may have N as their first dimension. On the base they
-        have no effect.
-    :param poses: (..., 4, 4) of the frames that are named, or of all links, unless ``reference``
-        is 'body'.
-    :param count: N where the states are many, None where there is one.
-    :raises ArgumentError: for a wrong shape or a number that is not finite.
-    :raises UnknownNameError: for a frame that the model does not have.
+    :param wrenches: (nb, 6), force [N] and moment [N·m] on each body, or a mapping from names of
+        frames to (6,); with N states, N may be the leading dimension. Wrenches on the base have no
+        effect.
+    :param poses: (..., 4, 4) of the named frames, or of all links, unless ``reference`` is 'body'.
+    :param reference: 'aligned', 'body' or 'world', point and axes of the given wrenches.
+    :param count: number of states of a batch, None for a single state.
+    :raises ArgumentError: wrong shape, or a number that is not finite.
+    :raises UnknownNameError: the model has no such frame.
     """
     if not isinstance(wrenches, Mapping):
         array = finite_array('wrenches', wrenches, (model.nb, 6), count,
@@ -53,7 +53,7 @@ def link_wrenches(model: RobotModel, wrenches: Wrenches,
 
 
 def in_frame(wrench: ndarray, reference: str, pose: ndarray) -> ndarray:
-    """Turn a wrench in axes of the base into the frame's own axes, at its origin."""
+    """Return a wrench at the origin and in the axes of a frame, given in axes of the base."""
     force, moment = wrench[..., :3], wrench[..., 3:]
     if reference == 'world':
         moment = moment - np.cross(pose[..., :3, 3], force)
@@ -64,16 +64,17 @@ def in_frame(wrench: ndarray, reference: str, pose: ndarray) -> ndarray:
 
 def effort_slopes(jacobian: ndarray, wrench: ndarray, reference: str) -> ndarray:
     """
-    Return what keeping a wrench in ``reference`` adds to ∂τ/∂q of keeping it in body axes.
+    Return the difference of ∂τ/∂q between constant wrenches in ``reference`` and in body axes.
 
-    Efforts τ = ... - Jᵀ w, J and w in the frame's own axes ('body'). While joint k moves at unit
-    rate the frame turns by ω and its origin moves by v, columns k of J, and the entries of a
-    wrench that stays in the axes of the base change by -ω × f and -ω × n, those of one that stays
-    at the origin of the base by -v × f more. ∂τ/∂q gets -Jᵀ of that.
+    The efforts are τ = ... - Jᵀ w, with J and w in the axes of the frame ('body'). At unit rate of
+    joint k, the frame rotates at ω and its origin moves at v, the columns k of J. The components
+    of a wrench that is constant in the axes of the base then change at -ω × f and -ω × n; the
+    moment of one at the origin of the base changes at -v × f in addition. -Jᵀ times these rates is
+    added to ∂τ/∂q.
 
     :param jacobian: (..., 6, nv) of the frame, 'body'.
     :param wrench: (..., 6) on the frame, 'body'.
-    :param reference: 'body', 'aligned' or 'world': what stays as it is while q changes.
+    :param reference: 'body', 'aligned' or 'world', in which the wrench is constant.
     :return: (..., nv, nv).
     """
     v, w = jacobian[..., :3, :], jacobian[..., 3:, :]

@@ -9,6 +9,7 @@ from numpy import ndarray
 
 from ..control import guard
 from ..control.compile import compiled
+from ..control.cycle import CycleInputs
 from ..control.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
 from ..control.history import Snapshot
 from ..control.ring_buffer import recorder
@@ -41,7 +42,7 @@ class Replay:
         self._outside = np.zeros(1, CYCLE_INPUT)
         self._cycle = compiled().cycle
         #: Name of the compiled cycle, which differs between machines and versions.
-        self.code = compiled().__name__
+        self.code = compiled().code
         #: Controller state and efforts after the last cycle.
         self.memory, self.tau = np.zeros(1, CONTROLLER_STATE), np.zeros(nv)
         self.vectors = self._flight.present
@@ -55,9 +56,11 @@ class Replay:
         self._state[:], self.memory[0] = s.state[k], s.memory[k]
         self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
         robot, joints, settings, _ = s.versions[int(given['version'])]
-        return self._cycle(robot, self._work, joints, settings, self._outside, self._state,
-                           s.points[int(given['serial'])], self.memory, self._v, self._flight,
-                           float(given['now']), self.tau)
+        inputs = CycleInputs(
+            robot=robot, workspace=self._work, joints=joints, settings=settings,
+            cycle_input=self._outside, state=self._state, points=s.points[int(given['serial'])],
+            controller_state=self.memory, vectors=self._v, ring=self._flight)
+        return self._cycle(inputs, float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:
         """Recompute cycle ``k``; return the names of results that differ in any bit."""

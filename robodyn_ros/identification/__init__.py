@@ -1,19 +1,32 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the parameters of a robot really are, from its recorded motion."""
+"""Identification of the dynamic parameters of a robot from its recorded motion."""
+
+import warnings
+from typing import Any
 
 from .estimation.base_parameters import BaseParameters, base_parameters
 from .estimation.delay_and_tilt import Mounting, find_mounting
 from .estimation.drive import DriveGains, drive_gains
 from .estimation.estimate import Estimate
 from .estimation.identify import identify
+from .estimation.parameter_selection import ParameterSelection
 from .estimation.payload import Payload, find_payload
-from .estimation.regression import Choice
 from .estimation.stribeck import FrictionSpeeds, friction_speeds
 from .estimation.two_link import TwoLink, two_link
 from .motion import Motion
 from .validation import Validation
 
-__all__ = ['BaseParameters', 'Choice', 'DriveGains', 'Estimate', 'FrictionSpeeds', 'Motion',
-           'Mounting', 'Payload', 'TwoLink', 'Validation', 'base_parameters', 'drive_gains',
-           'find_mounting', 'find_payload', 'friction_speeds', 'identify', 'two_link']
+__all__ = ['BaseParameters', 'DriveGains', 'Estimate', 'FrictionSpeeds', 'Motion', 'Mounting',
+           'ParameterSelection', 'Payload', 'TwoLink', 'Validation', 'base_parameters',
+           'drive_gains', 'find_mounting', 'find_payload', 'friction_speeds', 'identify',
+           'two_link']
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of an earlier release, with a warning."""
+    if name == 'Choice':
+        warnings.warn('identification.Choice is now ParameterSelection', DeprecationWarning,
+                      stacklevel=2)
+        return ParameterSelection
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

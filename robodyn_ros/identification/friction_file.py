@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The friction that was found, as a parameter file of the controller."""
+"""Friction parameters as a parameter file of the controller."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,15 +27,15 @@ def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
     """
     Return friction, offsets and armature by the names of the controller's parameters.
 
-    ``friction_compensation``, which switches it on, is not among them: whoever drives decides.
+    ``friction_compensation``, which switches compensation on, is left to the user.
     """
-    model, choice = estimate.with_friction(), estimate.choice
+    model, selection = estimate.with_friction(), estimate.selection
     found = {name: getattr(model, name) for name in (*FORWARD, *SPEEDS)}
-    if choice.directions:
+    if selection.directions:
         found |= dict(zip(BACKWARD, model.backward_friction))
-    if choice.armature:
+    if selection.armature:
         found['armature'] = model.armature
-    if choice.offset:
+    if selection.offset:
         found['friction_offset'] = estimate.of_joints('offset')
     return {name: [round(float(f'{value:.{DIGITS}g}'), SMALLEST) for value in values]
             for name, values in found.items()}
@@ -44,9 +44,9 @@ def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
 def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: Sequence[str],
                    gravity: ndarray | None = None) -> None:
     """
-    Write a ROS parameter file; its first lines name the joints in their order.
+    Write a ROS parameter file whose first lines name the joints in their order.
 
-    :param gravity: (3,) [m/s²] in the base frame, where the base was found to be tilted.
+    :param gravity: (3,) [m/s²] in the base frame, where the base is tilted; None: not written.
     """
     if gravity is not None:
         parameters = {**parameters, 'gravity': [round(float(value), DIGITS) for value in gravity]}
@@ -59,9 +59,9 @@ def write_friction(path: Path, parameters: dict[str, list[float]], joint_names: 
 
 def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
     """
-    Return the model with the friction (and gravity) of a parameter file, and the offsets (nv,).
+    Return the model with friction and gravity of a parameter file, and offsets (nv,) [N·m | N].
 
-    :raises IdentificationError: it is no such file, or one of other joints.
+    :raises IdentificationError: the file cannot be read, or is for other joints.
     """
     try:
         given: Any = yaml.safe_load(path.read_text(encoding='utf-8'))

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded motion as every part of the identification takes it: equidistant, SI, filtered."""
+"""Prepared motion: equidistant samples in SI units, filtered."""
 
 from dataclasses import dataclass, replace
 from math import inf
@@ -13,19 +13,19 @@ from scipy.interpolate import CubicSpline
 @dataclass(frozen=True)
 class Motion:
     """
-    What the joints did, sampled at equal intervals within each segment.
+    Joint motion sampled at equal intervals within each segment.
 
     :param joint_names: nv names, in the order of the columns.
-    :param time: (N,) s, rising by 1 / ``rate`` within a segment.
-    :param position: (N, nv) rad or m; ``velocity`` and ``acceleration`` are its derivatives.
-    :param effort: (N, nv) N·m or N at the joints; or, where only currents are known, A.
-    :param rate: samples a second [Hz].
-    :param segments: stretches of samples (begin, end) that follow each other without a gap;
-        nothing that looks at neighbours may look across their borders.
-    :param cutoff: of the low-pass that positions and efforts have passed [Hz], infinite for none;
-        ``order``: of this Butterworth filter, which ran forwards and backwards. What is computed
-        from the positions without it, such as the steps of Coulomb friction, has to pass it
-        before it can be compared with the efforts.
+    :param time: (N,) [s], rising by 1 / ``rate`` within a segment.
+    :param position: (N, nv) [rad | m]; ``velocity`` and ``acceleration`` are its derivatives.
+    :param effort: (N, nv) at the joints [N·m | N], or motor currents [A].
+    :param rate: sample rate [Hz].
+    :param segments: (begin, end) of samples that follow each other without a gap; operations on
+        neighbouring samples must not cross their borders.
+    :param cutoff: [Hz] of the low-pass that positions and efforts have passed, infinite for none.
+        What is computed from the positions, such as the steps of Coulomb friction, has to pass it
+        before it is compared with the efforts.
+    :param order: of this Butterworth filter, which ran forwards and backwards.
     :param effort_unit: of rotary joints: 'N·m', or 'A' where efforts are currents.
     """
 
@@ -45,7 +45,7 @@ class Motion:
         return len(self.time)
 
     def part(self, begin: int, end: int) -> 'Motion':
-        """Return samples ``begin`` to ``end``, the latter left out."""
+        """Return samples ``begin`` to ``end``, without the latter."""
         inside = [(max(a, begin), min(b, end)) for a, b in self.segments]
         arrays = {name: getattr(self, name)[begin:end] for name in (
             'time', 'position', 'velocity', 'acceleration', 'effort')}
@@ -56,8 +56,8 @@ class Motion:
         """
         Return the motion with efforts that were measured ``delay`` [s] after the positions.
 
-        Between samples they are those of a cubic spline; samples for which there are none, at the
-        ends of segments, are left out.
+        They are interpolated by a cubic spline; samples at the ends of segments without efforts
+        are left out.
         """
         kept, ends, efforts = [], [0], []
         for a, b in self.segments:

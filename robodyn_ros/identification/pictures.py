@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of an identification, as PNG: efforts on unseen motion, errors, parameters, motion."""
+"""Pictures of an identification as PNG: efforts, errors, parameters and motion."""
 
 from io import BytesIO
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy import ndarray
 
 from .motion import Motion
-from .pipeline import SHIPPED, Identification
+from .result import NOMINAL, Identification
 
 MOST = 3000         # points of a curve
 WIDTH, ROW = 10.0, 1.7      # [in]
@@ -49,7 +49,7 @@ def _thin(motion: Motion, values: ndarray) -> tuple[ndarray, ndarray]:
 
 
 def _unit(found: Identification, joint: int) -> str:
-    return 'N' if found.shipped.joint_types[joint] == 'prismatic' else 'N·m'
+    return 'N' if found.nominal.joint_types[joint] == 'prismatic' else 'N·m'
 
 
 def _word(name: str) -> str:
@@ -57,26 +57,26 @@ def _word(name: str) -> str:
 
 
 def _prediction(found: Identification) -> bytes:
-    """Measured and predicted efforts of each joint, on the unseen part."""
-    valid, shipped = found.validation, found.validations[SHIPPED]
+    """Return measured and predicted efforts of each joint on the test part."""
+    valid, nominal = found.validation, found.validations[NOMINAL]
     figure, rows = _rows(len(valid.joint_names))
     time, measured = _thin(valid.motion, valid.motion.effort)
     _, predicted = _thin(valid.motion, valid.predicted)
-    before_time, before = _thin(shipped.motion, shipped.predicted)
+    before_time, before = _thin(nominal.motion, nominal.predicted)
     for j, (axes, name) in enumerate(zip(rows, valid.joint_names)):
-        axes.plot(before_time, before[:, j], color=BEFORE, lw=1.2, label=SHIPPED)
+        axes.plot(before_time, before[:, j], color=BEFORE, lw=1.2, label=NOMINAL)
         axes.plot(time, measured[:, j], color=MEASURED, lw=1.4, label='measured')
         axes.plot(time, predicted[:, j], color=PREDICTED, lw=1.1, ls='--', label='predicted')
         axes.set_ylabel(f'{_word(name)}\n[{_unit(found, j)}]', fontsize=8)
         axes.set_title(f'relative RMS {100 * valid.relative[j]:.2f} % (as it was: '
-                       f'{100 * shipped.relative[j]:.1f} %)', fontsize=8, loc='right', pad=2)
+                       f'{100 * nominal.relative[j]:.1f} %)', fontsize=8, loc='right', pad=2)
     rows[-1].set_xlabel('time [s]')
     figure.legend(*rows[0].get_legend_handles_labels(), loc='outside upper center', ncols=3)
     return _png(figure)
 
 
 def _errors(found: Identification) -> bytes:
-    """Measured less predicted, on the unseen part."""
+    """Return measured less predicted efforts on the test part."""
     valid = found.validation
     figure, rows = _rows(len(valid.joint_names), 1.2)
     time, error = _thin(valid.motion, valid.error)
@@ -91,7 +91,7 @@ def _errors(found: Identification) -> bytes:
 
 
 def _parameters(found: Identification) -> bytes:
-    """Base parameters with error bars, and what the URDF says, each over its standard error."""
+    """Return base parameters with error bars and those of the URDF, each over its size."""
     estimate = found.estimate
     names, values = estimate.base.base_names, estimate.values
     before = estimate.base.values(estimate.prior)
@@ -116,18 +116,18 @@ def _parameters(found: Identification) -> bytes:
 
 
 def _motion(found: Identification) -> bytes:
-    """Positions and velocities, fitted and unseen."""
+    """Return positions and velocities of the training and test parts."""
     figure, rows = _rows(2, 2.6)
-    kinds = {kind == 'prismatic' for kind in found.shipped.joint_types}
+    kinds = {kind == 'prismatic' for kind in found.nominal.joint_types}
     unit = 'rad | m' if len(kinds) > 1 else 'm' if kinds.pop() else 'rad'
     for axes, quantity, label in zip(rows, ('position', 'velocity'), (unit, f'({unit})/s')):
-        for motion, style in ((found.fitted, '-'), (found.unseen, '--')):
+        for motion, style in ((found.train, '-'), (found.test, '--')):
             axes.set_prop_cycle(None)
             time, values = _thin(motion, getattr(motion, quantity))
             for j, name in enumerate(motion.joint_names):
                 axes.plot(time, values[:, j], lw=1, ls=style,
                           label=_word(name) if style == '-' else '_')
-        axes.axvline(found.unseen.time[0], color=MEASURED, lw=0.8)
+        axes.axvline(found.test.time[0], color=MEASURED, lw=0.8)
         axes.set_ylabel(f'{quantity} [{label}]')
     rows[-1].set_xlabel('time [s]; dashed: not fitted')
     figure.legend(*rows[0].get_legend_handles_labels(), loc='outside lower center', ncols=7,

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Inertias of a URDF that no rigid body has, replaced by the nearest consistent ones."""
+"""Repair of a URDF: nearest physically consistent inertias."""
 
 from typing import NamedTuple
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The report of an identification: one HTML file that needs no other."""
+"""Self-contained HTML report of an identification."""
 
 import platform
 from base64 import b64encode
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import IdentificationError
 from ..extras import pip_install_extra
-from .pipeline import Identification
+from .result import Identification
 
 TEMPLATE = 'report.html.jinja'
 LIBRARIES = ('robodyn_ros', 'numpy', 'scipy', 'numba', 'cvxpy', 'clarabel', 'matplotlib')
@@ -54,7 +54,7 @@ def report(found: Identification, pictures: Mapping[str, bytes], source: str,
                 estimate.standard_errors, estimate.relative_deviations,
                 estimate.base.values(estimate.prior), estimate.base.independent)]
     joints = [(name, estimate.sigma[j], estimate.independent[j])
-              for j, name in enumerate(found.shipped.joint_names)]
+              for j, name in enumerate(found.nominal.joint_names)]
     return environment.from_string(text).render(
         found=found, estimate=estimate, valid=found.validation, base=base, joints=joints,
         source=source, commands=commands, mean=np.mean, versions=versions(),

@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of an identification: the URDF, friction, all numbers, pictures and the report."""
+"""Files of an identification: URDF, friction parameters, numbers, pictures and report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,66 +13,88 @@ from numpy import ndarray
 
 from ..errors import ArgumentError
 from .friction_file import friction_parameters, write_friction
-from .pictures import draw_all
-from .pipeline import Identification
-from .report import report
+from .result import Identification
+from .urdf_update import corrected_urdf
 
 URDF, FRICTION, NUMBERS, REPORT = ('corrected.urdf', 'friction.yaml', 'parameters.yaml',
                                    'report.html')
 
 
-def write_all(folder: Path, found: Identification, urdf: str, source: str,
-              commands: Sequence[str]) -> tuple[Path, ...]:
+@contextmanager
+def writable_folder(folder: Path) -> Iterator[None]:
     """
-    Write everything into a folder, which is made if there is none; return what was written.
+    Make a folder, if there is none, in which the body of the ``with`` statement writes.
 
-    :param urdf: the text of the URDF that the model was read from.
-    :param source: of the recording, for a person; ``commands`` repeat all this.
-    :raises ArgumentError: the folder cannot be written to.
+    :raises ArgumentError: it cannot be made or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        written = []
-        if found.estimate.is_consistent:
-            written.append(folder / URDF)
-            written[-1].write_text(corrected_text(urdf, found), encoding='utf-8')
-        written.append(folder / FRICTION)
-        tilted = found.estimate.model.gravity_vector if found.mounting.tilt.any() else None
-        write_friction(written[-1], friction_parameters(found.controlled),
-                       found.shipped.joint_names, tilted)
-        written.append(folder / NUMBERS)
-        written[-1].write_text(yaml.safe_dump(numbers(found), sort_keys=False,
-                                              allow_unicode=True, width=99), encoding='utf-8')
-        pictures = draw_all(found)
-        for name, data in pictures.items():
-            written.append(folder / f'{name}.png')
-            written[-1].write_bytes(data)
-        written.append(folder / REPORT)
-        written[-1].write_text(report(found, pictures, source, commands), encoding='utf-8')
+        yield
     except OSError as why:
         raise ArgumentError(f'{folder} cannot be written to ({why})', name='--output',
                             value=str(folder), remedy='give a folder that can be made') from why
+
+
+def write_urdf(folder: Path, found: Identification, urdf: str) -> tuple[Path, ...]:
+    """
+    Write the corrected URDF, unless no rigid bodies have its inertias; return its path.
+
+    :param urdf: text of the URDF that the model was read from.
+    """
+    if not found.estimate.is_consistent:
+        return ()
+    path = folder / URDF
+    path.write_text(corrected_text(urdf, found), encoding='utf-8')
+    return (path,)
+
+
+def write_friction_file(folder: Path, found: Identification) -> Path:
+    """Write friction, and gravity of a tilted base, as parameters of the controller."""
+    path = folder / FRICTION
+    tilted = found.estimate.model.gravity_vector if found.mounting.tilt.any() else None
+    write_friction(path, friction_parameters(found.controlled), found.nominal.joint_names, tilted)
+    return path
+
+
+def write_report(folder: Path, found: Identification, source: str,
+                 commands: Sequence[str]) -> tuple[Path, ...]:
+    """
+    Write all numbers, the pictures and the report; return their paths.
+
+    :param source: name of the recording; ``commands`` repeat the identification.
+    """
+    from .pictures import draw_all  # Matplotlib is optional
+    from .report import report
+
+    path = folder / NUMBERS
+    path.write_text(yaml.safe_dump(numbers(found), sort_keys=False, allow_unicode=True, width=99),
+                    encoding='utf-8')
+
+    written, pictures = [path], draw_all(found)
+    for name, data in pictures.items():
+        written.append(folder / f'{name}.png')
+        written[-1].write_bytes(data)
+    written.append(folder / REPORT)
+    written[-1].write_text(report(found, pictures, source, commands), encoding='utf-8')
     return tuple(written)
 
 
 def corrected_text(urdf: str, found: Identification) -> str:
-    """Return the URDF with the inertias that were found, and nothing else changed."""
-    from .urdf_update import corrected_urdf
-
-    model = found.shipped
+    """Return the URDF with the estimated inertias, and nothing else changed."""
+    model = found.nominal
     return corrected_urdf(urdf, model, found.estimate.parameters[:10 * model.nb].reshape(-1, 10))
 
 
 def numbers(found: Identification) -> dict[str, Any]:
-    """Return all numbers, for programs."""
+    """Return all numbers as they are written to parameters.yaml."""
     estimate = found.estimate
     base = estimate.base
     return {
-        'robot': found.shipped.name, 'method': estimate.method,
-        'joints': list(found.shipped.joint_names), 'cutoff': float(found.unseen.cutoff),
+        'robot': found.nominal.name, 'method': estimate.method,
+        'joints': list(found.nominal.joint_names), 'cutoff': float(found.test.cutoff),
         'delay': float(found.mounting.delay), 'tilt': _plain(found.mounting.tilt),
         'gravity': _plain(estimate.model.gravity_vector),
-        'presliding': list(estimate.choice.presliding),
+        'presliding': list(estimate.selection.presliding),
         'weight': estimate.weight, 'condition': float(estimate.condition),
         'base_parameters': [
             {'name': name, 'combination': text, 'value': float(value),

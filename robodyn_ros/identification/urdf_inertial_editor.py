@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Where the numbers of <inertial> stand in the text of a URDF, and how to change nothing else.
+Editor of the numbers of <inertial> elements that preserves all other text.
 
 A parser that builds a tree forgets how the text was written. Expat tells at which byte each
 element begins, and from there a start tag is read by its characters: it is well-formed by then.

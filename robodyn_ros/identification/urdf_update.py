@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Identified inertias written into the URDF they belong to; all else in it stays, byte for byte.
+Identified inertias in the URDF that they belong to, which else stays byte for byte.
 
 A body of the model is a moving link with all that is fixed to it, or locked: at the position where
 it was locked. Motion tells of the body as a whole, not how its mass is shared out. The rule:
@@ -217,7 +217,7 @@ def _body(pseudo: ndarray) -> Inertial:
 
 
 def _differ(one: ndarray, other: ndarray, share: float) -> bool:
-    """Whether two pseudo-inertias are further apart than this share of their size."""
+    """Return whether two pseudo-inertias are further apart than this share of their size."""
     size = np.maximum(*(np.append(np.full(3, np.abs(np.diag(p)[:3]).sum()), abs(p[3, 3]))
                         for p in (one, other)))
     return bool((np.abs(one - other) > share * np.sqrt(np.outer(size, size))).any())

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well a model predicts the efforts of a motion that nothing was fitted to."""
+"""Validation of a model on a motion that it was not fitted to."""
 
 from dataclasses import dataclass
 
@@ -9,26 +9,27 @@ from numpy import ndarray
 
 from ..model.robot import RobotModel
 from .estimation.estimate import Estimate
-from .estimation.regression import KNOWN, regression
+from .estimation.parameter_selection import KNOWN
+from .estimation.regression import regression
 from .motion import Motion
 
-LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
+MAX_LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
 BAND = 1.96         # standard deviations: 95 % of the autocorrelations of white noise are within
 
 
 @dataclass(frozen=True, eq=False)
 class Validation:
     """
-    Measured efforts, predicted ones, and what is between them, joint by joint.
+    Measured and predicted efforts, and measures of their difference for each joint.
 
-    :param motion: with the efforts as measured; ``predicted`` (N, nv) [N·m | N].
-    :param rms: (nv,) root of the mean square of the errors [N·m | N].
-    :param relative: (nv,) that over the same of the efforts about their mean.
-    :param determination: (nv,) coefficient of determination, 1 - ``relative``² : the share of
-        the variance of the efforts that is predicted.
-    :param whiteness: (nv,) share of the autocorrelations of the errors, from lag 1 on, outside of
-        the band in which 95 % of those of white noise are: 0.05 is white. Of samples half a period
-        of the filter's cutoff apart, for neighbours are alike by the filter already.
+    :param motion: with the measured efforts.
+    :param predicted: (N, nv) [N·m | N].
+    :param rms: (nv,) root mean square of the errors [N·m | N].
+    :param relative: (nv,) ``rms`` over the standard deviation of the efforts.
+    :param determination: (nv,) coefficient of determination, 1 - ``relative``².
+    :param whiteness: (nv,) share of the autocorrelations of the errors, from lag 1 on, outside the
+        95 % band of white noise: 0.05 is white. Computed from samples half a period of the
+        filter's cutoff apart, since the filter correlates neighbours.
     """
 
     joint_names: tuple[str, ...]
@@ -41,7 +42,7 @@ class Validation:
 
     @property
     def error(self) -> ndarray:
-        """(N, nv) measured less predicted [N·m | N]."""
+        """Measured less predicted efforts (N, nv) [N·m | N]."""
         return self.motion.effort - self.predicted
 
 
@@ -67,9 +68,9 @@ def of_estimate(estimate: Estimate, motion: Motion) -> Validation:
 
 def of_model(model: RobotModel, motion: Motion, offset: ndarray | float = 0.0) -> Validation:
     """
-    Validate a model with the friction and armature that it has.
+    Validate a model with its friction and armature.
 
-    :param offset: (nv,) constant efforts besides [N·m | N].
+    :param offset: (nv,) constant efforts in addition [N·m | N].
     """
     return validate(motion, efforts_of(model, motion) + offset)
 
@@ -85,7 +86,7 @@ def whiteness(error: ndarray, motion: Motion) -> ndarray:
     step = max(1, round(motion.rate / (2 * motion.cutoff)))
     pieces = [error[a:b:step] - error.mean(0) for a, b in motion.segments]
     count = sum(len(piece) for piece in pieces)
-    lags = min(LAGS, count // 4)
+    lags = min(MAX_LAGS, count // 4)
     power = sum((piece**2).sum(0) for piece in pieces)
     if lags < 1:
         return np.full(error.shape[1], np.nan)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Equations of motion of small arms in closed form, from energies alone."""
+"""Equations of motion of small arms in closed form, from their energies."""
 
 from .derivation import Derivation, derive
 from .report import latex, text

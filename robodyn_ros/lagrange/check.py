@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether formulas say what the recursive Newton-Euler algorithm says, at random states."""
+"""Numerical check of formulas against recursive Newton-Euler inverse dynamics."""
 
 from typing import Any
 
@@ -29,7 +29,8 @@ def joint_deviation(arm: Arm, M: list[list[Sum]], B: list[list[Sum]], C: list[li
     """
     Return the largest relative deviation of τ from inverse dynamics at random states.
 
-    It is that of the vector τ, relative to the largest of its terms M q̈, B [q̇q̇], C [q̇²] and g.
+    The deviation of the vector τ is relative to the largest of its terms M q̈, B [q̇q̇], C [q̇²]
+    and g.
     """
     dynamics, worst = Dynamics(arm.model), 0.0
     states = _states(arm.model, seed)
@@ -43,9 +44,9 @@ def joint_deviation(arm: Arm, M: list[list[Sum]], B: list[list[Sum]], C: list[li
 
 def task_deviation(arm: Arm, task: TaskSpace, seed: int = 0) -> float:
     """
-    Return the same of Jᵀ (M_x ẍ + V_x + G_x).
+    Return the largest relative deviation of Jᵀ (M_x ẍ + V_x + G_x).
 
-    J and J̇ are those of the model in numbers; poses where J is close to singular are left out.
+    J and J̇ are those of the numerical model; poses where J is close to singular are left out.
     """
     dynamics, worst = Dynamics(arm.model), 0.0
     states = _states(arm.model, seed)
@@ -73,7 +74,7 @@ def products(qd: ndarray) -> ndarray:
 
 
 def numbers(arm: Arm, rows: list[list[Sum]], q: ndarray) -> ndarray:
-    """Return what formulas are worth in some poses: of q (k, n), (k, rows, columns)."""
+    """Return the values (k, rows, columns) of formulas at positions q (k, n)."""
     known: dict[sp.Symbol, Any] = {**arm.values, **dict(zip(arm.q, q.T))}
     found = np.empty((len(q), len(rows), len(rows[0])))
     for i, row in enumerate(rows):
@@ -83,7 +84,7 @@ def numbers(arm: Arm, rows: list[list[Sum]], q: ndarray) -> ndarray:
 
 
 def jacobian(model: RobotModel, q: ndarray, frame: str) -> ndarray:
-    """J (6, nv) of a frame in its own axes, linear rows first, from the axes of the joints."""
+    """Return the Jacobian (6, nv) of a frame in its own axes, linear rows first."""
     at: list[tuple[ndarray, ndarray]] = []
     joints = []
     for i, parent in enumerate(model.parent):
@@ -115,7 +116,7 @@ def _states(model: RobotModel, seed: int) -> ndarray:
 
 
 def _worse(worst: float, off: ndarray, terms: list[ndarray]) -> float:
-    """Return the larger deviation; one that is not a number is the largest."""
+    """Return the larger deviation; NaN is the largest."""
     scale = max(abs(term).max() for term in terms)
     found = abs(off).max() / scale if scale else float(abs(off).max())
     return max(worst, float(found)) if np.isfinite(found) else float('inf')

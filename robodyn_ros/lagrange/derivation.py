@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From an arm to its equations of motion in closed form, checked."""
+"""Derivation of the equations of motion of an arm, with their check."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,12 +33,13 @@ class Derivation:
     Equation of motion τ = M(q) q̈ + B(q) [q̇q̇] + C(q) [q̇²] + g(q) of an arm.
 
     M (n, n), B (n, n (n - 1) / 2), C (n, n) and g (n, 1) are SymPy matrices of the symbols of
-    ``values`` and ``q``; columns of B are q̇_1 q̇_2, q̇_1 q̇_3, ..., q̇_2 q̇_3, ... In SI units, without
-    friction, with rotor inertias.
+    ``values`` and ``q``; columns of B are q̇_1 q̇_2, q̇_1 q̇_3, ..., q̇_2 q̇_3, ... SI units,
+    without friction, with rotor inertias. Craig 2005, section 6.8.
 
-    :param M_form: and the like: the same, in the form and order that is printed.
+    :param M_form: (n, n) entries in the order of printing; ``B_form``, ``C_form``, ``g_form``
+        likewise.
     :param task: of the chosen frame, or None.
-    :param deviation: from inverse dynamics in numbers, relative, the largest at random states.
+    :param deviation: largest relative deviation from numerical inverse dynamics at random states.
     """
 
     arm: Arm
@@ -51,7 +52,7 @@ class Derivation:
 
     @property
     def q(self) -> tuple[sp.Symbol, ...]:
-        """Coordinates: theta_i of joints that turn, d_i of joints that slide."""
+        """Coordinates: theta_i of revolute joints, d_i of prismatic joints."""
         return self.arm.q
 
     @property
@@ -61,7 +62,7 @@ class Derivation:
 
     @property
     def values(self) -> dict[sp.Symbol, float]:
-        """What each symbol is worth, for ``subs``."""
+        """Value of each symbol, for ``subs``."""
         return dict(self.arm.values)
 
     @property
@@ -86,7 +87,7 @@ class Derivation:
 
     @cached_property
     def g(self) -> sp.Matrix:
-        """Gravity."""
+        """Gravity efforts."""
         return self.matrix([[x] for x in self.g_form])
 
     def matrix(self, rows: list[list[Sum]]) -> sp.Matrix:
@@ -101,14 +102,15 @@ def derive(source: RobotModel | str | Path, *, numbers: bool = False, frame: str
     Derive the equation of motion of a small arm from its energies, and check it.
 
     :param source: a model; or path or known name of a URDF, or of a file of DH rows
-        (:mod:`~robodyn_ros.model.dh_file`), whose own symbols are used.
-    :param numbers: put in the numbers instead of symbols.
-    :param frame: derive the equation of motion in its axes too (:mod:`~.task`); axes: which, some
-        of ``xyzrpy``, as many as there are joints.
-    :param rounding: [rad] what is so close to a right angle in a model or a URDF is taken as one:
+        (:mod:`~robodyn_ros.model.dh_file`), whose symbols are used.
+    :param numbers: use numbers instead of symbols.
+    :param frame: derive the equation of motion in the axes of this frame too (:mod:`~.task`).
+    :param axes: of the task, some of ``xyzrpy``, as many as there are joints.
+    :param rounding: tolerance [rad] for treating an angle of a model or a URDF as a right angle:
         1e-5 where a URDF says 1.5708. The check is then against the rounded robot.
-    :param force: whatever the number of joints.
-    :raises DerivationError: more joints than anybody can read, no inverse in the task space.
+    :param force: continue whatever the number of joints.
+    :raises DerivationError: there are more joints than formulas can be read of, or the task-space
+        inertia has no closed form.
     :raises UnknownNameError: there is no such frame.
     """
     if frame is None and axes:

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Equations of motion from energies alone: τ = M(q) q̈ + B(q) [q̇q̇] + C(q) [q̇²] + g(q).
+Equations of motion from the energies: τ = M(q) q̈ + B(q) [q̇q̇] + C(q) [q̇²] + g(q).
 
 With T = ½ q̇ᵀ M(q) q̇ and U(q), Lagrange's equations d/dt ∂T/∂q̇ - ∂T/∂q + ∂U/∂q = τ leave, for row
 k, Σ Γ_kij q̇_i q̇_j with Christoffel's symbols Γ_kij = ½ (∂M_ki/∂q_j + ∂M_kj/∂q_i - ∂M_ij/∂q_k):
@@ -46,7 +46,7 @@ def pairs(n: int) -> list[tuple[int, int]]:
 
 
 def equations(arm: Arm, poly: Polynomials, placed: list[Placement]) -> Equations:
-    """Return the equation of motion of an arm whose bodies are there."""
+    """Return the equation of motion of an arm from its kinetic and potential energy."""
     n = len(arm.q)
     M, U = _energies(arm, poly, placed)
     M = [[poly.reduced(p) for p in row] for row in chopped(M)]
@@ -61,7 +61,7 @@ def equations(arm: Arm, poly: Polynomials, placed: list[Placement]) -> Equations
 
 
 def _energies(arm: Arm, poly: Polynomials, placed: list[Placement]) -> tuple[Rows, PolyElement]:
-    """Return the matrix of the quadratic form 2 T, and U."""
+    """Return the matrix of the quadratic form 2 T, and the potential energy U."""
     n, zero = len(arm.q), poly.ring.zero
     M = [[zero] * n for _ in range(n)]
     for i, x in enumerate(arm.armature):
@@ -97,11 +97,11 @@ def largest(rows: Rows) -> Any:
 
 def chopped(rows: Rows, scale: Any = 0) -> Rows:
     """
-    Return polynomials without what only the rounding of numbers has left.
+    Return polynomials without the residue of rounded numbers.
 
-    Terms go that are nothing against the largest, or against ``scale``, and from a whole number
-    what keeps it from being one: the sine and cosine of a locked joint are decimals, whose squares
-    do not quite add up to 1.
+    Terms that are negligible against the largest one, or against ``scale``, are removed, and
+    coefficients that are integers but for rounding are rounded: the sine and cosine of a locked
+    joint are decimals whose squares do not exactly add up to 1.
     """
     most = max(largest(rows), scale)
 

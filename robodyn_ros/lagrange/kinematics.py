@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where every body of an arm is, as polynomials in the cosines and sines of its angles."""
+"""Forward kinematics as polynomials in the cosines and sines of the joint angles."""
 
 from dataclasses import dataclass
 
@@ -19,8 +19,8 @@ class Placement:
     """
     Rotation and origin of a body in the base frame.
 
-    The rotation is ``before`` Rz(``form``) ``after``: as long as axes are parallel, joints only
-    add to the form.
+    The rotation is ``before`` Rz(``form``) ``after``: joints with parallel axes only add to the
+    form.
     """
 
     before: Rows
@@ -74,7 +74,7 @@ def _turn(poly: Polynomials, form: Form) -> Rows:
 
 
 def _rodrigues(axis: sp.Matrix, angle: sp.Expr) -> sp.Matrix:
-    """Rotation (3, 3) about a unit axis by a constant angle."""
+    """Return the rotation (3, 3) about a unit axis by a constant angle (Rodrigues)."""
     c, s = cos_sin(angle)
     x, y, z = axis
     cross = sp.Matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
@@ -82,7 +82,7 @@ def _rodrigues(axis: sp.Matrix, angle: sp.Expr) -> sp.Matrix:
 
 
 def _aligned(axis: sp.Matrix) -> tuple[sp.Matrix, int]:
-    """Return a rotation (3, 3) that takes z to the axis, or, with the sign -1, to its opposite."""
+    """Return a rotation (3, 3) that takes z to the axis, or to its opposite (sign -1)."""
     columns = [1, 2, 0]         # of the unit matrix, turned until the last is the axis
     for _ in range(3):
         columns = columns[1:] + columns[:1]

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Symbols for an arm that was given in numbers: what is not zero gets a name.
+Symbols for a numerical model: every parameter that is not zero gets a name.
 
 m_i are masses, l_i lengths, g gravity; I_xxi ... moments and products of inertia about the centre
 of mass, J_i rotor inertias. Where body i has several lengths, l_xi is the distance of the next
@@ -24,13 +24,13 @@ NOTHING = 1e-15         # [SI units] what rounding leaves of sums that are zero
 
 def model_arm(model: RobotModel, *, numbers: bool = False, rounding: float = RIGHT_ANGLE) -> Arm:
     """
-    Return the arm of a model, with a symbol for all that is not zero.
+    Return the symbolic model of a robot, with a symbol for every value that is not zero.
 
     :param numbers: keep the numbers instead.
-    :param rounding: [rad] what is so close to a right angle is taken as one, in ``Arm.model`` too.
+    :param rounding: tolerance [rad] for right angles, which applies to ``Arm.model`` too.
     """
     def right(array: ndarray) -> ndarray:
-        """Return direction cosines, exact if all of them are 0 or 1 to a rounding."""
+        """Return direction cosines, exact if all of them are 0 or 1 within a tolerance."""
         near = array.round() + 0.0
         return near if np.abs(array - near).max() <= rounding else array
 
@@ -79,7 +79,7 @@ def _matrix(array: ndarray) -> sp.Matrix:
 
 
 class _Names:
-    """Gives names, and remembers what they are worth."""
+    """Symbols and their values."""
 
     def __init__(self, numbers: bool):
         self.numbers = numbers
@@ -96,7 +96,7 @@ class _Names:
         return symbol
 
     def lengths(self, model: RobotModel, body: int) -> dict[tuple[str, int], sp.Expr]:
-        """Return a formula for each coordinate of what is fixed to a body: joints, com, frames."""
+        """Return a formula for each coordinate of points fixed to a body: joints, com, frames."""
         points = [(f'o{j}', model.joint_origin[j]) for j in np.flatnonzero(model.parent == body)]
         if body >= 0 and model.mass[body]:
             points.append(('com', model.com[body]))

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Formulas of an arm as polynomials: in its symbols, and in cosine and sine of its angles.
+Polynomial ring of an arm: its symbols, and cosines and sines of its angles.
 
 Along joints with parallel axes the angle is their sum, so that planar arms stay planar. As squares
 of sines are replaced, 1 - cos² for sin², a formula that is zero is the polynomial 0.
@@ -53,7 +53,7 @@ class Polynomials:
                                (sp.cos, sp.sin))}
 
     def pair(self, form: Form) -> tuple[PolyElement, PolyElement]:
-        """Cosine and sine of an angle."""
+        """Return the cosine and sine of an angle."""
         if not any(form):
             return self.ring.one, self.ring.zero
         sign = 1 if next(x for x in form if x) > 0 else -1

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas in writing: for a terminal, with or without Unicode, and for LaTeX."""
+"""Printing of formulas in Unicode, in ASCII and in LaTeX."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SMALL = 12              # denominators up to it, too
 
 @dataclass(frozen=True)
 class Style:
-    """How to write: 'unicode' (m₂ l₁²), 'ascii' (m_2 l_1^2) or 'latex'; 1/2 or 0.5."""
+    """Notation: 'unicode' (m₂ l₁²), 'ascii' (m_2 l_1^2) or 'latex'; fractions or decimals."""
 
     kind: str
     q: tuple[sp.Symbol, ...]
@@ -61,7 +61,7 @@ class Style:
         return f'{base}^{power}' if self.kind == 'ascii' else f'{base}^{{{power}}}'
 
     def trig(self, t: Trig, power: int = 1) -> str:
-        """Return c_12, or cos(...) where that shorthand does not do."""
+        """Return c_12, or cos(...) where the shorthand is not defined."""
         if isinstance(t.angle, tuple) and set(t.angle) <= {0, 1} and len(t.angle) < 10:
             index = ''.join(str(i + 1) for i, k in enumerate(t.angle) if k)
             return self.power({'ascii': f'{t.kind}_{index}', 'latex': f'{t.kind}_{{{index}}}',
@@ -99,7 +99,7 @@ class Style:
         return ' '.join(self.pieces(formula)) or '0'
 
     def pieces(self, formula: Sum) -> list[str]:
-        """Return the terms with their signs, where a line may end."""
+        """Return the terms with their signs, between which a line may be broken."""
         out = []
         for k, term in enumerate(formula.terms):
             minus = term.coefficient < 0

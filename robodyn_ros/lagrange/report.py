@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Everything about a derivation that a person wants to read: in a terminal, or in LaTeX."""
+"""Report of a derivation for a terminal or in LaTeX."""
 
 import textwrap
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ ASCII = (('τ', 'tau'), ('θ', 'theta'), ('²', '^2'), ('ᵀ', '^T'), ('ₓ', '_
 @dataclass(frozen=True)
 class Block:
     """
-    A matrix of formulas.
+    Matrix of formulas.
 
-    :param name: for a terminal; latex: for LaTeX, with {} where the index goes.
-    :param columns: the index of each column; none for a vector.
+    :param name: for a terminal; ``latex``: for LaTeX, with {} in the place of the index.
+    :param columns: the index of each column; empty for a vector.
     """
 
     heading: str
@@ -37,7 +37,7 @@ class Block:
     symmetric: bool = False
 
     def cells(self) -> list[tuple[list[str], Sum]]:
-        """Return indices and formula of each entry that is not 0; a symmetric one has two."""
+        """Return indices and formula of each nonzero entry; symmetric ones with both indices."""
         found = []
         for i, row in enumerate(self.rows):
             for j, formula in enumerate(row):
@@ -55,9 +55,10 @@ class Block:
 
 def text(derivation: Derivation, *, ascii_only: bool = False, width: int = WIDTH) -> str:
     """
-    Return lines to read, none longer than ``width`` as long as names are not.
+    Return the report as text.
 
     :param ascii_only: m_1 l_1^2 instead of m₁ l₁².
+    :param width: of the lines, in characters; only long names exceed it.
     """
     style = _style('ascii' if ascii_only else 'unicode', derivation)
     arm = derivation.arm
@@ -104,7 +105,7 @@ def latex(derivation: Derivation) -> str:
 
 
 def checked(derivation: Derivation) -> str:
-    """Return how far the formulas are from the numbers."""
+    """Return a sentence about the deviation from the numerical model."""
     what = ' in joint and task space' if derivation.task else ''
     verdict = 'checked against' if derivation.trusted else 'NOT TO BE TRUSTED: compared with'
     return (f'{verdict} recursive Newton-Euler{what} at {STATES} random states: largest relative '
@@ -144,7 +145,7 @@ def _style(kind: str, derivation: Derivation) -> Style:
 
 
 def _bases(derivation: Derivation) -> set[sp.Symbol | Trig]:
-    """Return everything that stands in the formulas."""
+    """Return all symbols, cosines and sines of the formulas."""
     task = derivation.task
     rows = [*derivation.M_form, *derivation.B_form, *derivation.C_form, derivation.g_form]
     if task:
@@ -153,14 +154,14 @@ def _bases(derivation: Derivation) -> set[sp.Symbol | Trig]:
 
 
 def _trigs(derivation: Derivation) -> list[Trig]:
-    """Return the shorthands that are used, in order."""
+    """Return the shorthands that occur, in order."""
     return sorted((t for t in _bases(derivation) if isinstance(t, Trig)
                    and isinstance(t.angle, tuple) and set(t.angle) <= {0, 1}),
                   key=lambda t: ([i for i, k in enumerate(t.angle) if k], t.kind))
 
 
 def _used(derivation: Derivation) -> dict[sp.Symbol, float]:
-    """Return the values of the symbols that are used, in order."""
+    """Return the values of the symbols that occur, in order."""
     used: set[sp.Symbol] = set()
     for base in _bases(derivation):
         used |= ({base} if isinstance(base, sp.Symbol) else set() if isinstance(base.angle, tuple)
@@ -169,7 +170,7 @@ def _used(derivation: Derivation) -> dict[sp.Symbol, float]:
 
 
 def _broken(head: str, pieces: list[str], width: int) -> list[str]:
-    """Return lines of a formula, broken between its terms, within one only if it must be."""
+    """Return the lines of a formula, broken between terms where possible."""
     lines, indent = [head.rstrip(' ')], ' ' * min(len(head), 12)
     for k, piece in enumerate(pieces):
         joined = f'{lines[-1]} {piece}'
@@ -194,7 +195,7 @@ def _broken_latex(head: str, pieces: list[str]) -> list[str]:
 
 
 def _filled(words: str, width: int) -> list[str]:
-    """Return lines of a list of words, broken after commas where that can be."""
+    """Return the lines of a list of words, broken after commas where possible."""
     glued = words.replace(' = ', '\xa0=\xa0').replace(' + ', '\xa0+\xa0')
     return [line.replace('\xa0', ' ') for line in textwrap.wrap(
         glued, width, subsequent_indent='  ', break_long_words=False, break_on_hyphens=False)]

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An arm whose numbers are symbols: what the energies are written down from."""
+"""Symbolic model of an arm: kinematics and inertia in symbols."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ Z = sp.Matrix([0, 0, 1])
 @dataclass(frozen=True)
 class Body:
     """
-    A moving body; as in :class:`~robodyn_ros.model.robot.RobotModel`, with SymPy for numbers.
+    Moving body, as in :class:`~robodyn_ros.model.robot.RobotModel`, with SymPy values.
 
     :param parent: index of the body that carries its joint, -1 for the base.
     :param driver: index of the coordinate q; the joint is at ``ratio * q + shift``.
@@ -43,15 +43,15 @@ class Body:
 @dataclass(frozen=True)
 class Arm:
     """
-    Bodies, and what else makes forces.
+    Symbolic model: bodies, coordinates, rotor inertias and gravity.
 
-    :param q: coordinates: theta_i of joints that turn, d_i of joints that slide (q_i where the
-        arm has a symbol of that name).
-    :param armature: of each coordinate.
+    :param q: coordinates: theta_i of revolute, d_i of prismatic joints (q_i where the arm has a
+        symbol of that name).
+    :param armature: rotor inertia of each coordinate.
     :param frames: body (-1: the base), rotation and origin of each frame by name.
-    :param values: number of each symbol [SI units], in the order they are shown and sorted in.
-    :param inertial: the symbols that are masses and moments of inertia.
-    :param model: the same arm in numbers, which results are compared with.
+    :param values: value of each symbol [SI units], in the order of printing.
+    :param inertial: symbols of masses and moments of inertia.
+    :param model: the numerical model that results are compared with.
     """
 
     name: str
@@ -84,7 +84,7 @@ def coordinates(turns: list[bool], taken: set[str]) -> tuple[sp.Symbol, ...]:
 
 
 def shown(name: str) -> str:
-    """Return a name of a file as it is shown: l_1 of l1, I_zz1 of Izz1."""
+    """Return the printed form of a name in a file: l_1 of l1, I_zz1 of Izz1."""
     letters = name.rstrip('0123456789')
     if '_' in name or len(letters) == len(name):
         return name
@@ -94,12 +94,12 @@ def shown(name: str) -> str:
 
 
 def exact(x: float) -> sp.Rational:
-    """Return the decimal number that a float is written as."""
+    """Return the decimal number that a float prints as, as a rational."""
     return sp.Rational(repr(float(x)))
 
 
 def cos_sin(angle: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Cosine and sine, exact of multiples of pi/2 and of symbols, else numbers."""
+    """Return cosine and sine, exact for multiples of pi/2 and of symbols, else numbers."""
     if angle.free_symbols:
         return sp.cos(angle), sp.sin(angle)
     quarters = float(angle) / (sp.pi / 2).evalf()
@@ -110,7 +110,7 @@ def cos_sin(angle: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
 
 
 def turned(axis: str, angle: sp.Expr) -> sp.Matrix:
-    """Rotation (3, 3) about x or z."""
+    """Return the rotation (3, 3) about x or z."""
     c, s = cos_sin(angle)
     return sp.Matrix([[1, 0, 0], [0, c, -s], [0, s, c]] if axis == 'x' else
                      [[c, -s, 0], [s, c, 0], [0, 0, 1]])
@@ -118,10 +118,12 @@ def turned(axis: str, angle: sp.Expr) -> sp.Matrix:
 
 def dh_arm(file: DhFile, model: RobotModel, *, numbers: bool = False) -> Arm:
     """
-    Return the arm of a file of DH rows, in its own symbols.
+    Return the symbolic model of a file of DH rows, in its own symbols.
 
-    :param model: the same in numbers, from :func:`~robodyn_ros.model.dh_file.load_dh`.
-    :param numbers: put in the values of the symbols.
+    :param model: the numerical model, from :func:`~robodyn_ros.model.dh_file.load_dh`.
+    :param numbers: use the values of the symbols.
+    :raises DerivationError: a name in the file would be printed as another one, or as a cosine or
+        sine.
     """
     symbols = {name: sp.Symbol(shown(name), real=True) for name in file.values}
     for name, symbol in symbols.items():

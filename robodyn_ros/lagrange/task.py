@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Task space: the equation of motion as seen by a frame of the arm, in that frame's own axes.
+Task-space equation of motion in the axes of a frame of the arm.
 
 With ẋ = J(q) q̇, the velocity of the frame's origin and its angular velocity in its own axes, and ẍ
 the rate of change of these numbers, τ = Jᵀ (M_x ẍ + V_x + G_x) where M_x = J⁻ᵀ M J⁻¹,
@@ -31,7 +31,7 @@ AXES = re.compile(r'(x?)(y?)(z?)(r?)(p?)(y?)')
 @dataclass(frozen=True)
 class TaskSpace:
     """
-    Formulas of the task space; of n coordinates, rows are those of ``axes``.
+    Task-space equation of motion of n coordinates; rows are those of ``axes``.
 
     :param rows: indices 0 to 5 of the axes in x, y, z, roll, pitch, yaw.
     :param J: (n, n); M: (n, n); B: (n, n (n - 1) / 2); C: (n, n); G: (n, 1), of forces [N | N·m].
@@ -68,7 +68,8 @@ def task_space(arm: Arm, poly: Polynomials, placed: list[Placement], equations: 
     """
     Return the equation of motion in some axes of a frame.
 
-    :raises DerivationError: where J is not square, too large, or singular in every pose.
+    :raises DerivationError: J is not square, too large to invert readably, or singular in every
+        pose.
     """
     n, rows = len(arm.q), chosen_axes(axes)
     if frame not in arm.frames:

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Quotients of formulas in lowest terms: (c_1 - c_2 c_12) / s_2 is s_12.
+Division of trigonometric polynomials: (c_1 - c_2 c_12) / s_2 is s_12.
 
 Cosines and sines of whole multiples of the coordinates are Laurent polynomials in e^{iq}: there
 division either leaves a remainder or does not.
@@ -20,7 +20,7 @@ Laurent = dict[tuple[int, ...], Any]
 
 
 def quotient(p: PolyElement, d: PolyElement, power: int, poly: Polynomials) -> Sum:
-    """Return p / d**power in the form of the book."""
+    """Return p / d**power in textbook form."""
     if not p:
         return Sum()
     n = len(poly.symbols)
@@ -77,7 +77,7 @@ def _of_trig(t: Trig) -> Laurent:
 
 
 def _exponentials(part: PolyElement, poly: Polynomials) -> Laurent:
-    """Return a polynomial in cosines and sines as one in e^{iq}."""
+    """Return a polynomial in cosines and sines as a polynomial in e^{iq}."""
     n, zero = len(poly.symbols), (0,) * len(poly.q)
     result: Laurent = defaultdict(lambda: sp.QQ_I(0))
     for m, x in part.items():
@@ -110,7 +110,7 @@ def _exact(a: Laurent, b: Laurent) -> Laurent | None:
 
 
 def _waves(a: Laurent, symbols: tuple[int, ...]) -> Terms:
-    """Return a real sum of exponentials as cosines and sines, of doubled angles as squares."""
+    """Return a real sum of exponentials as cosines and sines; doubled angles become squares."""
     terms: dict[Any, Any] = defaultdict(int)
     constant = next((u.x for k, u in a.items() if not any(k)), sp.QQ(0))
     for k, u in a.items():

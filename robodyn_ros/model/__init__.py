@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot is: `RobotModel`, read from URDF or DH rows and validated."""
+"""Robot models: :class:`RobotModel`, read from URDF or DH rows and validated."""
 
 from .dh import DhLink, from_dh
 from .dh_file import load_dh

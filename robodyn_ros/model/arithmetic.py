@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Numbers as a person writes them in a file: 0.5, pi/2, -l1/2, (m1 + m2)*l1**2.
+Arithmetic expressions in text form: 0.5, pi/2, -l1/2, (m1 + m2)*l1**2.
 
-The text is parsed by Python's own grammar, and of its tree only arithmetic is walked: nothing is
-ever executed. The same tree gives floats and, with other leaves, formulas.
+The text is parsed with the grammar of Python, and only arithmetic nodes of the syntax tree are
+evaluated: no code is executed. The same tree gives floats or, with other leaves, formulas.
 """
 
 import ast
@@ -14,16 +14,20 @@ from typing import Any
 
 from ..errors import ArgumentError
 
-MAX_LENGTH = 200        # characters; what a person writes for one number has twenty
-MAX_POWER = 8           # powers are whole numbers up to this: 9**9**9 is never begun
-MAX_TERMS = 100         # of an expression without brackets
+MAX_LENGTH = 200        # characters; expressions written by hand have about twenty
+MAX_POWER = 8           # exponents are integers up to this: 9**9**9 is not evaluated
+MAX_TERMS = 100         # of an expression after expansion
 NAME = re.compile(r'[A-Za-z][A-Za-z0-9_]{0,30}', re.ASCII)
 REMEDY = ('write a number, a name, or + - * / ** of them; pi is known, powers are whole numbers '
           f'up to {MAX_POWER}')
 
 
 def parse(text: str) -> ast.expr:
-    """Return the tree of an expression; :class:`ArgumentError` for what is none."""
+    """
+    Return the syntax tree of an expression.
+
+    :raises ArgumentError: the text is not an expression, or too long.
+    """
     if len(text) > MAX_LENGTH:
         raise _refused(text, f'it has more than {MAX_LENGTH} characters')
     if not text.isascii():
@@ -35,22 +39,23 @@ def parse(text: str) -> ast.expr:
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         if isinstance(error, ArgumentError):
             raise
-        raise _refused(text, 'it is no expression') from None
+        raise _refused(text, 'it is not an expression') from None
     return tree
 
 
 def names(tree: ast.expr) -> set[str]:
-    """Return the names an expression uses, without pi."""
+    """Return the names that an expression uses, except pi."""
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - {'pi'}
 
 
 def evaluate(tree: ast.expr, known: Mapping[str, Any], number: Callable[[str], Any]) -> Any:
     """
-    Return the value of a tree of :func:`parse`.
+    Return the value of a tree from :func:`parse`.
 
-    :param known: what each name stands for, pi among them.
-    :param number: makes a number out of the decimal digits of one.
-    :raises KeyError: for a name that is not known; ArithmeticError: division by 0, overflow.
+    :param known: values of the names, pi included.
+    :param number: converts a decimal literal.
+    :raises KeyError: a name is not known.
+    :raises ArithmeticError: division by zero, or overflow.
     """
     if isinstance(tree, ast.Constant):
         return number(repr(tree.value))
@@ -73,10 +78,10 @@ def evaluate(tree: ast.expr, known: Mapping[str, Any], number: Callable[[str], A
 
 
 def _terms(tree: ast.AST, text: str) -> int:
-    """Return how many terms a tree of arithmetic has without brackets, refuse any other tree."""
+    """Return the number of terms of an expression after expansion; refuse other syntax."""
     if isinstance(tree, ast.Constant):
         if type(tree.value) not in (int, float):
-            raise _refused(text, f'{tree.value!r} is no number')
+            raise _refused(text, f'{tree.value!r} is not a number')
         return 1
     if isinstance(tree, ast.Name):
         if not NAME.fullmatch(tree.id):
@@ -93,7 +98,7 @@ def _terms(tree: ast.AST, text: str) -> int:
             return left + right
         if isinstance(tree.op, (ast.Mult, ast.Div)):
             return left * right
-    raise _refused(text, 'something in it is no arithmetic')
+    raise _refused(text, 'it contains more than arithmetic')
 
 
 def _power(tree: ast.expr, text: str) -> int:
@@ -101,7 +106,7 @@ def _power(tree: ast.expr, text: str) -> int:
         tree = tree.operand
     if not (isinstance(tree, ast.Constant) and type(tree.value) is int
             and tree.value <= MAX_POWER):
-        raise _refused(text, 'a power in it cannot be used')
+        raise _refused(text, 'an exponent in it is not supported')
     return tree.value
 
 

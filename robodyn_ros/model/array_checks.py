@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers from outside: finite, real, and as many as they should be."""
+"""Checks of arrays from callers and files: finite, real, and of the expected shape."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ def finite(what: str, given: Any, shape: tuple[int, ...], meaning: str = '') -> 
     """
     Return ``given`` as a new float64 array of this shape.
 
-    :param what: for a person; its first word is the name of the argument.
+    :param what: description for the message; its first word is the name of the argument.
     :param meaning: unit and frame, for the remedy.
-    :raises ArgumentError: if it has another shape, or something that is no finite real number.
+    :raises ArgumentError: it has another shape, or an element is not a finite real number.
     """
     try:
         array = np.array(given)
@@ -24,7 +24,7 @@ def finite(what: str, given: Any, shape: tuple[int, ...], meaning: str = '') -> 
             array = array.astype(float)
             if np.isfinite(array).all():
                 return array
-    except (TypeError, ValueError):         # ragged, or objects that are no numbers
+    except (TypeError, ValueError):         # ragged, or objects that are not numbers
         pass
     wanted = f'finite numbers of shape {shape}' if shape else 'a finite number'
     raise ArgumentError(f'{what} is {given!r}', name=what.split()[0], value=given,

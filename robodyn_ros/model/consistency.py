@@ -1,26 +1,26 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The physically consistent inertia that is nearest to one that no rigid body has."""
+"""Physical consistency of inertias: test and nearest consistent inertia."""
 
 import numpy as np
 from numpy import ndarray
 from scipy.optimize import nnls
 
-# Rows give twice the second moments of mass ∫ x² dm, ∫ y² dm, ∫ z² dm of principal moments: a body
-# with volume has all three positive (Traversaro et al. 2016).
+# Product with the principal moments: twice the second moments of mass ∫ x² dm, ∫ y² dm, ∫ z² dm,
+# all of them positive for a body with volume (Traversaro et al. 2016).
 SECOND_MOMENTS = np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0]])
-MARGIN = 1e-6       # of the largest principal moment: smallest second moment of what is returned
-ROUNDING = 1e-9     # of the same: a smaller second moment is none
+MARGIN = 1e-6       # smallest second moment of a result, relative to the largest principal moment
+ROUNDING = 1e-9     # second moments below are taken as zero, relative likewise
 
 
 def is_consistent(inertia: ndarray) -> bool:
     """
-    Return whether a body with mass and extension in all directions has this inertia.
+    Return whether a body with mass and with extent in all directions can have this inertia.
 
     Its pseudo-inertia [[Σ, m c], [m cᵀ, m]] is then positive definite: by Schur's complement, if
-    and only if m and the second moments about the centre of mass are positive.
+    and only if m and the second moments about the center of mass are positive.
 
-    :param inertia: (3, 3) [kg·m²] about the centre of mass.
+    :param inertia: (3, 3) [kg·m²] about the center of mass.
     """
     moments = np.linalg.eigvalsh(inertia)
     return bool((SECOND_MOMENTS @ moments).min() > ROUNDING * moments[-1] > 0)
@@ -28,14 +28,14 @@ def is_consistent(inertia: ndarray) -> bool:
 
 def nearest_consistent(inertia: ndarray) -> ndarray:
     """
-    Return the inertia (3, 3) [kg·m²] nearest to the given one that a rigid body can have.
+    Return the inertia (3, 3) [kg·m²] of a rigid body that is nearest to the given one.
 
     Nearest in the Frobenius norm |I - I₀|, under the triangle inequality with a margin: every
     second moment of mass is at least ``MARGIN`` of the largest principal moment. Norm and
     inequality do not depend on the axes, so the principal axes stay, and what is left is a
     least-distance problem of three principal moments (Lawson and Hanson 1974, chapter 23).
 
-    :param inertia: (3, 3) [kg·m²] about the centre of mass, symmetric and not zero.
+    :param inertia: (3, 3) [kg·m²] about the center of mass, symmetric and not zero.
     """
     moments, axes = np.linalg.eigh(inertia)
     size = abs(moments).max()

@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Robots from Denavit-Hartenberg rows, in both conventions.
+Robot models from Denavit-Hartenberg parameters, in both conventions.
 
-standard: each link frame follows from the one before by Rz(θ) Tz(d) Tx(a) Rx(α), joint i turning
-about or sliding along z of frame i - 1 (Siciliano, Sciavicco, Villani, Oriolo, Robotics (2009),
-section 2.8.2). modified: by Rx(α) Tx(a) Rz(θ) Tz(d), joint i about or along z of frame i itself,
-α and a being those of the row itself (Craig, Introduction to Robotics (2005), section 3.4, calls
-them α_(i-1) and a_(i-1)).
+standard: the transform from link frame i - 1 to i is Rz(θ) Tz(d) Tx(a) Rx(α), and joint i acts
+about or along z of frame i - 1 (Siciliano, Sciavicco, Villani, Oriolo, Robotics (2009), section
+2.8.2). modified: it is Rx(α) Tx(a) Rz(θ) Tz(d), and joint i acts about or along z of frame i, with
+α and a of row i (Craig, Introduction to Robotics (2005), section 3.4, calls them α_(i-1) and
+a_(i-1)).
 """
 
 from __future__ import annotations
@@ -25,37 +25,41 @@ from numpy.typing import ArrayLike
 from ..errors import ArgumentError, UnknownNameError
 from .array_checks import finite
 from .rigid_body import Inertial, axis_rotation
-from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame, RobotModel
+from .robot import RobotModel
+from .robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame
 from .urdf_xml import MAX_NAME, NAME_REMEDY, name_problem
 from .validate import validated
 
 CONVENTIONS = ('standard', 'modified')
 JOINTS = ('revolute', 'prismatic')
 X, Z = np.eye(3)[0], np.eye(3)[2]
-ORTHONORMAL = 1e-9      # how far the rotation of a transform may be from one
+ORTHONORMAL = 1e-9      # tolerance of R Rᵀ = 1 for the rotation of a given transform
 
 
 @dataclass(frozen=True)
 class DhLink:
     """
-    One row, and the link that its joint moves.
+    Denavit-Hartenberg parameters of one joint, and the inertia of the link that it moves.
 
-    The joint variable, and ``offset`` with it, adds to θ of a revolute joint, to d of a prismatic
-    one.
+    The joint variable plus ``offset`` is added to θ of a revolute joint, to d of a prismatic one.
 
-    :param theta: [rad]; d [m]; a [m]; alpha [rad].
+    :param theta: [rad] rotation about z.
+    :param d: [m] translation along z.
+    :param a: [m] translation along x.
+    :param alpha: [rad] rotation about x.
     :param joint: 'revolute' or 'prismatic'.
-    :param offset: [rad | m].
+    :param offset: [rad | m] of the joint variable.
     :param mass: [kg].
-    :param com: (3,) [m] centre of mass in the link's frame.
-    :param inertia: (3, 3), or its diagonal (3,), [kg·m²] about the centre of mass in the axes of
-        the link's frame; zero for the point masses of textbooks.
-    :param armature: [kg·m² | kg] rotor inertia seen at the joint.
-    :param viscous: [N·m·s/rad | N·s/m]; coulomb [N·m | N].
-    :param rotor_inertia: [kg·m²] of a geared motor, adds to ``armature`` as the joint feels it:
-        times the square of ``gear_ratio``, turns of the motor (for a prismatic joint its angle
-        [rad/m]) over those of the joint.
-    :param static_friction: [N·m | N]; None: as much as ``coulomb``.
+    :param com: (3,) [m] center of mass in the link frame.
+    :param inertia: (3, 3), or its diagonal (3,), [kg·m²] about the center of mass, in the axes of
+        the link frame; zero for the point masses of textbooks.
+    :param armature: [kg·m² | kg] rotor inertia reflected to the joint.
+    :param viscous: [N·m·s/rad | N·s/m] viscous friction.
+    :param coulomb: [N·m | N] Coulomb friction.
+    :param rotor_inertia: [kg·m²] of a geared motor; ``rotor_inertia * gear_ratio**2`` is added to
+        ``armature``.
+    :param gear_ratio: [1 | rad/m] motor angle per joint position.
+    :param static_friction: [N·m | N]; None for the value of ``coulomb``.
     """
 
     theta: float
@@ -79,18 +83,28 @@ def from_dh(links: Sequence[DhLink | Mapping[str, Any]], convention: str = 'stan
             base: ArrayLike | None = None, tool: ArrayLike | None = None,
             gravity: Sequence[float] = (0, 0, -9.81), *, name: str = 'dh') -> RobotModel:
     """
-    Return the serial robot of these rows; its joints are joint1, joint2, ... without limits.
+    Return the serial robot with these Denavit-Hartenberg parameters.
 
-    Its frames are base, link1, link2, ... (those of the rows) and, with ``tool``, tool.
+    Its joints are joint1, joint2, ..., without limits; its frames are base, link1, link2, ...
+    (those of the rows) and, with ``tool``, tool. The conventions are those of Siciliano et al.
+    2009, section 2.8.2 (standard) and Craig 2005, section 3.4 (modified).
 
-    :param links: one row for each joint, or a mapping with the fields of one.
+    :param links: one :class:`DhLink` per joint, or a mapping with its fields.
     :param convention: 'standard' or 'modified'.
-    :param base: (4, 4), or (3,) [m] for a translation: where frame 0 of the rows is in the frame
-        base; None: they are the same.
-    :param tool: likewise, where the frame tool is in that of the last link.
+    :param base: pose of frame 0 of the rows in the frame base, (4, 4) homogeneous or (3,) [m] for
+        a translation; None for the identity.
+    :param tool: pose of the frame tool in the frame of the last link, likewise; None for no tool.
     :param gravity: (3,) [m/s²] in the frame base.
-    :raises ArgumentError: naming the row and the number that cannot be.
-    :raises InertiaError: the rows leave M(q) not positive definite, or a body is none.
+    :param name: of the robot.
+    :return: the model, with read-only arrays.
+    :raises ArgumentError: a parameter is invalid; the message names its row.
+    :raises UnknownNameError: a mapping has a field that :class:`DhLink` does not have.
+    :raises InertiaError: the inertia of a link is invalid, or M(q) is not positive definite.
+
+    >>> from robodyn_ros import DhLink, from_dh
+    >>> model = from_dh([DhLink(theta=0, d=0, a=0.5, alpha=0, mass=2)], gravity=(0, -9.81, 0))
+    >>> model.joint_names, model.frame_names
+    (('joint1',), ('base', 'link1'))
     """
     if convention not in CONVENTIONS:
         raise ArgumentError(f'no DH convention {convention!r}', name='convention',
@@ -106,7 +120,7 @@ def from_dh(links: Sequence[DhLink | Mapping[str, Any]], convention: str = 'stan
     n, standard = len(rows), convention == 'standard'
     frames = {'base': Frame(-1, np.eye(3), np.zeros(3))}
     rotations, origins, bodies = [], [], []
-    # Where the next joint is in the body before it: what of the last row comes after its joint
+    # Placement of the next joint in the previous body: the part of its row that follows its joint
     R, p = _transform('base', base)
     for i, link in enumerate(rows):
         turn, slide = link.theta, link.d
@@ -152,12 +166,12 @@ def from_dh(links: Sequence[DhLink | Mapping[str, Any]], convention: str = 'stan
 
 
 def _armature(link: DhLink) -> float:
-    """Rotor inertia that the joint feels [kg·m² | kg]: energy goes by the square of the speed."""
+    """Return the rotor inertia reflected to the joint [kg·m² | kg]."""
     return link.armature + link.rotor_inertia * link.gear_ratio * link.gear_ratio
 
 
 def _check(link: DhLink, i: int) -> None:
-    """Refuse a row with a number that cannot be."""
+    """Raise :class:`ArgumentError` for an invalid parameter of row ``i``."""
     def refuse(key: str, remedy: str) -> None:
         raise ArgumentError(f'row {i + 1} has {key} {getattr(link, key)!r}', name=key,
                             value=getattr(link, key), remedy=remedy)
@@ -172,18 +186,18 @@ def _check(link: DhLink, i: int) -> None:
         if not unknown and not (_is_number(value) and value >= 0.0):
             refuse(key, 'give a finite number of at least 0')
     if not (_is_number(link.gear_ratio) and link.gear_ratio > 0.0 and _armature(link) < np.inf):
-        refuse('gear_ratio', 'give a finite number above 0, whose square times rotor_inertia is '
-                             'finite, too')
+        refuse('gear_ratio', 'give a finite number above 0 whose square times rotor_inertia is '
+                             'finite as well')
     finite(f'com of row {i + 1}', link.com, (3,))
     inertia = _inertia(link, i)
     if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=0.0):
-        refuse('inertia', 'it is symmetric')
+        refuse('inertia', 'give a symmetric matrix')
     if np.linalg.eigvalsh(inertia)[0] < -1e-12 * np.trace(inertia):
-        refuse('inertia', 'no principal moment is negative')
+        refuse('inertia', 'give one without negative principal moments')
 
 
 def _row(given: Any, i: int) -> DhLink:
-    """Return the row that a mapping describes, as one in a YAML file does."""
+    """Return the row with the fields of a mapping."""
     names = [f.name for f in fields(DhLink)]
     if not isinstance(given, Mapping):
         raise ArgumentError(f'row {i + 1} is {given!r}', name='links', value=given,
@@ -199,7 +213,7 @@ def _row(given: Any, i: int) -> DhLink:
 
 
 def _inertia(link: DhLink, i: int) -> ndarray:
-    """Return the inertia (3, 3) of a row, which may give its diagonal alone."""
+    """Return the inertia (3, 3) of a row, which may be given as its diagonal."""
     what = f'inertia of row {i + 1}'
     if isinstance(link.inertia, Sequence | ndarray) and len(link.inertia) == 3 \
             and all(np.ndim(entry) == 0 for entry in link.inertia):
@@ -212,7 +226,7 @@ def _is_number(value: object) -> bool:
 
 
 def _transform(what: str, given: ArrayLike | None) -> tuple[ndarray, ndarray]:
-    """Rotation and origin of a homogeneous transform; of None, the identity."""
+    """Return rotation and origin of a homogeneous transform, the identity for None."""
     T = np.eye(4)
     if isinstance(given, Sequence | ndarray) and len(given) == 3:
         T[:3, 3] = finite(what, given, (3,))
@@ -221,6 +235,6 @@ def _transform(what: str, given: ArrayLike | None) -> tuple[ndarray, ndarray]:
     R = T[:3, :3]
     if (not np.allclose(R @ R.T, np.eye(3), atol=ORTHONORMAL) or np.linalg.det(R) < 0.0
             or (T[3] != [0.0, 0.0, 0.0, 1.0]).any()):
-        raise ArgumentError(f'{what} is no homogeneous transform', name=what, value=given,
+        raise ArgumentError(f'{what} is not a homogeneous transform', name=what, value=given,
                             remedy='give a rotation, a translation, and 0 0 0 1 below them')
     return R, T[:3, 3]

@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Arms written as Denavit-Hartenberg rows in a YAML file, with numbers or with symbols.
+YAML files of Denavit-Hartenberg parameters, with numbers or symbolic expressions.
 
-    name: two_link                  # otherwise that of the file
-    convention: modified            # or standard; what they mean is told in `dh.py`
+    name: two_link                  # default: the name of the file
+    convention: modified            # or standard, see `dh.py`
     gravity: [0, -g, 0]             # [m/s²] in the frame base; otherwise [0, 0, -g], g = 9.81
     links:                          # one row for each joint, with the fields of `DhLink`
       - {theta: 0, d: 0, a: 0,  alpha: 0, joint: revolute, mass: m1, com: [l1, 0, 0]}
@@ -12,10 +12,10 @@ Arms written as Denavit-Hartenberg rows in a YAML file, with numbers or with sym
     tool: [l2, 0, 0]                # where the frame tool is; three numbers, or 4 rows of 4
     values: {l1: 0.5, l2: 0.4, m1: 2, m2: 1, g: 9.81}
 
-Every number may be an expression of numbers, pi and the names under `values`, whose own values
-may use the names above them. `theta`, `d`, `a` and `alpha` have to be there, the rest is as in
-`DhLink`; `inertia` is three numbers, the diagonal, or three rows of three; `base` is written like
-`tool`.
+Every number may be an expression of numbers, pi and the names under `values`; a value may use the
+names above it. `theta`, `d`, `a` and `alpha` are required, the other fields have the defaults of
+`DhLink`; `inertia` is three numbers, the diagonal, or three rows of three; `base` has the format
+of `tool`.
 """
 
 import ast
@@ -49,7 +49,7 @@ Convert = Callable[['Expression'], Any]
 
 @dataclass(frozen=True)
 class Expression:
-    """A number of the file as it was written, and where: the key, for a person."""
+    """A number of the file: its text, the key where it is given, and its syntax tree."""
 
     text: str
     where: str
@@ -58,35 +58,37 @@ class Expression:
 
 @dataclass(frozen=True)
 class DhFile:
-    """
-    What a file says, before anything is computed.
-
-    :param rows: of each link, by key: an :class:`Expression`, lists of them, or a word.
-    :param base: (4, 4) of expressions, or None; tool likewise.
-    :param gravity: three expressions.
-    :param values: of each name, in the order of the file.
-    """
+    """Content of a file before evaluation."""
 
     path: Path
     name: str
     convention: str
-    rows: tuple[Mapping[str, Any], ...]
-    base: Any
-    tool: Any
-    gravity: Any
-    values: Mapping[str, float]
+    rows: tuple[Mapping[str, Any], ...]     # by key: an expression, lists of them, or a word
+    base: Any                               # (4, 4) of expressions, or None
+    tool: Any                               # likewise
+    gravity: Any                            # three expressions
+    values: Mapping[str, float]             # by name, in the order of the file
 
     def number(self, expression: Expression) -> float:
-        """Return what an expression is worth; :class:`DhFileError` where that is no number."""
+        """Return the value of an expression, or raise :class:`DhFileError`."""
         return _number(self.path, expression, self.values)
 
 
 def load_dh(path: str | Path) -> RobotModel:
     """
-    Load a robot from a YAML file of DH rows; see this module for the format.
+    Load a robot from a YAML file of Denavit-Hartenberg parameters.
 
-    :raises DhFileError: naming file, row and key, if it cannot be read or says what it cannot.
-    :raises InertiaError: the rows leave M(q) not positive definite, or a body is none.
+    The format is described in :mod:`~robodyn_ros.model.dh_file`; ``examples/`` has two files.
+
+    :param path: of the file.
+    :return: the model, as from :func:`~robodyn_ros.from_dh`.
+    :raises DhFileError: the file cannot be read or is invalid; the message names row and key.
+    :raises InertiaError: the inertia of a link is invalid, or M(q) is not positive definite.
+
+    >>> from robodyn_ros import load_dh
+    >>> from robodyn_ros.model.resources import rows_path
+    >>> load_dh(rows_path('craig_2r')).joint_names
+    ('joint1', 'joint2')
     """
     file = read_dh(path)
     rows = [mapped(row, file.number) for row in file.rows]
@@ -110,7 +112,7 @@ def mapped(part: Any, convert: Convert) -> Any:
 
 
 def read_dh(path: str | Path) -> DhFile:
-    """Return what a file says; :class:`DhFileError` as in :func:`load_dh`."""
+    """Return the content of a file; raises :class:`DhFileError` as :func:`load_dh` does."""
     path = Path(path)
     reader = _Reader(path)
     document = reader.mapping(reader.document(), '', KEYS)
@@ -162,7 +164,7 @@ def _number(path: Path, expression: Expression, values: Mapping[str, float]) -> 
 
 
 class _Reader:
-    """Takes the YAML document apart; each text stays one, so that 1e-3 and 1:30 mean one thing."""
+    """Parser of the YAML document, which leaves all scalars as text: 1:30 is not 90."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -171,7 +173,7 @@ class _Reader:
         return DhFileError(f'{self.path}: {problem}', name=name, value=value, remedy=remedy)
 
     def document(self) -> yaml.Node | None:
-        """Return the root of the document, which is a tree without tags, and of bounded size."""
+        """Return the root of the document, a tree without tags and of bounded size."""
         try:
             with self.path.open('rb') as file:
                 text = file.read(MAX_BYTES + 1)
@@ -191,19 +193,19 @@ class _Reader:
                     line = event.start_mark.line + 1 if event.start_mark else 0
                     raise self.error(f'line {line} has a tag, an alias or '
                                      f'more than {MAX_DEPTH} levels', str(self.path),
-                                     'write it out plainly')
+                                     'write it without them')
             return yaml.compose(text, Loader=yaml.BaseLoader)
         except (yaml.YAMLError, ValueError) as error:
             mark = getattr(error, 'problem_mark', None)
             place = f'line {mark.line + 1} of it' if mark else 'it'
-            raise self.error(f'{place} is no YAML ({getattr(error, "problem", None) or "text"})',
+            raise self.error(f'{place} is not YAML ({getattr(error, "problem", None) or "text"})',
                              str(self.path), 'correct it there, or just before') from None
 
     def mapping(self, node: yaml.Node | None, where: str, keys: tuple[str, ...] | None,
                 ) -> dict[str, yaml.Node]:
-        """Return a mapping whose keys are among these, each once."""
+        """Return a mapping with unique keys, all of them among ``keys``."""
         if not isinstance(node, yaml.MappingNode):
-            raise self.error(f'{where or "it"} is no mapping', where or 'document',
+            raise self.error(f'{where or "it"} is not a mapping', where or 'document',
                              f'write key: value, with keys {", ".join(keys or ("of your own",))}')
         found: dict[str, yaml.Node] = {}
         prefix = where and where + ' '
@@ -221,15 +223,15 @@ class _Reader:
 
     def word(self, node: yaml.Node, where: str, choices: tuple[str, ...] = ()) -> str:
         if not isinstance(node, yaml.ScalarNode) or not node.value.strip():
-            raise self.error(f'{where} is no text', where, 'write one')
+            raise self.error(f'{where} is not a text', where, 'write one')
         if choices and node.value not in choices:
-            raise self.error(f'{where} {node.value!r} is none', where,
+            raise self.error(f'{where} {node.value!r} is not known', where,
                              f'choose one of {", ".join(choices)}', node.value)
         return node.value
 
     def items(self, node: yaml.Node, where: str) -> list[yaml.Node]:
         if not isinstance(node, yaml.SequenceNode):
-            raise self.error(f'{where} is no list', where, 'write one, [..., ...]')
+            raise self.error(f'{where} is not a list', where, 'write one, [..., ...]')
         return list(node.value)
 
     def expression(self, node: yaml.Node | str, where: str) -> Expression:
@@ -241,7 +243,7 @@ class _Reader:
                              error.remedy, text) from None
 
     def array(self, node: yaml.Node, where: str, *shape: int) -> list[Any]:
-        """Return expressions of this shape."""
+        """Return nested lists of expressions of this shape."""
         items = self.items(node, where)
         if len(items) != shape[0]:
             raise self.error(f'{where} has {len(items)} entries', where, f'give {shape[0]}')

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The links and joints of a URDF as one tree, and its names."""
+"""Kinematic tree of the links and joints of a URDF, and checks of their names."""
 
 from collections import Counter, defaultdict
 
@@ -11,7 +11,11 @@ from ..text import appearance
 
 
 def check_tree(robot: URDF) -> str:
-    """Return the root link of a document in which links and joints form one tree."""
+    """
+    Return the root link of a URDF.
+
+    :raises UrdfError: links and joints do not form one tree, or names are not unique.
+    """
     def refuse(problem: str, name: str, remedy: str) -> None:
         raise UrdfError(problem, name=name, remedy=remedy)
 
@@ -37,7 +41,7 @@ def check_tree(robot: URDF) -> str:
     if not links:
         refuse(f'robot {robot.name!r} has no link', robot.name, 'add links and joints')
     reached, todo = set(roots), roots[:]
-    below = joints_below(robot)
+    below = child_joints(robot)
     while todo:
         children = [joint.child for joint in below[todo.pop()]]
         reached.update(children)
@@ -49,8 +53,8 @@ def check_tree(robot: URDF) -> str:
     return roots[0]
 
 
-def look_alikes(robot: URDF) -> list[str]:
-    """Warn of names that differ, to ROS and to us, but not to the eye."""
+def lookalike_warnings(robot: URDF) -> list[str]:
+    """Return warnings of different names that look the same."""
     warnings = []
     for kind, elements in (('link', robot.links), ('joint', robot.joints)):
         seen: dict[str, str] = {}
@@ -62,16 +66,20 @@ def look_alikes(robot: URDF) -> list[str]:
     return warnings
 
 
-def joints_below(robot: URDF) -> dict[str, list[Joint]]:
-    """Joints by the link that carries them, in document order."""
+def child_joints(robot: URDF) -> dict[str, list[Joint]]:
+    """Return the joints by the link that carries them, in document order."""
     below: dict[str, list[Joint]] = defaultdict(list)
     for joint in robot.joints:
         below[joint.parent].append(joint)
     return below
 
 
-def chain(robot: URDF, base: str, tip: str) -> set[str]:
-    """Return the names of the joints between two links of a tree."""
+def joints_between(robot: URDF, base: str, tip: str) -> set[str]:
+    """
+    Return the names of the joints between two links of a tree.
+
+    :raises UrdfError: ``tip`` is not below ``base``.
+    """
     above = {joint.child: joint for joint in robot.joints}
     names, link = set(), tip
     while link != base:

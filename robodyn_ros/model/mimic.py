@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that mimic others: who drives them, and what their limits and friction mean there."""
+"""Mimic joints: relation to their driver, and effect of their limits and friction on it."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -16,12 +16,12 @@ from .urdf_xml import MAX_NUMBER
 SLACK = 1e-9        # [rad | m] by which limits that meet in one position may miss each other
 
 
-class Relation(NamedTuple):
+class MimicRelation(NamedTuple):
     """
-    Where a joint is: at ``ratio * q + shift`` of the joint ``driver``.
+    Position of a joint as ``ratio * q + shift``, with q the position of the joint ``driver``.
 
-    A joint that moves on its own is its own driver; one that does not move has None, and is at
-    ``shift`` [rad | m].
+    An independent joint is its own driver. The driver of a joint that does not move is None; its
+    position is ``shift`` [rad | m].
     """
 
     driver: str | None
@@ -29,16 +29,18 @@ class Relation(NamedTuple):
     shift: float
 
 
-def relation(joint: Joint, joints: Mapping[str, Joint], extra: Extension,
-             locked: Mapping[str, float]) -> Relation:
+def mimic_relation(joint: Joint, joints: Mapping[str, Joint], extra: Extension,
+                   locked: Mapping[str, float]) -> MimicRelation:
     """
-    Follow a joint through those that it mimics to the one that drives it.
+    Return the relation of a joint to its driver, through the mimic joints in between.
 
-    :param joints: all of the document, by name; ``extra`` is its <robodyn>.
-    :param locked: positions [rad | m] of joints that are taken as fixed there.
-    :raises UrdfError: if it mimics itself, over however many others, or a joint that does not
-        exist, or with numbers that cannot be computed with.
-    :raises ArgumentError: if a joint cannot be locked where it should be.
+    :param joint: independent or mimic joint.
+    :param joints: all joints of the document, by name.
+    :param extra: the element <robodyn> of the document.
+    :param locked: positions [rad | m] of joints that are treated as fixed, by name.
+    :raises UrdfError: the joint mimics itself, directly or through others, or a joint that does
+        not exist; multiplier or offset are out of range.
+    :raises ArgumentError: a position to lock a joint at is invalid.
     """
     def refuse(problem: str, remedy: str, value: object = None) -> None:
         raise UrdfError(f'joint {joint.name!r} {problem}', name=joint.name, value=value,
@@ -62,7 +64,7 @@ def relation(joint: Joint, joints: Mapping[str, Joint], extra: Extension,
                    'computed with', 'give multipliers other than zero, and offsets, between '
                    f'{1 / MAX_NUMBER:g} and {MAX_NUMBER:g}', (ratio, shift))
         if ratio == 0:
-            return Relation(None, 0.0, shift)
+            return MimicRelation(None, 0.0, shift)
         seen.add(rule.joint)
         at = joints[rule.joint]
     if at.name in locked:
@@ -72,24 +74,24 @@ def relation(joint: Joint, joints: Mapping[str, Joint], extra: Extension,
             refuse(f'is at {shift:g} where {at.name!r} is locked, which cannot be computed with',
                    'correct its multiplier or offset', shift)
     elif at.type != 'fixed':
-        return Relation(at.name, ratio, shift)
-    return Relation(None, 0.0, shift)
+        return MimicRelation(at.name, ratio, shift)
+    return MimicRelation(None, 0.0, shift)
 
 
-def carried_along(name: str, own: JointData,
-                  followers: Sequence[tuple[str, Relation, JointData]]) -> JointData:
+def with_followers(name: str, own: JointData,
+                   followers: Sequence[tuple[str, MimicRelation, JointData]]) -> JointData:
     """
-    Return what is known of a driver with what its followers mean for it.
+    Return the data of a driver, combined with those of the mimic joints that follow it.
 
-    All have to stay within their limits, so the driver has the narrowest. Power is what one joint
-    hands on to the other: friction f at a follower is felt as |ratio| f, damping d as ratio² d,
-    armature a as ratio² a. A follower that moves the other way has its two directions of friction
-    exchanged, and all of it passes through zero as that of the driver does: over its friction and
-    Stribeck velocities. A follower has no drive, so its effort limit does not count.
+    The limits are the intersection of all. By conservation of power, friction f of a follower acts
+    on the driver as |ratio| f, damping d as ratio² d, and armature a as ratio² a. With a negative
+    ratio, the two directions of friction are exchanged. Friction and Stribeck velocities are those
+    of the driver. A follower has no drive, so that its effort limit is ignored.
 
     :param name: of the driver.
-    :param followers: name, relation and data of each.
-    :raises UrdfError: if no position is within the limits of all, or numbers grow beyond bounds.
+    :param own: data of the driver alone.
+    :param followers: name, relation and data of each follower.
+    :raises UrdfError: no position is within the limits of all, or friction overflows.
     """
     lower, upper, velocity, armature = own.lower, own.upper, own.velocity, own.armature
     forward = np.array([own.damping, own.friction, own.static_friction])
@@ -109,12 +111,12 @@ def carried_along(name: str, own: JointData,
         theirs = [np.array([data.damping, data.friction, data.static_friction]),
                   np.array(data.backward_friction)]
         ahead, back = theirs if ratio > 0 else theirs[::-1]
-        with np.errstate(over='ignore'):        # told of below
+        with np.errstate(over='ignore'):        # refused below
             forward, backward = forward + felt * ahead, backward + felt * back
         armature += ratio * ratio * data.armature
         if not np.isfinite([*forward, *backward, armature]).all():
-            raise UrdfError(f'joint {follower!r}: its friction, felt at {name!r}, is too large to '
-                            'be computed with', name=follower,
+            raise UrdfError(f'joint {follower!r}: its friction, reflected to {name!r}, is too '
+                            'large', name=follower,
                             value=(forward, backward, armature),
                             remedy='give less damping, friction or armature')
     damping, friction, static = forward.tolist()

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The pose a robot is in when nobody has said where it is."""
+"""Default poses of a robot within its position limits."""
 
 from collections.abc import Sequence
 
@@ -10,17 +10,19 @@ from numpy import ndarray
 from ..errors import ParameterError
 from .robot import RobotModel
 
-ROOM = 0.1          # of its range: a joint nearer to a limit has no room to move
-FAR = 10.           # [rad | m] limits beyond say that there are none
+MIN_MARGIN = 0.1    # distance to a limit, relative to the range, of a pose with room to move
+FAR = 10.           # [rad | m] limits beyond are treated as absent
 
 
 def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
     """
-    Return the pose at the start (nv,): the given one, else zero or, outside limits, their middle.
+    Return the initial pose (nv,) [rad | m].
 
-    Of a range wider than twice ``FAR``, it is what is that far inside.
+    The default of a joint is zero, or the middle of its limits if these exclude zero; of a range
+    wider than twice ``FAR``, it is at that distance from the nearer limit.
 
-    :raises ParameterError: if the given one has another length or leaves the limits.
+    :param given: pose to check and return instead, empty for the default.
+    :raises ParameterError: ``given`` has the wrong length or is outside the limits.
     """
     lower, upper = model.position_lower, model.position_upper
     if not len(given):
@@ -40,24 +42,24 @@ def initial_position(model: RobotModel, given: Sequence[float] = ()) -> ndarray:
 
 def roomy_position(model: RobotModel) -> ndarray:
     """
-    Return a pose (nv,) from which every joint can move to both sides.
+    Return a pose (nv,) [rad | m] from which every joint can move in both directions.
 
-    It is that of :func:`initial_position`, but the middle of its range for a joint that would be
-    nearer to a limit than ``ROOM`` of that range.
+    It is that of :func:`initial_position`, or the middle of the range for a joint that would be
+    nearer to a limit than ``MIN_MARGIN`` times the range.
     """
     pose = initial_position(model)
     lower = np.maximum(model.position_lower, pose - FAR)
     upper = np.minimum(model.position_upper, pose + FAR)
-    tight = np.minimum(pose - lower, upper - pose) < ROOM * (upper - lower)
+    tight = np.minimum(pose - lower, upper - pose) < MIN_MARGIN * (upper - lower)
     return np.where(tight, (lower + upper) / 2, pose)
 
 
 def spread(model: RobotModel, count: int) -> ndarray:
     """
-    Poses (count, nv) all over the workspace, the same each time, the first that of the start.
+    Return poses (count, nv) [rad | m] spread over the position limits, the first the initial one.
 
-    Where a joint has no limits, from -π to π. Evenly spread by the additive recurrence of Roberts
-    (2018), whose steps are the powers of 1/φ with φ^(nv + 1) = φ + 1.
+    Joints without limits are within ±π. The poses are always the same: the additive recurrence of
+    Roberts (2018), whose steps are the powers of 1/φ with φ^(nv + 1) = φ + 1.
     """
     lower = np.maximum(model.position_lower, -np.pi)
     upper = np.maximum(np.minimum(model.position_upper, np.pi), lower)

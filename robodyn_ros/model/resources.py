@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where files are found: this package's own ones, and robots known by a short name."""
+"""Lookup of the files of this package and of robots that are known by a short name."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ from ..errors import UnknownNameError, UrdfError, close_names
 from ..extras import pip_install
 
 PACKAGE = 'robodyn_ros'
-MAX_SHOWN = 200         # characters of a name that is none
+MAX_SHOWN = 200         # characters of an unknown name in a message
 ROBOT_NAME = re.compile(r'[A-Za-z][\w.+-]{0,100}', re.ASCII)
 OWN_ROBOTS = ('two_link', 'rp', 'arm6')
 OWN_ROWS = ('craig_2r', 'craig_rp')         # DH rows in examples/
@@ -24,11 +24,11 @@ EXAMPLE_ROBOTS = {
     'double_pendulum': 'double_pendulum_description/urdf/double_pendulum.urdf',
 }
 
-ARMS = ('panda', 'ur5', 'kinova')           # those with limits, which the demo can drive
+ARMS = ('panda', 'ur5', 'kinova')           # those with limits, which the demo supports
 
 
 def _ament_share(package: str) -> Path | None:
-    """Return the share folder of an installed ROS package, None where there is no such thing."""
+    """Return the share folder of an installed ROS package, None if it is not found."""
     try:
         from ament_index_python.packages import get_package_share_path
     except ImportError:
@@ -41,12 +41,12 @@ def _ament_share(package: str) -> Path | None:
 
 def share_path(*parts: str) -> Path:
     """
-    Path of a file or folder of this package, e.g. ``share_path('config', 'panda.yaml')``.
+    Return the path of a file or folder of this package, e.g. ``'config', 'panda.yaml'``.
 
-    It is looked for where a ROS installation, a `pip install` and a source tree (`pip install -e`
-    installs no share folder) keep it, in this order.
+    The locations of a ROS installation, a `pip install` and a source tree (`pip install -e`
+    installs no share folder) are searched in this order.
 
-    :raises UnknownNameError: if none of them has it.
+    :raises UnknownNameError: the file is in none of them.
     """
     ament = _ament_share(PACKAGE)
     installed = [Path(get_path('data', get_preferred_scheme(kind)), 'share', PACKAGE)
@@ -67,10 +67,10 @@ def package_version() -> str:
 
 def _example_robots() -> dict[str, Path]:
     """
-    Return every robot of example-robot-data by name, of its ROS package or of its wheel.
+    Return all robots of example-robot-data by name, from its ROS package or its wheel.
 
-    A robot has the name of its file, without a final `_robot`; where several files have one name,
-    that of its folder, without `_description`.
+    The name is that of the file, without a final `_robot`; if several files have the same name,
+    that of the folder, without `_description`.
     """
     ament = _ament_share('example-robot-data')
     files = sorted((ament / 'robots').glob('*/*/*.urdf')) if ament else []
@@ -92,9 +92,9 @@ def _example_robots() -> dict[str, Path]:
 
 def _described(name: str) -> Path | None:
     """
-    Path of a robot of robot_descriptions, which downloads it once; None: there is no such robot.
+    Return the path of a robot of robot_descriptions, downloaded once; None if it has no such.
 
-    :raises UrdfError: it cannot be downloaded, or comes as xacro only.
+    :raises UrdfError: the robot cannot be downloaded, or is xacro only.
     """
     try:
         from robot_descriptions import DESCRIPTIONS
@@ -106,7 +106,7 @@ def _described(name: str) -> Path | None:
         return None
     try:
         module = import_module(f'robot_descriptions.{known[0]}')
-    except Exception as error:          # whatever git and the network have to say
+    except Exception as error:          # of git or the network, of any type
         raise UrdfError(f'robot_descriptions cannot fetch {known[0]} ({error})', name=name,
                         remedy='connect to the network once, or give the path of a URDF file'
                         ) from error
@@ -119,10 +119,14 @@ def _described(name: str) -> Path | None:
 
 def robot_names() -> tuple[str, ...]:
     """
-    Return the names that ``load_urdf`` and the commands know, as far as their robots are there.
+    Return the names of available robots, which ``load_urdf`` and the commands accept.
 
-    Those of this package, of example-robot-data, and of robot_descriptions, which downloads a
-    robot when it is first asked for.
+    They are those of this package, of example-robot-data, and of robot_descriptions, which
+    downloads a robot when it is first used.
+
+    >>> from robodyn_ros import robot_names
+    >>> robot_names()[:3]
+    ('two_link', 'rp', 'arm6')
     """
     try:
         from robot_descriptions import DESCRIPTIONS
@@ -134,9 +138,9 @@ def robot_names() -> tuple[str, ...]:
 
 def robot_path(name_or_path: str | Path) -> Path:
     """
-    Path of the URDF file of a robot, given by name (`two_link`, `panda`, ...) or by its path.
+    Return the path of the URDF file of a robot, given by name (`panda`, ...) or by its path.
 
-    :raises UrdfError: if it is neither a file nor a known name, or is known but not installed.
+    :raises UrdfError: it is neither a file nor a known name, or it is not installed.
     """
     name = str(name_or_path)
     if name in OWN_ROBOTS:
@@ -161,13 +165,13 @@ def robot_path(name_or_path: str | Path) -> Path:
 
 
 def is_robot_name(text: object) -> bool:
-    """Whether a text looks like a robot's name, not like a path or like XML."""
+    """Return whether a text can be the name of a robot, rather than a path or XML."""
     return isinstance(text, str) and ROBOT_NAME.fullmatch(text) is not None \
         and not text.endswith(('.urdf', '.xml', '.xacro')) and not Path(text).exists()
 
 
 def rows_path(name_or_path: str | Path) -> Path | None:
-    """Path of a file of DH rows, given by name (`craig_2r`) or path; None of what is no such."""
+    """Return the path of a file of DH rows, given by name (`craig_2r`) or path; else None."""
     if str(name_or_path) in OWN_ROWS:
         return share_path('examples', f'{name_or_path}.yaml')
     path = Path(name_or_path).expanduser()

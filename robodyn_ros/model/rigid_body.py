@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rotations as URDF writes them, and rigid bodies that are moved and joined."""
+"""Rotations in roll, pitch and yaw, and inertial properties of rigid bodies."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,9 +9,8 @@ import numpy as np
 from numpy import ndarray
 
 NO_INERTIA = 1e-12      # [kg·m²] moments below this are rounding
-
 def rpy_rotation(rpy: Sequence[float] | ndarray) -> ndarray:
-    """Rotation (3, 3) by roll, pitch, yaw [rad] about the fixed axes x, y, z, in this order."""
+    """Return the rotation (3, 3) by roll, pitch, yaw [rad] about the fixed axes x, y, z."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     return np.array([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
                      [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
@@ -20,10 +19,10 @@ def rpy_rotation(rpy: Sequence[float] | ndarray) -> ndarray:
 
 def rotation_rpy(rotation: ndarray) -> ndarray:
     """
-    Roll, pitch, yaw (3,) [rad] of a rotation (3, 3): the inverse of :func:`rpy_rotation`.
+    Return roll, pitch, yaw (3,) [rad] of a rotation (3, 3), the inverse of :func:`rpy_rotation`.
 
-    Where the pitch is a quarter turn, roll and yaw turn about one axis and only their sum counts:
-    the roll is taken from what the yaw leaves, whichever that is, and nothing is lost.
+    At a pitch of ±π/2, roll and yaw are about the same axis: the yaw is arbitrary, and the roll
+    follows from the remaining rotation, without loss of accuracy.
     """
     r = rotation
     yaw = np.arctan2(r[1, 0], r[0, 0])
@@ -33,36 +32,36 @@ def rotation_rpy(rotation: ndarray) -> ndarray:
 
 
 def axis_rotation(axis: ndarray, angle: float) -> ndarray:
-    """Rotation (3, 3) by ``angle`` [rad] about the unit vector ``axis`` (3,): Rodrigues."""
+    """Return the rotation (3, 3) by ``angle`` [rad] about the unit vector ``axis`` (Rodrigues)."""
     x, y, z = axis
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
 
 
 def offset_inertia(mass: float, r: ndarray) -> ndarray:
-    """Inertia (3, 3) [kg·m²] of a point mass at ``r`` (3,) [m]: the parallel axis term."""
+    """Return the inertia (3, 3) [kg·m²] of a point mass at ``r`` (3,) [m]."""
     return mass * (r @ r * np.eye(3) - np.outer(r, r))
 
 
 class Inertial(NamedTuple):
-    """Mass [kg], centre of mass (3,) [m], inertia (3, 3) [kg·m²] about it, in some frame."""
+    """Mass [kg], center of mass (3,) [m] and inertia (3, 3) [kg·m²] about it, in some frame."""
 
     mass: float
     com: ndarray
     inertia: ndarray
 
     def placed(self, rotation: ndarray, origin: ndarray) -> 'Inertial':
-        """Return the same body as seen from the frame in which its own has this placement."""
+        """Return the body in a frame in which the present one has this placement."""
         inertia = rotation @ self.inertia @ rotation.T
         return Inertial(self.mass, origin + rotation @ self.com, (inertia + inertia.T) / 2)
 
 
 def joined(parts: Sequence[Inertial]) -> Inertial:
     """
-    One body out of several, all seen from the same frame: parallel axis theorem.
+    Return several bodies in the same frame as one, by the parallel-axis theorem.
 
-    Every term is a sum of things that are positive, so nothing cancels. Of several without any
-    mass the centre is the frame's origin.
+    All terms are sums of positive semidefinite parts, so that nothing cancels. The center of
+    several bodies without mass is the origin.
     """
     mass = sum(p.mass for p in parts)
     com = sum((p.mass * p.com for p in parts), np.zeros(3))

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From :class:`RobotModel` to URDF text, which :func:`~.urdf.load_urdf` reads without a loss."""
+"""URDF writer: text from which :func:`~.urdf.load_urdf` makes the same model again."""
 
 from dataclasses import replace
 from itertools import count
@@ -13,19 +13,20 @@ from numpy import ndarray
 from ..errors import UrdfError
 from ..text import appearance
 from .rigid_body import rotation_rpy, rpy_rotation
-from .robot import Frame, RobotModel
+from .robot_data import Frame, RobotData
 from .urdf_extension import LIMITS, Extension, JointExtension, words, written
 from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
 
 UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
 
 
-def to_urdf(model: RobotModel) -> str:
+def to_urdf(model: RobotData) -> str:
     """
-    Return the model as URDF text; see :meth:`RobotModel.to_urdf`.
+    Return the model as URDF text; see :meth:`~.robot.RobotModel.to_urdf`.
 
-    Each body is one link, with all that was lumped into it; every other frame is a link without
-    mass that is fixed to its body. What URDF cannot say is in <robodyn>, see `extension.py`.
+    Each body is one link with all that was lumped into it; every other frame is a link without
+    mass that is fixed to its body. What URDF cannot express is in <robodyn>, see
+    :mod:`~.urdf_extension`.
     """
     writer = _Writer(model)
     try:
@@ -34,25 +35,25 @@ def to_urdf(model: RobotModel) -> str:
     except ValueError as error:         # of lxml, which does not say where
         raise UrdfError(f'a name of the model cannot be in XML ({error})', name=model.name,
                         value=(*model.frame_names, *model.body_joint_names),
-                        remedy='use characters that can be seen') from error
+                        remedy='use visible characters') from error
 
 
 class _Writer:
-    """The document as it grows, link by link."""
+    """Writer of a document, link by link."""
 
-    def __init__(self, model: RobotModel):
+    def __init__(self, model: RobotData):
         self.model = model
         self.root = etree.Element('robot')
         self.said = Extension(model.gravity_vector, {}, list(model.warnings))
         self.taken = {kind: {appearance(name) for name in names} for kind, names in (
             ('link', model.frame_names), ('joint', model.body_joint_names))}
-        # A body goes by the name of a frame that may be elsewhere, as those of DH rows are: then
-        # the link below the joint needs a name of its own
+        # A body has the name of a frame that may have another placement, as those of DH rows do:
+        # then the link below the joint needs a name of its own
         self.carriers = [name if _is_body(model.frame(name), i) else self._free('link', name)
                          for i, name in enumerate(model.link_names)]
 
     def run(self) -> None:
-        """Write links and joints in the order of the frames, which is that of reading."""
+        """Write links and joints in the order of the frames, in which they are read."""
         model = self.model
         self.root.set('name', model.name)
         order = [f.body for name, f in model.frames.items() if name in model.link_names]
@@ -72,7 +73,7 @@ class _Writer:
         self.root.append(written(self.said))
 
     def _free(self, kind: str, name: str) -> str:
-        """Return a name like this one that nothing is called yet, not even to the eye."""
+        """Return an unused name similar to this one, which does not look like another one."""
         stem = f'{name[:MAX_NAME - 20]}_{"fixed" if kind == "joint" else "body"}'
         for number in count(1):
             chosen = stem if number == 1 else f'{stem}_{number}'
@@ -86,7 +87,7 @@ class _Writer:
 
     def _joint(self, name: str, kind: str, parent: str, child: str, rotation: ndarray,
                origin: ndarray) -> etree._Element:
-        """Write a joint and where it is."""
+        """Write a joint with its origin."""
         joint = etree.SubElement(self.root, 'joint', name=name, type=kind)
         etree.SubElement(joint, 'parent', link=parent)
         etree.SubElement(joint, 'child', link=child)
@@ -103,7 +104,7 @@ class _Writer:
                     frame.rotation, frame.origin)
 
     def _body(self, i: int) -> None:
-        """Write body i, the joint above it, and what there is to say of that joint."""
+        """Write body i and the joint above it."""
         m, name, kind = self.model, self.model.body_joint_names[i], self.model.body_joint_types[i]
         link = etree.SubElement(self.root, 'link', name=self.carriers[i])
         if m.mass[i] or m.com[i].any() or m.inertia[i].any():
@@ -132,7 +133,7 @@ class _Writer:
         etree.SubElement(joint, 'limit', {
             key: words(np.clip(value, -MAX_NUMBER, MAX_NUMBER) if np.isinf(value) else value,
                        f'joint {name!r}: {key} limit') for key, value in limits.items()})
-        # The limits of one that mimics follow from its leader's, and are not to narrow them
+        # The limits of a mimic joint follow from those of its driver, and must not narrow them
         said['unlimited'] = tuple(k for k, value in limits.items() if not leads or np.isinf(value))
         if self.carriers[i] != m.link_names[i]:
             said['body'] = m.link_names[i]
@@ -141,7 +142,7 @@ class _Writer:
         self.said.joints[name] = replace(self.said.joints[name], **said)
 
     def _friction(self, joint: etree._Element, v: int) -> dict[str, Any]:
-        """Write what URDF has a word for; return the rest."""
+        """Write the friction that URDF can express; return the rest."""
         m, name = self.model, self.model.joint_names[v]
         forward = m.viscous_friction[v], m.coulomb_friction[v], m.static_friction[v]
         if any(forward[:2]):
@@ -155,7 +156,7 @@ class _Writer:
 
 
 def _depth_first(parent: ndarray) -> bool:
-    """Whether each body hangs from the one before it, or from one that carries that one."""
+    """Return whether the bodies are in depth-first order."""
     path = [-1]
     for i, above in enumerate(parent):
         while path and path[-1] != above:
@@ -172,7 +173,7 @@ def _is_body(frame: Frame, i: int) -> bool:
 
 
 def _mapped(limits: dict[str, float], ratio: float, shift: float) -> dict[str, float]:
-    """Return what the limits of a joint let one do that mimics it."""
+    """Return the limits of a mimic joint that follow from those of its driver."""
     ends = sorted(shift + (ratio * limits[key] if ratio else 0.0) for key in ('lower', 'upper'))
     turns = abs(ratio) or 1.0
     return {'lower': ends[0], 'upper': ends[1], 'velocity': turns * limits['velocity'],

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Deviations from the URDF format that have no bearing on the physics, removed with a warning."""
+"""Correction of deviations from the URDF format that do not affect the physics, with warnings."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,23 +12,23 @@ from scipy.spatial.transform import Rotation
 from ..errors import UrdfError
 from .rigid_body import rotation_rpy
 
-UNNAMED = 'robot'       # name of a robot whose document gives none
+UNNAMED = 'robot'       # name of a robot without name
 DEFAULT_AXIS = '1 0 0'  # of the URDF format
-# Written for the lower triangle of an inertia, which is symmetric: format and readers know none.
+# Attributes for the lower triangle of an inertia, which the format does not have
 LOWER_TRIANGLE = {'iyx': 'ixy', 'izx': 'ixz', 'izy': 'iyz'}
-# What xacro evaluates or takes in: with one of these in it, a document is none of URDF
+# Elements of xacro with which a document is not URDF
 DEFINITIONS = {'include', 'macro', 'if', 'unless', 'insert_block', 'call'}
-LIMITS = ('effort', 'velocity')     # that URDF 1.2 takes as unlimited where they are absent
-UNIT_QUATERNION = 1e-3              # deviation of its norm from 1 that few digits explain
+LIMITS = ('effort', 'velocity')     # unlimited in URDF 1.2 if they are absent
+UNIT_QUATERNION = 1e-3              # deviation of the norm from 1 that few digits explain
 NO_NAMESPACE = (etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE,    # a prefix that is not declared,
-                etree.ErrorTypes.NS_ERR_XML_NAMESPACE)          # or declared to be nothing
+                etree.ErrorTypes.NS_ERR_XML_NAMESPACE)          # or declared as empty
 
 
 def well_formed(content: bytes, encoding: str | None) -> tuple[etree._Element, list[str]]:
     """
-    Return the root of XML in which no more than the declaration of a prefix is missing.
+    Return the root of an XML document, in which declarations of prefixes may be missing.
 
-    :raises UrdfError: it is no such XML.
+    :raises UrdfError: the XML is not well-formed otherwise.
     """
     options = {'resolve_entities': False, 'no_network': True, 'remove_comments': True,
                'remove_pis': True, 'encoding': encoding}
@@ -58,7 +58,7 @@ def without_namespace(root: etree._Element) -> list[str]:
 
 
 def without_undeclared(root: etree._Element) -> None:
-    """Remove elements and attributes with a prefix that is not declared, but those of xacro."""
+    """Remove elements and attributes with an undeclared prefix, except those of xacro."""
     for element in list(root.iter()):
         for name in [str(name) for name in element.attrib if ':' in str(name).split('}')[-1]]:
             del element.attrib[name]
@@ -70,9 +70,9 @@ def without_undeclared(root: etree._Element) -> None:
 
 def left_over_macros(root: etree._Element) -> list[str]:
     """
-    Remove the calls of xacro macros that an expanded document still has; return warnings.
+    Remove the macro calls that are left in an expanded document; return warnings.
 
-    :raises UrdfError: the document was not expanded: it has macros, conditions or includes.
+    :raises UrdfError: the document is not expanded: it has macros, conditions or includes.
     """
     calls = {}
     for element in list(root.iter()):
@@ -82,13 +82,13 @@ def left_over_macros(root: etree._Element) -> list[str]:
                             remedy='run `xacro FILE > robot.urdf` first, or give the path of the '
                                    '.xacro file')
         if name is not None and (above := element.getparent()) is not None:
-            calls[name] = f'xacro:{name} is not expanded: what it stands for is missing'
+            calls[name] = f'xacro:{name} is not expanded: its content is missing'
             above.remove(element)
     return [text for name, text in calls.items() if name not in ('property', 'arg')]
 
 
 def xacro_name(element: etree._Element) -> str | None:
-    """Return the name of an element of xacro, declared as such or not; None of any other one."""
+    """Return the name of a xacro element, with declared prefix or not; None for others."""
     tag = str(element.tag)
     for prefix in ('xacro}', 'xacro:'):
         if prefix in tag:
@@ -98,10 +98,10 @@ def xacro_name(element: etree._Element) -> str | None:
 
 def tolerated(element: etree._Element) -> list[str]:
     """
-    Make a link or joint regular in place; return a warning for each deviation.
+    Correct a link or joint in place; return a warning for each deviation.
 
-    An attribute of <axis> or <mass> that the format does not have is dropped, so are ``iyx``,
-    ``izx`` and ``izy`` of <inertia>; an <axis> without ``xyz`` gets the default of the format.
+    Unknown attributes of <axis> and <mass> are dropped, as are ``iyx``, ``izx`` and ``izy`` of
+    <inertia>; an <axis> without ``xyz`` gets the default of the format.
     """
     where = f'{element.tag} {element.get("name", "")!r}'
     warnings = []
@@ -118,7 +118,7 @@ def tolerated(element: etree._Element) -> list[str]:
 
 
 def without_limits(joint: etree._Element) -> list[str]:
-    """Set the limits of effort and velocity that <limit> lacks to infinity; return warnings."""
+    """Set missing limits of effort and velocity to infinity; return warnings."""
     warnings = []
     for limit in joint.findall('limit'):
         for name in LIMITS:
@@ -130,7 +130,7 @@ def without_limits(joint: etree._Element) -> list[str]:
 
 
 def _dropped(element: etree._Element, known: Sequence[str]) -> list[str]:
-    """Remove all attributes but the known ones."""
+    """Remove all attributes except the known ones; return warnings."""
     unknown = [str(name) for name in element.attrib if name not in known]
     for name in unknown:
         del element.attrib[name]
@@ -138,18 +138,18 @@ def _dropped(element: etree._Element, known: Sequence[str]) -> list[str]:
 
 
 def _symmetric(inertia: etree._Element) -> list[str]:
-    """Remove the lower triangle of an inertia."""
+    """Remove the lower triangle of an inertia; return warnings."""
     warnings = []
     for below, above in LOWER_TRIANGLE.items():
         if (text := inertia.attrib.pop(below, None)) is not None:
             differs = text.strip() != inertia.get(above, '').strip()
-            warnings.append(f'attribute {below} of <inertia> is not read: {above} counts'
-                            + (f', which is another ({inertia.get(above)})' if differs else ''))
+            warnings.append(f'attribute {below} of <inertia> is not read, {above} is used'
+                            + (f', which differs ({inertia.get(above)})' if differs else ''))
     return warnings
 
 
 def quaternion_rpy(text: Sequence[float]) -> str | None:
-    """Return ``quat_xyzw`` of URDF 1.2 as the value of ``rpy``; None where it is no rotation."""
+    """Return ``quat_xyzw`` of URDF 1.2 as a value of ``rpy``; None if it is not a rotation."""
     quaternion = np.array(text)
     if abs(np.linalg.norm(quaternion) - 1.0) > UNIT_QUATERNION:
         return None

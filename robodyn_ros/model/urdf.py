@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From URDF to :class:`RobotModel`: the tree is checked, walked, and what is fixed lumped."""
+"""URDF loader: builds a :class:`RobotModel` with links at fixed joints lumped."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,10 +9,10 @@ import numpy as np
 from numpy import ndarray
 from urdf_parser_py.urdf import URDF, Joint
 
-from ..errors import RobodynError, UnknownNameError, UrdfError
+from ..errors import Argument, Placeholder, RobodynError, UnknownNameError, UrdfError
 from .array_checks import finite
-from .kinematic_tree import chain, check_tree, joints_below, look_alikes
-from .mimic import SLACK, Relation, carried_along, relation
+from .kinematic_tree import check_tree, child_joints, joints_between, lookalike_warnings
+from .mimic import SLACK, MimicRelation, mimic_relation, with_followers
 from .resources import is_robot_name, robot_path
 from .rigid_body import Inertial, joined
 from .robot import Frame, RobotModel
@@ -22,7 +22,7 @@ from .urdf_xml import MAX_NAME, read
 from .validate import validated
 
 GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of a robot that stands upright
-MAX_JOINTS = 200        # moving ones: twice those of the largest real robot we know of
+MAX_JOINTS = 200        # moving ones, twice as many as in the largest known robot
 
 
 def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str | None = None,
@@ -31,33 +31,39 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     """
     Load a tree of revolute, continuous, prismatic and fixed joints from URDF.
 
-    Joints come depth first, in the order of the document. What is fixed to a moving link is
-    lumped into it, what is fixed to the base into the base. URDF has one number for friction: it
-    is taken as Coulomb and as static friction, unless the element <robodyn> knows better, see
-    :mod:`~robodyn_ros.model.urdf_extension`.
+    Joints are ordered depth first, in document order. Links at fixed joints are lumped into the
+    link that carries them, or into the base. The friction of URDF is taken as Coulomb and as
+    static friction, unless the element <robodyn> gives more
+    (:mod:`~robodyn_ros.model.urdf_extension`).
 
-    A joint that mimics another moves with it, over a chain of them too: it is no degree of
-    freedom, and its limits and friction are felt by the joint that drives it
-    (:func:`~robodyn_ros.model.mimic.carried_along`). Where that one is fixed or locked it is
-    fixed as well.
+    A mimic joint, possibly of another mimic joint, is no degree of freedom; its limits and
+    friction are added to those of the joint that drives it
+    (:func:`~robodyn_ros.model.mimic.with_followers`). It is fixed if that joint is fixed or
+    locked.
 
     :param path_or_xml: path of a file, XML text, or the name of a robot: ``'panda'``, any of
         example-robot-data and robot_descriptions where these are installed
         (:func:`~robodyn_ros.model.resources.robot_names`). A .xacro file is expanded by the
         package `xacro`, with its default arguments.
-    :param root: link that becomes the base; only what is below it is loaded.
-    :param tip: link at the end of the only chain that moves: other branches of the base are left
-        out, except for what is fixed to it; joints that hang from the chain have to be locked.
-    :param locked: positions [rad | m] of joints that are taken as fixed there.
-    :param gravity: (3,) [m/s²] in the base frame; None: that of <robodyn>, in the frame of the
-        root of the document and seen from ``root``, else (0, 0, -9.81).
-    :param massless: 'refuse' joints that no inertia resists, or 'warn' of them: kinematics,
-        gravity and inverse dynamics need none; what needs M⁻¹ is refused.
-    :raises UrdfError: if the text is no URDF, or not of a robot as above.
-    :raises InertiaError: if masses and inertias are none a robot can have, see
+    :param root: link that becomes the base; only the part of the tree below it is loaded.
+    :param tip: end of the only chain that moves. Other branches of the base are omitted, except
+        for links fixed to it; joints that branch off the chain have to be locked.
+    :param locked: positions [rad | m] of joints that are treated as fixed, by name.
+    :param gravity: (3,) [m/s²] in the base frame. None for that of <robodyn>, which is in the
+        frame of the root of the document, or (0, 0, -9.81) without.
+    :param massless: whether to 'refuse' joints that no inertia resists or to 'warn' of them;
+        then kinematics, gravity and inverse dynamics are available, but nothing that needs M⁻¹.
+    :return: the model, with read-only arrays.
+    :raises UrdfError: the text is not a URDF, or describes a robot that is not supported.
+    :raises InertiaError: masses and inertias are not those of a robot, see
         :func:`~robodyn_ros.model.validate.validated`.
-    :raises UnknownNameError: if there is no such ``root``, ``tip`` or joint to lock.
-    :raises ArgumentError: if ``gravity`` or a locked position cannot be used.
+    :raises UnknownNameError: there is no such ``root``, ``tip`` or joint to lock.
+    :raises ArgumentError: ``gravity``, ``massless`` or a locked position is invalid.
+
+    >>> from robodyn_ros import load_urdf
+    >>> model = load_urdf('two_link', locked={'joint2': 0.5})
+    >>> model.joint_names, model.gravity_vector.tolist()
+    (('joint1',), [0.0, 0.0, -9.81])
     """
     given = None if gravity is None else finite('gravity', gravity, (3,),
                                                 '[m/s²] in the base frame')
@@ -73,14 +79,14 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     for name in locked:
         if name not in (names := [j.name for j in robot.joints if j.type != 'fixed']):
             raise UnknownNameError('joint that can be locked', name, names)
-    walk = _Walk(robot, extra, locked, warnings + look_alikes(robot))
-    walk.run(root or source_root, tip)
-    return validated(walk.model(
+    builder = _ModelBuilder(robot, extra, locked, warnings + lookalike_warnings(robot))
+    builder.run(root or source_root, tip)
+    return validated(builder.model(
         _gravity(robot, extra, root or source_root) if given is None else given), massless)
 
 
 def _gravity(robot: URDF, extra: Extension, base: str) -> ndarray:
-    """Return gravity (3,) [m/s²] in the frame of link ``base``, as far as the text knows it."""
+    """Return gravity (3,) [m/s²] in the frame of link ``base``, from <robodyn> or the default."""
     if extra.gravity is None:
         return np.array(GRAVITY)
     above, rotation, link = {joint.child: joint for joint in robot.joints}, np.eye(3), base
@@ -94,25 +100,25 @@ def _gravity(robot: URDF, extra: Extension, base: str) -> ndarray:
     return rotation.T @ extra.gravity
 
 
-class _Walk:
-    """The model as it grows while the tree is walked from the base."""
+class _ModelBuilder:
+    """Builder of a model by a depth-first walk of the tree from the base."""
 
     def __init__(self, robot: URDF, extra: Extension, locked: Mapping[str, float],
                  warnings: list[str]):
         self.robot, self.extra, self.locked, self.warnings = robot, extra, locked, warnings
         self.links = {link.name: link for link in robot.links}
-        self.below = joints_below(robot)
+        self.below = child_joints(robot)
         self.by_name = {joint.name: joint for joint in robot.joints}
         self.frames: dict[str, Frame] = {}
         self.joints: list[Joint] = []
-        self.relations: list[Relation] = []             # of the joints to those that drive them
+        self.relations: list[MimicRelation] = []        # of the joints to those that drive them
         self.data: list[JointData] = []
         self.placements: list[Frame] = []               # of the joints, in the parent body
-        self.parts: list[list[Inertial]] = []           # what each body is lumped of
+        self.parts: list[list[Inertial]] = []           # of each body, to be lumped
 
     def run(self, base: str, tip: str | None) -> None:
-        """Visit every link below ``base``, or what moves or rests along the chain to ``tip``."""
-        path = chain(self.robot, base, tip) if tip else None
+        """Visit all links below ``base``, or those along the chain to ``tip`` and fixed to it."""
+        path = joints_between(self.robot, base, tip) if tip else None
         self.base = base
         todo = self._enter(base, Frame(-1, np.eye(3), np.zeros(3)))
         while todo:
@@ -122,44 +128,46 @@ class _Walk:
             if joint.type != 'fixed':
                 beside = path is not None and joint.name not in path
                 if beside and at.body < 0 and joint.name not in self.locked:
-                    continue            # another arm on the same base: it cannot be felt
-                law = relation(joint, self.by_name, self.extra, self.locked)
-                if law.driver is None:
-                    here = self._rest(joint, law.shift, here)
+                    continue            # another arm on the same base has no effect
+                relation = mimic_relation(joint, self.by_name, self.extra, self.locked)
+                if relation.driver is None:
+                    here = self._rest(joint, relation.shift, here)
                 elif beside:
                     raise UrdfError(
                         f'joint {joint.name!r} moves, but is not between the base and tip {tip!r}',
-                        name=joint.name, remedy=f'lock it: locked={{{joint.name!r}: position}}')
+                        name=joint.name, remedy=('lock it: ', Argument(
+                            'locked', {joint.name: Placeholder('position')})))
                 else:
-                    here = self._move(joint, law, here)
+                    here = self._move(joint, relation, here)
             todo += self._enter(joint.child, here)
         if not self.joints:
             raise UrdfError(f'robot {self.robot.name!r}: no joint moves below link {base!r}',
                             name=self.robot.name,
                             remedy='leave one unlocked, or choose another root or tip')
         loaded = {joint.name for joint in self.joints}
-        for joint, law in zip(self.joints, self.relations):
-            if law.driver not in loaded:
-                raise UrdfError(f'joint {joint.name!r} mimics {law.driver!r}, which is not loaded',
-                                name=joint.name, remedy='choose root and tip so that both are in '
-                                f'between, or lock {law.driver!r} or {joint.name!r}')
+        for joint, relation in zip(self.joints, self.relations):
+            if relation.driver not in loaded:
+                raise UrdfError(f'joint {joint.name!r} mimics {relation.driver!r}, which is not '
+                                'loaded', name=joint.name,
+                                remedy='choose root and tip so that both are in '
+                                f'between, or lock {relation.driver!r} or {joint.name!r}')
         self._miss(loaded)
 
     def _miss(self, loaded: set[str]) -> None:
-        """Warn of joints that are left out, although one that is loaded moves them."""
+        """Warn of mimic joints that are omitted although their driver is loaded."""
         for joint in self.robot.joints:
             if joint.mimic is None or joint.child in self.frames:
                 continue
             try:
-                law = relation(joint, self.by_name, self.extra, self.locked)
-            except RobodynError:        # what is left out may be faulty
+                relation = mimic_relation(joint, self.by_name, self.extra, self.locked)
+            except RobodynError:        # omitted parts may be faulty
                 continue
-            if law.driver in loaded:
-                self.warnings.append(f'joint {joint.name!r} mimics {law.driver!r}, but is left '
-                                     'out: nothing of it is felt there')
+            if relation.driver in loaded:
+                self.warnings.append(f'joint {joint.name!r} mimics {relation.driver!r}, but is '
+                                     'left out: it has no effect there')
 
     def _enter(self, name: str, frame: Frame) -> list[tuple[Joint, Frame]]:
-        """Take in a link; return the joints on it with its frame, the first one last."""
+        """Add a link; return the joints on it with its frame, in reverse document order."""
         self.frames[name] = frame
         part = inertial(self.links[name], moving=frame.body >= 0)
         if part and frame.body >= 0:
@@ -167,36 +175,37 @@ class _Walk:
         return [(joint, frame) for joint in reversed(self.below[name])]
 
     def _rest(self, joint: Joint, q: float, here: Frame) -> Frame:
-        """Return the frame of the child of a joint that could move, but stays at ``q``."""
+        """Return the frame of the child of a movable joint that is fixed at ``q``."""
         data = joint_data(joint, self.extra.joint(joint.name), [])
         if joint.name not in self.locked and not data.lower - SLACK <= q <= data.upper + SLACK:
-            self.warnings.append(f'joint {joint.name!r} is fixed at {q:.6g} by what it mimics, '
-                                 f'outside of its limits [{data.lower:g}, {data.upper:g}]')
+            self.warnings.append(f'joint {joint.name!r} is fixed at {q:.6g} by the joint it '
+                                 f'mimics, outside its limits [{data.lower:g}, {data.upper:g}]')
         rotation, origin = data.motion(joint.type, q)
         return Frame(here.body, here.rotation @ rotation, here.origin + here.rotation @ origin)
 
-    def _move(self, joint: Joint, law: Relation, here: Frame) -> Frame:
-        """Take in a joint that moves; return the frame of its child, which is a new body's."""
+    def _move(self, joint: Joint, relation: MimicRelation, here: Frame) -> Frame:
+        """Add a moving joint; return the frame of its child, that of a new body."""
         if len(self.joints) == MAX_JOINTS:
             raise UrdfError(f'more than {MAX_JOINTS} joints move', name=joint.name,
                             remedy='load a part, with root, tip or locked')
         self.data.append(joint_data(joint, self.extra.joint(joint.name), self.warnings,
-                                    driven=law.driver == joint.name))
+                                    driven=relation.driver == joint.name))
         self.joints.append(joint)
-        self.relations.append(law)
+        self.relations.append(relation)
         self.placements.append(here)
         self.parts.append([])
         return Frame(len(self.parts) - 1, np.eye(3), np.zeros(3))
 
     def model(self, gravity: ndarray) -> RobotModel:
-        """Return what was gathered, as arrays."""
+        """Return the model of the visited links and joints."""
         bodies = [joined(parts) for parts in self.parts]
         moving = list(zip(self.joints, self.relations, self.data))
-        own = {joint.name: data for joint, law, data in moving if law.driver == joint.name}
+        own = {joint.name: data for joint, relation, data in moving
+               if relation.driver == joint.name}
         names = tuple(own)
-        driven = [carried_along(name, own[name], [
-            (joint.name, law, data) for joint, law, data in moving
-            if law.driver == name != joint.name]) for name in names]
+        driven = [with_followers(name, own[name], [
+            (joint.name, relation, data) for joint, relation, data in moving
+            if relation.driver == name != joint.name]) for name in names]
         links = tuple(self._body_name(i) for i in range(len(bodies)))
 
         def column(name: str) -> ndarray:
@@ -206,9 +215,9 @@ class _Walk:
             name=self.robot.name, base_link=self.base, joint_names=names, link_names=links,
             body_joint_names=tuple(joint.name for joint in self.joints),
             body_joint_types=tuple(data.kind for data in self.data),
-            driver=np.array([names.index(law.driver) for law in self.relations]),
-            ratio=np.array([law.ratio for law in self.relations]),
-            shift=np.array([law.shift for law in self.relations]),
+            driver=np.array([names.index(relation.driver) for relation in self.relations]),
+            ratio=np.array([relation.ratio for relation in self.relations]),
+            shift=np.array([relation.shift for relation in self.relations]),
             parent=np.array([at.body for at in self.placements]),
             joint_rotation=np.array([at.rotation for at in self.placements]),
             joint_origin=np.array([at.origin for at in self.placements]),
@@ -227,7 +236,7 @@ class _Walk:
             warnings=tuple(dict.fromkeys(self.extra.warnings + self.warnings)))
 
     def _body_name(self, i: int) -> str:
-        """Return the name of body i; where that is another link's, the joint's own is no frame."""
+        """Return the name of body i, that of the child of its joint or the one in <robodyn>."""
         joint = self.joints[i]
         name = self.extra.joint(joint.name).body
         if name is None:

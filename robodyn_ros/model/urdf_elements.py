@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One link, one joint of a URDF: its numbers, with everything refused that no robot has."""
+"""Properties of a single link or joint of a URDF, with checks of their values."""
 
 from math import inf, nan
 from typing import NamedTuple
@@ -16,14 +16,14 @@ from .urdf_extension import LIMITS, JointExtension
 from .urdf_xml import MAX_NUMBER
 
 MOVING = ('revolute', 'continuous', 'prismatic')
-POSITIVE_SEMIDEFINITE = 1e-6    # of the largest moment: URDFs are written with few digits
-UNIT = 1e-6                     # an axis further from length 1 is worth a warning
-ROUNDING = 1e-15                # one nearer to length 1 is as it should be
-SAME_ROTATION = 1e-8            # DH rows may have a base that is no better a rotation
+POSITIVE_SEMIDEFINITE = 1e-6    # relative tolerance of moments: URDFs are written with few digits
+UNIT = 1e-6                     # deviation of an axis from length 1 without warning
+ROUNDING = 1e-15                # deviation of an axis from length 1 without normalization
+SAME_ROTATION = 1e-8            # the base of DH rows may deviate this much from a rotation
 
 
 def placement(origin: Pose | None) -> tuple[ndarray, ndarray]:
-    """Rotation (3, 3) and origin (3,) [m] of an <origin>, the identity where there is none."""
+    """Return rotation (3, 3) and origin (3,) [m] of an <origin>, the identity for None."""
     if origin is None:
         return np.eye(3), np.zeros(3)
     return rpy_rotation(origin.rpy), np.array(origin.xyz, float)
@@ -31,9 +31,9 @@ def placement(origin: Pose | None) -> tuple[ndarray, ndarray]:
 
 def joint_placement(joint: Joint, extra: JointExtension) -> tuple[ndarray, ndarray]:
     """
-    Rotation (3, 3) and origin (3,) [m] of a joint, exact where <robodyn> has the rotation.
+    Return rotation (3, 3) and origin (3,) [m] of a joint, exact if <robodyn> has the rotation.
 
-    :raises UrdfError: if <robodyn> has another rotation than <origin>.
+    :raises UrdfError: the rotations of <robodyn> and <origin> differ.
     """
     rotation, origin = placement(joint.origin)
     if extra.rotation is None:
@@ -47,10 +47,10 @@ def joint_placement(joint: Joint, extra: JointExtension) -> tuple[ndarray, ndarr
 
 def inertial(link: Link, moving: bool) -> Inertial | None:
     """
-    Mass, centre and inertia of a link in the link's frame; None where it has none.
+    Return the inertial properties of a link in the link frame, None without <inertial>.
 
-    :param moving: whether it moves: an inertia at rest does not count and may be anything.
-    :raises InertiaError: if the mass is negative or the inertia not positive semidefinite.
+    :param moving: whether the link moves; the inertia of one that does not is not checked.
+    :raises InertiaError: the mass is negative, or the inertia is not positive semidefinite.
     """
     if link.inertial is None:
         return None
@@ -70,7 +70,7 @@ def inertial(link: Link, moving: bool) -> Inertial | None:
 
 
 class JointData(NamedTuple):
-    """What the model keeps of a joint that can move; units as in ``RobotModel``."""
+    """Properties of a movable joint that the model keeps; units as in ``RobotModel``."""
 
     axis: ndarray
     lower: float
@@ -87,7 +87,7 @@ class JointData(NamedTuple):
     armature: float
 
     def motion(self, kind: str, q: float) -> tuple[ndarray, ndarray]:
-        """Rotation (3, 3) and origin (3,) [m] of the child in the joint's frame, at q."""
+        """Return rotation (3, 3) and origin (3,) [m] of the child in the joint frame, at q."""
         if kind == 'prismatic':
             return np.eye(3), self.axis * q
         return axis_rotation(self.axis, q), np.zeros(3)
@@ -96,11 +96,12 @@ class JointData(NamedTuple):
 def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
                driven: bool = True) -> JointData:
     """
-    Read a joint that turns or slides; what is odd but usable is added to ``warnings``.
+    Return the properties of a revolute, continuous or prismatic joint.
 
-    :param extra: what <robodyn> says of it.
-    :param driven: whether it has a drive, so that a limit of its effort means something.
-    :raises UrdfError: if the type is another, or axis, limits or friction make no sense.
+    :param extra: properties of the joint in <robodyn>.
+    :param warnings: list to which sentences about accepted oddities are appended.
+    :param driven: whether the joint has a drive, so that its effort limit matters.
+    :raises UrdfError: the type is not supported, or axis, limits or friction are invalid.
     """
     where = f'joint {joint.name!r}'
 
@@ -163,7 +164,11 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
 
 
 def locked_position(joint: Joint, data: JointData, q: float) -> float:
-    """Return a position at which ``joint`` may be locked; :class:`ArgumentError` if it may not."""
+    """
+    Return ``q`` [rad | m] as a float if ``joint`` can be locked there.
+
+    :raises ArgumentError: it is outside the limits, or not a finite number.
+    """
     remedy = f'give a position in [{data.lower}, {data.upper}]'
     try:
         position = float(finite(joint.name, q, ()))

@@ -1,9 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The element <robodyn> of a URDF: what a model knows of a robot and URDF has no words for.
+Element <robodyn> of a URDF, for properties of a robot that URDF cannot express.
 
-It stands once, directly in <robot>; other readers of URDF pass it over. All of it is optional:
+It occurs at most once, directly in <robot>; other readers of URDF ignore it. All parts are
+optional:
 
     <robodyn>
       <gravity xyz="0 0 -9.81"/>
@@ -14,7 +15,8 @@ It stands once, directly in <robot>; other readers of URDF pass it over. All of 
       <warning>the forearm is estimated</warning>
     </robodyn>
 
-A slip in it would change the physics without a word, so nothing unknown is passed over here.
+Unknown elements and attributes in it are errors, since a misspelt one would silently change the
+physics.
 """
 
 from collections.abc import Sequence
@@ -27,14 +29,14 @@ from numpy import ndarray
 
 from ..errors import UnknownNameError, UrdfError
 from ..text import printable
-from .robot import FRICTION_VELOCITY, STRIBECK_VELOCITY
+from .robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY
 from .urdf_xml import MAX_NAME, MAX_NUMBER, numbers
 
 LIMITS = ('lower', 'upper', 'velocity', 'effort')
 NUMERIC = ('armature', 'rotor_inertia', 'gear_ratio', 'static_friction', 'friction_velocity',
            'stribeck_velocity')
 DIVISORS = {'gear_ratio', 'friction_velocity', 'stribeck_velocity'}
-SMALLEST = 1e-9         # of what is divided by: its inverse, and the square of that, are numbers
+SMALLEST_DIVISOR = 1e-9     # so that its inverse, and the square of that, do not overflow
 BACKWARD = ('damping', 'friction', 'static_friction')
 # Attributes and children of each element
 KNOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -47,16 +49,16 @@ MAX_EXTENSION_WARNINGS = 500
 @dataclass(frozen=True, eq=False)
 class JointExtension:
     """
-    What <robodyn> says of one joint; units as in :class:`RobotModel`.
+    Properties of one joint in <robodyn>; units as in :class:`RobotModel`.
 
-    :param static_friction: None: as much as Coulomb friction.
-    :param backward: viscous, Coulomb and static friction of motion in the negative direction;
-        None: as in the positive one, static friction as much as Coulomb's where that is given.
-    :param unlimited: those of ``LIMITS`` that the joint does not have, whatever <limit> says.
-    :param continuous: a revolute joint that other readers of URDF have to keep inside limits.
-    :param rotation: (3, 3) that of <origin> to the last bit, which ``rpy`` cannot give.
-    :param body: name of the moving body, of a link that is fixed to the child of the joint; the
-        child itself is then no frame of the model.
+    :param static_friction: None for the value of Coulomb friction.
+    :param backward: viscous, Coulomb and static friction for negative velocity; None for the
+        value for positive velocity, or, of static friction, for that of a given Coulomb friction.
+    :param unlimited: those of ``LIMITS`` that the joint does not have, in spite of <limit>.
+    :param continuous: whether the revolute joint is continuous, with limits for other readers.
+    :param rotation: (3, 3) exact rotation of <origin>, which ``rpy`` may round.
+    :param body: name of the moving body, that of a link fixed to the child of the joint; the
+        child itself is then not a frame of the model.
     """
 
     armature: float = 0.0
@@ -74,23 +76,24 @@ NOTHING = JointExtension()
 
 
 class Extension(NamedTuple):
-    """Gravity (3,) [m/s²] in the base frame, joints by name, warnings of an earlier reading."""
+    """Gravity (3,) [m/s²] in the base frame, joints by name, and warnings to keep."""
 
     gravity: ndarray | None
     joints: dict[str, JointExtension]
     warnings: list[str]
 
     def joint(self, name: str) -> JointExtension:
-        """What is said of a joint, or nothing."""
+        """Return the properties of a joint, the defaults if it is not mentioned."""
         return self.joints.get(name, NOTHING)
 
 
 def extension(elements: Sequence[etree._Element], kinds: dict[str, str]) -> Extension:
     """
-    Read the elements <robodyn> of a document, of which there may be one.
+    Return the content of the element <robodyn> of a document.
 
+    :param elements: all such elements, at most one.
     :param kinds: types of the joints of the document, by name.
-    :raises UrdfError: if it has anything that is not known, doubled, or no number a robot has.
+    :raises UrdfError: something in it is unknown, repeated, or not a valid number.
     """
     read = Extension(None, {}, [])
     if len(elements) > 1:
@@ -120,7 +123,7 @@ def extension(elements: Sequence[etree._Element], kinds: dict[str, str]) -> Exte
 
 
 def _joint(element: etree._Element, name: str, kind: str) -> JointExtension:
-    """Read what is said of the joint called ``name``, of the type ``kind``."""
+    """Return the properties of the joint ``name`` of type ``kind``."""
     def refuse(problem: str, remedy: str, value: object = None) -> None:
         _refuse(element, name, problem, remedy, value)
 
@@ -167,7 +170,7 @@ def _joint(element: etree._Element, name: str, kind: str) -> JointExtension:
 
 
 def written(said: Extension) -> etree._Element:
-    """Return the element <robodyn> that says all of this, and nothing that goes without saying."""
+    """Return the element <robodyn> with this content, without values that are defaults."""
     root = etree.Element('robodyn')
     if said.gravity is not None:
         etree.SubElement(root, 'gravity', xyz=words(said.gravity, 'gravity'))
@@ -196,7 +199,11 @@ def written(said: Extension) -> etree._Element:
 
 
 def words(values: Any, what: str) -> str:
-    """Return numbers as text that gives them back to the last bit; :class:`UrdfError` of NaN."""
+    """
+    Return numbers as text that reproduces them exactly.
+
+    :raises UrdfError: one of them is not finite.
+    """
     numbers = np.ravel(np.asarray(values, float)) + 0.0     # no -0
     if not np.isfinite(numbers).all():
         raise UrdfError(f'{what} is {values}', name=what, value=values,
@@ -205,7 +212,7 @@ def words(values: Any, what: str) -> str:
 
 
 def _check(element: etree._Element, name: str) -> None:
-    """Refuse attributes and children that are not known."""
+    """Raise :class:`UrdfError` for unknown attributes, children and text."""
     attributes, children = KNOWN[element.tag]
     for text in (element.text, *(child.tail for child in element)):
         if element.tag != 'warning' and (text := (text or '').strip()):
@@ -230,7 +237,7 @@ def _read(element: etree._Element, name: str, key: str, count: int) -> list[floa
 
 def _positive(element: etree._Element, name: str, key: str) -> float:
     [value] = _read(element, name, key, 1)
-    least = SMALLEST if key in DIVISORS else 0.0
+    least = SMALLEST_DIVISOR if key in DIVISORS else 0.0
     if value < least:
         _refuse(element, name, f'has {key}="{element.get(key, "")[:60]}"',
                 f'give one of at least {least:g}', value)
@@ -246,6 +253,6 @@ def _refuse(element: etree._Element, name: str, problem: str, remedy: str,
 
 def _unknown(element: etree._Element, name: str, kind: str, found: str,
              choices: Sequence[str] | dict[str, str]) -> None:
-    """Refuse a word that is not known, with those it may have been meant for."""
+    """Raise :class:`UrdfError` for an unknown name, with similar known ones."""
     _refuse(element, name, f'has an unknown {kind} {found[:MAX_NAME]!r}',
             UnknownNameError(kind, found, choices).remedy, found)

@@ -1,12 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-From a file or a text to the parsed elements of a URDF, with everything refused that is no URDF.
+XML checks of a URDF before and after `urdf_parser_py`.
 
-`urdf_parser_py` takes NaN, 1e400, doubled elements and document type definitions without a word,
-fails on pictures and transmissions that have no bearing on motion, and prints to stderr. So the
-XML is checked here first, what holds no physics is taken out, and what the parser would print is
-handed on as warnings.
+The parser silently accepts NaN, 1e400, repeated elements and document type definitions, fails on
+shapes and transmissions that are irrelevant for the dynamics, and prints to stderr. So the XML is
+checked first, irrelevant elements are removed, and messages of the parser become warnings.
 """
 
 import re
@@ -31,17 +30,17 @@ from .tolerance import (
 )
 from .xacro_file import expanded, is_xacro
 
-MAX_BYTES = 10_000_000      # fifty times the largest real robot we know of
+MAX_BYTES = 10_000_000      # fifty times the largest known robot
 MAX_MARKS = 60_000          # of < and of =, ten times that robot's: XML libraries before libxml2
                             # 2.12 take time quadratic in them, and all take memory
-MAX_ATTRIBUTES = 100        # of an element; a URDF's own need six
-MAX_DEPTH = 50              # nested elements; a URDF's own need six
+MAX_ATTRIBUTES = 100        # of an element; the format needs six
+MAX_DEPTH = 50              # nested elements; the format needs six
 MAX_NAME = 200              # characters of the name of a link or joint
-MAX_WARNINGS = 50           # different ones about what is not read
-MAX_NUMBER = 1e9            # of masses, inertias and lengths in SI units: nothing overflows later
+MAX_WARNINGS = 50           # different ones about ignored elements
+MAX_NUMBER = 1e9            # of masses, inertias and lengths in SI units, against overflow
 
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-# How many numbers each attribute holds, by the element it stands on.
+# Count of numbers of each attribute, by element
 NUMBERS: dict[str, dict[str, int]] = {
     'origin': {'xyz': 3, 'rpy': 3, 'quat_xyzw': 4}, 'axis': {'xyz': 3},
     'mass': {'value': 1}, 'inertia': dict.fromkeys(MOMENTS, 1),
@@ -60,14 +59,14 @@ LIMITS_OPTIONAL = {'1.2'}       # versions of URDF in which effort and velocity 
 CHILDREN = {'joint': ('parent', 'child'), 'inertial': ('mass', 'inertia')}
 SINGLE = {'inertial', 'origin', 'axis', 'mass', 'inertia', 'limit', 'dynamics', 'mimic', 'parent',
           'child'}
-# On these an attribute nobody knows is a slip (or a newer format) that changes the physics.
+# Elements on which an unknown attribute is an error, since it would change the physics
 STRICT = {'origin', 'axis', 'mass', 'inertia'}
 NOT_PHYSICAL = {'material', 'gazebo', 'transmission', 'ros2_control', 'sensor'}
 
-# What is obeyed and not shown (control characters, line separators, directions of writing): in a
-# name it would forge lines of a log or turn them around.
+# Control characters, line separators and directional marks: in a name they could forge or reverse
+# lines of a log
 INVISIBLE = re.compile('[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]')
-NAME_REMEDY = f'use characters that can be seen, {MAX_NAME} at most'
+NAME_REMEDY = f'use visible characters, {MAX_NAME} at most'
 UTF7 = re.compile(rb'encoding\s*=\s*["\'][^"\']*UTF-?7', re.IGNORECASE)      # may hide < and =
 NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 UNKNOWN = re.compile(r'Unknown (attribute|tag) "(.*)" in /robot.*?/(link|joint)'
@@ -82,12 +81,12 @@ _parser_lock = Lock()
 
 def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[str]]:
     """
-    Parse the URDF in a file (a path) or in a text (XML); links and joints in document order.
+    Parse the URDF in a file (a path) or in a text (XML).
 
-    :returns: the elements, of which numbers are numbers and names are not empty, those called
-        <robodyn> as they are, and warnings.
-    :raises UrdfError: if it cannot be read, is not XML, or is not a URDF.
-    :raises InertiaError: if a mass or an inertia is not given.
+    :return: links and joints in document order, with valid numbers and nonempty names; the
+        elements <robodyn>; and warnings.
+    :raises UrdfError: the source cannot be read, is not XML, or is not a URDF.
+    :raises InertiaError: a mass or an inertia is missing.
     """
     root, warnings = regular(source)
     warnings += [f'<{tag}> is not read' for tag in dict.fromkeys(
@@ -110,11 +109,11 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
 
 def regular(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
     """
-    Return the root of a document, in which links and joints are as URDF has them, and warnings.
+    Return the root of a document with corrected links and joints, and warnings.
 
-    Deviations are gone, rotations are in ``rpy``, and a limit that is not given is ``inf``.
+    Deviations from the format are removed, rotations are in ``rpy``, missing limits are ``inf``.
 
-    :raises UrdfError: as :func:`read`; also InertiaError.
+    :raises UrdfError, InertiaError: as :func:`read`.
     """
     root, warnings = _xml(source)
     optional_limits = root.get('version', '') in LIMITS_OPTIONAL
@@ -127,12 +126,12 @@ def regular(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
 
 
 def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
-    """Return the bytes of a document, and their encoding where its own declaration has no say."""
+    """Return the bytes of a document, and their encoding if it overrides the declaration."""
     if isinstance(source, str) and (not source.strip() or '<' in source):
         try:
             return source.lstrip('\ufeff \t\r\n').encode(), 'utf-8'
         except UnicodeEncodeError as error:
-            raise UrdfError('URDF has lone surrogates, which are no characters', name='URDF',
+            raise UrdfError('URDF has lone surrogates, which are not characters', name='URDF',
                             remedy='give the bytes of the file, or its path') from error
     if isinstance(source, bytes):
         return source, None
@@ -148,7 +147,7 @@ def _content(source: str | bytes | Path) -> tuple[bytes, str | None]:
 
 
 def _xml(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
-    """Return the root element <robot> of a document that is plain, bounded XML, and warnings."""
+    """Return the root element <robot> of a document of bounded size, and warnings."""
     content, encoding = _content(source)
     if len(content) > MAX_BYTES:
         raise UrdfError(f'URDF has more than {MAX_BYTES} bytes', name='URDF',
@@ -184,7 +183,7 @@ def _xml(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:
 
 
 def _check_name(element: etree._Element) -> None:
-    """Refuse a name that cannot be shown, or not in one line."""
+    """Raise :class:`UrdfError` for a name that cannot be printed on one line."""
     name = element.get('name', '')
     if problem := name_problem(name):
         raise UrdfError(f'{element.tag} {name[:MAX_NAME]!r} has a name {problem}', name=name,
@@ -192,7 +191,7 @@ def _check_name(element: etree._Element) -> None:
 
 
 def name_problem(name: str) -> str | None:
-    """Return what makes a name one that cannot be shown, or not in one line; None: nothing."""
+    """Return why a name cannot be printed on one line, None if it can."""
     if len(name) > MAX_NAME:
         return f'of {len(name)} characters'
     if INVISIBLE.search(name) or name.strip() and not appearance(name):
@@ -201,7 +200,7 @@ def name_problem(name: str) -> str | None:
 
 
 def numbers(text: str, count: int, most: float) -> list[float] | None:
-    """Return ``count`` finite numbers of at most ``most``; None where the text is none."""
+    """Return the ``count`` numbers of a text, None if they are not, or exceed ``most``."""
     words = text.split()
     if len(words) != count or not all(NUMBER.fullmatch(word) for word in words):
         return None
@@ -211,7 +210,7 @@ def numbers(text: str, count: int, most: float) -> list[float] | None:
 
 def _check(top: etree._Element, optional_limits: bool) -> None:
     """
-    Refuse a link or joint in which something is missing, doubled or not a number.
+    Raise an error for a link or joint with missing, repeated or invalid parts.
 
     :param optional_limits: whether <limit> may lack effort and velocity.
     """
@@ -248,21 +247,21 @@ def _check(top: etree._Element, optional_limits: bool) -> None:
                             f'write {count} finite numbers, separated by spaces')
                            + (f', up to {most:g}' if tag in STRICT else ''), element, text)
             elif tag in STRICT:
-                refuse(f'<{tag}> has an attribute {attribute} that is not known',
+                refuse(f'<{tag}> has an unknown attribute {attribute}',
                        f'use {", ".join(NUMBERS[tag])}', element, text)
         if tag == 'origin' and (text := element.attrib.pop('quat_xyzw', None)) is not None:
             rpy = quaternion_rpy([float(word) for word in text.split()])
             if rpy is None or 'rpy' in element.attrib:
                 refuse('<origin> has quat_xyzw and rpy' if rpy else
-                       f'quat_xyzw="{text[:60]}" of <origin> has not the length 1',
+                       f'quat_xyzw="{text[:60]}" of <origin> does not have length 1',
                        'keep one of them' if rpy else 'write a unit quaternion', element, text)
             element.set('rpy', str(rpy))
 
 
 def _parsed(root: etree._Element) -> tuple[URDF, list[str]]:
-    """Return what the parser makes of it, and what it would have printed."""
+    """Return the parsed robot, and the messages of the parser as warnings."""
     said: list[str] = []
-    with _parser_lock:          # the hook is one for the whole process
+    with _parser_lock:          # the hook is global
         hook, core.on_error = core.on_error, said.append
         try:
             robot = URDF.from_xml_string(etree.tostring(root, encoding='utf-8'))

@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether masses and inertias make a robot that can be simulated and controlled.
+Validation of masses and inertias: a positive definite mass matrix, and plausible bodies.
 
-It is judged on the definition of the mass matrix, M(q) = Σ m JᵥᵀJᵥ + JωᵀI Jω over the bodies, at a
-few poses that are always the same; the algorithms for every day are those of `dynamics`.
+The mass matrix is evaluated by definition, M(q) = Σ m JᵥᵀJᵥ + JωᵀI Jω over the bodies, at a few
+fixed poses; the efficient algorithms are in :mod:`robodyn_ros.dynamics`.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,22 +18,23 @@ from .pose import FAR, initial_position
 from .rigid_body import NO_INERTIA, axis_rotation
 from .robot import RobotModel
 
-TRIANGLE = 1e-3     # of the largest moment: plates written with few digits are no fault
-SLIGHT = 0.02       # excess over the triangle inequality that is worth no more than a warning
+TRIANGLE = 1e-3     # excess, relative to the largest moment, of plates written with few digits
+SLIGHT = 0.02       # excess over the triangle inequality that is a warning, not an error
 MASSLESS_CHOICES = ('refuse', 'warn')
-MASSLESS = 1e-12    # of what the mass beyond a joint could give at most: rounding, no inertia
-TINY = 1e-30        # [kg·m² | kg] less than any robot has: what is computed of it underflows
+MASSLESS = 1e-12    # inertia of a joint, relative to the largest possible one, that is rounding
+TINY = 1e-30        # [kg·m² | kg] inertia below which computations underflow
 SINGULAR = 1e-10    # smallest eigenvalue of M with its diagonal scaled to 1
 
 
 def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
     """
-    Return the model with what is odd about its bodies added to its warnings.
+    Return the model with warnings about its bodies added.
 
-    :param massless: 'refuse', or 'warn' of joints that no inertia resists: M(q), which then has no
-        inverse, is all that suffers, see :meth:`~.robot.RobotModel.require_inertia`.
-    :raises InertiaError: if M(q), armature included, is not positive definite; it names the joints
-        that something could move without any force, and all links without mass and inertia.
+    :param massless: whether to 'refuse' joints that no inertia resists or to 'warn' of them; then
+        M(q) has no inverse, see :meth:`~.robot.RobotModel.require_inertia`.
+    :raises InertiaError: M(q), armature included, is not positive definite; the message names the
+        joints that could move without force, and all links without mass and inertia.
+    :raises ArgumentError: ``massless`` is neither of the two.
     """
     warnings, implausible = list(model.warnings), []
     for name, mass, inertia in zip(model.link_names, model.mass, model.inertia, strict=True):
@@ -58,11 +59,11 @@ def validated(model: RobotModel, massless: str = 'refuse') -> RobotModel:
 
 def inertia_excess(inertia: ndarray) -> float:
     """
-    Return by what share the largest principal moment exceeds the sum of the others.
+    Return the relative excess of the largest principal moment over the sum of the others.
 
-    A rigid body has none: 0 or less; infinite where the others are zero.
+    It is at most 0 for a rigid body, and infinite if the other moments are zero.
 
-    :param inertia: (3, 3) [kg·m²] about the centre of mass.
+    :param inertia: (3, 3) [kg·m²] about the center of mass.
     """
     a, b, c = np.linalg.eigvalsh(inertia)
     return float((c - a - b) / (a + b)) if a + b > 0 else np.inf if c > 0 else 0.0
@@ -70,10 +71,10 @@ def inertia_excess(inertia: ndarray) -> float:
 
 def check_inertias(model: RobotModel, accepted: Collection[str] = ()) -> None:
     """
-    Refuse bodies whose inertia no rigid body has, by more than ``SLIGHT``.
+    Raise an error for bodies that violate the triangle inequality by more than ``SLIGHT``.
 
-    :param accepted: names of bodies that are not judged; '*' stands for all.
-    :raises InertiaError: it names all of them, and by how much.
+    :param accepted: names of bodies that are not checked; '*' for all.
+    :raises InertiaError: the message names all such bodies, and the excess.
     """
     refused = [] if '*' in accepted else [
         name for name in model.implausible_links if name not in accepted]
@@ -99,7 +100,7 @@ def _listed(kind: str, names: Sequence[str]) -> str:
 
 
 def _unresisted_joints(model: RobotModel, massless: str) -> tuple[str, ...]:
-    """Return the joints that no inertia resists; raise the error of the first pose instead."""
+    """Return the joints that no inertia resists, or raise the error of the first such pose."""
     if massless not in MASSLESS_CHOICES:
         raise ArgumentError(f'massless is {massless!r}', name='massless', value=massless,
                             remedy=f'choose one of {", ".join(MASSLESS_CHOICES)}')
@@ -113,7 +114,7 @@ def _unresisted_joints(model: RobotModel, massless: str) -> tuple[str, ...]:
 
 
 def _poses(model: RobotModel) -> ndarray:
-    """Where it starts, the middle and three poses in between, (5, nv)."""
+    """Return the initial pose, the middle of the limits and three poses between, (5, nv)."""
     lower, upper = model.position_lower.clip(-FAR, FAR), model.position_upper.clip(-FAR, FAR)
     share = np.random.default_rng(0).uniform(size=(3, model.nv))
     return np.vstack([initial_position(model), (lower + upper) / 2,
@@ -121,7 +122,7 @@ def _poses(model: RobotModel) -> ndarray:
 
 
 def _unresisted(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray, ndarray]:
-    """Return the joints that nothing resists alone, those of the rest together, and M (nv, nv)."""
+    """Return joints without own inertia, joints that cancel each other, and M (nv, nv)."""
     m, most = mass_matrix(model, q)
     has_inertia = ((np.diag(m) > np.maximum(MASSLESS * most, TINY)) | (model.armature > TINY))
     m = m + np.diag(model.armature)
@@ -135,8 +136,8 @@ def _unresisted(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray, ndarra
 
 
 def _refusal(model: RobotModel, alone: ndarray, together: ndarray, m: ndarray) -> InertiaError:
-    """Return the error that names the joints that move without any force, and massless links."""
-    # Where several joints cancel, the lightest body they move is the one that was forgotten.
+    """Return the error that names the joints that move without force, and massless links."""
+    # If several joints cancel, the lightest body they move is probably the one without inertia
     weight = np.bincount(model.driver, model.mass + np.trace(model.inertia, axis1=1, axis2=2))
     worst = alone[-1] if alone.size else together[np.argmin(weight[together])]
     joint, link = model.joint_names[worst], model.link_names[model.leaders[worst]]
@@ -158,10 +159,10 @@ def _refusal(model: RobotModel, alone: ndarray, together: ndarray, m: ndarray) -
 
 def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:
     """
-    M(q) (nv, nv) by definition, and the most its diagonal (nv,) could be at this pose.
+    Return M(q) (nv, nv) by definition, and an upper bound of its diagonal (nv,).
 
-    The most is what a joint would feel if all mass beyond it turned about it at full distance, and
-    nothing that its followers do took away from that.
+    The bound is the inertia of all mass beyond a joint at its distance from the origin of the
+    joint, with the contributions of mimic joints added in magnitude.
     """
     n, at_body = model.nb, model.ratio * q[model.driver] + model.shift
     rotation, origin, axis = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
@@ -188,7 +189,7 @@ def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:
                                   + angular @ inertial[i] @ angular.T)
         most[path] += np.where(turns[path], np.trace(inertial[i]) + model.mass[i]
                                * (reach * reach).sum(1), model.mass[i])
-    # From all joints to those that move on their own: q̇ of the ones is G q̇ of the others
+    # Projection on the independent joints: the rates of all joints are G q̇
     G = np.zeros((n, model.nv))
     G[np.arange(n), model.driver] = model.ratio
     return G.T @ m @ G, (np.sqrt(most) @ abs(G))**2

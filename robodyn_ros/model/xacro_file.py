@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""URDF text of a robot's file, expanded by the package `xacro` where it is one of macros."""
+"""URDF text of a file, with expansion of .xacro files by the package `xacro`."""
 
 from pathlib import Path
 
@@ -11,15 +11,15 @@ SUFFIX = '.xacro'
 
 
 def is_xacro(path: str | Path) -> bool:
-    """Return whether a file is one of xacro macros, by its name."""
+    """Return whether a path has the suffix of a xacro file."""
     return str(path).lower().endswith(SUFFIX)
 
 
 def urdf_text(path: str | Path) -> str:
     """
-    Return the URDF text of a file; that of a .xacro file is expanded with its default arguments.
+    Return the URDF text of a file, expanded with default arguments if it is a .xacro file.
 
-    :raises UrdfError: the file cannot be read, `xacro` is not installed, or cannot expand it.
+    :raises UrdfError: the file cannot be read, or `xacro` is not installed or cannot expand it.
     """
     if is_xacro(path):
         return expanded(path)
@@ -33,7 +33,7 @@ def urdf_text(path: str | Path) -> str:
 
 def expanded(path: str | Path) -> str:
     """
-    Return what `xacro` makes of a file with the default values of its arguments.
+    Return the URDF text of a xacro file with the default values of its arguments.
 
     :raises UrdfError: `xacro` is not installed, or cannot expand the file.
     """

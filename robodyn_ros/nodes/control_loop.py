@@ -1,23 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The control thread: state bytes in, one cycle, effort bytes out; no executor in between."""
+"""Control thread: state bytes in, one cycle, effort bytes out; no executor in between."""
 
 import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from math import nan
 
 import numpy as np
 
-from ..control import guard
 from ..control.controller import Controller
-from ..realtime import timing_rules
 from ..realtime.loop_counters import Tally
-from ..realtime.periodic_timer import Grid, sharpen_timers
+from ..realtime.periodic_timer import sharpen_timers
 from ..realtime.scheduling import Outcome, Scheduling, middleware_threads, scheduled
 from ..wire.effort import EffortEncoder
-from ..wire.joint_state import ACCEPTED, JointStateDecoder, stamp_of
+from ..wire.joint_state import JointStateDecoder
+from .python_loop import PythonLoop
 from .transport import DataPath
 
 NORMAL = Scheduling()
@@ -44,18 +42,16 @@ class ControlLoop:
                  ros_time: Callable[[], float] | None, scheduling: Scheduling = NORMAL,
                  spin: float = 0.0):
         self.controller, self.decoder, self.trigger = controller, decoder, path.trigger
-        self._listeners, self._count_again = listeners, 0.0
         self.rate = controller.settings.rate
-        self.tally, self.data_path, self._native = tally, path.name, path.native
+        self.tally, self.data_path = tally, path.name
         self.scheduling = Outcome()
         self._wanted, self._scheduled = scheduling, threading.Event()
-        self._grid = Grid(round(1e9 / self.rate), round(1e9 * spin))
-        self._states, self._publish, self._ros_time = path.states, publish, ros_time
-        self._noticed = 0.0         # s, time when states were last missed
-        self._published = 0         # ns, when the state that is not answered yet was published
-        self._moving = 0            # ns, see `rules.moving`
-        self.on_ros_time = ros_time is not None
-        self._encoder = EffortEncoder(controller.model.nv)
+        self._states, self._publish, self.on_ros_time = path.states, publish, ros_time is not None
+        self._loop = path.native or PythonLoop(
+            path.trigger, controller, decoder, path.states, publish, listeners, tally,
+            ros_time=ros_time, spin=spin)
+        nv = controller.model.nv
+        self._zero = EffortEncoder(nv).encode(np.zeros(nv))
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -68,9 +64,8 @@ class ControlLoop:
         self.controller.begin()
         outside = self.controller.outside
         outside['simulated_time'], outside['stalled'] = self.on_ros_time, 0.0
-        outside['clock_stopped'] = self._moving = 0
-        if self._native is not None:
-            self.controller.changed = self._native.call
+        outside['clock_stopped'] = 0
+        self.controller.changed = self._loop.call
         self._stop.clear()
         self._scheduled.clear()
         self._thread = threading.Thread(target=self._run, name='control_loop', daemon=True)
@@ -82,10 +77,7 @@ class ControlLoop:
         if self._thread is None:
             return
         self._stop.set()
-        if self._native is not None:
-            self._native.call()
-        else:
-            self._states.wake()
+        self._loop.call()
         self._thread.join()
         self._thread = None
 
@@ -96,8 +88,7 @@ class ControlLoop:
 
     def now(self) -> float:
         """Time on the clock of the cycle [s]; on ROS time, that of the last cycle."""
-        return time.monotonic() if self._ros_time is None else float(
-            self.controller.memory['time'][0])
+        return float(self.controller.memory['time'][0]) if self.on_ros_time else time.monotonic()
 
     def look_for_state_publishers(self) -> None:
         """
@@ -112,11 +103,6 @@ class ControlLoop:
         if (heard.any() and np.isnan(state['sequence'][heard]).all()
                 and self._states.publisher_count() > 1):
             state['other'] = self.now()
-
-    def _time(self) -> float:
-        if self._ros_time is None:
-            return time.monotonic()
-        return self.decoder.stamp if self.trigger == 'state' else self._ros_time()
 
     def _run(self) -> None:
         try:
@@ -133,102 +119,10 @@ class ControlLoop:
     def _drive(self) -> None:
         try:
             sharpen_timers()
-            if self._native is not None:
-                self._native.run(self._stop.is_set)
-            elif self.trigger == 'timer':
-                self._on_grid()
-            else:
-                self._on_state()
+            self._loop.run(self._stop.is_set)
         finally:
             # A forward controller keeps what it got last, so no exception may be the last word
             if self.controller.memory['publishing'][0]:
                 self.controller.tau[:] = 0.0
                 self.controller.memory['publishing'] = 0
-                self._publish(self._encoder.encode(self.controller.tau))
-
-    def _on_grid(self) -> None:
-        grid = self._grid
-        grid.start()
-        while not self._stop.is_set():
-            asked = grid.deadline + grid.period_ns      # whichever points are missed from there on
-            self.controller.outside['missed'] = missed = grid.wait()
-            self.tally.late(missed)
-            woke = time.monotonic_ns()
-            self._stalled(asked, woke)
-            self._take()
-            self._step(woke, now := self._time())
-            self._note(woke, 1e-9 * (woke - grid.deadline), now)
-
-    def _on_state(self) -> None:
-        stepped = asked = time.monotonic_ns()
-        while not self._stop.is_set():
-            # Without a good state there is nothing to answer but silence that lasts too long:
-            # refused samples, or joints of others, must not keep it from being noticed
-            overdue = stepped + round(1e9 * timing_rules.silence(
-                self.controller.phase == guard.FAULT, self.on_ros_time, 1.0 / self.rate,
-                self.controller.settings.state_timeout))
-            self._states.wait(overdue - time.monotonic_ns())
-            woke = begun = time.monotonic_ns()
-            asked = max(asked, overdue)
-            self._stalled(asked, woke)
-            accepted, silent = self._take(), woke >= overdue
-            now = self._time() if accepted or self._ros_time is None else self._ros_time()
-            due = False
-            if silent and not accepted:
-                due = timing_rules.goes_on(now, self._noticed,
-                                           float(self.controller.memory['time'][0]),
-                                           self.controller.settings.state_timeout)
-                self._noticed = now
-            if due and self._ros_time is not None:
-                asked = begun = time.monotonic_ns() + timing_rules.GRACE
-                if self._states.wait(timing_rules.GRACE):
-                    continue            # in lockstep a state follows its clock at once
-            if accepted or due:
-                self._step(begun, now)
-                self._note(woke, nan, now)
-            if accepted or silent:
-                stepped = time.monotonic_ns()
-
-    def _stalled(self, asked: int, woke: int) -> None:
-        """Note for the next cycle how much later [ns] than asked the loop came to something."""
-        outside = self.controller.outside
-        outside['stalled'] = timing_rules.stall(outside['stalled'][0], asked, woke)
-
-    def _take(self) -> bool:
-        """Decode every state that waits, as `rcl.drain` does; whether one was accepted."""
-        accepted = False
-        for message, number, published in self._states.drain_numbered():
-            received = self._time() if self._ros_time is None or self.trigger == 'timer' \
-                else stamp_of(message)
-            code = self.decoder.decode(message, received, number)
-            self.tally.sample(code)
-            if code == ACCEPTED:
-                accepted, self._published = True, published
-        return accepted
-
-    def _step(self, begun: int, now: float) -> None:
-        """Run the cycle, which began at ``begun`` [ns], and publish what it says."""
-        controller, outside = self.controller, self.controller.outside
-        self._moving, outside['clock_stopped'] = timing_rules.moving(
-            self.decoder.state['position'], self.tally.pose, now == controller.memory['time'][0],
-            self._moving, float(outside['clock_stopped'][0]), begun)
-        if (steady := time.monotonic()) >= self._count_again:
-            self._count_again = steady + timing_rules.COUNT_INTERVAL
-            outside['listeners'] = self._listeners()
-        publish = controller.advance(now)
-        outside['stalled'] = 0.0
-        message = self._encoder.encode(controller.tau)
-        before = time.monotonic_ns()
-        if publish and not timing_rules.outdated(controller.memory['publishing'][0], begun, before,
-                                          controller.settings.state_timeout):
-            self._publish(message)
-            self.tally.counts['slow_publishes'] += (
-                time.monotonic_ns() - before > self._grid.period_ns)
-        self._stalled(begun, time.monotonic_ns())
-
-    def _note(self, woke: int, late: float, now: float) -> None:
-        took = 1e-9 * (time.monotonic_ns() - woke)
-        answer = 1e-9 * (time.time_ns() - self._published) if self._published else nan
-        self._published = 0
-        age = now - timing_rules.oldest(self.decoder.state['received'])
-        self.tally.timing.add(1e-9 * woke, late, took, age, answer)
+                self._publish(self._zero)

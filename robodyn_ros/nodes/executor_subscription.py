@@ -28,7 +28,7 @@ class ExecutorSubscription:
     """
 
     def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile):
-        self._context, self._most = node.context, qos.depth
+        self._context, self.most = node.context, qos.depth
         self._node = rclpy.create_node(
             f'{node.get_name()}_states', context=node.context, namespace=node.get_namespace(),
             use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
@@ -62,11 +62,16 @@ class ExecutorSubscription:
 
     def drain_numbered(self) -> list[Sample]:
         """Drain; with each message what the middleware tells of it."""
-        while len(self._taken) < self._most and self._spin(0):
-            pass
-        samples = list(self._taken)
-        self._taken.clear()
+        samples: list[Sample] = []
+        while len(samples) < self.most and (taken := self.take()):
+            samples.append(taken)
         return samples
+
+    def take(self) -> Sample | None:
+        """Take the oldest message that has come in, None if there is none; never block."""
+        if not self._taken:
+            self._spin(0)
+        return self._taken.popleft() if self._taken else None
 
     def wait(self, timeout_ns: int) -> bool:
         """

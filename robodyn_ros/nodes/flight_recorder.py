@@ -98,7 +98,7 @@ class FlightRecorder:
             self._node, reason, sentence, f'{noticed:%Y-%m-%dT%H:%M:%S.%fZ}', loop.data_path,
             loop.trigger, 'ros' if loop.on_ros_time else 'steady',
             0.0 if loop.on_ros_time else time.time() - time.monotonic(), package_version(),
-            compiled().__name__, machine())
+            compiled().code, machine())
         stem = f'flight_{self._node.replace("/", ".")}_'
         try:
             where = Path(folder or get_logging_directory()).expanduser()

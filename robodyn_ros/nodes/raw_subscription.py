@@ -81,17 +81,22 @@ class SerializedSubscription:
 
     def drain_numbered(self) -> list[Sample]:
         """Drain; with each message what the middleware tells of it."""
-        messages: list[Sample] = []
+        samples: list[Sample] = []
+        while len(samples) < self.most and (taken := self.take()):
+            samples.append(taken)
+        return samples
+
+    def take(self) -> Sample | None:
+        """Take the oldest message that has come in, None if there is none; never block."""
         try:
             handle = self._subscription.handle
             with handle:
-                while len(messages) < self.most and (
-                        taken := handle.take_message(self._type, True)):
-                    messages.append(sample(*taken))
+                taken = handle.take_message(self._type, True)
+                return sample(*taken) if taken else None
         except (InvalidHandle, RCLError):
             if self._alive():
                 raise
-        return messages
+        return None
 
     def wait(self, timeout_ns: int) -> bool:
         """

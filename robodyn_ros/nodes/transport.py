@@ -3,7 +3,6 @@
 """Which way states and efforts go: the best rung of a ladder that can be had, and why."""
 
 import time
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rclpy.node import Node
@@ -12,11 +11,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ..control import guard
-from ..control.compile import compiled
 from ..control.controller import Controller
 from ..errors import RobodynError
 from ..realtime.loop_counters import Tally
-from ..wire.compile import compiled_decoders
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder
 from . import qos
@@ -25,7 +22,7 @@ from .raw_subscription import RCLError, SerializedSubscription
 from .simulation_clock import SimulationClock
 
 if TYPE_CHECKING:
-    from ..realtime.rcl import NativeLoop
+    from ..realtime.native.runner import NativeLoop
 
 NATIVE, PYTHON, EXECUTOR = 'native', 'python', 'executor'
 LADDER = NATIVE, PYTHON, EXECUTOR           # from the top
@@ -91,15 +88,15 @@ def _name(rung: str, why: list[str]) -> str:
 def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
             states: SerializedSubscription, commands: Publisher, clock: SimulationClock | None,
             tally: Tally, trigger: str, spin: float) -> 'NativeLoop':
-    from ..realtime import rcl  # the controller works without this file
+    from ..realtime.native.runner import NativeLoop  # the controller works without it
 
-    _try(node, rcl)
+    _try_native(node)
     encoder = EffortEncoder(controller.model.nv)
-    return rcl.NativeLoop(
-        trigger, controller.cycle, lambda: controller.arguments, controller.tau,
-        compiled_decoders().joint_state, decoder.arrays, encoder.message, encoder.numbers,
-        states.handle, commands.handle, clock.subscription.handle if clock else None, tally,
-        most=states.most, rate=controller.settings.rate, spin=spin, fault=guard.FAULT)
+    return NativeLoop(
+        trigger, lambda: controller.inputs, controller.tau, decoder.arrays, encoder.message,
+        encoder.numbers, states.handle, commands.handle,
+        clock.subscription.handle if clock else None, tally, max_messages=states.most,
+        rate=controller.settings.rate, spin=spin, fault_phase=guard.FAULT)
 
 
 def compiled_loop(trigger: str) -> Any:
@@ -108,14 +105,15 @@ def compiled_loop(trigger: str) -> Any:
 
     :raises: one of UNFIT where there can be none.
     """
-    from ..realtime import rcl
+    from ..realtime.native import compile
 
-    return getattr(rcl.compiled_loop(trigger, compiled().cycle, compiled_decoders().joint_state),
-                   rcl.LOOPS[trigger])
+    return compile.compiled_loop(trigger)
 
 
-def _try(node: Node, rcl: ModuleType) -> None:
+def _try_native(node: Node) -> None:
     """Send messages round; raise an error where that does not go as it must."""
+    from ..realtime.native.probe import probe
+
     heard = SerializedSubscription(node, Float64MultiArray, TOPIC, 10)
     ours = node.create_publisher(Float64MultiArray, TOPIC, 10)
     try:
@@ -123,7 +121,7 @@ def _try(node: Node, rcl: ModuleType) -> None:
         while not (heard.publisher_count() and ours.get_subscription_count()) and (
                 time.monotonic() < end):
             time.sleep(0.001)
-        rcl.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+        probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
     finally:
         heard.destroy()
         node.destroy_publisher(ours)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a control loop counts and times, in arrays that compiled code writes as well."""
 
+from typing import Any
+
 import numpy as np
 from numpy import ndarray
 
@@ -18,6 +20,25 @@ COUNTS = np.dtype([
 ])
 
 
+def count_sample(counts: Any, code: int, numbers: ndarray, seen: ndarray) -> None:
+    """
+    Count a sample in a record ``COUNTS``.
+
+    :param code: decode status of the sample.
+    :param numbers: (nv,) number of each joint's newest sample; ``seen``: those counted last.
+    """
+    counts.samples[code] += 1
+    if code == ACCEPTED:
+        counts.lost += timing_rules.lost_since(numbers, seen)
+
+
+def count_missed(counts: Any, missed: int) -> None:
+    """Count the points of the grid that were missed before a wake-up in a record ``COUNTS``."""
+    counts.missed += missed
+    if missed != 0:
+        counts.overruns += 1
+
+
 class Tally:
     """
     One thread counts, any may ask.
@@ -31,6 +52,7 @@ class Tally:
         #: (nv,) positions of the samples that the last cycle had, see `rules.moving`.
         self.pose = np.full(len(numbers), np.nan)
         self.counts = np.zeros(1, COUNTS)
+        self._record = self.counts.view(np.recarray)[0]
         self.timing = Timing(keep)
 
     def clear(self) -> None:
@@ -42,14 +64,11 @@ class Tally:
 
     def sample(self, code: int) -> None:
         """Count a sample, by what the decoder answered."""
-        self.counts['samples'][0, code] += 1
-        if code == ACCEPTED:
-            self.counts['lost'] += timing_rules.lost_since(self.numbers, self.seen)
+        count_sample(self._record, code, self.numbers, self.seen)
 
     def late(self, missed: int) -> None:
         """Count the points of the grid that were missed before a wake-up."""
-        self.counts['missed'] += missed
-        self.counts['overruns'] += missed > 0
+        count_missed(self._record, missed)
 
     @property
     def missed(self) -> int:

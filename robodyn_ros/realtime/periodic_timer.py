@@ -72,10 +72,14 @@ class Grid:
         A signal does not shorten the sleep, unless its Python handler raises.
         """
         missed = self.advance()
+        self.sleep()
+        return missed
+
+    def sleep(self) -> None:
+        """Sleep until the present point, ``deadline``, as :meth:`wait` does."""
         self._timespec[0], self._timespec[1] = divmod(self.deadline - self.spin_ns, NS_PER_S)
         while error := _libc.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, self._address, None):
             if error != errno.EINTR:
                 raise OSError(error, os.strerror(error))
         while self.spin_ns and monotonic_ns() < self.deadline:
             pass
-        return missed

@@ -7,48 +7,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from time import monotonic_ns
-from types import ModuleType
 
 import numpy as np
 from numpy import ndarray
 
-from ..jit import load
+from .native.lateness import compiled_lateness
 from .periodic_timer import Grid, sharpen_timers
 from .scheduling import Outcome, Scheduling, scheduled
 
 SWITCH = 1e-4               # s, as the nodes have it: process.main
-
-TEXT = '''
-"""The loop of robodyn_ros.realtime.wakeup_latency without the interpreter."""
-from numba import njit
-from numba.types import ExternalFunction, int32, intp
-
-clock_gettime = ExternalFunction('clock_gettime', int32(int32, intp))
-clock_nanosleep = ExternalFunction('clock_nanosleep', int32(int32, int32, intp, intp))
-
-
-@njit('int64(int64, int64, int64[::1], int64[::1])', nogil=True, cache=True)
-def lateness(period, spin, timespec, late):
-    at = timespec.ctypes.data
-    clock_gettime(1, at)
-    point, missed = timespec[0] * 1_000_000_000 + timespec[1], 0
-    woke = 0
-    while woke + missed < late.shape[0]:
-        point += period
-        timespec[0], timespec[1] = (point - spin) // 1_000_000_000, (point - spin) % 1_000_000_000
-        clock_nanosleep(1, 1, at, 0)
-        clock_gettime(1, at)
-        while timespec[0] * 1_000_000_000 + timespec[1] < point:
-            clock_gettime(1, at)
-        late[woke] = timespec[0] * 1_000_000_000 + timespec[1] - point
-        over = late[woke] // period
-        point += over * period
-        missed += over
-        woke += 1
-    return woke
-'''
 
 
 @dataclass(frozen=True)
@@ -76,18 +44,12 @@ class Lateness:
     outcome: Outcome
 
 
-@cache
-def compiled() -> ModuleType:
-    """Return the module of the loop without the interpreter: ``lateness``."""
-    return load('wake_up', TEXT, ())
-
-
 def measure(case: Case, seconds: float) -> Lateness:
     """Run a loop in a thread of its own for about so long."""
     found: list[Lateness] = []
     n, period, spin = max(2, round(seconds * case.rate)), round(1e9 / case.rate), round(
         1e9 * case.spin)
-    run = compiled().lateness if case.native else _lateness
+    run = compiled_lateness() if case.native else _lateness
 
     def loop() -> None:
         late = np.zeros(n, np.int64)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A plant that behaves like hardware; it knows nothing of the controller."""
+"""Simulated arm: MuJoCo physics, drives, noise and delays, without knowledge of the controller."""
 
 from ..extras import pip_install as _pip_install
 
@@ -9,7 +9,7 @@ try:
 except ImportError as _error:
     raise ImportError(f'the simulator needs MuJoCo: run `{_pip_install("mujoco")}`') from _error
 
-# Earlier ones take no notice of the rpy of an inertial origin if the inertia has products.
+# Earlier versions ignore the rpy of an inertial origin if the inertia has products
 if tuple(map(int, _mujoco.__version__.split('.')[:2])) < (3, 14):
     raise ImportError(f'the simulator needs MuJoCo 3.14 or newer, this is {_mujoco.__version__}: '
                       f'run `{_pip_install("mujoco")}`')

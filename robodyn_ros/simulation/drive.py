@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The drives of the simulated arm: they take commands, watch that more come, and brake."""
+"""Drives of the simulated arm, with command timeout and brakes."""
 
 from collections.abc import Callable
 
@@ -14,20 +14,23 @@ from .plant import Plant, PlantState
 
 class Drive:
     """
-    A plant with the watchdog and the brakes that hardware has.
+    Plant with the watchdog and the brakes of hardware.
 
-    Brakes hold from the start. The first command that arrives releases them, or :meth:`release`.
-    When no command has come for ``timeout`` seconds of the caller's clock (counted from the
-    release, if none came at all) they engage again and commands under way are forgotten. Brakes
-    engaged so, or by :meth:`engage`, stay, whatever is commanded, until :meth:`release` or
-    :meth:`reset`: a command that comes late was computed for an arm that is elsewhere by now.
-    With ``braking`` False nothing ever brakes: the timeout makes the commands zero, and only a
-    plant that compensates gravity holds its pose then.
+    The brakes are engaged initially, and released by the first command that arrives or by
+    :meth:`release`. After ``timeout`` seconds of the caller's clock without command (counted from
+    the release, if there was none) they engage again, and delayed commands are discarded. Brakes
+    engaged by a timeout or by :meth:`engage` stay engaged in spite of commands until
+    :meth:`release` or :meth:`reset`: a late command was computed for an arm in another state.
+    Without ``braking`` there are no brakes: a timeout sets the efforts to zero, and only a plant
+    that compensates gravity then holds its pose.
 
-    :param initial: (nv,) position at the start and after a reset [rad | m].
+    :param plant: simulated arm.
+    :param initial: (nv,) [rad | m] position initially and after a reset.
     :param timeout: [s].
-    :param delay: command delay [s] of simulation time.
-    :param tell: gets one line for each thing that a person should know.
+    :param braking: whether the arm has brakes.
+    :param delay: [s] command delay in simulation time.
+    :param noise: of the sensors; None for no noise.
+    :param tell: is called with one line of text for each event of interest.
     """
 
     def __init__(self, plant: Plant, *, initial: ArrayLike, timeout: float, braking: bool = True,
@@ -41,12 +44,12 @@ class Drive:
 
     @property
     def held(self) -> bool:
-        """Whether brakes engaged by hand, or after a timeout, hold against commands."""
+        """Whether the brakes, engaged on request or by a timeout, stay engaged under commands."""
         return self._held
 
     @property
     def braking(self) -> bool:
-        """Whether the arm has brakes at all; taking them away lets it go at once."""
+        """Whether the arm has brakes; setting it to False releases them at once."""
         return self._braking
 
     @braking.setter
@@ -56,19 +59,19 @@ class Drive:
         self._braking = braking
         if not braking:
             self._held = False
-            self._brake(False, 'there are none any more')
+            self._brake(False, 'they are disabled')
         elif self._deadline is None:
             self._brake(True, 'no command is in force')
 
     def reset(self) -> None:
-        """Go back to the initial pose, at rest; braked if there are brakes, without commands."""
+        """Reset to the initial pose, at rest, with brakes engaged and without commands."""
         self._held = self._refused = False
         self._let_go()
         self.plant.brakes = self._braking
         self.plant.reset(self._initial)
 
     def command(self, tau: ndarray, now: float) -> None:
-        """Take a command (nv,) [N·m | N] at ``now`` [s] of the caller's clock."""
+        """Accept a command (nv,) [N·m | N] at ``now`` [s] of the caller's clock."""
         self._delay.send(tau, self.plant.time)
         self._deadline = now + self.timeout
         if self._held and not self._refused:
@@ -77,24 +80,24 @@ class Drive:
                        'request')
 
     def watch(self, now: float) -> None:
-        """Act if no command has come for too long."""
+        """Check the command timeout at ``now`` [s] of the caller's clock."""
         if self._deadline is not None and now > self._deadline:
             self.expire(self.timeout)
 
     def expire(self, silence: float) -> None:
-        """Do what is done after ``silence`` seconds without a command."""
+        """Engage the brakes, or zero the efforts, after ``silence`` [s] without command."""
         self._let_go()
         reason = f'no command for {silence:g} s'
         if not self._braking:
-            left = ('gravity alone is held' if self.plant.compensates_gravity
-                    else 'efforts are zero')
-            self._tell(f'{left}: {reason}')
+            effect = ('only gravity is compensated' if self.plant.compensates_gravity
+                      else 'efforts are zero')
+            self._tell(f'{effect}: {reason}')
         elif not self.plant.brakes:
             self._held = True
             self._brake(True, reason)
 
     def engage(self) -> bool:
-        """Brake by hand; False if the arm has no brakes."""
+        """Engage the brakes on request; return False if the arm has none."""
         if self._braking:
             self._let_go()
             self._held = True
@@ -102,24 +105,24 @@ class Drive:
         return self._braking
 
     def release(self, now: float) -> None:
-        """Release the brakes by hand; without commands they engage again after the timeout."""
+        """Release the brakes on request; without commands they engage again after the timeout."""
         self._held = False
         if self.plant.brakes:
             self._deadline = now + self.timeout
             self._brake(False, 'on request')
 
     def advance(self, periods: int = 1) -> None:
-        """Let state periods pass; each takes the newest command that has arrived by then."""
+        """Simulate state periods, each with the newest command that has arrived."""
         for _ in range(periods):
             arrived = self._delay.arrived(self.plant.time)
             if arrived is not None:
-                self._tau = arrived     # under brakes too, so that on release no period is without
+                self._tau = arrived     # with engaged brakes too, for the first period after them
                 if self.plant.brakes and not self._held:
                     self._brake(False, 'by a command')
             self.plant.step(self._tau)
 
     def state(self) -> PlantState:
-        """Return what the sensors see."""
+        """Return the state with sensor noise."""
         return self._noise.apply(self.plant.state())
 
     def _let_go(self) -> None:

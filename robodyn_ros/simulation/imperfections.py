@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What lies between a controller and an arm in reality: noisy sensors, commands that take time."""
+"""Sensor noise and command delay."""
 
 from collections import deque
 
@@ -12,9 +12,12 @@ from .plant import PlantState
 
 class Noise:
     """
-    Gaussian noise, independent for each joint and sample; the same for the same seed.
+    Gaussian noise, independent for each joint and sample, and reproducible.
 
-    :param position: standard deviation [rad | m]; velocity [rad/s | m/s]; effort [N·m | N].
+    :param position: [rad | m] standard deviation.
+    :param velocity: [rad/s | m/s] standard deviation.
+    :param effort: [N·m | N] standard deviation.
+    :param seed: of the random generator.
     """
 
     def __init__(self, position: float = 0.0, velocity: float = 0.0, effort: float = 0.0,
@@ -23,31 +26,31 @@ class Noise:
         self._random = np.random.default_rng(seed)
 
     def apply(self, state: PlantState) -> PlantState:
-        """Return the state as the sensors see it."""
+        """Return the state with noise."""
         return state._replace(**{
             name: getattr(state, name) + self._random.normal(0.0, deviation, state.position.shape)
             for name, deviation in self._deviations.items() if deviation})
 
 
 class Delay:
-    """Commands under way: each arrives ``delay`` seconds of simulation time after it was sent."""
+    """Queue of commands, each of which arrives ``delay`` [s] of simulation time after sending."""
 
     def __init__(self, delay: float = 0.0):
         self.delay = delay
         self._under_way: deque[tuple[float, ndarray]] = deque()
 
     def send(self, tau: ndarray, time: float) -> None:
-        """Put a command on its way at ``time`` [s]."""
+        """Send a command at ``time`` [s]."""
         self._under_way.append((time + self.delay, tau))
 
     def arrived(self, time: float) -> ndarray | None:
         """Return the newest command that has arrived by ``time`` [s], None if none is new."""
         newest = None
-        # Times are sums of periods: a rounding error must not cost a whole period
+        # Times are sums of periods: a rounding error must not delay by a whole period
         while self._under_way and self._under_way[0][0] <= time + 1e-9:
             newest = self._under_way.popleft()[1]
         return newest
 
     def forget(self) -> None:
-        """Lose every command that is under way."""
+        """Discard all commands that have not arrived."""
         self._under_way.clear()

@@ -1,11 +1,11 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A URDF as MuJoCo reads it, without this package's own reader in between.
+Loading of a URDF by MuJoCo's own reader.
 
-The plant must not share our parser's mistakes, so MuJoCo gets the text itself. Only what it must
-not act on is taken out first (shapes, extensions), and bodies that its compiler refuses although
-equations of motion have no quarrel with them are written in afterwards, as are mimic rules.
+The plant must not share the mistakes of this package's parser, so MuJoCo reads the text itself.
+Only shapes and extensions are removed before; mimic rules, and inertias that the compiler of
+MuJoCo rejects although the equation of motion is well defined, are set afterwards.
 """
 
 import logging
@@ -20,17 +20,17 @@ from lxml import etree
 from ..errors import SimulationError, UnknownNameError
 from ..model.urdf_xml import regular
 
-# What MuJoCo may see of a URDF. Shapes need files and collide; a <mujoco> element would change the
-# physics; of mimic rules MuJoCo takes none to which a fixed joint belongs, see `_mimic_rules`.
+# Elements of a URDF that MuJoCo reads. Shapes need files and collide; a <mujoco> element would
+# change the physics; MuJoCo rejects mimic rules with a fixed joint, see `_mimic_rules`.
 KEPT = {'robot': {'link', 'joint'}, 'link': {'inertial'},
         'joint': {'origin', 'parent', 'child', 'axis', 'limit', 'dynamics'}}
-# Added to the moments of a moving body that has none (a point mass, a link without mass), so that
-# no joint is left without any inertia [kg·m²].
+# [kg·m²] Added to the moments of a moving body without rotational inertia (a point mass, a link
+# without mass), so that no joint is without inertia
 POINT_INERTIA = 1e-9
-# MuJoCo's stops and dry friction are springs and dampers that are given a time constant [s] and a
-# damping ratio, and how much of their aim they reach. Its defaults, made for contacts, let a light
-# wrist run through its stop by a radian, and an arm creep that dry friction should hold. The time
-# constants of friction and of mimic rules are two steps, the least that it takes.
+# Stops and dry friction of MuJoCo are soft constraints with a time constant [s], a damping ratio
+# and an impedance. With the defaults, made for contacts, a light wrist overruns its stop by a
+# radian, and an arm creeps that dry friction should hold. The time constants of friction and of
+# mimic rules are two steps, the smallest allowed.
 STOP_SOLREF, IMPEDANCE = (0.004, 1.0), (0.9999, 0.9999, 0.001, 0.5, 2.0)
 
 _log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def _prune(element: etree._Element) -> None:
 
 
 class Rule(NamedTuple):
-    """A joint is at ``multiplier`` times the position of ``leader`` plus ``offset`` [rad | m]."""
+    """Position of a mimic joint: ``multiplier`` times that of ``leader``, plus ``offset``."""
 
     leader: str
     multiplier: float
@@ -56,7 +56,7 @@ class Rule(NamedTuple):
 
 
 def _parsed(urdf: str) -> etree._Element:
-    """Return the root of a URDF as the model reads it; MuJoCo has no limit where there is none."""
+    """Return the root of a corrected URDF; absent limits are absent, as MuJoCo expects."""
     root, _ = regular(urdf)
     for limit in root.iterfind('joint/limit'):
         for name in [name for name, value in limit.attrib.items() if value == 'inf']:
@@ -67,9 +67,9 @@ def _parsed(urdf: str) -> etree._Element:
 def _mimic_rules(root: etree._Element, locked: Mapping[str, float]
                  ) -> tuple[dict[str, Rule], dict[str, float]]:
     """
-    Return the rules by which joints move, by follower, and where joints stand that do not move.
+    Return the rules of mimic joints by name, and the positions of joints that do not move.
 
-    A joint that mimics a fixed or locked one, or with a multiplier of zero, does not move either.
+    A joint that mimics a fixed or locked one, or with a multiplier of zero, does not move.
     """
     fixed, still = {*root.xpath("joint[@type='fixed']/@name")}, dict(locked)
     rules = {name: Rule(rule.get('joint'), float(rule.get('multiplier', 1)),
@@ -88,14 +88,14 @@ def bare_urdf(root: etree._Element) -> str:
     """Return the URDF text reduced to bodies and joints."""
     _prune(root)
     for limit in root.iterfind("joint[@type='continuous']/limit"):
-        # Some versions of MuJoCo stop a continuous joint at them; URDF says it has none.
+        # Some versions of MuJoCo apply them, but a continuous joint of URDF has no position limits
         for bound in ('lower', 'upper'):
             limit.attrib.pop(bound, None)
     return etree.tostring(root, encoding='unicode')
 
 
 def _lock(spec: mujoco.MjSpec, name: str, position: float) -> None:
-    """Take joint ``name`` out and leave its link where ``position`` [rad | m] puts it."""
+    """Remove joint ``name`` and fix its link at ``position`` [rad | m]."""
     joint = spec.joint(name)
     if joint is None:
         raise UnknownNameError('joint', name, [j.name for j in spec.joints])
@@ -114,11 +114,11 @@ def _lock(spec: mujoco.MjSpec, name: str, position: float) -> None:
 
 def _stand_in(body: mujoco.MjsBody) -> tuple[float, np.ndarray, bool] | None:
     """
-    Make a body palatable to MuJoCo's compiler, where it is not.
+    Replace an inertia that the compiler of MuJoCo rejects by a stand-in.
 
-    Returns the mass, the principal moments that belong there and whether POINT_INERTIA is in
-    them; None where the body can stay as it is. Its inertial frame becomes the principal one at
-    once: from frames the compiler derives shortcuts, from moments it does not.
+    Return the mass and principal moments to be set after compilation, and whether POINT_INERTIA
+    is added; None for an inertia that the compiler accepts. The inertial frame is set to the
+    principal axes before, since the compiler derives flags from frames, but not from moments.
     """
     inertia = np.zeros((3, 3))
     if not np.isnan(body.fullinertia[0]):
@@ -147,23 +147,24 @@ def load(urdf: str, joints: Sequence[str], *, timestep: float, gravity: np.ndarr
          locked: Mapping[str, float] = MappingProxyType({}), compensates_gravity: bool = False
          ) -> tuple[mujoco.MjModel, tuple[str, ...]]:
     """
-    Compile a URDF into MuJoCo's model, one motor a joint that moves on its own, without contacts.
+    Compile a URDF into a MuJoCo model with one motor per independent joint and without contacts.
 
-    Every link stays a body of its own, fixed ones too. Limits, damping, friction and effort limits
-    are those MuJoCo reads; URDF's velocity limits are not physics. Inertias are those of the URDF
-    even where no rigid body has them (triangle inequality). A joint that mimics another is tied to
-    it by a constraint, as stiff as the step allows, and has no motor.
+    Every link is a body, links at fixed joints included. Limits, damping, friction and effort
+    limits are those that MuJoCo reads; velocity limits have no effect. Inertias are those of the
+    URDF even if they violate the triangle inequality. A mimic joint is tied to its driver by a
+    constraint, as stiff as the step allows, and has no motor.
 
-    :param joints: the joints that move on their own; motors come in this order.
-    :param timestep: physics step [s].
-    :param gravity: (3,) [m/s²].
-    :param locked: joints that do not move, by name, and where they stand [rad | m].
+    :param urdf: URDF text.
+    :param joints: independent joints; motors have this order.
+    :param timestep: [s] physics step.
+    :param gravity: (3,) [m/s²] in the frame of the root link.
+    :param locked: positions [rad | m] of locked joints, by name.
     :param compensates_gravity: whether the motors add the weight of all links to their efforts,
-        within their limits; a joint's share of the weight of its followers comes on top.
-    :return: the model, and the links that got ``POINT_INERTIA`` added.
-    :raises UrdfError: if the text is no URDF.
-    :raises SimulationError: if MuJoCo refuses the robot, or has other joints than ``joints``.
-    :raises UnknownNameError: if a locked joint does not exist.
+        within their limits; the share of mimic joints is added without limit.
+    :return: the model, and the links with ``POINT_INERTIA`` added.
+    :raises UrdfError: the text is not a URDF.
+    :raises SimulationError: MuJoCo rejects the robot, or its joints are not ``joints``.
+    :raises UnknownNameError: a locked joint does not exist.
     """
     root = _parsed(urdf)
     rules, still = _mimic_rules(root, locked)
@@ -172,10 +173,10 @@ def load(urdf: str, joints: Sequence[str], *, timestep: float, gravity: np.ndarr
     except ValueError as error:
         raise SimulationError(f'MuJoCo cannot read the URDF ({error})', name='urdf',
                               remedy='correct what the message names') from error
-    spec.compiler.fusestatic = False        # fixed links can be pushed too
+    spec.compiler.fusestatic = False        # for pushes on fixed links
     spec.option.timestep = timestep
     spec.option.gravity = gravity
-    # An automatic reset would hide that the simulation diverged.
+    # An automatic reset would hide a divergence of the simulation
     spec.option.disableflags |= (mujoco.mjtDisableBit.mjDSBL_CONTACT
                                  | mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     for name, position in still.items():

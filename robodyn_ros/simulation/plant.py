@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An arm of the laboratory that is not there: efforts in, motion out, with MuJoCo's physics."""
+"""Simulated robot arm with MuJoCo: efforts in, motion out."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from ..errors import ArgumentError, SimulationError, UnknownNameError
 from ..model.robot import RobotModel
 from .loading import POINT_INERTIA, load
 
-# An explicit integrator is stable up to about 2.8 times the fastest time constant; poses differ
-# from the one that is looked at.
-STIFF = 1.0
+# Bound of timestep * trace(M⁻¹D) for the explicit integrator, which is stable up to about 2.8; M
+# depends on the pose
+MAX_EXPLICIT_DAMPING = 1.0
 
 _log = logging.getLogger(__name__)
 
 
 class PlantState(NamedTuple):
     """
-    What the sensors of an arm tell; arrays (nv,) in the model's joint order.
+    Measured state of an arm; arrays (nv,) in the joint order of the model.
 
-    ``time`` [s] of the simulation, ``position`` [rad | m], ``velocity`` [rad/s | m/s], and the
-    ``effort`` [N·m | N] with which the motor, or the brake, acts on the joint, all of it.
+    :param time: [s] simulation time.
+    :param position: [rad | m].
+    :param velocity: [rad/s | m/s].
+    :param effort: [N·m | N] total effort of motor or brake on the joint.
     """
 
     time: float
@@ -41,27 +43,27 @@ class PlantState(NamedTuple):
 
 class Plant:
     """
-    A robot in simulation, moved by joint efforts that are held for one state period.
+    Simulated robot, driven by joint efforts that are held for one state period.
 
-    MuJoCo reads the URDF itself; the model gives only the names, the order, gravity and, since
-    URDF has no word for it, the armature. Contacts are off. Position limits are MuJoCo's soft
-    stops, efforts are clamped at their limits like those of a drive, velocity limits do not act.
+    MuJoCo reads the URDF itself; names, order of joints, gravity and armature are those of the
+    model. There are no contacts. Position limits are soft stops of MuJoCo, efforts are clamped at
+    their limits, and velocity limits have no effect.
 
-    Integrator: Runge-Kutta of fourth order. A free double pendulum with 24 J in motion keeps its
-    energy to 5e-9 J at steps of 0.25 ms, where MuJoCo's other integrators, which are of first
-    order, lose or gain 0.1 J. Being explicit it cannot follow damping that stops a light link
-    within a step: then (``timestep`` * trace(M⁻¹D) > 1) the implicit one steps in.
+    The integrator is Runge-Kutta of fourth order: at steps of 0.25 ms, a free double pendulum with
+    a kinetic energy of 24 J keeps its energy to 5e-9 J, which changes by 0.1 J with the
+    first-order integrators of MuJoCo. As an explicit integrator it is unstable if damping stops a
+    light link within a step (``timestep`` * trace(M⁻¹D) > 1); then the implicit one is used.
 
     :param urdf: URDF text.
-    :param model: the same robot as this package reads it, with the same joints locked.
-    :param locked: joints locked in ``model``, by name, and their positions [rad | m].
-    :param timestep: physics step [s].
-    :param substeps: physics steps in one state period.
-    :param joint_damping: see the property of that name.
-    :param compensates_gravity: whether the motors add g(q) to the efforts they are given, as some
-        robots do; they know it exactly, at every instant.
-    :raises SimulationError: if MuJoCo refuses the robot or its joints are not those of the model.
-    :raises UnknownNameError: if a locked joint does not exist.
+    :param model: the robot as loaded by this package, with the same joints locked.
+    :param locked: positions [rad | m] of the joints locked in ``model``, by name.
+    :param timestep: [s] physics step.
+    :param substeps: physics steps per state period.
+    :param joint_damping: see :attr:`joint_damping`.
+    :param compensates_gravity: whether the motors add g(q), known exactly, to the commanded
+        efforts, as those of some robots do.
+    :raises SimulationError: MuJoCo rejects the robot, or its joints are not those of the model.
+    :raises UnknownNameError: a locked joint does not exist.
     """
 
     def __init__(self, urdf: str, *, model: RobotModel,
@@ -74,12 +76,12 @@ class Plant:
                                 gravity=model.gravity_vector,
                                 compensates_gravity=compensates_gravity)
         self._data = mujoco.MjData(self._mj)
-        # Of all joints that move, and of those among them that move on their own
+        # Indices of all moving joints, and of the independent ones
         self._moving = np.array([self._mj.joint(n).dofadr[0] for n in model.body_joint_names])
         self._joints = self._moving[model.leaders]
         self._mj.dof_armature[self._joints] += model.armature
         mujoco.mj_setConst(self._mj, self._data)
-        #: What differs from the URDF's numbers, in sentences.
+        #: Sentences about deviations from the URDF.
         self.warnings = tuple(
             f'link {link} has no inertia of its own: {POINT_INERTIA:g} kg·m² is added'
             for link in points)
@@ -92,15 +94,15 @@ class Plant:
 
     @property
     def time(self) -> float:
-        """Simulation time [s]: it goes on with every period, braked or not, through resets too."""
+        """Simulation time [s], which increases with every period, braked or not, across resets."""
         return self._periods * self.period
 
     @property
     def joint_damping(self) -> float:
         """
-        Viscous damping on top of the URDF's [N·m·s/rad | N·s/m].
+        Viscous damping in addition to that of the URDF [N·m·s/rad | N·s/m].
 
-        It is on every joint of the model, not on those that mimic one.
+        It applies to the independent joints, not to mimic joints.
         """
         return self._joint_damping
 
@@ -110,15 +112,15 @@ class Plant:
         self._mj.dof_damping[:] = self._own_damping
         self._mj.dof_damping[self._joints] += damping
         fastest = self._mj.dof_damping @ self._mj.dof_invweight0
-        stiff = self._mj.opt.timestep * fastest > STIFF
+        stiff = self._mj.opt.timestep * fastest > MAX_EXPLICIT_DAMPING
         self._mj.opt.integrator = (mujoco.mjtIntegrator.mjINT_IMPLICITFAST if stiff
                                    else mujoco.mjtIntegrator.mjINT_RK4)
         if stiff:
-            _log.warning('the damping is stiff: integrated implicitly, to first order')
+            _log.warning('the damping is stiff: the implicit first-order integrator is used')
 
     @property
     def brakes(self) -> bool:
-        """Whether brakes hold the pose; engaging stops the arm, releasing goes on from there."""
+        """Whether the brakes are engaged, which stops the arm and holds its pose."""
         return self._brakes
 
     @brakes.setter
@@ -131,11 +133,11 @@ class Plant:
 
     def reset(self, position: ArrayLike, velocity: ArrayLike = 0.0) -> None:
         """
-        Put the arm there; pushes end, brakes stay as they are (braked, it has no velocity).
+        Set the state; pushes end, and brakes stay as they are (if engaged, the velocity is zero).
 
         :param position: (nv,) [rad | m].
-        :param velocity: (nv,), or one for all joints [rad/s | m/s].
-        :raises ArgumentError: if a number is missing or not finite.
+        :param velocity: (nv,), or one number for all joints [rad/s | m/s].
+        :raises ArgumentError: wrong shape, or a number that is not finite.
         """
         model = self.model
         for name, values, shift, out in (
@@ -150,10 +152,11 @@ class Plant:
 
     def step(self, tau: ArrayLike) -> None:
         """
-        Let one state period pass with the efforts ``tau`` (nv,) [N·m | N] held.
+        Simulate one state period with constant efforts.
 
-        :raises ArgumentError: if a number is missing or not finite.
-        :raises SimulationError: if the motion cannot be followed any more.
+        :param tau: (nv,), or one number for all joints [N·m | N].
+        :raises ArgumentError: wrong shape, or a number that is not finite.
+        :raises SimulationError: the simulation diverged.
         """
         tau = self._checked('tau', tau)
         if not self._brakes:
@@ -167,12 +170,12 @@ class Plant:
             if not (np.isfinite(self._data.qpos).all() and np.isfinite(self._data.qvel).all()):
                 raise SimulationError(
                     f'the simulation diverged after {self.time:.3f} s', name=self.model.name,
-                    value=tau, remedy='use smaller physics steps, or look for links with next '
-                    'to no inertia under large efforts')
+                    value=tau, remedy='use smaller physics steps, or look for links with very '
+                    'little inertia under large efforts')
         self._periods += 1
 
     def state(self) -> PlantState:
-        """Return the state now; a brake reports the effort that holds the arm against gravity."""
+        """Return the present state; the effort of a brake is that which holds the arm."""
         effort = self._data.qfrc_bias if self._brakes else self._data.qfrc_actuator
         return PlantState(self.time, self._data.qpos[self._joints],
                           self._data.qvel[self._joints],
@@ -180,13 +183,13 @@ class Plant:
 
     def push(self, link: str, force: ArrayLike, duration: float) -> None:
         """
-        Let a force act on a link for a while; a new one replaces the one at work there.
+        Apply a force to a link for some time, in place of a present one on this link.
 
         :param link: any link of the URDF; the force acts at the origin of its frame.
-        :param force: (3,) in world axes [N].
-        :param duration: simulation time [s], to the next physics step.
-        :raises UnknownNameError: if there is no such link.
-        :raises ArgumentError: if the force is not three finite numbers.
+        :param force: (3,) [N] in world axes.
+        :param duration: [s] simulation time, rounded up to a physics step.
+        :raises UnknownNameError: there is no such link.
+        :raises ArgumentError: the force is not three finite numbers.
         """
         body = mujoco.mj_name2id(self._mj, mujoco.mjtObj.mjOBJ_BODY, link)
         if body < 0:
@@ -194,14 +197,14 @@ class Plant:
                                    [self._mj.body(i).name for i in range(1, self._mj.nbody)])
         vector = np.asarray(force, float)
         if vector.shape != (3,) or not np.isfinite(vector).all():
-            raise ArgumentError('the force of a push is unusable', name='force', value=force,
+            raise ArgumentError('the force of a push is invalid', name='force', value=force,
                                 remedy='give three finite numbers')
         self._pushes[body] = vector, self.time + duration
 
     def _apply_pushes(self, time: float) -> None:
         for body, (force, until) in list(self._pushes.items()):
             if time < until - 1e-9:
-                # MuJoCo takes forces at the centre of mass
+                # MuJoCo applies forces at the center of mass
                 arm = self._data.xpos[body] - self._data.xipos[body]
                 self._data.xfrc_applied[body] = [*force, *np.cross(arm, force)]
             else:
@@ -211,7 +214,7 @@ class Plant:
     def _checked(self, name: str, values: ArrayLike) -> ndarray:
         numbers = np.asarray(values, float)
         if numbers.shape not in ((), (self.model.nv,)) or not np.isfinite(numbers).all():
-            raise ArgumentError(f'{name} is unusable', name=name, value=values, remedy=f'give '
-                                f'{self.model.nv} finite numbers, one a joint: '
+            raise ArgumentError(f'{name} is invalid', name=name, value=values, remedy=f'give '
+                                f'{self.model.nv} finite numbers, one per joint: '
                                 f'{", ".join(self.model.joint_names)}')
         return numbers

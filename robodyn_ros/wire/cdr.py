@@ -1,21 +1,22 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Reading CDR (XCDR1, little endian) out of bytes nobody vouches for.
+Bounds-checked reading of CDR (XCDR1, little endian).
 
 Offsets count from the first byte of the serialized message: 4 bytes of encapsulation header, then
-the body, whose alignment counts from byte 4. Plain functions over any indexable of bytes, jitted
-by :mod:`robodyn_ros.wire.compile`. Each takes ``length``, the number of valid bytes, and answers
+the body, whose alignment counts from byte 4. Plain functions over any indexable of bytes, compiled
+by :mod:`robodyn_ros.wire.compile`. Each takes ``length``, the number of valid bytes, and returns
 -1 in its first element where an item would reach past it; no byte beyond is ever looked at. Counts
 are 32 bits wide and sums of them are made in 64, so none of them can wrap around.
 """
 
 import numpy as np
+from numpy import ndarray
 
 BODY = 4        # first byte after the encapsulation header
 
 
-def body_end(b, length):
+def body_end(b: ndarray, length: int) -> int:
     """
     Return where the body of plain little-endian CDR ends, -1 if ``b`` is anything else.
 
@@ -23,21 +24,21 @@ def body_end(b, length):
     """
     if length < BODY or b[0] != 0 or b[1] != 1:
         return -1
-    return length - np.int64(b[3] & 3)
+    return length - np.int64(b[3] & 3)          # type: ignore[return-value]
 
 
-def aligned(offset, size):
+def aligned(offset: int, size: int) -> int:
     """Return the next offset at which an item of ``size`` bytes (a power of 2) may begin."""
     return ((offset - BODY + size - 1) & -size) + BODY
 
 
-def u32(b, offset):
+def u32(b: ndarray, offset: int) -> int:
     """Return the unsigned 32 bits at ``offset``, which the caller has found to be inside."""
-    return (np.int64(b[offset]) | np.int64(b[offset + 1]) << 8
+    return (np.int64(b[offset]) | np.int64(b[offset + 1]) << 8      # type: ignore[return-value]
             | np.int64(b[offset + 2]) << 16 | np.int64(b[offset + 3]) << 24)
 
 
-def count(b, length, offset):
+def count(b: ndarray, length: int, offset: int) -> tuple[int, int]:
     """Return (number, offset behind it) of an unsigned 32-bit number, -1 where it is cut off."""
     begin = aligned(offset, 4)
     if begin + 4 > length:
@@ -45,7 +46,7 @@ def count(b, length, offset):
     return u32(b, begin), begin + 4
 
 
-def string(b, length, offset):
+def string(b: ndarray, length: int, offset: int) -> tuple[int, int, int]:
     """
     Return (first character, end of the characters, offset behind) of a string.
 
@@ -67,7 +68,7 @@ def string(b, length, offset):
     return begin, last, last + 1
 
 
-def doubles(b, length, offset):
+def doubles(b: ndarray, length: int, offset: int) -> tuple[int, int, int]:
     """Return (number of elements, first byte, offset behind) of a sequence of float64."""
     size, after = count(b, length, offset)
     if size <= 0:                   # an empty sequence is not followed by padding
@@ -78,7 +79,7 @@ def doubles(b, length, offset):
     return size, begin, begin + 8 * size
 
 
-def copy_double(b, offset, to, index):
+def copy_double(b: ndarray, offset: int, to: ndarray, index: int) -> None:
     """Copy the float64 at ``offset`` to element ``index`` of the array whose bytes are ``to``."""
     for i in range(8):
         to[8 * index + i] = b[offset + i]

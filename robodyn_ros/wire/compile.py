@@ -3,40 +3,35 @@
 """The decoders as machine code: compiled on first use, loaded from the disk afterwards."""
 
 from functools import cache
-from types import ModuleType
+from typing import Any, NamedTuple
 
-from ..jit import jitable, load
+from numba import types
+
+from ..jit import compile_function, jitable, tuple_type
 from . import cdr, decode_status, decoders
+from .decoders import DecoderArrays
 
-TEXT = '''
-"""Decoders of robodyn_ros.wire.decoders, compiled for the arrays their classes hold."""
-from numba import njit
+MODULES = (jitable(cdr, inline=True), decode_status, jitable(decoders))
 
-from robodyn_ros.jit import OPTIONS
-from robodyn_ros.wire import decoders
-
-bytes_in = 'Array(uint8, 1, "C", readonly=True)'
-
-
-@njit(f'int64({bytes_in}, int64, float64, float64, uint8[::1], int64[::1], int64[::1], '
-      'int64[::1], uint8[::1], uint8[::1], float64[:, ::1], uint8[::1], float64[:, ::1], '
-      'float64[::1])',
-      cache=True, **OPTIONS)
-def joint_state(b, length, received, sequence, names, ends, layout, permutation, known, mask,
-                scratch, scratch_bytes, state, stamp):
-    return decoders.joint_state(b, length, received, sequence, names, ends, layout, permutation,
-                              known, mask, scratch, scratch_bytes, state, stamp)
+BYTES = types.Array(types.uint8, 1, 'C', readonly=True)
+INTEGERS, FLOATS = types.int64[::1], types.float64[::1]
+DECODER_ARRAYS = tuple_type(
+    DecoderArrays, names=types.uint8[::1], ends=INTEGERS, layout=INTEGERS, permutation=INTEGERS,
+    known=types.uint8[::1], mask=types.uint8[::1], scratch=types.float64[:, ::1],
+    scratch_bytes=types.uint8[::1], state=types.float64[:, ::1], stamp=FLOATS)
+JOINT_STATE = types.int64(BYTES, types.int64, types.float64, types.float64, DECODER_ARRAYS)
+EFFORTS = types.int64(BYTES, types.int64, FLOATS, types.uint8[::1], FLOATS)
 
 
-@njit(f'int64({bytes_in}, int64, float64[::1], uint8[::1], float64[::1])', cache=True, **OPTIONS)
-def efforts(b, length, scratch, scratch_bytes, out):
-    return decoders.efforts(b, length, scratch, scratch_bytes, out)
-'''
+class Decoders(NamedTuple):
+    """The compiled functions of :mod:`~.decoders`."""
+
+    joint_state: Any        # Numba dispatchers
+    efforts: Any
 
 
 @cache
-def compiled_decoders() -> ModuleType:
-    """Return the module of compiled decoders: ``joint_state`` and ``efforts``."""
-    jitable(cdr, inline=True)
-    jitable(decoders)
-    return load('wire', TEXT, (cdr, decode_status, decoders))
+def compiled_decoders() -> Decoders:
+    """Return the compiled decoders."""
+    return Decoders(compile_function('wire', decoders.joint_state, JOINT_STATE, MODULES),
+                    compile_function('wire', decoders.efforts, EFFORTS, MODULES))

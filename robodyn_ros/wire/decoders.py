@@ -1,26 +1,47 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The decoders themselves: plain functions that never raise and never read past the message.
+Decoders of joint states and efforts: plain functions that never raise or read past the message.
 
 Each decodes into a scratch array first and writes its result only once everything is checked, so
-a refused message leaves no trace. :mod:`robodyn_ros.wire.compile` jits them; the classes that hold
-their arrays are in ``joint_state.py`` and ``effort.py``.
+a refused message leaves no trace. :mod:`robodyn_ros.wire.compile` compiles them; the classes that
+hold their arrays are in ``joint_state.py`` and ``effort.py``.
 """
 
 import math
+from typing import NamedTuple
+
+from numpy import ndarray
 
 from .cdr import BODY, aligned, body_end, copy_double, count, doubles, string, u32
 from .decode_status import ACCEPTED, DUPLICATE, FOREIGN, LENGTHS, MALFORMED, NON_FINITE
 
 FRAME_ID = BODY + 8                 # behind the two 32-bit numbers of the stamp
 
-# Elements of `layout`: what is known of the names of the last accepted message.
+# Elements of `DecoderArrays.layout`: what is known of the names of the last accepted message.
 NAMES_END, NAME_COUNT, OUR_COUNT, REPEATED, LAYOUT_SIZE = 0, 1, 2, 3, 4
 
+# Columns of `DecoderArrays.state`, in the order of the fields of STATE.
+POSITION, VELOCITY, EFFORT, RECEIVED, SEQUENCE, OTHER, STAMP = range(7)
 
-def find(b, begin, end, names, ends):
-    """Return which of our names the characters ``b[begin:end]`` are, -1 for none of them."""
+
+class DecoderArrays(NamedTuple):
+    """Memory of a decoder of joint states, for n joints."""
+
+    names: ndarray          # UTF-8 of the joint names; name j is names[ends[j]:ends[j + 1]]
+    ends: ndarray           # (n + 1,) int64
+    layout: ndarray         # (LAYOUT_SIZE,) int64, of the names of the last accepted message
+    permutation: ndarray    # (n,) int64, element of that message that is joint j; -1: none
+    known: ndarray          # its bytes as far as the names go; longer names are parsed each time
+    mask: ndarray           # likewise, zero where the byte is padding
+    scratch: ndarray        # (n, 3) float64
+    scratch_bytes: ndarray  # (24 n,) uint8, the memory of `scratch`
+    state: ndarray          # (n, 7) float64, the fields of STATE
+    stamp: ndarray          # (1,) float64, header stamp of the last accepted message [s]
+
+
+def find(b: ndarray, begin: int, end: int, names: ndarray, ends: ndarray) -> int:
+    """Return the number of the joint whose name is ``b[begin:end]``, -1 if there is none."""
     for joint in range(ends.shape[0] - 1):
         first = ends[joint]
         if ends[joint + 1] - first == end - begin:
@@ -34,8 +55,9 @@ def find(b, begin, end, names, ends):
     return -1
 
 
-def parse_names(b, length, names, ends, layout, permutation):
-    """Fill ``layout`` and ``permutation`` from the frame id and names; whether they are sound."""
+def parse_names(b: ndarray, length: int, names: ndarray, ends: ndarray, layout: ndarray,
+                permutation: ndarray) -> bool:
+    """Fill ``layout`` and ``permutation`` from frame id and names; return whether they fit in."""
     for joint in range(permutation.shape[0]):
         permutation[joint] = -1
     layout[NAMES_END] = layout[OUR_COUNT] = layout[REPEATED] = 0
@@ -59,8 +81,9 @@ def parse_names(b, length, names, ends, layout, permutation):
     return True
 
 
-def names_are_known(b, length, layout, known, mask):
-    """Whether frame id and names are, byte for byte, those of the last accepted message."""
+def names_are_known(b: ndarray, length: int, layout: ndarray, known: ndarray,
+                    mask: ndarray) -> bool:
+    """Return whether frame id and names are those of the last accepted message, byte for byte."""
     end = layout[NAMES_END]
     if end == 0 or end > length or end > known.shape[0]:
         return False
@@ -70,8 +93,9 @@ def names_are_known(b, length, layout, known, mask):
     return difference == 0
 
 
-def remember_names(b, length, layout, known, mask):
-    """Keep frame id and names of an accepted message; padding, which is arbitrary, masked out."""
+def remember_names(b: ndarray, length: int, layout: ndarray, known: ndarray,
+                   mask: ndarray) -> None:
+    """Keep frame id and names of an accepted message; mask out padding, which is arbitrary."""
     end = layout[NAMES_END]
     if end > known.shape[0]:
         return
@@ -87,7 +111,7 @@ def remember_names(b, length, layout, known, mask):
             mask[i] = 0
 
 
-def time_of(b):
+def time_of(b: ndarray) -> float:
     """Return the time [s] that a message of at least FRAME_ID bytes begins with."""
     seconds = u32(b, BODY)
     if seconds >= 1 << 31:
@@ -95,31 +119,46 @@ def time_of(b):
     return (seconds * 1_000_000_000 + u32(b, BODY + 4)) * 1e-9
 
 
-def joint_state(b, length, received, sequence, names, ends, layout, permutation, known, mask,
-                scratch, scratch_bytes, state, stamp):
+def joint_state(b: ndarray, length: int, received: float, sequence: float,
+                arrays: DecoderArrays) -> int:
     """
-    Decode a sensor_msgs/JointState; return one of the codes of ``codes.py``.
+    Decode a sensor_msgs/JointState; return one of the codes of ``decode_status.py``.
 
     :param b: bytes of the message, the first ``length`` of them valid.
     :param received: receipt time to note for each joint of the message [s].
     :param sequence: number that its publisher counts messages by, NaN where it is not known.
-    :param names: UTF-8 of our n joint names, one after the other; name j is
-        ``names[ends[j]:ends[j + 1]]``.
-    :param layout: (LAYOUT_SIZE,) with ``permutation`` (n,), ``known`` and ``mask``: what the last
-        accepted message looked like. Names that would not fit ``known`` are parsed each time.
-    :param scratch: (n, 3) float64; ``scratch_bytes`` the same memory as (24 * n) bytes.
-    :param state: (n, 7) float64: the fields of ``joint_state.STATE``.
-    :param stamp: (1,) float64: header stamp of the last accepted message [s].
+    :param arrays: memory of the decoder; ``state`` and ``stamp`` are written for ACCEPTED only.
     """
+    layout, known, mask = arrays.layout, arrays.known, arrays.mask
     length = body_end(b, length)
     if length < FRAME_ID:
         return MALFORMED
     cached = names_are_known(b, length, layout, known, mask)
-    if not cached and not parse_names(b, length, names, ends, layout, permutation):
+    if not cached and not parse_names(b, length, arrays.names, arrays.ends, layout,
+                                      arrays.permutation):
         return MALFORMED
-    end, number = layout[NAMES_END], layout[NAME_COUNT]
+    end = layout[NAMES_END]
     if not cached:
         layout[NAMES_END] = 0           # not known until accepted
+    code = decode_numbers(b, length, end, arrays)
+    if code != ACCEPTED:
+        return code
+    arrays.stamp[0] = time_of(b)
+    store(arrays, received, sequence)
+    if not cached:
+        layout[NAMES_END] = end
+        remember_names(b, length, layout, known, mask)
+    return ACCEPTED
+
+
+def decode_numbers(b: ndarray, length: int, end: int, arrays: DecoderArrays) -> int:
+    """
+    Copy positions, velocities and efforts of our joints to ``scratch``; return a decode status.
+
+    :param end: offset behind the names.
+    """
+    layout, scratch, scratch_bytes = arrays.layout, arrays.scratch, arrays.scratch_bytes
+    number = layout[NAME_COUNT]
     positions, position, offset = doubles(b, length, end)
     velocities, velocity, offset = doubles(b, length, offset)
     efforts, effort, offset = doubles(b, length, offset)
@@ -132,10 +171,8 @@ def joint_state(b, length, received, sequence, names, ends, layout, permutation,
     if (positions != number or (velocities != 0 and velocities != number)
             or (efforts != 0 and efforts != number)):
         return LENGTHS
-
-    n = permutation.shape[0]
-    for joint in range(n):
-        k = permutation[joint]
+    for joint in range(arrays.permutation.shape[0]):
+        k = arrays.permutation[joint]
         if k >= 0:
             copy_double(b, position + 8 * k, scratch_bytes, 3 * joint)
             scratch[joint, 1] = scratch[joint, 2] = math.nan
@@ -146,30 +183,34 @@ def joint_state(b, length, received, sequence, names, ends, layout, permutation,
             if (not math.isfinite(scratch[joint, 0]) or math.isinf(scratch[joint, 1])
                     or math.isinf(scratch[joint, 2])):
                 return NON_FINITE
-
-    stamp[0] = time_of(b)
-    measured = stamp[0] if stamp[0] != 0.0 else math.nan
-    for joint in range(n):
-        if permutation[joint] >= 0:
-            for i in range(3):
-                state[joint, i] = scratch[joint, i]
-            if state[joint, 4] >= sequence:         # a publisher only counts up
-                state[joint, 5] = state[joint, 3]
-            state[joint, 4] = sequence
-            state[joint, 3] = received
-            state[joint, 6] = measured
-    if not cached:
-        layout[NAMES_END] = end
-        remember_names(b, length, layout, known, mask)
     return ACCEPTED
 
 
-def efforts(b, length, scratch, scratch_bytes, out):
-    """
-    Decode a std_msgs/Float64MultiArray of exactly n numbers; return a code of ``codes.py``.
+def store(arrays: DecoderArrays, received: float, sequence: float) -> None:
+    """Write the sample in ``scratch`` to ``state``."""
+    state, scratch = arrays.state, arrays.scratch
+    measured = arrays.stamp[0] if arrays.stamp[0] != 0.0 else math.nan
+    for joint in range(arrays.permutation.shape[0]):
+        if arrays.permutation[joint] >= 0:
+            for i in range(3):
+                state[joint, i] = scratch[joint, i]
+            if state[joint, SEQUENCE] >= sequence:      # a publisher only counts up
+                state[joint, OTHER] = state[joint, RECEIVED]
+            state[joint, SEQUENCE] = sequence
+            state[joint, RECEIVED] = received
+            state[joint, STAMP] = measured
 
-    The layout is skipped, as effort controllers do. ``scratch`` and ``out`` are (n,) float64,
-    ``scratch_bytes`` is the memory of ``scratch`` as bytes.
+
+def efforts(b: ndarray, length: int, scratch: ndarray, scratch_bytes: ndarray,
+            out: ndarray) -> int:
+    """
+    Decode a std_msgs/Float64MultiArray of n numbers; return a code of ``decode_status.py``.
+
+    The layout is skipped, as effort controllers do.
+
+    :param b: bytes of the message, the first ``length`` of them valid.
+    :param scratch: (n,) float64; ``scratch_bytes`` (8 n,) uint8 is its memory.
+    :param out: (n,) float64 [N·m | N], written for ACCEPTED only.
     """
     length = body_end(b, length)
     dimensions, offset = count(b, length, BODY)

@@ -23,11 +23,25 @@ from .decode_status import (
     NON_FINITE,
     REASONS,
 )
+from .decoders import DecoderArrays
 
 __all__ = ['ACCEPTED', 'DUPLICATE', 'FOREIGN', 'LENGTHS', 'MALFORMED', 'NON_FINITE',
            'REASONS', 'STATE', 'JointStateDecoder', 'JointStateEncoder', 'stamp_of']
 
 KNOWN_BYTES = 1 << 16       # names longer than this altogether are parsed anew in each message
+
+
+def decoder_arrays(joint_names: Sequence[str]) -> DecoderArrays:
+    """Return the memory of a decoder of joints, of which nothing is known yet."""
+    n, encoded = len(joint_names), [name.encode() for name in joint_names]
+    scratch = np.zeros((n, 3))
+    return DecoderArrays(
+        names=np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
+        ends=np.cumsum([0, *map(len, encoded)], dtype=np.int64),
+        layout=np.zeros(decoders.LAYOUT_SIZE, np.int64), permutation=np.full(n, -1, np.int64),
+        known=np.zeros(KNOWN_BYTES, np.uint8), mask=np.zeros(KNOWN_BYTES, np.uint8),
+        scratch=scratch, scratch_bytes=scratch.reshape(-1).view(np.uint8),
+        state=no_state(n).view(float).reshape(n, len(STATE.names or ())), stamp=np.full(1, np.nan))
 
 
 class JointStateDecoder:
@@ -46,26 +60,16 @@ class JointStateDecoder:
             if self.joint_names.count(name) > 1:
                 raise ArgumentError(f'joint {name!r} is given twice', name='joint_names',
                                     value=self.joint_names, remedy='name each joint once')
-        n = len(self.joint_names)
-        encoded = [name.encode() for name in self.joint_names]
-        state = no_state(n)
+        #: Memory of the compiled decoder.
+        self.arrays = decoder_arrays(self.joint_names)
         #: (n,) records of STATE; refused messages leave it as it was.
-        self.state: np.recarray = state.view(np.recarray)
-        self._stamp = np.full(1, np.nan)
-        scratch = np.zeros((n, 3))
-        #: What the compiled decoder takes after message, length, time and sequence number.
-        self.arrays = (np.frombuffer(bytearray(b''.join(encoded)), np.uint8),
-                       np.cumsum([0, *map(len, encoded)], dtype=np.int64),
-                       np.zeros(decoders.LAYOUT_SIZE, np.int64), np.full(n, -1, np.int64),
-                       np.zeros(KNOWN_BYTES, np.uint8), np.zeros(KNOWN_BYTES, np.uint8),
-                       scratch, scratch.reshape(-1).view(np.uint8),
-                       state.view(float).reshape(n, len(STATE.names or ())), self._stamp)
+        self.state: np.recarray = self.arrays.state.reshape(-1).view(STATE).view(np.recarray)
         self._decode = compiled_decoders().joint_state
 
     @property
     def stamp(self) -> float:
         """Header stamp of the last accepted message [s], NaN before the first one."""
-        return float(self._stamp[0])
+        return float(self.arrays.stamp[0])
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -81,7 +85,7 @@ class JointStateDecoder:
         :param sequence: number that its publisher counts messages by, where it is known.
         """
         return self._decode(np.frombuffer(message, np.uint8), len(message), received, sequence,
-                            *self.arrays)
+                            self.arrays)
 
     def forget(self) -> None:
         """Know of no state any more."""
@@ -122,8 +126,8 @@ class JointStateEncoder:
 
 
 def stamp_of(message: bytes) -> float:
-    """Header stamp of a serialized message [s] before it is decoded; NaN where it is too short."""
+    """Return the header stamp of a serialized message [s], NaN where it is too short."""
     if len(message) < decoders.FRAME_ID:
         return float('nan')
     sec, nanosec = struct.unpack_from('<iI', message, 4)
-    return (sec * 1_000_000_000 + nanosec) * 1e-9       # every bit as `decode.time_of`
+    return (sec * 1_000_000_000 + nanosec) * 1e-9       # bit for bit `decoders.time_of`

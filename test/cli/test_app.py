@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from robodyn_ros.catalog.robots import choose
+from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.inspect import report
 from robodyn_ros.model.resources import robot_path, share_path
@@ -53,7 +53,7 @@ def test_inspect_shows_the_chain():
 @pytest.mark.parametrize('robot', ['panda', 'ur5', 'rp'])
 def test_inspect_fits_80_columns(robot):
     """No name is broken, no line is longer than a terminal of 80 columns."""
-    chosen = choose(robot, {}, [])
+    chosen = load_robot(robot, {}, [])
     out = Console(width=80, record=True, file=StringIO())
     out.print(report(chosen.model, chosen.pose, 'source'))
     text = out.export_text()

@@ -11,6 +11,7 @@ from control import uncompiled_cycle
 from flight_recorder.flights import MODEL, eventful, go, recording_rig
 
 from robodyn_ros.control import guard, history, ring_buffer
+from robodyn_ros.control.cycle import cycle
 from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.control.trajectory_tracking import HEADER, Points
 from robodyn_ros.flight_recorder.replay import Replay, latched
@@ -72,22 +73,14 @@ def test_a_request_is_recorded_as_the_cycle_took_it():
     rig = recording_rig(100)
     c = rig.controller
 
-
     rig.sense()
-    robot, work, joints, settings, outside, state, points, memory, v, ring = c.arguments
-    views = [a.view(np.recarray) for a in (settings, outside, state)]
-    rings = ring._replace(cycles=ring.cycles.view(np.recarray))
-    ring_buffer.before(rings, *views, points._replace(header=points.header.view(np.recarray)), 0.0)
-    assert ring.cycles['request'][0] == 0
+    inputs = uncompiled_cycle.fields_readable(c.inputs)
+    ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
+                       inputs.points, 0.0)
+    assert inputs.ring.cycles['request'][0] == 0
     c.arm()
-    uncompiled_cycle.plain(
-        *uncompiled_cycle.KERNELS, robot._replace(bodies=robot.bodies.view(np.recarray)),
-        work._replace(bodies=work.bodies.view(np.recarray),
-                      joints=work.joints.view(np.recarray)),
-        joints.view(np.recarray), *views,
-        points._replace(header=points.header.view(np.recarray)), memory.view(np.recarray), v, 0.0,
-        c.tau)
-    ring_buffer.after(rings, memory.view(np.recarray), c.tau, False)
+    cycle(inputs, 0.0, c.tau)
+    ring_buffer.after(inputs.ring, inputs.controller_state, c.tau, False)
     s = c.history.take()
     assert s.memory['arming'].tolist() == [0, 1] and s.cycles['request'][0] != 0
 

@@ -7,17 +7,9 @@ from types import ModuleType
 
 import numpy as np
 
-from robodyn_ros.control import ring_buffer
-from robodyn_ros.control.cycle import cycle as plain
-from robodyn_ros.dynamics.entry_points import (
-    forward_dynamics,
-    gravity,
-    inverse_dynamics,
-    mass_matrix,
-    solve,
-)
+from robodyn_ros.control.cycle import CycleInputs, recorded_cycle
 
-KERNELS = gravity, mass_matrix, inverse_dynamics, forward_dynamics, solve
+code = __name__
 
 
 def compiled() -> ModuleType:
@@ -25,16 +17,21 @@ def compiled() -> ModuleType:
     return sys.modules[__name__]
 
 
-def cycle(robot, work, joints, settings, outside, state, points, memory, v, ring, now, tau):
-    """Do what the compiled cycle does, with fields read as Python reads them."""
+def cycle(inputs, now, tau):
+    """Do what the compiled cycle does."""
+    return recorded_cycle(fields_readable(inputs), now, tau)
+
+
+def fields_readable(inputs: CycleInputs) -> CycleInputs:
+    """Return the inputs with fields that Python reads as compiled code does, and no kernels."""
     def fields(records):
         return records.view(np.recarray)
-    settings, outside, state, memory = map(fields, (settings, outside, state, memory))
-    points = points._replace(header=fields(points.header))
-    ring = ring._replace(cycles=fields(ring.cycles))
-    ring_buffer.before(ring, settings, outside, state, points, now)
-    publish = plain(*KERNELS, robot._replace(bodies=fields(robot.bodies)),
-                    work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
-                    fields(joints), settings, outside, state, points, memory, v, now, tau)
-    ring_buffer.after(ring, memory, tau, publish)
-    return publish
+    robot, work, points, ring = inputs.robot, inputs.workspace, inputs.points, inputs.ring
+    return inputs._replace(
+        robot=robot._replace(bodies=fields(robot.bodies),
+                             addresses=np.zeros_like(robot.addresses)),
+        workspace=work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
+        points=points._replace(header=fields(points.header)),
+        ring=ring._replace(cycles=fields(ring.cycles)),
+        **{name: fields(getattr(inputs, name)) for name in (
+            'joints', 'settings', 'cycle_input', 'state', 'controller_state')})

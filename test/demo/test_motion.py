@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from robodyn_ros.catalog.robots import choose
+from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.errors import DemoError, UrdfError
@@ -14,7 +14,7 @@ ROBOTS = ['two_link', 'rp', 'arm6', 'panda', 'ur5', 'kinova']
 
 @pytest.fixture(scope='module', params=ROBOTS)
 def planned(request):
-    robot = choose(request.param, {}, [])
+    robot = load_robot(request.param, {}, [])
     dynamics = Dynamics(robot.model)
     return robot, dynamics, motion.plan(dynamics, robot.pose, 4.0)
 
@@ -45,7 +45,7 @@ def test_every_joint_moves_far_enough_to_see(planned):
 
 
 def test_velocity_and_acceleration_are_the_derivatives_of_position():
-    robot = choose('two_link', {}, [])
+    robot = load_robot('two_link', {}, [])
     asked = motion.waypoints(robot.model, robot.pose, np.full(2, 0.3), 4.0)
     dense = motion.reference(robot.model, asked)
     t, h = asked.times[1:-1], 1e-5
@@ -61,7 +61,7 @@ def test_too_weak_a_robot_is_refused_by_the_joint(tmp_path):
     from robodyn_ros.model.resources import robot_path
     weak = tmp_path / 'weak.urdf'
     weak.write_text(robot_path('two_link').read_text().replace('effort="80"', 'effort="8"'))
-    robot = choose(str(weak), {}, [])
+    robot = load_robot(str(weak), {}, [])
     with pytest.raises(DemoError, match='joint1'):
         motion.plan(Dynamics(robot.model), robot.pose, 4.0)
 
@@ -70,19 +70,19 @@ def test_a_robot_whose_limits_are_zero_is_refused_before_anything_starts(tmp_pat
     pytest.importorskip('rclpy')
     from robodyn_ros.demo.run import run
 
-    robot = choose('double_pendulum', {}, [])
+    robot = load_robot('double_pendulum', {}, [])
     with pytest.raises(DemoError, match='joint1 .*range is 0.*velocity limit is 0.*effort limit '
                                         'is 0.*joint2 .*<limit') as refused:
         run(robot, tmp_path / 'new', Console())
     assert len(refused.value.value) == 2 and not (tmp_path / 'new').exists()
     for name in ROBOTS:
-        motion.check_limits(choose(name, {}, []).model)
+        motion.check_limits(load_robot(name, {}, []).model)
 
 
 def test_robots_that_error_texts_offer_can_be_driven():
     with pytest.raises(UrdfError) as refused:
-        choose('no such robot', {}, [])
+        load_robot('no such robot', {}, [])
     offered = refused.value.remedy.partition('one of ')[2].partition(' (')[0].split(', ')
     assert {'two_link', 'panda'} <= {*offered}
     for name in offered:
-        motion.check_limits(choose(name, {}, []).model)
+        motion.check_limits(load_robot(name, {}, []).model)

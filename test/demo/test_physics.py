@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from robodyn_ros.catalog.robots import choose
+from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import physics
 from robodyn_ros.demo.recorder import Recording
 from robodyn_ros.dynamics import Dynamics
@@ -17,7 +17,7 @@ class Bench:
     """A robot of config/ and its plant."""
 
     def __init__(self, name, pose=()):
-        self.robot = choose(name, {}, pose)
+        self.robot = load_robot(name, {}, pose)
         p = self.robot.parameters['simulator']
         self.dynamics = Dynamics(self.robot.model)
         self.plant = Plant(self.robot.path.read_text(), model=self.robot.model,
@@ -58,7 +58,7 @@ def test_half_held_is_half_held():
 
 
 def test_an_arm_that_hangs_is_not_moved_by_gravity():
-    robot = choose('two_link', {}, [-np.pi / 2, 0.0])
+    robot = load_robot('two_link', {}, [-np.pi / 2, 0.0])
     assert not physics.moved_by_gravity(Dynamics(robot.model), robot.pose)
 
 
@@ -94,7 +94,7 @@ def test_a_push_on_a_follower_is_felt_by_its_driver(tmp_path):
 
 
 def test_without_friction_computed_torque_may_be_any_better():
-    robot = choose('two_link', {}, [])
+    robot = load_robot('two_link', {}, [])
     reference = np.array([[robot.pose, [0.1, 0.2], [1.0, 2.0]]])
     assert physics.best_ratio(Dynamics(robot.model), reference, np.zeros((1, 2))) == np.inf
 
@@ -103,7 +103,7 @@ def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
     rubbing = tmp_path / 'rubbing.urdf'
     rubbing.write_text(robot_path('two_link').read_text().replace('friction="0"',
                                                                   'friction="0.5"'))
-    robot = choose(str(rubbing), {}, [0.4, 0.9])
+    robot = load_robot(str(rubbing), {}, [0.4, 0.9])
     dynamics = Dynamics(robot.model)
     reference = np.array([[robot.pose, [1e-6, -1e-6], [0.0, 0.0]]])
     g, inertia = dynamics.gravity(robot.pose), dynamics.mass_matrix(robot.pose).diagonal()
@@ -123,7 +123,7 @@ def test_a_finger_is_not_what_is_pushed(tmp_path):
       <joint name="grip" type="prismatic"><parent link="link2"/><child link="finger"/>
         <axis xyz="0 1 0"/><limit lower="-0.005" upper="0.005" effort="9" velocity="1"/></joint>
     </robot>'''))
-    robot = choose(str(path), {}, [])
+    robot = load_robot(str(path), {}, [])
     dynamics = Dynamics(robot.model)
     push = physics.push(dynamics, robot.pose, physics.damping(dynamics, robot.pose), 0.5)
     assert push.link != 'finger' and np.abs(push.displacement).max() >= 0.05

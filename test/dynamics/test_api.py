@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The object itself: subclasses, copies, other processes, robots without a centre of mass."""
+"""The object itself: subclasses, copies, other processes, robots without a center of mass."""
 
 import copy
 import pickle
@@ -10,7 +10,7 @@ import pytest
 
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
-from robodyn_ros.errors import InertiaError
+from robodyn_ros.errors import ArgumentError, InertiaError
 from robodyn_ros.model.resources import robot_path
 from robots import differences
 
@@ -53,3 +53,12 @@ def test_what_has_no_mass_has_no_centre(specialize):
         with pytest.raises(InertiaError, match='wheel'):
             ask.center_of_mass(q)
         assert ask.potential_energy(q) == 0.0
+
+
+@pytest.mark.parametrize('specialize', [False, True])
+def test_positional_arguments_that_are_no_arrays_are_checked(specialize):
+    dynamics = Dynamics(load_urdf(robot_path('two_link')), specialize)
+    assert (dynamics.gravity([0.3, 0.5]) == dynamics.gravity(Q)).all()
+    for wrong in ([], None, 'q', [0.3], [0.3, 'a']):
+        with pytest.raises(ArgumentError, match='q'):
+            dynamics.gravity(wrong)

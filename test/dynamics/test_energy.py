@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Energies and centre of mass against Pinocchio, and by the laws that they obey."""
+"""Energies and center of mass against Pinocchio, and by the laws that they obey."""
 
 from dataclasses import replace
 

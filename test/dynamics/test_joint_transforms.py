@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from robodyn_ros.dynamics.joint_transforms import FAR, cos_sin, place
+from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, place_joints
 from robodyn_ros.dynamics.model_data import BODY, JOINT
 
 
-@given(st.floats(-FAR, FAR))
+@given(st.floats(-REDUCTION_LIMIT, REDUCTION_LIMIT))
 @example(0.0)
 @example(np.pi / 2)
 @example(-np.pi)
@@ -35,7 +35,7 @@ def placed(q, **fields):
     body, joint = np.zeros(1, BODY), np.zeros(1, JOINT)
     for name, value in fields.items():
         body[name] = value
-    place(body.view(np.recarray), np.array([q]), joint.view(np.recarray))
+    place_joints(body.view(np.recarray), np.array([q]), joint.view(np.recarray))
     return joint[0].item()
 
 

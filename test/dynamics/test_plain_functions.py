@@ -14,18 +14,18 @@ from robodyn_ros.dynamics.crba import crba
 from robodyn_ros.dynamics.derivatives import position_derivative
 from robodyn_ros.dynamics.energy import kinetic_energy, potential_energy
 from robodyn_ros.dynamics.forward_dynamics import forward_dynamics
-from robodyn_ros.dynamics.joint_transforms import place
+from robodyn_ros.dynamics.joint_transforms import place_joints
 from robodyn_ros.dynamics.kinematics import WORLD, jacobian_rate, pose
 from robodyn_ros.dynamics.model_data import (
     BODY,
     FRAME,
     JOINT,
     WORK,
-    Robot,
+    ModelData,
     Workspace,
+    dimensions,
     frame_record,
     parameters,
-    sizes,
     workspace,
 )
 from robodyn_ros.dynamics.regressor import regressor
@@ -43,18 +43,18 @@ OPTIONS = {'reference': 1, 'axes': np.array([0, 1]), 'damping': 0.01}
 def test_plain_python_gives_the_numbers_of_the_kernels(robot, close, name, quantity):
     model, spec = robot(name).model, QUANTITIES[quantity]
     robot_, memory = parameters(model), workspace(model)
-    robot_ = Robot(robot_.bodies.view(np.recarray), *robot_[1:])
+    robot_ = ModelData(robot_.bodies.view(np.recarray), *robot_[1:])
     work = Workspace(memory.bodies.view(np.recarray), memory.joints.view(np.recarray), *memory[2:])
     frame = frame_record(model, parameters(model), model.link_names[-1])
     options = {**OPTIONS, 'frame': frame}
     plain_options = [frame.view(np.recarray) if o == 'frame' else options[o] for o in spec.options]
     inputs = next(robot(name).states())[:len(spec.inputs)]
-    size = {**sizes(model.nb, model.nv), 'k': 2}
+    size = {**dimensions(model.nb, model.nv), 'k': 2}
     shapes = [[size[word] for word in shape] for shape in spec.outputs.values()]
     ours, theirs = ([np.full(shape, np.nan) for shape in shapes] for _ in range(2))
-    loads = (memory.unloaded, robot_.base) if spec.loaded else ()
-    term = getattr(entry_points, f'loaded_{quantity}' if spec.loaded else quantity)
-    term(robot_, *plain_options, *inputs, *loads, work, *ours)
+    loads = (memory.unloaded, robot_.base) if spec.takes_external_wrench else ()
+    function = getattr(entry_points, spec.entry_point(quantity))
+    function(robot_, *plain_options, *inputs, *loads, work, *ours)
     generic(quantity)(parameters(model), *(options[o] for o in spec.options), *inputs, *loads,
                       workspace(model), *theirs)
     for mine, other in zip(ours, theirs):
@@ -132,15 +132,15 @@ def test_no_algorithm_branches_on_a_value(robot, close, name):
     scratch = namespaces(WORK, work.bodies)
     out, M = np.empty(n, object), np.empty((n, n), object)
     q, qd, qdd = next(case.states())
-    place(robot_.bodies.view(np.recarray), q, work.joints.view(np.recarray))
+    place_joints(robot_.bodies.view(np.recarray), q, work.joints.view(np.recarray))
     joints = namespaces(JOINT, work.joints)
 
     rnea(bodies, base, joints, opaque(qd), opaque(qdd), unloaded, scratch, out)
     close(numbers(out), case.dynamics.inverse_dynamics(q, qd, qdd), 1e-13)
     crba(bodies, joints, scratch, M)
     close(numbers(M), case.dynamics.mass_matrix(q), 1e-13)
-    forward_dynamics(bodies, base, robot_.chain, joints, opaque(qd), opaque(qdd), rest, unloaded,
-                     scratch, M, out)
+    forward_dynamics(bodies, base, robot_.elimination_parent, joints, opaque(qd), opaque(qdd),
+                     rest, unloaded, scratch, M, out)
     close(numbers(out), case.dynamics.forward_dynamics(q, qd, qdd), 1e-10)
 
     C, J, Jd, T = (np.empty(shape, object) for shape in ((n, n), (6, n), (6, n), (4, 4)))

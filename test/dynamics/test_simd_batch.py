@@ -7,9 +7,9 @@ import pytest
 
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
-from robodyn_ros.dynamics.joint_transforms import FAR
+from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT
 from robodyn_ros.dynamics.signatures import QUANTITIES
-from robodyn_ros.dynamics.specialize import SPECIAL, STATES_AT_ONCE, together
+from robodyn_ros.dynamics.specialize import SIMD_STATES, SPECIALIZED_QUANTITIES, simd_batch
 from robots import GRIPPER, REAL, random_tree
 
 VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
@@ -28,16 +28,16 @@ def inputs_of(name, count, nv, seed=1):
 
 
 def test_it_is_what_vectors_are_computed_by(model):
-    for name in SPECIAL & QUANTITIES.keys():
+    for name in SPECIALIZED_QUANTITIES & QUANTITIES.keys():
         if not QUANTITIES[name].options:
-            made = together(name, Dynamics(model)._robot, {})
+            made = simd_batch(name, Dynamics(model)._robot, {})
             assert (made is not None) == (name in VECTORS), name
 
 
 @pytest.mark.parametrize('name', VECTORS)
 def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
     ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
-    for count in (0, 1, STATES_AT_ONCE - 1, STATES_AT_ONCE, STATES_AT_ONCE + 1, 70):
+    for count in (0, 1, SIMD_STATES - 1, SIMD_STATES, SIMD_STATES + 1, 70):
         inputs = inputs_of(name, count, model.nv)
         mine, right = getattr(ours, name)(*inputs), getattr(any_robot, name)(*inputs)
         assert mine.shape == right.shape
@@ -48,7 +48,7 @@ def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
 def test_angles_far_away_among_others(model, close):
     ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
     (q,) = inputs_of('gravity', 11, model.nv)
-    q[4, 0], q[9, -1] = 3.0 * FAR, -1e3 * FAR
+    q[4, 0], q[9, -1] = 3.0 * REDUCTION_LIMIT, -1e3 * REDUCTION_LIMIT
     for mine, right in zip(ours.gravity(q), any_robot.gravity(q)):
         close(mine, right, 1e-12)
 

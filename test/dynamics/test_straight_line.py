@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from robodyn_ros.dynamics.symbolic_scalar import LONGEST, Expression, Graph, straight_line
+from robodyn_ros.dynamics.symbolic_scalar import MAX_LINE, Expression, Graph, straight_line
 
 NAMES = 'abc'
 numbers = st.sampled_from([0.0, 1.0, -1.0, 2.0, -0.5, 3.7])
@@ -79,7 +79,7 @@ def test_long_expressions_are_cut_into_lines():
     for i in range(500):
         total = total * graph.symbol(f'b{i}') + 1.5
     lines, _ = straight_line(graph, {'out': total})
-    assert max(map(len, lines)) < 2 * LONGEST + 60
+    assert max(map(len, lines)) < 2 * MAX_LINE + 60
 
 
 @pytest.mark.parametrize('ask', [bool, float, int, abs, lambda x: x > 0, lambda x: x == 0])

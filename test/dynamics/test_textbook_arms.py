@@ -33,7 +33,7 @@ def two_link_mass_matrix(q):
 
 
 def rp(q, qd, qdd):
-    """Craig 2005, example 6.5, without the inertias about the centres of mass."""
+    """Craig 2005, example 6.5, without the inertias about the centers of mass."""
     l1, m1, m2 = 0.3, 3.0, 1.5
     d2, dd2 = q[1], qd[1]
     tau1 = ((m1 * l1**2 + m2 * d2**2) * qdd[0] + 2 * m2 * d2 * qd[0] * dd2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robodyn_ros.dynamics.compile import generic
-from robodyn_ros.dynamics.model_data import frame_record, parameters, sizes, workspace
+from robodyn_ros.dynamics.model_data import dimensions, frame_record, parameters, workspace
 from robodyn_ros.dynamics.signatures import QUANTITIES
 from robodyn_ros.dynamics.trace import lanes, regrouped, trace
 
@@ -23,7 +23,7 @@ def options_of(case, quantity):
 
 
 def outputs_of(case, quantity):
-    size = {**sizes(case.model.nb, case.model.nv), 'k': 2}
+    size = {**dimensions(case.model.nb, case.model.nv), 'k': 2}
     return {f'out_{key}': np.full([size[word] for word in shape], np.nan)
             for key, shape in QUANTITIES[quantity].outputs.items()}
 
@@ -49,7 +49,7 @@ def test_it_computes_what_the_generic_kernel_does(robot, close, name, quantity):
     inputs = dict(zip(spec.inputs, next(case.states())))
     run(code, own, inputs, ours)
     work = workspace(case.model)
-    loads = (work.unloaded, own.base) if spec.loaded else ()
+    loads = (work.unloaded, own.base) if spec.takes_external_wrench else ()
     generic(quantity)(own, *options.values(), *inputs.values(), *loads, work, *theirs.values())
     for key, mine in ours.items():
         scale = max(1.0, np.abs(theirs[key]).max())

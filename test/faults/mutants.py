@@ -3,8 +3,8 @@
 """
 A pytest plugin under which each fault's test runs twice, its nodes on copies of the package.
 
-On the copy that is `whole` the test has to pass. On the one where the line of its row is
-`disabled` it has to fail, by what it asserts: it is then reported as passed. The control cycle of
+On the copy that is `whole` the test has to pass. On the one where its row is `disabled` it has to
+fail, by what it asserts: it is then reported as passed. The control cycle of
 a copy is plain Python, for compiling it would take 20 s; the rest is compiled, and on the disk
 already where its sources are unchanged.
 """
@@ -19,10 +19,12 @@ import pytest
 from faults.rows import Row
 from nodes.remote import Remote
 
+from processes import Process
+
 TEST = Path(__file__).resolve().parents[1]
 ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
-PATIENCE = 8.0      # s, for what may never come without the line
+PATIENCE = 8.0      # s, for what may never come where a row is disabled
 SIGN = 'this is a copy of robodyn_ros'          # what each process of it prints first
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
                       'Local)Error', re.MULTILINE)
@@ -34,6 +36,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize('package', copies, indirect=True)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Unless ALL_ROWS is set, keep the first parameters of a test, on either copy."""
+    if 'ALL_ROWS' in os.environ:
+        return
+    first: dict[tuple, pytest.Item] = {}
+    for item in items:
+        first.setdefault((item.location[0], item.originalname, item.callspec.params['package']),
+                         item)
+    items[:] = first.values()
+
+
 @pytest.fixture(autouse=True)
 def package(request: pytest.FixtureRequest, tmp_path: Path,
             monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,6 +54,8 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
     copied(tmp_path, request.function.row if request.param == DISABLED else None)
     if request.param == DISABLED:
         monkeypatch.setattr(Remote.until, '__defaults__', (PATIENCE,))
+        monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
+        monkeypatch.setattr(Process.wait, '__defaults__', (PATIENCE,))
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]))
     monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
@@ -48,28 +63,25 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
 
 def copied(folder: Path, row: Row | None = None) -> None:
     """
-    Copy the package into a folder, with the line of a row disabled.
+    Copy the package into a folder, with a row disabled.
 
-    :raises AssertionError: the line is not there, or is there more than once.
+    :raises AssertionError: see :meth:`~.mutation.Mutation.applied`.
     """
     package = folder / 'robodyn_ros'
     shutil.copytree(ROOT / 'robodyn_ros', package)
-    (folder / 'urdf').symlink_to(ROOT / 'urdf')
-    shutil.copy(TEST / 'control' / 'plain.py', package / 'control' / 'compile.py')
+    for beside in ('urdf', 'package.xml'):
+        (folder / beside).symlink_to(ROOT / beside)
+    shutil.copy(TEST / 'control' / 'uncompiled_cycle.py', package / 'control' / 'compile.py')
     with (package / '__init__.py').open('a') as file:
         file.write(f'\nprint({SIGN!r})\n')
     if row is not None:
-        source = package / row.file
-        text = source.read_text()
-        assert text.count(row.line) == 1, (
-            f'robodyn_ros/{row.file} has this line {text.count(row.line)} times, not once: '
-            f'tell the row "{row.fault}" the line that it hangs on now\n{row.line}')
-        source.write_text(text.replace(row.line, row.instead))
+        source = package / row.mutation.file
+        source.write_text(row.mutation.applied(source.read_text()))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, bool]:
-    """Turn the outcome around where the line is disabled."""
+    """Turn the outcome around where the row is disabled."""
     error = None
     try:
         yield
@@ -82,7 +94,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, b
         assert SIGN in text, f'this process is not of the copy\n{text}'
         assert not NONSENSE.search(text), f'a copy that cannot run shows nothing\n{text}'
     if pyfuncitem.callspec.params['package'] == DISABLED:
-        assert error, 'the test passes without this line:\n' + pyfuncitem.obj.row.line
+        assert error, f'the test passes in spite of {pyfuncitem.obj.row.mutation}'
         print('fails as it should:', error)         # pytest -rP shows it
     elif error:
         raise error

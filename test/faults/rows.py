@@ -1,12 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which row of the fault table a test is about, and the line of code that the row hangs on."""
+"""Rows of the fault table: the test of each, and the mutation of the code that disables it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
+
+from faults.mutation import Mutation
 
 Test = TypeVar('Test', bound=Callable)
 
@@ -17,21 +19,18 @@ class Row:
     One row of the table in docs/safety.md.
 
     :param fault: the row, in the words of the table; ``codes``: reason codes it may latch.
-    :param file: where the line is, below robodyn_ros/; ``line`` occurs in it exactly once.
-    :param instead: what stands there when the row is disabled; its test must then fail.
+    :param mutation: the change of the code that disables the row; its test must then fail.
     """
 
     fault: str
     codes: tuple[str, ...]
-    file: str
-    line: str
-    instead: str
+    mutation: Mutation
 
 
-def row(fault: str, *codes: str, file: str, line: str, instead: str) -> Callable[[Test], Test]:
-    """Mark a test as that of a row; `test_the_tests_themselves.py` disables the line."""
+def row(fault: str, *codes: str, where: object, find: str, instead: str) -> Callable[[Test], Test]:
+    """Mark a test as that of a row; :class:`Mutation` explains the keywords."""
     def mark(test: Test) -> Test:
-        test.row = Row(fault, codes, file, line, instead)
+        test.row = Row(fault, codes, Mutation(where, find, instead))
         return test
     return mark
 

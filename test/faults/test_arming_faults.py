@@ -11,6 +11,7 @@ from nodes.bring_up import SIMULATOR
 from std_srvs.srv import Trigger
 
 from processes import node
+from robodyn_ros.nodes import autostart, reset_service
 
 near = pytest.approx
 MOVING = {'velocity': [0.5, 0.0]}       # rad/s
@@ -18,9 +19,9 @@ ANY_VELOCITY = {'consistency_tolerance': [0.0]}     # the position does not move
 LONG = 60.0         # s of arming_timeout that nobody waits for here
 
 
-@row('~/reset is refused, or waits', file='nodes/reset_service.py',
-     line='        answer = await self._future\n',
-     instead='        while (answer := arming.poll()) is None:\n            time.sleep(0.01)\n')
+@row('~/reset is refused, or waits', where=reset_service.ResetService._on_reset,
+     find='_answer = await _',
+     instead='while (_answer := arming.poll()) is None:\n    __import__("time").sleep(0.01)')
 def test_reset_waits_without_the_executor(running, remote):
     """Diagnostics, parameters and transitions go on meanwhile; deactivating ends the wait."""
     arm = running(arming_timeout=LONG)
@@ -53,8 +54,8 @@ def test_reset_is_refused_at_once(running, remote):
     arm.reset()
 
 
-@row('autostart is refused', file='nodes/autostart.py',
-     line='self._refusal().code not in WAITED_FOR:\n', instead='False:\n')
+@row('autostart is refused', where=autostart.Autostart._try, find='_ not in WAITED_FOR',
+     instead='False')
 def test_autostart_is_refused(controller, remote):
     """What is no part of starting a system ends it: nothing moves later with nobody asking."""
     arm = Arm(remote, controller(autostart='true', arming_timeout=0.5, **ANY_VELOCITY))

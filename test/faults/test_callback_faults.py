@@ -16,6 +16,7 @@ from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from std_srvs.srv import Trigger
 
 from processes import node
+from robodyn_ros.nodes import node_main
 
 near = pytest.approx
 # The controller, with two services more
@@ -63,11 +64,10 @@ def test_a_malformed_parameter_is_refused(running, remote, start):
     assert simulator.interrupt() == 0
 
 
-@row('an exception in any callback', file='nodes/node_main.py',
-     line='        executor = TolerantExecutor(node)\n',
-     instead='        from rclpy.executors import SingleThreadedExecutor as Plain\n'
-             '        executor = Plain()\n'
-             '        executor.add_node(node)\n')
+@row('an exception in any callback', where=node_main._main,
+     find='_executor = TolerantExecutor(_node)',
+     instead='from rclpy.executors import SingleThreadedExecutor as Plain\n'
+             '_executor = Plain()\n_executor.add_node(_node)')
 @pytest.mark.parametrize('where', ['in_it', 'in_a_coroutine'])
 def test_an_exception_in_any_callback(start, remote, where):
     """It is logged as an error; the efforts go on, and so do other callbacks and the next call."""

@@ -7,15 +7,14 @@ from faults.arm import RAMP, Arm
 from faults.rows import row
 from std_msgs.msg import Float64MultiArray
 
-from robodyn_ros.nodes.command_publishers import NAMELESS
+from robodyn_ros.nodes.command_publishers import NAMELESS, CommandPublishers
 
 near = pytest.approx
 SAID = "another publisher sends commands ('/test')"
 
 
-@row('a second publisher on commands', 'OTHER_COMMANDS', file='nodes/command_publishers.py',
-     line="        self._outside['command_publishers'] = count\n",
-     instead='        pass\n')
+@row('a second publisher on commands', 'OTHER_COMMANDS', where=CommandPublishers.look,
+     find="_['command_publishers'] = _", instead='pass')
 @pytest.mark.parametrize('topic', ['commands', 'elsewhere/commands'])
 def test_second_publisher_on_commands(controller, remote, topic):
     """A fault, and no arming, that name it, though it never sends; a name remapped or not."""

@@ -10,6 +10,8 @@ from faults.rows import row
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.control import phase_efforts, plausibility
+from robodyn_ros.control.controller import Controller
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 
@@ -20,8 +22,8 @@ STIFFNESS, DAMPING = np.array([400.0, 100.0]), np.array([40.0, 10.0])   # nodes.
 FOUND = 50                                  # ticks of 1 ms that a contradiction may last
 
 
-@row('one sample that cannot be', file='control/plausibility.py',
-     line='    if driving != NOT_DRIVEN and (jumped or fast):\n', instead='    if False:\n')
+@row('one sample that cannot be', where=plausibility.check_sample, find='_ != _ and (_ or _)',
+     instead='False')
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
 def test_one_sample_that_cannot_be(running, remote, mode):
     """The sample before it stays in use: the efforts are those of it; counted, and warned of."""
@@ -58,9 +60,7 @@ LIES = {
 
 
 @row('position and velocity contradict each other', 'STATE_INCONSISTENT',
-     file='control/plausibility.py',
-     line='    return v.contradiction[i] <= 1.0\n',
-     instead='    return True\n')
+     where=plausibility.consistent, find='return _ <= 1.0', instead='return True')
 def test_position_and_velocity_contradict_each_other(running):
     """Zero within 50 ms, for the arm moves; latched, and not armed while it lasts."""
     arm = running(arming_timeout=0.5)
@@ -84,8 +84,8 @@ def test_position_and_velocity_contradict_each_other(running):
         assert arm.tick() == near(arm.gravity)
 
 
-@row('position jumps', 'STATE_INCONSISTENT', file='control/plausibility.py',
-     line='driving == IN_FAULT and m.reason == STATE_INCONSISTENT:', instead='False:')
+@row('position jumps', 'STATE_INCONSISTENT', where=plausibility.check_samples,
+     find='_ == _ and _ == STATE_INCONSISTENT', instead='False')
 def test_position_that_jumps_at_rest(running):
     """Gravity of the last pose that was believed, however long; then a ramp to zero; latched."""
     arm = running(fault_hold_time=0.2)
@@ -99,8 +99,8 @@ def test_position_that_jumps_at_rest(running):
     assert arm.tick() == near(arm.gravity)
 
 
-@row('velocity above its limit', 'VELOCITY_ABOVE_LIMIT', file='control/plausibility.py',
-     line='        found = VELOCITY_ABOVE_LIMIT\n', instead='        pass\n')
+@row('velocity above its limit', 'VELOCITY_ABOVE_LIMIT', where=plausibility.check_sample,
+     find='_ = VELOCITY_ABOVE_LIMIT', instead='pass')
 def test_velocity_above_its_limit(running, remote):
     """Thrown at 1.25 times its velocity limit, positions agreeing: braked, and latched."""
     arm = running()
@@ -117,8 +117,7 @@ def test_velocity_above_its_limit(running, remote):
 
 
 @row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT',
-     file='control/phase_efforts.py',
-     line='            and accelerates_arm(v, m)):\n', instead='            and False):\n')
+     where=phase_efforts.fault_efforts, find='_ and _ and accelerates_arm(_, _)', instead='False')
 def test_efforts_of_a_fault_make_the_arm_faster(running):
     """Braking that accelerates, a drive of the wrong sign, is ended: zero at once."""
     arm = running()
@@ -147,9 +146,8 @@ class Late(Simulation):
         return self.hears(3)[-1]
 
 
-@row('states come late', 'STATE_LATE', file='control/plausibility.py',
-     line='    v.late[i] += min(change, ONE_SAMPLE * s.late_limit)\n',
-     instead='    pass\n')
+@row('states come late', 'STATE_LATE', where=plausibility.update_lateness, find='_ += min(_, _)',
+     instead='pass')
 def test_states_come_late(controller, remote):
     """Latency that grows by 50 ms/s is found before it is 25 ms; a stamp of zero says nothing."""
     arm = Late(remote, controller(trigger='timer', rate=200.0, late_limit=0.0, stiffness=[0.0],
@@ -166,9 +164,8 @@ def test_states_come_late(controller, remote):
     arm.faulted('STATE_LATE')
 
 
-@row('states come rarely', 'STATE_LATE', file='control/plausibility.py',
-     line='    v.interval[i] += share * (min(elapsed, 2.0 * most) - v.interval[i])\n',
-     instead='    pass\n')
+@row('states come rarely', 'STATE_LATE', where=plausibility.update_lateness,
+     find='_ += _ * (min(_, _) - _)', instead='pass')
 def test_states_come_rarely(running, remote):
     """At 50 Hz, with gains made for 1 kHz: found in a quarter of a second; gravity, then zero."""
     arm = running(late_limit=0.0)
@@ -184,9 +181,8 @@ def test_states_come_rarely(running, remote):
     assert [list(arm.tick(0.02)) for _ in range(30)] == [near(g)] * 30
 
 
-@row('payload or friction changed against the measurement', file='control/controller.py',
-     line="            self._check_gravity(loaded, settings, joints['effort_limit'])\n",
-     instead='            pass\n')
+@row('payload or friction changed against the measurement', where=Controller._prepare,
+     find='self._check_gravity(_, _, _)', instead='None')
 def test_payload_changed_against_the_measurement(running, remote):
     """Refused with the reason, and nothing moves; what the sensors feel is taken, at its rate."""
     arm = running()
@@ -208,8 +204,8 @@ def test_payload_changed_against_the_measurement(running, remote):
     assert 'joint1 would be' in remote.set('controller', payload_mass=0.0)
 
 
-@row("a continuous joint's encoder wraps", file='control/plausibility.py',
-     line='    return before + (away + pi) % (2.0 * pi) - pi\n', instead='    return q\n')
+@row("a continuous joint's encoder wraps", where=plausibility.unwrap,
+     find='return _ + (_ + _) % _ - _', instead='return q')
 def test_continuous_joint_that_wraps(controller, remote):
     """No step where its angle begins anew, and the shortest way to what lies beyond."""
     text = robot_path('two_link').read_text()

@@ -11,6 +11,8 @@ from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
 from sensor_msgs.msg import JointState
 
 from processes import node
+from robodyn_ros.control import guard
+from robodyn_ros.wire import decoders
 from robodyn_ros.wire.decode_status import DUPLICATE, REASONS
 
 near = pytest.approx
@@ -63,8 +65,8 @@ class Sources(Arm):
         return efforts
 
 
-@row("two publishers of the same joint's state", 'TWO_STATE_PUBLISHERS', file='control/guard.py',
-     line='        if now - state[i].other <= timeout:\n', instead='        if False:\n')
+@row("two publishers of the same joint's state", 'TWO_STATE_PUBLISHERS', where=guard.state_fault,
+     find='_ - _.other <= _', instead='False')
 def test_two_publishers_of_the_state(running, remote):
     """A fault at the first sample: the last pose of one is held, then a ramp; latched."""
     arm = running(arming_timeout=1.0)
@@ -108,9 +110,7 @@ def test_two_publishers_in_motion(running):
 
 
 @row('the state publisher restarts, appears twice, comes and goes', 'TWO_STATE_PUBLISHERS',
-     'STALE_STATE', file='wire/decoders.py',
-     line='            if state[joint, 4] >= sequence:         # a publisher only counts up\n',
-     instead='            if False:\n')
+     'STALE_STATE', where=decoders.joint_state, find='_[_, 4] >= _', instead='False')
 def test_the_state_publisher_restarts(running, remote):
     """Sooner than the timeout it looks like a second one, later states are stale: latched."""
     arm = running()

@@ -14,6 +14,7 @@ from faults.rows import row
 from nodes.bring_up import CONTROLLER
 
 from processes import node
+from robodyn_ros.nodes import node_main
 
 near = pytest.approx
 MOVING = np.array([0.5, -0.4])      # rad/s
@@ -39,9 +40,8 @@ def stopped(arm):
     assert efforts[-2] == near(arm.gravity + expected)
 
 
-@row('SIGHUP, SIGQUIT', file='nodes/node_main.py',
-     line='ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP\n',
-     instead='ENDING = signal.SIGINT, signal.SIGTERM\n')
+@row('SIGHUP, SIGQUIT', where=node_main, find='ENDING = _',
+     instead='ENDING = signal.SIGINT, signal.SIGTERM')
 @pytest.mark.parametrize('how', ['SIGHUP', 'SIGQUIT', 'closed session'])
 def test_sighup_sigquit(start, remote, how):
     """As SIGTERM, while the arm moves; the end of a session takes the log with it."""

@@ -11,6 +11,9 @@ from faults.arm import PERIOD, Arm
 from faults.efforts import SHARES, goes_limp, moving
 from faults.rows import row
 
+from robodyn_ros.control import guard
+from robodyn_ros.nodes import arming
+from robodyn_ros.wire import decoders
 from robodyn_ros.wire.decode_status import DUPLICATE, FOREIGN, LENGTHS, NON_FINITE, REASONS
 
 near = pytest.approx
@@ -22,9 +25,8 @@ BAD = [({'position': [nan, 9.0]}, NON_FINITE), ({'position': [9.0, -inf]}, NON_F
        ({'name': ['elbow', 'wrist'], 'position': [9.0, 9.0]}, FOREIGN)]
 
 
-@row('no joint state yet', 'NO_STATE', file='nodes/arming.py',
-     line='            if missing := loop.decoder.missing:\n',
-     instead='            if missing := []:\n')
+@row('no joint state yet', 'NO_STATE', where=arming.Arming.poll, find='_.decoder.missing',
+     instead='[]')
 def test_no_joint_state_yet(controller, remote):
     """Nothing is published; activating is refused, with the names of the joints waited for."""
     arm = Arm(remote, controller(arming_timeout=0.5))
@@ -42,9 +44,8 @@ def test_no_joint_state_yet(controller, remote):
     assert arm.tick() == near(arm.gravity)
 
 
-@row('state stale', 'STALE_STATE', file='control/guard.py',
-     line='        if not now - state[i].received <= timeout:      # NaN: never came\n',
-     instead='        if isnan(state[i].received):\n')
+@row('state stale', 'STALE_STATE', where=guard.state_fault, find='not _ - _state.received <= _',
+     instead='isnan(_state.received)')
 def test_state_stale(running):
     """At rest gravity of the last pose, for a bounded time; in motion zero at once; latched."""
     arm = running()
@@ -97,8 +98,8 @@ def test_stale_while_stopping(running, remote):
     arm.nothing()
 
 
-@row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE', file='wire/decoders.py',
-     line='                return NON_FINITE\n', instead='                pass\n')
+@row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE', where=decoders.joint_state,
+     find='return NON_FINITE', instead='pass')
 def test_bad_samples(running, remote):
     """Each is refused, counted and answered by nothing; nothing but bad ones is a stale state."""
     arm = running()
@@ -123,9 +124,8 @@ def test_bad_samples(running, remote):
     assert arm.tick() == near(g)
 
 
-@row('velocity empty or NaN', 'NO_VELOCITY', file='control/guard.py',
-     line='        return NO_VELOCITY, unmeasured\n    if m.missed > s.missed_limit:\n',
-     instead='        pass\n    if m.missed > s.missed_limit:\n')
+@row('velocity empty or NaN', 'NO_VELOCITY', where=guard.running_fault,
+     find='return NO_VELOCITY, _', instead='pass')
 def test_missing_velocity_is_a_fault(running, remote):
     """Gravity of a known pose, damped by what positions tell of the motion, then the ramp."""
     arm = running(arming_timeout=1.0)
@@ -185,8 +185,8 @@ def test_missing_velocity_leaves_gravity(running):
 
 
 @row('reordered or extra joints; joints spread over several messages', 'STALE_STATE',
-     file='wire/decoders.py', line='        joint = find(b, begin, end, names, ends)\n',
-     instead='        joint = k if k < permutation.shape[0] else -1\n')
+     where=decoders.parse_names, find='find(_, _, _, _, _)',
+     instead='k if k < permutation.shape[0] else -1')
 def test_joints_in_any_order(running, remote):
     """By name, whatever comes with them: the same efforts to the last bit; each must be fresh."""
     arm = running(mode='computed_torque')

@@ -23,7 +23,7 @@ def about(controller, **changed):
     """Where a recording comes from, as a node would say it."""
     return replace(About('controller', controller.reason_code, controller.reason,
                          '2026-01-01T00:00:00Z', 'native', 'timer', 'steady', 1.7e9, '0.1.0',
-                         compiled().__name__, machine()), **changed)
+                         compiled().code, machine()), **changed)
 
 
 def recording_rig(recorded, specialize=False, **settings):

@@ -16,13 +16,13 @@ OFFSET = np.array([0.3, -0.2])
 RATE, NOISE = 200.0, 0.05
 
 
-def shipped():
+def nominal():
     return load_urdf(OWN['two_link'])
 
 
 def real():
     """Heavier at the elbow, lighter at the tip, with friction."""
-    model = shipped()
+    model = nominal()
     model = with_payload(model, 'link1', 0.6, (0.2, 0.03, 0), np.diag([0.004, 0.01, 0.012]))
     model = replace(model, mass=model.mass * [1.0, 0.8], com=model.com * [[1, 1, 1], [0.9, 1, 1]],
                     inertia=model.inertia + [np.zeros((3, 3)), 0.005 * np.eye(3)])

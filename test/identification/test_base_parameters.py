@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from exciting import motion
 
-from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
-from robodyn_ros.identification import Choice, base_parameters
+from robodyn_ros import DhLink, Dynamics, from_dh, identification, load_urdf
+from robodyn_ros.identification import ParameterSelection, base_parameters
 from robodyn_ros.identification.estimation.base_parameters import number
 from robodyn_ros.identification.estimation.regression import regression
 from robots import OWN, REAL
 
-BODIES = Choice(viscous=False, coulomb=False, offset=False, armature=False)
+BODIES = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
 
 
 def two_links(gravity):
@@ -81,3 +81,8 @@ def test_base_parameters_do_not_change_along_what_is_not_felt(spatial):
                                          (1.0, '1'), (np.pi, '3.14159'), (5 / 7, '5/7')])
 def test_numbers_are_short_where_they_can_be(value, text):
     assert number(value) == text
+
+
+def test_the_former_name_of_the_selection_warns():
+    with pytest.warns(DeprecationWarning, match='ParameterSelection'):
+        assert identification.Choice is ParameterSelection

@@ -9,22 +9,27 @@ import pytest
 from excited import recorded, robot
 
 from robodyn_ros import Dynamics
+from robodyn_ros.cli.arguments import as_option
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.identification.preparation.options import Options
-from robodyn_ros.identification.preparation.prepare import prepare
+from robodyn_ros.identification.data_checks.data_issue import Severity, by_kind
+from robodyn_ros.identification.pipeline import checked_motion
+from robodyn_ros.identification.preparation.options import PreparationOptions
 
+EVERYTHING = PreparationOptions(accept=(
+    'effort sign', 'effort unit', 'gravity', 'order', 'direction', 'position unit'))
 ROBOTS = ('two_link', 'arm6', 'panda')
 
 
 def refusal(r, model, **options):
     with pytest.raises(RecordingError) as refused:
-        prepare(r, model, Options(**options))
+        checked_motion(r, model, PreparationOptions(**options))
     return refused.value
 
 
-def doubts(r, model, **options):
-    return [note for note in prepare(r, model, Options(**options))[1] if 'doubt' in note]
+def issues(r, model, **options):
+    return [issue.render()
+            for issue in checked_motion(r, model, PreparationOptions(**options)).issues]
 
 
 def scaled(r, **factors):
@@ -52,12 +57,12 @@ def r(name):
 
 @pytest.mark.parametrize('seed', range(2))
 def test_what_is_right_passes(name, model, seed):
-    assert doubts(recorded(name, seed), model) == []
+    assert issues(recorded(name, seed), model) == []
 
 
 @pytest.mark.parametrize('other', ['rp', 'ur5', 'kinova'])
 def test_what_is_right_passes_for_other_robots(other):
-    assert doubts(recorded(other), robot(other)) == []
+    assert issues(recorded(other), robot(other)) == []
 
 
 def test_masses_that_are_wrong_are_no_reason(name, model):
@@ -67,7 +72,7 @@ def test_masses_that_are_wrong_are_no_reason(name, model):
     wrong = replace(model, mass=model.mass * factor,
                     inertia=model.inertia * factor[:, None, None],
                     com=model.com * rng.uniform(0.7, 1.3, model.com.shape))
-    assert doubts(recorded(name), wrong) == []
+    assert issues(recorded(name), wrong) == []
 
 
 def test_degrees(r, model):
@@ -119,7 +124,7 @@ def test_a_sign_that_friction_alone_tells(name, model):
     light = replace(model, mass=np.r_[model.mass[:-1], 1e-3 * model.mass[-1]],
                     inertia=np.concatenate([model.inertia[:-1], 1e-3 * model.inertia[-1:]]),
                     armature=np.r_[model.armature[:-1], 0.0])
-    assert not any('effort sign' in note for note in doubts(replace(r, effort=effort), light))
+    assert not any('effort sign' in note for note in issues(replace(r, effort=effort), light))
     effort[:, -1] *= -1
     error = refusal(replace(r, effort=effort), light)
     assert error.name == model.joint_names[-1] and 'friction' in str(error)
@@ -137,7 +142,7 @@ def test_efforts_in_another_unit(r, model, factor):
     error = refusal(scaled(r, effort=factor), model)
     assert error.value == pytest.approx(factor, rel=0.1)
     assert ('mN·m' if factor > 1 else "'A'") in error.remedy
-    assert doubts(replace(scaled(r, effort=factor), effort_unit='A'), model) == []
+    assert issues(replace(scaled(r, effort=factor), effort_unit='A'), model) == []
 
 
 def test_one_effort_in_another_unit(r, model):
@@ -168,18 +173,18 @@ def test_efforts_without_gravity(r, model):
 
 
 @pytest.mark.parametrize('name', ['arm6', 'panda'])
-def test_one_joint_on_a_spring_is_only_doubted(name):
+def test_one_joint_on_a_spring_is_only_a_warning(name):
     model, r = robot(name), recorded(name)
     effort = r.effort.copy()
     effort[:, 2] -= Batch(model).gravity(r.position)[:, 2]
     assert any('gravity' in note and model.joint_names[2] in note
-               for note in doubts(replace(r, effort=effort), model))
+               for note in issues(replace(r, effort=effort), model))
 
 
 def test_a_joint_that_stands_still(r, model):
     position = r.position.copy()
     position[:, 0] = position[0, 0] + 1e-4 * np.sin(r.time)
-    found = doubts(replace(r, position=position, velocity=None), model)
+    found = issues(replace(r, position=position, velocity=None), model)
     assert any('still' in note and model.joint_names[0] in note for note in found)
     everything = replace(r, position=np.tile(r.position[:1], (len(r), 1)), velocity=None)
     assert 'moves by 0 only' in str(refusal(everything, model))
@@ -194,10 +199,10 @@ def test_efforts_that_are_not_measured(r, model):
 
 def test_efforts_of_few_digits(r, model):
     step = np.ptp(r.effort, axis=0) / 6
-    assert any('quantised' in note for note in doubts(
+    assert any('quantised' in note for note in issues(
         replace(r, effort=np.round(r.effort / step) * step), model))
     fine = np.ptp(r.effort, axis=0) / 100
-    assert doubts(replace(r, effort=np.round(r.effort / fine) * fine), model) == []
+    assert issues(replace(r, effort=np.round(r.effort / fine) * fine), model) == []
 
 
 def test_efforts_at_their_limit(r, model):
@@ -213,7 +218,7 @@ def test_numbers_that_are_none(r, model):
     assert error.name == model.joint_names[0] and error.value == pytest.approx(0.02)
     effort = r.effort.copy()
     effort[1000, 0] = np.nan
-    assert any('not finite' in note for note in doubts(replace(r, effort=effort), model))
+    assert any('not finite' in note for note in issues(replace(r, effort=effort), model))
 
 
 def test_milliseconds_that_were_called_seconds(r, model):
@@ -222,14 +227,14 @@ def test_milliseconds_that_were_called_seconds(r, model):
 
 
 def test_what_is_accepted_stops_nothing(r, model):
-    assert any('effort sign' in note for note in doubts(
+    assert any('effort sign' in note for note in issues(
         scaled(r, effort=-1), model, accept=('effort sign',)))
 
 
-def test_a_model_that_is_not_of_this_robot_is_doubted(r, model):
+def test_a_model_that_is_not_of_this_robot_is_a_warning(r, model):
     rng = np.random.default_rng(5)
     noise = rng.normal(size=r.effort.shape)
-    assert any('unexplained' in note for note in doubts(
+    assert any('unexplained' in note for note in issues(
         replace(r, effort=noise), model,
         accept=('effort sign', 'effort unit', 'gravity', 'order', 'direction')))
 
@@ -240,7 +245,7 @@ def test_nothing_is_asked_of_gravity_where_there_is_none():
     flat = replace(model, gravity_vector=np.zeros(3))
     r = recorded('two_link')
     effort = r.effort - Dynamics(model).batch.gravity(r.position)
-    assert doubts(replace(r, effort=effort), flat) == []
+    assert issues(replace(r, effort=effort), flat) == []
 
 
 def one(array, j, factor):
@@ -275,8 +280,8 @@ def test_revolutions(r, model):
 
 def test_a_rate_that_is_too_low(r, model):
     """Or a URDF without rotors, which is no reason to stop."""
-    found = doubts(replace(r, time=3 * r.time, velocity=None), model)
-    assert any('doubt (time)' in note and 'factor of about 3' in note for note in found)
+    found = issues(replace(r, time=3 * r.time, velocity=None), model)
+    assert any(note.startswith('time: ') and 'factor of about 3' in note for note in found)
 
 
 def test_stamps_of_few_digits(r, model):
@@ -285,7 +290,7 @@ def test_stamps_of_few_digits(r, model):
     twice = np.repeat(np.arange(len(r)), 2)
     again = replace(r, **{name: getattr(r, name)[twice] for name in (
         'time', 'position', 'velocity', 'effort')})
-    assert doubts(again, model) == []       # the same sample twice is no harm
+    assert issues(again, model) == []       # the same sample twice is no harm
 
 
 def test_an_encoder_that_stands_while_its_joint_moves(r, model):
@@ -297,7 +302,7 @@ def test_an_encoder_that_stands_while_its_joint_moves(r, model):
     assert error.value == pytest.approx(49 * 0.004, abs=0.001)
     late = r.position.copy()
     late[fastest:fastest + 5] = late[fastest]
-    assert doubts(replace(r, position=late, velocity=None), model) == []
+    assert issues(replace(r, position=late, velocity=None), model) == []
 
 
 def test_a_joint_that_stops_and_waits_is_no_encoder_that_stands():
@@ -312,7 +317,7 @@ def test_a_joint_that_stops_and_waits_is_no_encoder_that_stands():
     effort += 0.01 * np.random.default_rng(0).normal(size=q.shape)
     accept = ('order', 'direction', 'effort sign', 'gravity', 'position unit', 'effort unit')
     r = replace(recorded('two_link'), time=time, position=q, velocity=None, effort=effort)
-    assert not any(kind in note for note in doubts(r, model, accept=accept)
+    assert not any(kind in note for note in issues(r, model, accept=accept)
                    for kind in ('stuck', 'jump'))
 
 
@@ -333,7 +338,7 @@ def test_samples_that_a_count_does_not_know_of():
     lost = replace(r, time=r.time[:len(keep)], position=r.position[keep], velocity=None,
                    effort=r.effort[keep])
     assert 'samples were lost there' in refusal(lost, model).remedy
-    assert doubts(replace(lost, time=r.time[keep]), model) == []
+    assert issues(replace(lost, time=r.time[keep]), model) == []
 
 
 def test_a_last_link_whose_inertia_nobody_knew():
@@ -348,4 +353,27 @@ def test_a_last_link_whose_inertia_nobody_knew():
     size = needed[:, -1].std()
     effort[:, -1] = -1.5 * needed[:, -1] + size * np.sin(2 * np.pi * 0.7 * r.time)
     assert not any('effort sign' in note
-                   for note in doubts(replace(r, effort=effort), guessed))
+                   for note in issues(replace(r, effort=effort), guessed))
+
+
+def test_issues_are_data_and_those_of_a_kind_share_a_line():
+    model, r = robot('arm6'), recorded('arm6')
+    position = r.position.copy()
+    position[:, :5] = position[0, :5] + 1e-4 * np.sin(r.time)[:, None]
+    found = [issue for issue in checked_motion(replace(r, position=position, velocity=None), model,
+                                               EVERYTHING).issues if issue.kind == 'still']
+    assert [issue.joint for issue in found] == list(model.joint_names[:5])
+    assert {issue.severity for issue in found} == {Severity.WARNING}
+    line, = by_kind(found)
+    assert line.joint == model.joint_names[0] and line.remedy == found[0].remedy
+    assert line.message.endswith(f'likewise {", ".join(model.joint_names[3:5])}')
+
+
+def test_an_error_that_is_accepted_is_kept_as_an_issue(r, model):
+    turned = scaled(r, effort=-1)
+    with pytest.raises(RecordingError) as refused:
+        checked_motion(turned, model)
+    assert refused.value.render(as_option).endswith("--accept 'effort sign'")
+    kinds = {issue.kind: issue.severity for issue in checked_motion(
+        turned, model, PreparationOptions(accept=('effort sign',))).issues}
+    assert kinds['effort sign'] is Severity.ERROR

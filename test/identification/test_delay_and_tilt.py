@@ -8,11 +8,11 @@ import numpy as np
 from exciting import motion, noisy, with_joints
 from scipy.interpolate import CubicSpline
 
-from robodyn_ros.identification import Choice, identify
+from robodyn_ros.identification import ParameterSelection, identify
 from robodyn_ros.identification.estimation.delay_and_tilt import find_mounting
 from robodyn_ros.identification.preparation.filtering import LowPass
 
-CHOICE = Choice(armature=False)
+CHOICE = ParameterSelection(armature=False)
 
 
 def recorded(model, delay=0.0, sigma=0.1, count=800, seed=0):
@@ -55,7 +55,7 @@ def test_none_is_none(spatial):
     given = recorded(robot)
     found = find_mounting(robot, given, CHOICE)
     assert found.delay == 0.0 and not found.tilt.any()
-    assert all('could be chance' in note for note in found.notes)
+    assert all('not significant' in note for note in found.notes)
     assert found.model(robot) is robot and found.motion(given) is given
 
 

@@ -10,10 +10,11 @@ from exciting import motion, with_joints
 
 from robodyn_ros import DhLink, from_dh
 from robodyn_ros.errors import IdentificationError, UnknownNameError
-from robodyn_ros.identification import Choice, drive_gains
+from robodyn_ros.identification import ParameterSelection, drive_gains
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.model.payload import with_payload
 
+ALL = ParameterSelection()
 GAINS = {2: np.array([12.0, 5.0]), 4: np.array([12.0, -9.0, 30.0, 1.5])}
 
 
@@ -35,7 +36,7 @@ def currents(model, count=500, seed=0, noise=0.0, gains=None):
 
 
 def test_a_known_load_tells_all_gains(robot):
-    found = drive_gains(robot, [currents(robot), currents(loaded(robot), seed=1)], Choice(),
+    found = drive_gains(robot, [currents(robot), currents(loaded(robot), seed=1)], ALL,
                         [None, loaded(robot)])
     np.testing.assert_allclose(found.gains, GAINS[4], rtol=1e-6)
     assert found.undetermined == () and not found.relative
@@ -46,7 +47,7 @@ def test_gains_are_as_sure_as_is_said_and_not_too_small(robot):
     for seed in range(0, 20, 2):
         found = drive_gains(
             robot, [currents(robot, seed=seed, noise=0.1),
-                    currents(loaded(robot), seed=seed + 1, noise=0.1)], Choice(),
+                    currents(loaded(robot), seed=seed + 1, noise=0.1)], ALL,
             [None, loaded(robot)])
         z += list((found.gains - GAINS[4]) / found.standard_errors)
         ratio.append(found.gains / GAINS[4])
@@ -55,17 +56,17 @@ def test_gains_are_as_sure_as_is_said_and_not_too_small(robot):
 
 
 def test_without_a_load_only_ratios_are_told(robot):
-    found = drive_gains(robot, [currents(robot)], Choice())
+    found = drive_gains(robot, [currents(robot)], ALL)
     np.testing.assert_allclose(found.gains, GAINS[4] / GAINS[4][0], rtol=1e-6)
     assert found.relative and 'common factor' in found.undetermined[0]
     assert len(found.undetermined) == 1
 
 
 def test_one_thing_that_is_known_gives_the_factor(robot):
-    ratios = drive_gains(robot, [currents(robot)], Choice())
+    ratios = drive_gains(robot, [currents(robot)], ALL)
     by_gain = ratios.anchored('joint3', GAINS[4][2])
     lead = int(np.argmax(abs(ratios.values)))
-    truth = ratios.base.values(regression(robot, currents(robot), Choice()).prior)
+    truth = ratios.base.values(regression(robot, currents(robot), ALL).prior)
     by_parameter = ratios.anchored(ratios.base.base_names[lead], truth[lead])
     for found in (by_gain, by_parameter):
         np.testing.assert_allclose(found.gains, GAINS[4], rtol=1e-6)
@@ -90,14 +91,14 @@ def test_joints_that_share_nothing_are_named():
                        'viscous_friction', 'coulomb_friction', 'static_friction',
                        'friction_velocity', 'stribeck_velocity', 'armature')},
                    backward_friction=np.repeat(gantry.backward_friction, 2, axis=1))
-    found = drive_gains(both, [currents(both)], Choice(offset=False))
+    found = drive_gains(both, [currents(both)], ParameterSelection(offset=False))
     assert np.isnan(found.gains[1]) and any('gain of y' in text for text in found.undetermined)
 
 
 def test_what_makes_no_sense_is_refused(robot):
     given = currents(robot, 50)
-    for motions, choice, loads in (([], Choice(), []), ([given], Choice(), [None, None]),
-                                   ([given], Choice(armature=False), []),
-                                   ([given.part(0, 3)], Choice(), [])):
+    for motions, selection, loads in (([], ALL, []), ([given], ALL, [None, None]),
+                                   ([given], ParameterSelection(armature=False), []),
+                                   ([given.part(0, 3)], ALL, [])):
         with pytest.raises(IdentificationError):
-            drive_gains(robot, motions, choice, loads)
+            drive_gains(robot, motions, selection, loads)

@@ -9,9 +9,9 @@ import pytest
 from exciting import motion, noisy, with_joints
 
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import Choice, friction_speeds, identify
+from robodyn_ros.identification import ParameterSelection, friction_speeds, identify
 
-STRIBECK = Choice(static=True)
+STRIBECK = ParameterSelection(static=True)
 
 
 @pytest.fixture(scope='module')
@@ -36,7 +36,7 @@ def test_without_noise_they_are_exact(sticky, believed):
     found = friction_speeds(believed, slow(sticky), STRIBECK)
     np.testing.assert_allclose(found.friction_velocity, sticky.friction_velocity, rtol=0.02)
     np.testing.assert_allclose(found.stribeck_velocity, sticky.stribeck_velocity, rtol=0.02)
-    assert found.untold == ()
+    assert found.undetermined == ()
 
 
 def test_with_noise_they_are_within_their_errors(sticky, believed):
@@ -61,12 +61,12 @@ def test_identify_takes_them_on(sticky, believed):
 def test_where_nothing_sticks_the_speed_is_open(planar):
     robot = with_joints(planar, 0.7, 1.0, 0.1)
     found = friction_speeds(robot, noisy(slow(robot), 0.05, 0), STRIBECK)
-    assert any(name.startswith('stribeck_velocity') for name in found.untold)
+    assert any(name.startswith('stribeck_velocity') for name in found.undetermined)
     for kind in ('friction_velocity', 'stribeck_velocity'):
         for j, joint in enumerate(robot.joint_names):
-            assert (f'{kind} {joint}' in found.untold) == np.isinf(
+            assert (f'{kind} {joint}' in found.undetermined) == np.isinf(
                 getattr(found, f'{kind}_error')[j])
-            if f'{kind} {joint}' in found.untold:
+            if f'{kind} {joint}' in found.undetermined:
                 assert getattr(found.model, kind)[j] == getattr(robot, kind)[j]
 
 
@@ -76,4 +76,4 @@ def test_motion_without_slow_parts_is_refused(planar):
     with pytest.raises(IdentificationError, match='joint1'):
         friction_speeds(planar, fast, STRIBECK)
     with pytest.raises(IdentificationError):
-        friction_speeds(planar, given, Choice(coulomb=False))
+        friction_speeds(planar, given, ParameterSelection(coulomb=False))

@@ -8,15 +8,16 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import yaml
-from recorded_files import real, shipped, write_csv
+from recorded_files import nominal, real, write_csv
 
 from robodyn_ros.identification.friction_file import (
     friction_parameters,
     read_friction,
     write_friction,
 )
+from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pictures import draw_all
-from robodyn_ros.identification.pipeline import Wishes, run
+from robodyn_ros.identification.pipeline import identify_recording
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.report import report
 
@@ -24,8 +25,9 @@ from robodyn_ros.identification.report import report
 @pytest.fixture(scope='module')
 def found(tmp_path_factory):
     path = write_csv(tmp_path_factory.mktemp('report') / 'fit.csv', real(), 4, 16.0)
-    model = shipped()
-    return run(read(path, model), model, Wishes(method='weighted', delay=0.0, tilt=False))
+    model = nominal()
+    return identify_recording(read(path, model), model, PipelineOptions(
+        method='weighted', delay=0.0, tilt=False))
 
 
 @pytest.fixture(scope='module')
@@ -61,7 +63,7 @@ def test_it_needs_no_other_file(text):
 def test_it_tells_everything(found, text):
     for note in found.notes:
         assert note.split("'")[0].split('&')[0].split('<')[0][:60] in text
-    for name in (*found.estimate.names, *found.validations, *found.shipped.joint_names):
+    for name in (*found.estimate.names, *found.validations, *found.nominal.joint_names):
         assert name in text
     assert 'numpy' in text and 'scipy' in text and f'{found.estimate.condition:.4g}' in text
 
@@ -72,11 +74,11 @@ def test_text_of_others_is_text(text):
 
 def test_gravity_of_a_tilted_base_is_a_parameter_of_the_controller(found, tmp_path):
     gravity, file = np.array([0.1, -0.2, -9.8]), tmp_path / 'friction.yaml'
-    write_friction(file, friction_parameters(found.estimate), found.shipped.joint_names, gravity)
-    model, _ = read_friction(file, found.shipped)
+    write_friction(file, friction_parameters(found.estimate), found.nominal.joint_names, gravity)
+    model, _ = read_friction(file, found.nominal)
     assert model.gravity_vector.tolist() == gravity.tolist()
     parameters = yaml.safe_load(file.read_text())['/**/controller']['ros__parameters']
     assert parameters['gravity'] == gravity.tolist()
-    write_friction(file, friction_parameters(found.estimate), found.shipped.joint_names)
-    model, _ = read_friction(file, found.shipped)
-    assert model.gravity_vector.tolist() == found.shipped.gravity_vector.tolist()
+    write_friction(file, friction_parameters(found.estimate), found.nominal.joint_names)
+    model, _ = read_friction(file, found.nominal)
+    assert model.gravity_vector.tolist() == found.nominal.gravity_vector.tolist()

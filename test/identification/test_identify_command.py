@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 import yaml
-from recorded_files import OFFSET, real, shipped, write_csv
+from recorded_files import OFFSET, nominal, real, write_csv
 from typer.testing import CliRunner
 
 from robodyn_ros import load_urdf
@@ -54,7 +54,7 @@ def test_the_urdf_is_that_of_the_robot(identified):
     np.testing.assert_allclose(moments[0][1, [1, 9]], moments[1][1, [1, 9]], rtol=0.03)
     torque = [m[0, 1] + 0.5 * m[1, 0] for m in moments]
     assert torque[0] == pytest.approx(torque[1], rel=0.01)
-    assert shipped().inertial_parameters[1] != pytest.approx(torque[1], rel=0.05)
+    assert nominal().inertial_parameters[1] != pytest.approx(torque[1], rel=0.05)
 
 
 def test_friction_goes_to_the_controller(identified):

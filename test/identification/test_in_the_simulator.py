@@ -18,16 +18,16 @@ from numpy import ndarray
 from scipy.stats import binom
 from simulated import arm, drive
 
-from robodyn_ros.identification import Choice, Estimate, Motion, identify
+from robodyn_ros.identification import Estimate, Motion, ParameterSelection, identify
 from robodyn_ros.identification.estimation.regression import regression, rows_that_count
-from robodyn_ros.identification.preparation.options import Options
-from robodyn_ros.identification.preparation.prepare import prepare
+from robodyn_ros.identification.pipeline import checked_motion
+from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.validation import efforts_of
 
 MOVING = 0.05           # rad/s
-CHOICE = Choice(moving=MOVING, decimate=20)
+CHOICE = ParameterSelection(moving=MOVING, decimate=20)
 # Hz: the rule takes less, and so leaves more of the rows near reversals out
-OPTIONS = Options(cutoff=10.0)
+OPTIONS = PreparationOptions(cutoff=10.0)
 ROBOTS = {'two_link': 0, 'arm6': 1, 'panda': 1}         # and the seeds of what is not known
 SECONDS = 40            # of each motion
 METHODS = 'weighted', 'consistent'
@@ -54,16 +54,16 @@ class Unseen:
 @cache
 def found(name: str, seed: int, method: str) -> Estimate:
     known = arm(name, seed).known
-    motion, _ = prepare(drive(name, seed, SECONDS, 2 * seed).recording, known, OPTIONS)
+    motion, *_ = checked_motion(drive(name, seed, SECONDS, 2 * seed).recording, known, OPTIONS)
     return identify(known, motion, CHOICE, method)
 
 
 @cache
 def unseen(name: str, seed: int) -> Unseen:
     known, driven = arm(name, seed).known, drive(name, seed, SECONDS, 2 * seed + 1)
-    motion, exact = (prepare(recording, known, OPTIONS)[0]
+    motion, exact = (checked_motion(recording, known, OPTIONS)[0]
                      for recording in (driven.recording, driven.exact))
-    counted = rows_that_count(motion, Choice(moving=MOVING))
+    counted = rows_that_count(motion, ParameterSelection(moving=MOVING))
     noise = motion.effort - exact.effort
     return Unseen(motion, counted, np.sqrt(np.mean(noise**2, axis=0, where=counted)))
 

@@ -10,7 +10,7 @@ from exciting import motion, noisy, with_joints
 
 from robodyn_ros import Dynamics
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import Choice, base_parameters, identify
+from robodyn_ros.identification import ParameterSelection, base_parameters, identify
 from robodyn_ros.identification.estimation.least_squares import least_squares
 from robodyn_ros.identification.estimation.regression import regression
 
@@ -38,7 +38,7 @@ def test_of_all_parameters_those_nearest_to_the_model_come_out(spatial):
 def test_model_that_is_found_computes_what_the_estimate_predicts(spatial):
     robot = with_joints(spatial, 0.7, 0.4, 0.0)
     given = motion(robot, 400)
-    found = identify(spatial, given, Choice(offset=False), 'weighted').to_model()
+    found = identify(spatial, given, ParameterSelection(offset=False), 'weighted').to_model()
     batch = Dynamics(found).batch
     state = given.position, given.velocity, given.acceleration
     np.testing.assert_allclose(batch.inverse_dynamics(*state) + batch.friction(given.velocity),
@@ -48,7 +48,7 @@ def test_model_that_is_found_computes_what_the_estimate_predicts(spatial):
 def test_what_is_not_chosen_is_as_the_model_says(spatial):
     robot = with_joints(spatial, 0.7, 0.4, 0.2)
     given = motion(robot, 400)
-    bodies = Choice(viscous=False, coulomb=False, offset=False, armature=False)
+    bodies = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
     found = identify(robot, given, bodies, 'weighted')
     np.testing.assert_allclose(found.predict(given), given.effort, atol=1e-8)
 
@@ -56,7 +56,7 @@ def test_what_is_not_chosen_is_as_the_model_says(spatial):
 def test_each_direction_has_its_own_friction(planar):
     robot = replace(with_joints(planar, 0.7, 0.4), backward_friction=np.outer([0.2, 0.9, 0.9],
                                                                               [1, 1]))
-    found = identify(planar, motion(robot), Choice(directions=True), 'weighted')
+    found = identify(planar, motion(robot), ParameterSelection(directions=True), 'weighted')
     for name, value in {'viscous forward': 0.7, 'viscous backward': 0.2, 'Coulomb forward': 0.4,
                         'Coulomb backward': 0.9}.items():
         np.testing.assert_allclose(found.of_joints(name), value, atol=1e-7)
@@ -64,16 +64,16 @@ def test_each_direction_has_its_own_friction(planar):
                                atol=1e-7)
 
 
-def shares_within(model, method, sigmas, bandwidth=None, choice=None, trials=24):
+def shares_within(model, method, sigmas, bandwidth=None, selection=None, trials=24):
     """Shares of errors within 1, 2 and 3 standard errors, of all parameters of many trials."""
     exact = motion(model, 2000 if bandwidth else 500)
-    choice = choice or Choice()
-    base = base_parameters(model, choice)
-    plain = regression(model, exact, choice)
+    selection = selection or ParameterSelection()
+    base = base_parameters(model, selection)
+    plain = regression(model, exact, selection)
     truth = base.values(plain.prior)
     z = []
     for seed in range(trials):
-        measured = regression(model, noisy(exact, SIGMA[model.nv], seed, bandwidth), choice)
+        measured = regression(model, noisy(exact, SIGMA[model.nv], seed, bandwidth), selection)
         found = least_squares(measured, method, base)
         z += list(abs(found.values - truth) / found.standard_errors)
     return [np.mean(np.array(z) < k) for k in sigmas]
@@ -130,8 +130,8 @@ def test_outliers_move_robust_estimates_little(planar, method):
 
 def test_parallel_filtering_and_decimation_leave_the_parameters(planar):
     robot = with_joints(planar, 0.7, 0.4, 0.1)
-    choice = Choice(bandwidth=8.0, decimate=4)
-    found = identify(planar, motion(robot, 1500), choice, 'weighted')
+    selection = ParameterSelection(bandwidth=8.0, decimate=4)
+    found = identify(planar, motion(robot, 1500), selection, 'weighted')
     np.testing.assert_allclose(found.of_joints('Coulomb'), 0.4, atol=1e-6)
 
 
@@ -141,8 +141,8 @@ def test_gaps_are_no_neighbours(planar):
     both = replace(one, **{name: np.concatenate([getattr(one, name), getattr(other, name)])
                            for name in ('time', 'position', 'velocity', 'acceleration', 'effort')},
                    segments=((0, 400), (400, 700)))
-    found = identify(planar, both, Choice(bandwidth=8.0), 'weighted')
-    np.testing.assert_allclose(found.predict(both), regression(robot, both, Choice(
+    found = identify(planar, both, ParameterSelection(bandwidth=8.0), 'weighted')
+    np.testing.assert_allclose(found.predict(both), regression(robot, both, ParameterSelection(
         bandwidth=8.0)).effort, atol=1e-6)
     np.testing.assert_allclose(found.of_joints('viscous'), 0.7, atol=1e-6)
 
@@ -187,7 +187,8 @@ def test_numbers_that_are_not_finite(planar):
 
 @pytest.mark.parametrize('options', [
     {'method': 'guess'}, {'method': 'weighted', 'weight': 1.0}, {'weight': -1.0},
-    {'choice': Choice(bandwidth=80.0)}, {'choice': Choice(bandwidth=0.2)}])
+    {'selection': ParameterSelection(bandwidth=80.0)},
+    {'selection': ParameterSelection(bandwidth=0.2)}])
 def test_options_that_make_no_sense(planar, options):
     assert refused(planar, motion(planar, 200), **options).remedy
 
@@ -195,4 +196,4 @@ def test_options_that_make_no_sense(planar, options):
 def test_choices_that_make_no_sense():
     for options in ({'decimate': 0}, {'static': True, 'coulomb': False}):
         with pytest.raises(IdentificationError):
-            Choice(**options)
+            ParameterSelection(**options)

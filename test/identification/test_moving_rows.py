@@ -9,14 +9,14 @@ import pytest
 from exciting import motion, noisy, with_joints
 
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import Choice, Motion, identify
+from robodyn_ros.identification import Motion, ParameterSelection, identify
 from robodyn_ros.identification.estimation.regression import (
     REACH,
     regression,
     rows_that_count,
 )
 
-MOVING = Choice(moving=0.1)
+MOVING = ParameterSelection(moving=0.1)
 
 
 def sticking(given: Motion, effort: float) -> Motion:
@@ -37,14 +37,14 @@ def test_slow_rows_are_left_out_joint_by_joint(planar):
 
 def test_filters_carry_slowness_and_ends_further(planar):
     given = replace(motion(planar, rate=1000.0, count=9000), cutoff=20.0)
-    rows = rows_that_count(given, Choice(moving=0.1, bandwidth=30.0))
+    rows = rows_that_count(given, ParameterSelection(moving=0.1, bandwidth=30.0))
     reach = int(np.ceil(REACH * (1 / 20 + 1 / 30) * 1000))
     for fast, counted in zip((abs(given.velocity) >= 0.1).T, rows.T):
         around = [fast[max(i - reach, 0):i + reach + 1].all() for i in range(len(fast))]
         expected = np.array(around)
         expected[:reach] = expected[-reach:] = False
         np.testing.assert_array_equal(counted, expected)
-    thin = rows_that_count(given, Choice(moving=0.1, bandwidth=30.0, decimate=7))
+    thin = rows_that_count(given, ParameterSelection(moving=0.1, bandwidth=30.0, decimate=7))
     np.testing.assert_array_equal(thin, rows[::7])
 
 
@@ -52,10 +52,11 @@ def test_filters_carry_slowness_and_ends_further(planar):
 def test_what_sticks_biases_nothing(planar, method):
     true = with_joints(planar, viscous=0.3, coulomb=0.8, armature=0.05)
     given = sticking(noisy(motion(true, count=3000), 0.01, seed=3), 0.7)
-    off = {choice: identify(with_joints(planar), given, choice, method).of_joints('Coulomb') - 0.8
-           for choice in (MOVING, Choice())}
+    off = {selection: identify(with_joints(planar), given, selection, method
+                              ).of_joints('Coulomb') - 0.8
+           for selection in (MOVING, ParameterSelection())}
     assert abs(off[MOVING]).max() < 5e-3
-    assert abs(off[Choice()]).min() > 0.02
+    assert abs(off[ParameterSelection()]).min() > 0.02
 
 
 def test_standard_errors_are_those_of_the_rows_that_count(planar):
@@ -73,7 +74,7 @@ def test_standard_errors_are_those_of_the_rows_that_count(planar):
 
 def test_a_speed_that_is_none_is_refused():
     with pytest.raises(IdentificationError, match='moving'):
-        Choice(moving=0.0)
+        ParameterSelection(moving=0.0)
 
 
 def test_a_prediction_has_all_rows(planar):

@@ -9,8 +9,8 @@ import pytest
 from excited import robot, sines
 
 from robodyn_ros.dynamics.api import Batch
+from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.clock import own_clock
-from robodyn_ros.identification.preparation.prepare import prepare
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.validation import of_model
 
@@ -43,7 +43,7 @@ def test_samples_are_counted_in_periods_of_the_robot():
 
 def test_efforts_are_those_of_the_motion():
     recording, _ = received()
-    motion, notes = prepare(recording, MODEL)
+    motion, notes, _ = checked_motion(recording, MODEL)
     assert any('stamps are those of the receiver' in note for note in notes)
     assert (of_model(MODEL, motion).relative < 0.01).all()
 

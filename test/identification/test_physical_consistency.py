@@ -11,7 +11,7 @@ from exciting import motion, noisy, with_joints
 
 from robodyn_ros import DhLink, Dynamics, from_dh
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import Choice, identify
+from robodyn_ros.identification import ParameterSelection, identify
 from robodyn_ros.identification.estimation.inertia import (
     inertial_parameters,
     pseudo_inertia,
@@ -105,7 +105,7 @@ def test_the_heavier_the_prior_the_nearer_the_model(robot, wrong):
 @pytest.mark.parametrize('believed, low, high', [('robot', 1e2, 1e6), ('wrong', 1e-2, 1e2)])
 def test_data_choose_how_far_to_trust_the_model(request, robot, believed, low, high):
     given = noisy(motion(robot, 400), 0.1 * NOISE, 3)
-    found = identify(request.getfixturevalue(believed), given, Choice(armature=False))
+    found = identify(request.getfixturevalue(believed), given, ParameterSelection(armature=False))
     assert low <= found.weight <= high
 
 
@@ -119,7 +119,7 @@ def test_prior_depends_on_no_unit(robot):
     given = noisy(motion(robot, 150), NOISE, 1)
     longer = replace(given, position=given.position * slide, velocity=given.velocity * slide,
                      acceleration=given.acceleration * slide, effort=given.effort * unit)
-    bodies = Choice(viscous=False, coulomb=False, offset=False, armature=False)
+    bodies = ParameterSelection(viscous=False, coulomb=False, offset=False, armature=False)
     plain, large = (replace(model, **with_no_friction(model)) for model in (robot, bigger))
     found = identify(plain, given, bodies, weight=1.0)
     other = identify(large, longer, bodies, weight=1.0)

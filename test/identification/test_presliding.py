@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from exciting import motion, noisy, with_joints
 
-from robodyn_ros.cli.identify import ways
+from robodyn_ros.cli.identify import distances
 from robodyn_ros.errors import ArgumentError, IdentificationError
-from robodyn_ros.identification import Choice, identify
+from robodyn_ros.identification import ParameterSelection, identify
 from robodyn_ros.identification.estimation.friction_refit import with_smooth_friction
 from robodyn_ros.identification.estimation.presliding import friction, turned
 from robodyn_ros.identification.estimation.presliding_search import find_presliding
 
 WAY, COULOMB, SIGMA = 0.01, 0.8, 0.02
-CHOICE = Choice(armature=False)
+CHOICE = ParameterSelection(armature=False)
 TURNS = [0, 1, 3]       # of the joints of `spatial`; the other one slides
 
 
@@ -49,7 +49,7 @@ def test_sliding_friction_is_that_of_the_model(planar):
 def test_ways_are_found(spatial):
     found = find_presliding(with_joints(spatial), late(spatial), CHOICE)
     assert len(found.ways) == 1 and found.ways[0] == pytest.approx(WAY, rel=0.2)
-    assert 'taken into account' in found.notes[0] and 'chance' in found.notes[1]
+    assert 'taken into account' in found.notes[0] and 'not significant' in found.notes[1]
     both = find_presliding(with_joints(spatial), late(spatial, slow=0.3), CHOICE)
     assert both.ways == pytest.approx((WAY, 0.3), rel=0.35)
 
@@ -66,7 +66,7 @@ def test_late_friction_is_taken_for_no_inertia(spatial, method):
     given, other = late(spatial), late(spatial, seed=5)
     known, true = with_joints(spatial), with_joints(spatial, 0.1, COULOMB)
     choices = replace(CHOICE, presliding=(WAY,)), CHOICE
-    estimates = [identify(known, given, choice, method) for choice in choices]
+    estimates = [identify(known, given, selection, method) for selection in choices]
     rigid = np.array([not name.startswith(('viscous', 'Coulomb', 'offset'))
                       for name in estimates[0].base.base_names])
     off = [abs(each.values - each.base.values(np.concatenate(
@@ -81,7 +81,7 @@ def test_what_a_controller_gets(spatial):
     given = late(spatial)
     found = identify(with_joints(spatial), given, replace(CHOICE, presliding=(WAY, 0.3)))
     smooth = with_smooth_friction(found, given)
-    assert smooth.choice == CHOICE and not any(n.startswith('slow') for n in smooth.names)
+    assert smooth.selection == CHOICE and not any(n.startswith('slow') for n in smooth.names)
     np.testing.assert_array_equal(smooth.to_model().inertia, found.to_model().inertia)
     taken_over = replace(smooth, parameters=np.array([found[name] for name in smooth.names]))
     errors = [each.relative_errors(given) for each in (found, smooth, taken_over)]
@@ -89,10 +89,10 @@ def test_what_a_controller_gets(spatial):
 
 
 def test_words():
-    assert ways('--presliding', 'auto') is None and ways('--presliding', 'none') == ()
-    assert ways('--presliding', '0.002,0.3') == (0.002, 0.3)
+    assert distances('--presliding', 'auto') is None and distances('--presliding', 'none') == ()
+    assert distances('--presliding', '0.002,0.3') == (0.002, 0.3)
     with pytest.raises(ArgumentError):
-        ways('--presliding', 'late')
+        distances('--presliding', 'late')
     for wrong in ((0.0,), (-1.0,), (np.nan,), (0.1, 0.2, 0.3)):
         with pytest.raises(IdentificationError):
-            Choice(presliding=wrong)
+            ParameterSelection(presliding=wrong)

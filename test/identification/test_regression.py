@@ -7,24 +7,25 @@ import pytest
 from exciting import motion, noisy, with_joints
 
 from robodyn_ros import load_urdf
-from robodyn_ros.identification import Choice
+from robodyn_ros.identification import ParameterSelection
 from robodyn_ros.identification.estimation.base_parameters import base_of, base_parameters
 from robodyn_ros.identification.estimation.regression import regression
 from robots import EXTENDED, GRIPPER
 
 
 @pytest.mark.parametrize('text', [GRIPPER, EXTENDED])
-@pytest.mark.parametrize('choice', [
-    Choice(), Choice(directions=True, static=True), Choice(viscous=False, coulomb=False),
-    Choice(armature=False, offset=False)])
-def test_parameters_of_the_model_give_its_efforts(text, choice):
+@pytest.mark.parametrize('selection', [
+    ParameterSelection(), ParameterSelection(directions=True, static=True),
+    ParameterSelection(viscous=False, coulomb=False),
+    ParameterSelection(armature=False, offset=False)])
+def test_parameters_of_the_model_give_its_efforts(text, selection):
     # Mimic joints among them; and friction that no URDF has words for, of each direction its own
     model = load_urdf(text)
     given = motion(model, 60)
-    linear = regression(model, given, choice)
+    linear = regression(model, given, selection)
     mixed = (model.backward_friction != [model.viscous_friction, model.coulomb_friction,
                                          model.static_friction]).any()
-    if choice.coulomb and mixed and not choice.directions:
+    if selection.coulomb and mixed and not selection.directions:
         assert abs(linear.predict(linear.prior) - given.effort).max() > 0.01
     else:
         np.testing.assert_allclose(linear.predict(linear.prior), given.effort, atol=1e-9)
@@ -52,7 +53,7 @@ def test_compressed_it_has_the_same_errors(spatial):
 
 def test_samples_are_left_out_within_segments(planar):
     given = motion(planar, 103)
-    linear = regression(planar, given, Choice(decimate=10))
+    linear = regression(planar, given, ParameterSelection(decimate=10))
     assert len(linear) == 11 and linear.rate == pytest.approx(10.0)
     assert linear.segments == ((0, 11),)
     np.testing.assert_array_equal(linear.effort, given.effort[::10])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from exciting import motion, noisy, with_joints
 
-from robodyn_ros.identification import Choice, identify
-from robodyn_ros.identification.pipeline import repeats
+from robodyn_ros.identification import ParameterSelection, identify
+from robodyn_ros.identification.data_checks.result_checks import repeats
 from robodyn_ros.identification.preparation.filtering import LowPass
 from robodyn_ros.identification.validation import of_estimate, of_model, validate
 
@@ -54,7 +54,7 @@ def test_errors_do_not_reach_across_gaps(planar):
 def test_model_and_estimate_say_the_same(spatial):
     robot = with_joints(spatial, 0.7, 0.4)
     given = noisy(motion(robot, 600, offset=0.3), 0.1, 0)
-    found = identify(spatial, given, Choice(armature=False), 'weighted')
+    found = identify(spatial, given, ParameterSelection(armature=False), 'weighted')
     unseen = motion(robot, 300, seed=5, offset=0.3)
     estimate = of_estimate(found, unseen)
     model = of_model(found.to_model(), unseen, found.of_joints('offset'))

@@ -146,7 +146,7 @@ def test_a_follower_beside_the_chain_has_to_be_locked_or_is_missed():
         load_urdf(GRIPPER, tip='left_finger')
     model = load_urdf(GRIPPER, root='hand', tip='left_finger')
     assert model.joint_names == ('left',) and model.warnings == tuple(
-        f"joint '{name}' mimics 'left', but is left out: nothing of it is felt there"
+        f"joint '{name}' mimics 'left', but is left out: it has no effect there"
         for name in ('right', 'right_tip'))
     # A fault of it is no concern then
     text = changed(('mimic joint="left"', 'mimic joint="nobody"'))

@@ -8,7 +8,7 @@ import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.model import urdf_extension
-from robodyn_ros.model.robot import FRICTION_VELOCITY, STRIBECK_VELOCITY
+from robodyn_ros.model.robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY
 from robots import ARM, EXTENDED, differences
 
 

@@ -39,10 +39,10 @@ FAULTS = {
     'mistyped attribute': ('<origin xyz="0 0 0.5"', '<origin xzy="0 0 0.5"', 'shoulder', 'xyz'),
     'not in SI units': ('<mass value="2"/>', '<mass value="2e12"/>', 'upper', 'up to 1e+09'),
     'no such type': ('type="fixed"', 'type="ball"', 'mount', 'fixed'),
-    'line break in a name': ('"upper"', '"a&#10;b"', 'a\nb', 'seen'),
-    'escape code in a name': ('"slide"', '"\x9b2J"', '\x9b2J', 'seen'),
-    'nothing to be seen': ('"slide"', '"\u200b"', '\u200b', 'seen'),
-    'name turned around': ('"arm"', '"\u202emra"', '\u202emra', 'seen'),
+    'line break in a name': ('"upper"', '"a&#10;b"', 'a\nb', 'visible characters'),
+    'escape code in a name': ('"slide"', '"\x9b2J"', '\x9b2J', 'visible characters'),
+    'nothing to be seen': ('"slide"', '"\u200b"', '\u200b', 'visible characters'),
+    'name turned around': ('"arm"', '"\u202emra"', '\u202emra', 'visible characters'),
     'endless name': ('"slide"', f'"{"e" * 201}"', 'e' * 201, '200'),
     'rotation twice': ('rpy="0.1 0.2 0.3"', 'rpy="0 0 0" quat_xyzw="0 0 0 1"', 'mount',
                        'keep one'),
@@ -160,14 +160,14 @@ TOLERATED = {
     'attribute of an axis': ('<axis xyz="0 1 0"', '<axis rpy="0 0 0" xyz="0 1 0"',
                              "joint 'shoulder': attribute rpy of <axis> is not read"),
     'lower triangle': ('ixy="0" ixz="0" iyy="0.02"', 'ixy="0" iyx="0" ixz="0" iyy="0.02"',
-                       "link 'upper': attribute iyx of <inertia> is not read: ixy counts"),
+                       "link 'upper': attribute iyx of <inertia> is not read, ixy is used"),
     'undeclared prefix': ('<link name="base"/>', '<link name="base"/><gazebo><sensor:camera/>'
                           '</gazebo>', 'prefix sensor on camera is not defined'),
     'undeclared prefix in a link': ('<link name="base"/>', '<link name="base" a:b="1"><c:d/>'
                                     '</link>', 'prefix a for b on link is not defined'),
     'left-over macro': ('<link name="base"/>', '<link name="base"/><xacro:sensors '
                         'xmlns:xacro="http://www.ros.org/wiki/xacro"/>',
-                        'xacro:sensors is not expanded: what it stands for is missing'),
+                        'xacro:sensors is not expanded: its content is missing'),
     'xacro without a namespace': ('name="arm"', 'name="arm" xmlns:xacro=""', 'Empty XML'),
     'default namespace': ('name="arm"', 'name="arm" xmlns="http://www.ros.org"',
                           "the namespace 'http://www.ros.org' of <robot> is ignored"),
@@ -199,7 +199,7 @@ def test_a_robot_without_a_name_gets_one():
 
 def test_a_contradiction_of_the_lower_triangle_is_shown():
     text = ARM.replace('ixy="0" ixz="0" iyy="0.02"', 'ixy="0" iyx="0.001" ixz="0" iyy="0.02"')
-    assert 'ixy counts, which is another (0)' in load_urdf(text).warnings[0]
+    assert 'ixy is used, which differs (0)' in load_urdf(text).warnings[0]
 
 
 def test_a_limit_of_urdf_1_2_may_lack_effort_and_velocity():

@@ -83,7 +83,7 @@ class Rig:
         """The next effort cannot be published."""
         self._broken = self.native is None
         if self.native is not None:
-            self.native._area.words['commands'] = 0         # which librcl refuses
+            self.native._io.handles['commands'] = 0         # which librcl refuses
 
     @property
     def published(self):

@@ -21,11 +21,11 @@ def gravity():
 
 @pytest.fixture
 def pair(start, remote):
-    """Start both nodes: (simulator, controller)."""
-    def pair(simulator=(), controller=()):
-        sim = start(node('simulator'), *SIMULATOR, *simulator)
+    """Start both nodes: (simulator, controller); ``fresh`` as of :class:`processes.Process`."""
+    def pair(simulator=(), controller=(), *, fresh=False):
+        sim = start(node('simulator'), *SIMULATOR, *simulator, fresh=fresh)
         sim.wait_for_line('simulator ready')
-        return sim, start(node('controller'), *CONTROLLER, *controller)
+        return sim, start(node('controller'), *CONTROLLER, *controller, fresh=fresh)
     return pair
 
 

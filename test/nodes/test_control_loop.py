@@ -94,7 +94,7 @@ def test_compiled_code_counts_slow_publishes(node):
     """Where a period is a nanosecond, all are slow."""
     rig = Rig(node, 'state', transport.NATIVE)
     rig.run()
-    rig.native._area.words['period'] = 1
+    rig.native._io.loop_state['period'] = 1
     slow = rig.loop.tally.slow_publishes
     rig.until(lambda: rig.loop.tally.slow_publishes > slow + 5)
     rig.loop.stop()

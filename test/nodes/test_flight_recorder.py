@@ -33,9 +33,10 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path, pa
     sim, controller = pair([], ['-p', f'data_path:={path}', '-p', f'flight_folder:={folder}',
                                 '-p', 'mode:=computed_torque', '-p', 'state_timeout:=0.3'])
     bring_up(remote)
+    # At rest: in motion it may be refused, as the measured efforts are not those of gravity
+    assert remote.set('controller', payload_frame='link2', payload_mass=0.1) == ''
     remote.trajectories().publish(goal(0.6, 0.2, seconds=0.5))
     controller.wait_for_line('following')
-    assert remote.set('controller', payload_frame='link2', payload_mass=0.1) == ''
     remote.until(lambda: len(remote.commands) > 900, 'commands')
     sim.kill()
     remote.until_line(controller, WRITTEN)

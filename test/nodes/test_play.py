@@ -19,8 +19,8 @@ from robodyn_ros import load_urdf
 from robodyn_ros.demo.motion import waypoints
 from robodyn_ros.errors import RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
-from robodyn_ros.identification.preparation.options import Options
-from robodyn_ros.identification.preparation.prepare import prepare
+from robodyn_ros.identification.pipeline import checked_motion
+from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.client_session import session
@@ -71,7 +71,7 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, s
     recording = read(tmp_path / 'motion.npz', MODEL)
     assert np.abs(recording.position[[0, -1]] - START).max() < 0.05
     # Rest, the motion, rest: it is found where it fits best; a busy machine may stand still
-    done, _ = prepare(recording, MODEL, Options(cutoff=20.0, gap=0.5))
+    done, *_ = checked_motion(recording, MODEL, PreparationOptions(cutoff=20.0, gap=0.5))
     fit = min(distance(done, asked, shift) for shift in np.arange(-1.0, 2.0, 0.01))
     assert fit < 0.1       # of 0.4 and 0.6 from end to end
 

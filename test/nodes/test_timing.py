@@ -45,7 +45,7 @@ def locked(pid):
 
 def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):
     path = tmp_path / 'timing.npz'
-    _, controller = pair([], [*ASKED, '-p', f'timing_file:={path}'])
+    _, controller = pair([], [*ASKED, '-p', f'timing_file:={path}'], fresh=True)
     pid = controller.popen.pid
     assert remote.change('configure')
     assert 'cannot change while' in remote.set('controller', priority=5, cpus=[0])

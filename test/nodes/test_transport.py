@@ -29,7 +29,7 @@ MODES = {
 
 WITHOUT_FILE = '''
 import sys
-sys.modules['robodyn_ros.realtime.rcl'] = None
+sys.modules['robodyn_ros.realtime.native'] = None
 from robodyn_ros.nodes.controller import main
 sys.exit(main())
 '''
@@ -127,7 +127,7 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     for thread in threads:
         thread.join()
     assert not trouble, rig.controller.reason
-    laws = int(rig.controller.arguments[3]['law'][0])
+    laws = int(rig.controller.inputs.settings['law'][0])
     assert laws == len(used)
     rig.until(lambda: rig.controller.memory['law'][0] == laws)
     assert rig.loop.running and rig.controller.phase == guard.RUNNING

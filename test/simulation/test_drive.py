@@ -130,7 +130,7 @@ def test_a_robot_that_compensates_gravity_holds_it_without_brakes_and_commands(m
     drive.watch(1.2)
     drive.advance()
     assert drive.state().effort == pytest.approx(held, abs=1e-3)
-    assert drive.told == ['gravity alone is held: no command for 0.1 s']
+    assert drive.told == ['only gravity is compensated: no command for 0.1 s']
 
 
 def test_reset_goes_home_and_forgets_commands(make):

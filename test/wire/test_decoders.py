@@ -17,7 +17,8 @@ from fuzz.wire.buffers import Strict, joint_state_arrays
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.compile import compiled_decoders
 from robodyn_ros.wire.decode_status import ACCEPTED, MALFORMED, REASONS
-from robodyn_ros.wire.joint_state import JointStateEncoder
+from robodyn_ros.wire.decoders import DecoderArrays
+from robodyn_ros.wire.joint_state import STATE, JointStateEncoder
 
 OURS = ['a', 'bc', 'Gelenk_ä']
 VERY_LARGE = [0, 1, 2**29, 2**31 - 1, 2**31, 2**32 - 8, 2**32 - 4, 2**32 - 1]
@@ -44,18 +45,18 @@ def messages(draw):
        st.sampled_from([0, 12, 30, 256]), st.integers(1, 60))
 def test_joint_states(stream, known, cut):
     plain, compiled = joint_state_arrays(OURS, known), joint_state_arrays(OURS, known)
-    strict = [Strict(a) for a in plain]
+    strict = DecoderArrays(*map(Strict, plain))
     # Each comes twice, the second time with known names, then cut where the names may still be.
     for k, wire in enumerate(part for m in stream for part in (m, m, m[:cut])):
         # Stale bytes behind the message, as in a buffer that is used again: never looked at.
         buffer = np.frombuffer(wire + b'\1' * 9, np.uint8)
-        before = plain[-2].tobytes(), plain[-1].tobytes()
+        before = plain.state.tobytes(), plain.stamp.tobytes()
         code = decoders.joint_state(Strict(buffer[:len(wire)]), len(wire), float(k), k % 2,
-                                    *strict)
+                                    strict)
         assert code in REASONS
         if code != ACCEPTED:
-            assert (plain[-2].tobytes(), plain[-1].tobytes()) == before
-        again = compiled_decoders().joint_state(buffer, len(wire), float(k), k % 2, *compiled)
+            assert (plain.state.tobytes(), plain.stamp.tobytes()) == before
+        again = compiled_decoders().joint_state(buffer, len(wire), float(k), k % 2, compiled)
         assert again == code
         for ours, theirs in zip(plain, compiled):
             assert ours.tobytes() == theirs.tobytes()
@@ -65,8 +66,8 @@ def test_names_are_known_again_whatever_the_padding_and_only_then():
     wire = np.frombuffer(bytearray(JointStateEncoder(OURS, 'base').encode(
         0, np.ones(3), np.ones(3), np.ones(3))), np.uint8)
     arrays = joint_state_arrays(OURS, 256)
-    assert decoders.joint_state(wire, len(wire), 0.0, 0.0, *arrays) == ACCEPTED
-    layout, known, mask = arrays[2], *arrays[4:6]
+    assert decoders.joint_state(wire, len(wire), 0.0, 0.0, arrays) == ACCEPTED
+    layout, known, mask = arrays.layout, arrays.known, arrays.mask
     padding = np.flatnonzero(mask[:layout[decoders.NAMES_END]] == 0)[decoders.FRAME_ID:]
     # Frame id, three names: 'base' and its NUL take 5 of 8 bytes, 'a' 2 of 4, 'bc' 3 of 4.
     assert padding.tolist() == [21, 22, 23, 34, 35, 43]
@@ -105,10 +106,16 @@ def test_no_count_makes_the_compiled_decoder_lose_its_way(size, place):
     struct.pack_into('<I', wire, place, size)
     arrays = joint_state_arrays(['a', 'bc'], 256)
     code = compiled_decoders().joint_state(np.frombuffer(bytes(wire), np.uint8), len(wire), 1.0,
-                                           0.0, *arrays)
+                                           0.0, arrays)
     assert code in REASONS
     if place in (12, 20) and size > 8:          # length of the frame id, number of names
         assert code == MALFORMED
+
+
+def test_the_columns_are_the_fields_of_the_record():
+    columns = {name.lower(): value for name, value in vars(decoders).items()
+               if name in [field.upper() for field in STATE.names]}
+    assert columns == {name: k for k, name in enumerate(STATE.names)}
 
 
 def test_the_strict_array_of_this_test_is_strict():

@@ -48,7 +48,7 @@ WRONG = [
     ('(velocities != 0 and velocities != number)', 'False'),
     ('math.isinf(scratch[joint, 1])', 'False'),
     ('if seconds >= 1 << 31:', 'if False:'),
-    ('if state[joint, 4] >= sequence:', 'if state[joint, 4] > sequence:'),
+    ('if state[joint, SEQUENCE] >= sequence:', 'if state[joint, SEQUENCE] > sequence:'),
     ('if number != n:', 'if number < n:'),
 ]
 

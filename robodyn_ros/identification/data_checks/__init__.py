@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What in a recording cannot be right, and what would be."""
+"""Checks of recorded data and of results, with the remedy for each issue."""

@@ -1,67 +1,95 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A doubt about a recording: what looks wrong, with which joint, by which numbers, what to do."""
+"""Issues of recorded data: kind, joint, message, remedy and severity."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 
-from ...errors import RecordingError
+from ...errors import Argument, RecordingError, Remedy, remedy_parts, remedy_text
 
-TOLD = 3            # doubts of a kind that are told with their numbers
+DETAILED = 3        # issues of one kind whose messages are shown; of the others the names
+
+
+class Severity(Enum):
+    """Whether an issue stops the identification."""
+
+    ERROR = 'error'         # no result would mean anything
+    WARNING = 'warning'     # to be looked at
+
+    @classmethod
+    def of(cls, is_error: bool) -> 'Severity':
+        """Return ERROR or WARNING."""
+        return cls.ERROR if is_error else cls.WARNING
 
 
 @dataclass(frozen=True)
-class Doubt:
+class DataIssue:
     """
-    Something that a right recording would not show.
+    Finding that a correct recording would not show.
 
-    :param kind: one word or two, which ``Options.accept`` takes.
-    :param name: the joint, or the quantity where all joints are meant.
-    :param problem: what it looks like, with the numbers that say so.
-    :param remedy: what to do, or which option to set.
-    :param value: the number that decided.
-    :param fatal: whether no result could mean anything.
+    :param kind: one or two words, which ``accept`` of the preparation takes.
+    :param joint: the joint, or the quantity ('position', 'time', ...) where it concerns all
+        joints.
+    :param message: the finding, with the numbers that show it.
+    :param remedy: what to do; arguments that it proposes are data.
+    :param value: the number that was decisive.
+    :param severity: whether it stops the identification.
     """
 
     kind: str
-    name: str
-    problem: str
-    remedy: str
+    joint: str
+    message: str
+    remedy: Remedy
     value: float
-    fatal: bool = True
+    severity: Severity = Severity.ERROR
+
+    def render(self, write: Callable[[Argument], str] = str) -> str:
+        """Return the issue in one line; ``write`` returns a proposed argument as text."""
+        return f'{self.kind}: {self.message}: {remedy_text(self.remedy, write)}'
 
 
-def in_units(quantity: str, unit: str, names: Sequence[str], of: Sequence[str]) -> str:
-    """Return how to say that these joints, or all if they are most of them, have a unit."""
+def in_units(quantity: str, unit: str, names: Sequence[str], of: Sequence[str]) -> Argument:
+    """
+    Return the argument that gives these joints a unit: all joints, where they are most of them.
+
+    :param of: joints that could have been among ``names``.
+    """
     if len(names) > len(of) / 2:
-        return f"units={{'{quantity}': '{unit}'}}"
-    each = ', '.join(f"'{name}': '{unit}'" for name in names)
-    return f"units={{'{quantity}': {{{each}}}}}"
+        return Argument('units', {quantity: unit})
+    return Argument('units', {quantity: dict.fromkeys(names, unit)})
 
 
-def settle(doubts: Iterable[Doubt], accept: tuple[str, ...]) -> list[str]:
+def raise_errors(issues: Iterable[DataIssue], accept: Sequence[str]) -> tuple[DataIssue, ...]:
     """
-    Return doubts that need not stop anything, as notes.
+    Return the issues that stop nothing.
 
-    :param accept: kinds of doubt that do not, though they are fatal.
-    :raises RecordingError: for the fatal ones, of which the first gives its name, value and
-        remedy, and those of the same kind are told too.
+    :param accept: kinds of issue that do not stop anything, though they are errors.
+    :raises RecordingError: for the first of the others: its joint, value and remedy, and the
+        messages of all errors of its kind.
     """
-    doubts = list(doubts)
-    fatal = [doubt for doubt in doubts if doubt.fatal and doubt.kind not in accept]
-    if fatal:
-        first = fatal[0]
-        same = [doubt for doubt in fatal if doubt.kind == first.kind]
+    issues = tuple(issues)
+    errors = [issue for issue in issues
+              if issue.severity is Severity.ERROR and issue.kind not in accept]
+    if errors:
+        first, *_ = by_kind([issue for issue in errors if issue.kind == errors[0].kind])
         raise RecordingError(
-            _told(same), name=first.name, value=first.value,
-            remedy=f"{first.remedy}; if it is right as it is, accept=('{first.kind}',)")
-    kinds = dict.fromkeys(doubt.kind for doubt in doubts)
-    groups = [[doubt for doubt in doubts if doubt.kind == kind] for kind in kinds]
-    return [f'doubt ({same[0].kind}): {_told(same)}: {same[0].remedy}' for same in groups]
+            first.message, name=first.joint, value=first.value,
+            remedy=(*remedy_parts(first.remedy), '; if the data are correct, ',
+                    Argument('accept', (first.kind,))))
+    return issues
 
 
-def _told(same: list[Doubt]) -> str:
-    """Return doubts of one kind in a sentence; of many the first, and who else."""
-    told = '; '.join(doubt.problem for doubt in same[:TOLD])
-    rest = [doubt.name for doubt in same[TOLD:]]
-    return f'{told}; likewise {", ".join(rest)}' if rest else told
+def by_kind(issues: Iterable[DataIssue]) -> tuple[DataIssue, ...]:
+    """Return one issue for each kind: the first of it, with the messages of all."""
+    kinds: dict[str, list[DataIssue]] = {}
+    for issue in issues:
+        kinds.setdefault(issue.kind, []).append(issue)
+    return tuple(replace(same[0], message=_messages(same)) for same in kinds.values())
+
+
+def _messages(same: list[DataIssue]) -> str:
+    """Return the messages of issues of one kind; of many the first ones, and the other joints."""
+    text = '; '.join(issue.message for issue in same[:DETAILED])
+    rest = [issue.joint for issue in same[DETAILED:]]
+    return f'{text}; likewise {", ".join(rest)}' if rest else text

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well recorded efforts follow the model: joint by joint, whatever their sign and scale."""
+"""Fit of recorded efforts to the model's, joint by joint, whatever their sign and scale."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,45 +12,45 @@ from ...dynamics.api import Batch
 from ...model.robot import RobotModel
 from ..motion import Motion
 
-MOST = 2000             # samples that are looked at
-NEGLIGIBLE = 1e-3       # of an effort's variance: what is less than this unexplained is noise
+MAX_SAMPLES = 2000  # for the regression
+NOISE_SHARE = 1e-3  # of the variance of an effort: less counts as noise
 
 
 @dataclass(frozen=True)
 class States:
-    """Some samples of a motion, (N, nv) each."""
+    """Samples of a motion, (N, nv) each."""
 
     position: ndarray
     velocity: ndarray
     acceleration: ndarray
 
     def scaled(self, factor: ndarray) -> 'States':
-        """Return what they are if joint j was recorded in units of ``factor[j]``."""
+        """Return the states if joint j was recorded in units of ``factor[j]``."""
         return States(self.position * factor, self.velocity * factor, self.acceleration * factor)
 
     def ordered(self, order: ndarray) -> 'States':
-        """Return what they are if column ``order[j]`` is of joint j."""
+        """Return the states if column ``order[j]`` is of joint j."""
         return States(self.position[:, order], self.velocity[:, order],
                       self.acceleration[:, order])
 
 
 def thin(motion: Motion, cutoff: float) -> tuple[States, ndarray]:
-    """Return a few of the samples, as far apart as to tell something new each, and the efforts."""
+    """Return samples that are far enough apart to be independent, and their efforts."""
     apart = motion.rate / (4 * cutoff) if np.isfinite(cutoff) else 1.0
-    step = max(1, round(apart), -(-len(motion) // MOST))
+    step = max(1, round(apart), -(-len(motion) // MAX_SAMPLES))
     return States(motion.position[::step], motion.velocity[::step],
                   motion.acceleration[::step]), motion.effort[::step]
 
 
 class Fit:
     """
-    Efforts of a model in some states, and what they and friction explain of measured ones.
+    Regression of measured efforts on the efforts of a model and on friction.
 
     Effort j is regressed on the model's effort of joint k, that joint's velocity and its sign, and
-    an offset: masses that are wrong, friction and bias of a sensor explain themselves away.
+    an offset, so that wrong masses, friction and sensor offsets leave no residual.
 
-    :param weightless: take gravity out of the model's efforts.
-    :param weight: (nv,) how much is made of what joint k leaves unexplained; None: 1.
+    :param weightless: remove gravity from the model's efforts.
+    :param weight: (nv,) weight of the residuals of joint k; None: 1.
     """
 
     def __init__(self, batch: Batch, model: RobotModel, states: States, effort: ndarray,
@@ -66,25 +66,25 @@ class Fit:
         self.variance = np.var(effort, axis=0)
 
     def columns(self, k: int) -> ndarray:
-        """Return what effort may consist of at joint k (N, 4): model, viscous, Coulomb, offset."""
+        """Return the regressors at joint k (N, 4): model effort, viscous, Coulomb, offset."""
         return np.column_stack([self.model_effort[:, k], self.states.velocity[:, k],
                                 self._sign[:, k], np.ones(len(self.effort))])
 
     @cached_property
     def unexplained(self) -> ndarray:
-        """(nv, nv) log of the share of effort j that joint k leaves unexplained, weighted."""
+        """Weighted logarithm (nv, nv) of the share of effort j that joint k leaves unexplained."""
         out = np.empty((self.effort.shape[1],) * 2)
         for k in range(len(out)):
             out[:, k] = _rest(self.columns(k), self.effort)
         share = out / np.maximum(self.variance, 1e-30)[:, None]
-        return self._weight * np.log(np.maximum(share, NEGLIGIBLE))
+        return self._weight * np.log(np.maximum(share, NOISE_SHARE))
 
     def coefficients(self, j: int) -> tuple[ndarray, ndarray]:
         """
-        Return what joint j's effort is made of (4,), and what each explains that others do not.
+        Return the coefficients of joint j's effort (4,), and the contributions (3,).
 
-        The latter (3,) are shares of what is left without it: of the model's effort, of friction
-        (viscous and Coulomb together), of the whole but the offset.
+        Contributions are shares of what is left without the model's effort, without friction
+        (viscous and Coulomb together), and without everything but the offset.
         """
         X, tau = self.columns(j), self.effort[:, j:j + 1]
         found = np.linalg.lstsq(X, tau, rcond=1e-10)[0][:, 0]
@@ -93,13 +93,13 @@ class Fit:
         return found, np.array([1 - rest / w if w > 0 else 0.0 for w in without])
 
     def dissipated(self, j: int, found: ndarray) -> float:
-        """Mean power that friction takes from joint j [W], given its coefficients."""
+        """Return the mean power that friction takes from joint j [W], given its coefficients."""
         friction = self.columns(j)[:, 1:3] @ found[1:3]
         return float(np.mean(self.states.velocity[:, j] * friction))
 
 
 def _rest(X: ndarray, tau: ndarray) -> ndarray:
-    """Return the variance of each column of ``tau`` that the columns of X do not explain."""
+    """Return the residual variance of each column of ``tau`` after regression on X."""
     # The offset first, or a large one would drown the others' digits
     X = np.column_stack([np.ones(len(X)), X[:, :-1] - X[:, :-1].mean(0)])
     size = np.sqrt(np.mean(X**2, axis=0))

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which joints a model can be trusted with, though its masses are wrong as those of URDFs are."""
+"""Robustness of model predictions to errors of mass and inertia, joint by joint."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,21 +13,21 @@ from ...dynamics.api import Batch
 from ...model.robot import RobotModel
 from .fit import Fit
 
-ROBOTS = 8          # of which each could be the real one
-MASS = 0.4          # standard deviation of the log of what a mass is wrong by
-INERTIA = 0.7       # the same of an inertia, beyond what it has from the mass
-CENTRE = 0.015       # of the arm's length: standard deviation of a centre of mass, each direction
-SLOPES = (0.3, 3.0)     # of a joint that follows its model whichever robot is the real one
-CONFIRMED = 0.9     # of an effort that friction leaves: what explains this much is right
+VARIATIONS = 8            # of the robot
+MASS_DEVIATION = 0.4      # standard deviation of the log of a mass
+INERTIA_DEVIATION = 0.7   # the same of an inertia, in addition to that of the mass
+CENTRE_DEVIATION = 0.015  # of a centre of mass, relative to the length of the arm
+SLOPES = (0.3, 3.0)       # of efforts that follow the model under every variation
+CONFIRMED = 0.9           # share of an effort, friction excepted, that confirms the model
 
 
-class Trust(NamedTuple):
+class ModelConfidence(NamedTuple):
     """
-    What can be said of each joint before its masses are known.
+    Reliability of a model's predictions for each joint while masses are uncertain.
 
-    :param model: (nv,) whether its effort goes with the model's.
-    :param gravity: (nv,) whether it bears gravity as the model does.
-    :param power: (nv,) what wrong masses can look like friction by [W].
+    :param model: (nv,) whether efforts follow those of the model.
+    :param gravity: (nv,) whether gravity loads the joint as in the model.
+    :param power: (nv,) [W] power of apparent friction that wrong masses can cause.
     """
 
     model: ndarray
@@ -35,13 +35,13 @@ class Trust(NamedTuple):
     power: ndarray
 
 
-def trust(batch: Batch, model: RobotModel, fit: Fit) -> Trust:
+def model_confidence(batch: Batch, model: RobotModel, fit: Fit) -> ModelConfidence:
     """
-    Return what remains true of the model for robots whose masses and centres are others.
+    Return which predictions of a model hold for robots with other masses and centres of mass.
 
-    A link whose centre is near the axis of its joint, for instance, may load this joint with some
-    or none: what the model says of it is chance. What the measured efforts themselves confirm is
-    trusted anyway.
+    A link whose centre of mass is near the axis of its joint, for instance, may load this joint or
+    not: the model's prediction is then arbitrary. Joints whose measured efforts confirm the model
+    are trusted in any case.
     """
     slopes, holds, power = [], [], np.zeros(model.nv)
     for other in _others(model):
@@ -54,18 +54,18 @@ def trust(batch: Batch, model: RobotModel, fit: Fit) -> Trust:
         power = np.maximum(power, [abs(seen.dissipated(j, of)) for j, of in enumerate(found)])
         holds.append(_slope(fit.gravity, real.gravity(states.position)))
     confirmed = np.array([fit.coefficients(j)[1][0] > CONFIRMED for j in range(model.nv)])
-    return Trust(_within(slopes) | confirmed, _within(holds), power)
+    return ModelConfidence(_within(slopes) | confirmed, _within(holds), power)
 
 
 def _others(model: RobotModel) -> Iterator[RobotModel]:
-    """Yield robots that the model may be meant for; the same ones each time."""
+    """Yield random variations of a robot, the same ones in each call."""
     rng = np.random.default_rng(0)
     length = float(np.linalg.norm(model.joint_origin, axis=1).sum()) \
         or float(np.abs(model.com).max())
-    for _ in range(ROBOTS):
-        factor = np.exp(MASS * rng.normal(size=model.nb))
-        of_inertia = factor * np.exp(INERTIA * rng.normal(size=model.nb))
-        shift = CENTRE * length * rng.normal(size=(model.nb, 3))
+    for _ in range(VARIATIONS):
+        factor = np.exp(MASS_DEVIATION * rng.normal(size=model.nb))
+        of_inertia = factor * np.exp(INERTIA_DEVIATION * rng.normal(size=model.nb))
+        shift = CENTRE_DEVIATION * length * rng.normal(size=(model.nb, 3))
         yield replace(model, mass=model.mass * factor,
                       inertia=model.inertia * of_inertia[:, None, None],
                       com=model.com + shift)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be right in a motion by the laws of mechanics: units, signs, orders, gravity."""
+"""Checks of a motion against rigid-body dynamics: units, signs, orders and gravity."""
 
 from collections.abc import Iterator
 
@@ -8,141 +8,157 @@ import numpy as np
 from numpy import ndarray
 
 from ...dynamics.api import Batch
+from ...errors import Argument, Remedy
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .column_hypotheses import doubts_of_readings
-from .data_issue import Doubt, in_units
+from .column_hypotheses import hypothesis_issues
+from .data_issue import DataIssue, Severity, in_units
 from .fit import Fit, thin
-from .model_confidence import CONFIRMED, SLOPES, Trust, trust
+from .model_confidence import CONFIRMED, SLOPES, ModelConfidence, model_confidence
 
-SURE = 0.4          # of what others leave unexplained: what explains more is there, not chance
-TIMES = 10.0        # a URDF's masses are wrong by less than this factor
-STRANGE = -0.3      # mean log of the share unexplained, above which model and motion do not match
-GRAVITY = 0.3       # of the model's effort: where gravity varies by less it is not asked about
-ABSENT = 0.25       # of gravity: what shows less of it lacks it
-STEADY = 0.1        # standard error of a coefficient of gravity that can be told from 0 and 1
+SIGNIFICANT_SHARE = 0.4  # of the effort that other terms leave unexplained
+MAX_MASS_FACTOR = 10.0   # by which masses of a URDF may be wrong
+MAX_MISFIT = -0.3        # mean log of the unexplained share
+MIN_GRAVITY_SHARE = 0.3  # of the effort: where gravity varies less it is not checked
+MISSING_GRAVITY = 0.25   # coefficient of gravity below which it is missing
+MAX_GRAVITY_ERROR = 0.1  # standard error of that coefficient for a decision
 
 
-def doubts_of_motion(motion: Motion, model: RobotModel, cutoff: float, effort_unit: str,
-                     accept: tuple[str, ...] = ()) -> Iterator[Doubt]:
+def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit: str,
+                     accept: tuple[str, ...] = ()) -> Iterator[DataIssue]:
     """
-    Yield what does not go with the model; nothing here asks its masses to be right.
+    Yield contradictions between a motion and a model whose masses may be wrong.
 
-    The efforts that the model needs for the motion are held against those measured, of joints of
-    which it can say something though its masses are wrong (:mod:`~.model_confidence`). First come
-    positions and the order of the columns, then gravity, signs and units, each only where what
-    comes before it is in order: a wrong unit of the position makes all others look wrong.
+    Measured efforts are compared with those of inverse dynamics at joints where the model is
+    reliable although its masses are uncertain (:mod:`~.model_confidence`): first positions and the
+    order of the columns, then gravity, signs and units, each only if the previous group has no
+    errors, since a wrong position unit makes all others look wrong.
 
-    :param cutoff: of the filter [Hz]: samples that are closer say the same twice.
-    :param effort_unit: 'A' for currents, of which no size is asked.
-    :param accept: kinds of doubt that do not keep from looking further.
+    :param cutoff: of the filter [Hz]; determines which samples are independent.
+    :param effort_unit: 'A' for currents, whose magnitude is not checked.
+    :param accept: kinds of issue after which the checks go on.
     """
     states, effort = thin(motion, cutoff)
     batch = Batch(model, threads=1)         # starting threads takes longer than these few samples
     fit = Fit(batch, model, states, effort)
-    known = trust(batch, model, fit)
-    for group in (doubts_of_readings(batch, model, fit, known), _gravity(fit, model, known),
+    known = model_confidence(batch, model, fit)
+    for group in (hypothesis_issues(batch, model, fit, known), _gravity(fit, model, known),
                   _signs(fit, model, known),
                   _sizes(fit, model, known) if effort_unit != 'A' else ()):
-        doubts = list(group)
-        yield from doubts
-        if any(doubt.fatal and doubt.kind not in accept for doubt in doubts):
+        issues = list(group)
+        yield from issues
+        if any(issue.severity is Severity.ERROR and issue.kind not in accept for issue in issues):
             return
     mean = float(np.mean(np.diag(fit.unexplained)))
-    if mean > STRANGE:
-        yield Doubt('model', 'effort', f'the model and friction leave {100 * np.exp(mean):.0f} % '
-                    f'of the efforts unexplained', 'see whether model and mounting (gravity) are '
-                    'those of this robot, and whether effort and position are of one clock', mean,
-                    fatal=False)
+    if mean > MAX_MISFIT:
+        yield DataIssue(
+            'model', 'effort', f'the model and friction leave {100 * np.exp(mean):.0f} % '
+            f'of the efforts unexplained', 'see whether model and mounting (gravity) are '
+            'those of this robot, and whether effort and position are of one clock', mean,
+            Severity.WARNING)
 
 
-def _gravity(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
-    """Efforts without the part that gravity asks for."""
+def _gravity(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
+    """Yield joints whose efforts lack gravity."""
     lacking, loaded = [], []
     for j in np.flatnonzero(known.gravity).tolist():
         gravity = fit.gravity[:, j]
-        if np.std(gravity) < GRAVITY * max(float(np.std(fit.model_effort[:, j])), 1e-9):
+        if np.std(gravity) < MIN_GRAVITY_SHARE * max(float(np.std(fit.model_effort[:, j])), 1e-9):
             continue
         rest = fit.columns(j)
         rest[:, 0] -= gravity
         found, error = _with_errors(np.column_stack([gravity, rest]), fit.effort[:, j])
         inertial = found[1] if found[1] > 10 * error[1] else 0.0
-        if error[0] > STEADY * max(1.0, inertial):
+        if error[0] > MAX_GRAVITY_ERROR * max(1.0, inertial):
             continue
         loaded.append(j)
-        no_more_than_chance = abs(found[0]) < ABSENT and abs(found[0]) < 5 * error[0]
-        less_than_inertia = abs(found[0]) < ABSENT * inertial
+        no_more_than_chance = abs(found[0]) < MISSING_GRAVITY and abs(found[0]) < 5 * error[0]
+        less_than_inertia = abs(found[0]) < MISSING_GRAVITY * inertial
         if no_more_than_chance or less_than_inertia:
             lacking.append((j, float(found[0]), float(inertial)))
     # One joint alone may be balanced by a spring
     weight = fit.gravity.std(0)
-    fatal = sum(weight[j] for j, *_ in lacking) > 0.5 * sum(weight[j] for j in loaded)
+    fatal = bool(sum(weight[j] for j, *_ in lacking) > 0.5 * sum(weight[j] for j in loaded))
     for j, share, inertial in lacking:
         name = model.joint_names[j]
         if SLOPES[0] < share < SLOPES[1]:   # it is there, and inertia seems to be far more
-            yield Doubt('time', name, f'the effort of {name} follows gravity by {share:.2f} as it '
-                        f'should, but inertia by {inertial:.3g}', f'either the URDF lacks the '
-                        f'inertia of the rotors, or time runs too slowly, by a factor of about '
-                        f'{np.sqrt(inertial / share):.2g}: check its unit, or the rate', inertial,
-                        fatal=False)
+            yield DataIssue(
+                'time', name, f'the effort of {name} follows gravity by {share:.2f} as it '
+                f'should, but inertia by {inertial:.3g}', f'either the URDF lacks the '
+                f'inertia of the rotors, or time runs too slowly, by a factor of about '
+                f'{np.sqrt(inertial / share):.2g}: check its unit, or the rate', inertial,
+                Severity.WARNING)
             continue
-        yield Doubt('gravity', name, f'the effort of {name} follows gravity by {share:.2f} where '
-                    f'it should be about 1, though gravity varies by '
-                    f'{np.ptp(fit.gravity[:, j]):.3g}',
-                    'the robot compensates gravity itself: record the torque that is measured, '
-                    'with gravity in it' if fatal else 'is it balanced by a spring?',
-                    share, fatal=bool(fatal))
+        yield DataIssue(
+            'gravity', name, f'the effort of {name} follows gravity by {share:.2f} where '
+            f'it should be about 1, though gravity varies by '
+            f'{np.ptp(fit.gravity[:, j]):.3g}',
+            'the robot compensates gravity itself: record the torque that is measured, '
+            'with gravity in it' if fatal else 'is it balanced by a spring?',
+            share, Severity.of(fatal))
 
 
-def _signs(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
-    """Efforts that drive what they should hold, or friction that feeds the motion."""
+def _signs(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
+    """Yield joints whose efforts, or friction, have the wrong sign."""
     unit = _unit(fit, known)
     for j, name in enumerate(model.joint_names):
         found, shares = fit.coefficients(j)
         of_model, of_friction, _ = shares
         power = fit.dissipated(j, found)
-        against_model = known.model[j] and found[0] < -unit / TIMES and of_model > SURE
-        against_friction = power < -2 * unit * known.power[j] and of_friction > SURE
+        against_model = (known.model[j] and found[0] < -unit / MAX_MASS_FACTOR
+                         and of_model > SIGNIFICANT_SHARE)
+        against_friction = (power < -2 * unit * known.power[j]
+                            and of_friction > SIGNIFICANT_SHARE)
         if against_model:
-            yield Doubt('effort sign', name, f'the effort of {name} is {found[0]:.3g} times what '
-                        f'the model needs', _turn(name), float(found[0]))
+            yield DataIssue(
+                'effort sign', name, f'the effort of {name} is {found[0]:.3g} times what '
+                f'the model needs', _turn(name), float(found[0]))
         elif against_friction:
-            yield Doubt('effort sign', name, f'friction of {name} would give it {-power:.3g} W',
-                        _turn(name), power)
+            yield DataIssue(
+                'effort sign', name, f'friction of {name} would give it {-power:.3g} W',
+                _turn(name), power)
 
 
-def _turn(name: str) -> str:
-    return (f"turn its sign: units={{'effort': {{'{name}': '-N·m'}}}}, or '-N·m' for all; or that "
-            f"of the position, if this is the one that is turned")
+def _turn(name: str) -> Remedy:
+    return ('turn its sign: ', Argument('units', {'effort': {name: '-N·m'}}),
+            ", or '-N·m' for all; or that of the position, if this is the one that is turned")
 
 
-def _sizes(fit: Fit, model: RobotModel, known: Trust) -> Iterator[Doubt]:
+def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[DataIssue]:
     """
-    Efforts of another order of magnitude than the model's.
+    Yield joints whose efforts have another order of magnitude than the model's.
 
-    One joint alone may be loaded otherwise than the model says: of it more certainty is asked.
+    A single joint may carry another load than the model says, so more evidence is required of it.
     """
     unit = _unit(fit, known)
     wrong: dict[str, float] = {}
     for j, name in enumerate(model.joint_names):
         found, shares = fit.coefficients(j)
         size = abs(found[0])
-        sure = SURE if not 1 / TIMES < unit < TIMES else CONFIRMED
-        if known.model[j] and shares[0] >= sure and not 1 / TIMES < size < TIMES:
+        least = CONFIRMED if _plausible(unit) else SIGNIFICANT_SHARE
+        if known.model[j] and shares[0] >= least and not _plausible(size):
             wrong[name] = float(found[0])
     thousandths = [name for name, size in wrong.items() if 250 < abs(size) < 4000]
     told = [name for name, known_one in zip(model.joint_names, known.model) if known_one]
     for name, size in wrong.items():
-        remedy = (f"it is in thousandths: {in_units('effort', 'mN·m', thousandths, told)}"
-                  if name in thousandths else
-                  "give its unit or factor to SI, of all or joint by joint: units={'effort': "
-                  "0.12}; of currents ('A') that is the N·m of an ampere")
-        yield Doubt('effort unit', name, f'the effort of {name} is {size:.4g} times what the '
-                    f'model needs', remedy, size)
+        remedy: Remedy = (
+            'it is in thousandths: ', in_units('effort', 'mN·m', thousandths, told)
+        ) if name in thousandths else (
+            'give its unit or factor to SI, for all joints or each: ',
+            Argument('units', {'effort': 0.12}),
+            "; for currents ('A') the torque constant in N·m/A")
+        yield DataIssue(
+            'effort unit', name, f'the effort of {name} is {size:.4g} times what the '
+            f'model needs', remedy, size)
 
 
-def _unit(fit: Fit, known: Trust) -> float:
-    """Return how many times the model's efforts the measured ones are, whatever their sign."""
+def _plausible(ratio: float) -> bool:
+    """Return whether wrong masses alone explain this ratio of efforts to the model's."""
+    return 1 / MAX_MASS_FACTOR < ratio < MAX_MASS_FACTOR
+
+
+def _unit(fit: Fit, known: ModelConfidence) -> float:
+    """Return the median ratio of measured efforts to the model's, without sign."""
     sizes = [abs(fit.coefficients(j)[0][0]) for j in np.flatnonzero(known.model).tolist()]
     return float(np.median(sizes)) if sizes else 1.0
 

@@ -1,42 +1,42 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What looks wrong in samples alone, before the dynamics are asked."""
+"""Checks of raw samples that need no dynamics: numbers, rate, limits, efforts, velocities."""
 
 from collections.abc import Iterator
 
 import numpy as np
 from numpy import ndarray
 
-from ...errors import RecordingError
+from ...errors import Argument, RecordingError, Remedy
 from ...model.robot import RobotModel
 from ..recordings.recording import Recording
-from .data_issue import Doubt, in_units
-from .samples import doubts_of_samples
+from .data_issue import DataIssue, Severity, in_units
+from .samples import sample_issues
 
-MANY = 0.01             # of the samples: so many that are not finite are no accident
-STILL = {'prismatic': 1e-3}     # [m] a joint that moves less, from end to end, stands still
-STILL_ROTARY = 0.01             # [rad]
-RATES = (5.0, 50e3)     # [Hz] what states of joints are recorded at
-BEYOND = 0.2            # of the range of a joint: limits are overrun by this at most
-FAR = 3.0               # times a limit: beyond is no robot that was calibrated badly
-RUN = 5                 # equal samples in a row at the extreme: a measured peak is never so flat
-LEVELS = 12             # values that a measured effort takes at least
-ALIKE = 0.9             # correlation from which on two velocities are the same but for a factor
-FACTOR = 1.25           # by which they may differ
+MAX_NOT_FINITE = 0.01            # share of the samples
+MIN_RANGE = {'prismatic': 1e-3}  # [m] of a moving joint
+MIN_RANGE_ROTARY = 0.01          # [rad]
+RATES = (5.0, 50e3)              # [Hz] of joint states
+OVERRUN = 0.2                    # of the range of a joint, by which limits may be exceeded
+WRONG_UNIT_FACTOR = 3.0          # times a limit: no calibration is so far off
+SATURATED_RUN = 5                # equal extreme samples in a row
+MIN_LEVELS = 12                  # values of a measured effort
+MIN_CORRELATION = 0.9            # of a velocity and the derivative of the position
+MAX_FACTOR = 1.25                # between both
 
 
-def doubts_of_recording(recording: Recording, model: RobotModel) -> Iterator[Doubt]:
+def recording_issues(recording: Recording, model: RobotModel) -> Iterator[DataIssue]:
     """
-    Yield what is doubtful in raw samples of the model's joints, in its order.
+    Yield issues of raw samples of the model's joints, in its order.
 
-    :raises RecordingError: there are no efforts, or no samples that could be looked at.
+    :raises RecordingError: there are no efforts, or fewer than ten samples of finite numbers.
     """
     effort = recording.effort
     if effort is None:
         raise RecordingError(f'{recording.source} has no efforts', name='effort',
-                             remedy='record joint torques or motor currents, without which '
-                                    'nothing can be said of masses or friction; or say which '
-                                    "columns they are: columns={'effort': 'tau{i}'}")
+                             remedy=('record joint torques or motor currents, without which '
+                                     'neither masses nor friction can be identified; or name '
+                                     'their columns: ', Argument('columns', {'effort': 'tau{i}'})))
     signals = {'position': recording.position, 'effort': effort}
     for quantity, values in signals.items():
         yield from _not_finite(quantity, values, recording)
@@ -49,16 +49,17 @@ def doubts_of_recording(recording: Recording, model: RobotModel) -> Iterator[Dou
     position, effort = recording.position[good], effort[good]
     yield from _limits(position, model)
     yield from _still(position, model)
-    yield from doubts_of_samples(recording.time[good], position, model)
+    yield from sample_issues(recording.time[good], position, model)
     for j, name in enumerate(model.joint_names):
         yield from _effort(name, effort[:, j])
 
 
-def doubts_of_velocity(derived: ndarray, measured: ndarray, model: RobotModel) -> Iterator[Doubt]:
+def velocity_issues(derived: ndarray, measured: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     """
     Yield joints whose measured velocity is not the derivative of their position.
 
-    :param derived: (N, nv) filtered as ``measured`` is.
+    :param derived: (N, nv) derivative of the position [rad/s | m/s], filtered as ``measured``.
+    :param measured: (N, nv) recorded velocity [rad/s | m/s].
     """
     factors = {}
     for j, name in enumerate(model.joint_names):
@@ -69,46 +70,50 @@ def doubts_of_velocity(derived: ndarray, measured: ndarray, model: RobotModel) -
         alike = float(x @ y / np.sqrt((x @ x) * (y @ y)))
         factors[name] = float(x @ y / (x @ x)), alike
     wrong = {name: (factor, alike) for name, (factor, alike) in factors.items()
-             if abs(alike) < ALIKE or not 1 / FACTOR < factor < FACTOR}
+             if abs(alike) < MIN_CORRELATION or not 1 / MAX_FACTOR < factor < MAX_FACTOR}
     for name, (factor, alike) in wrong.items():
-        if abs(alike) < ALIKE:
-            yield Doubt('velocity', name, f'the velocity of {name} is not the derivative of its '
-                        f'position (correlation {alike:.2f})',
-                        'check the order of the columns', alike)
+        if abs(alike) < MIN_CORRELATION:
+            yield DataIssue(
+                'velocity', name, f'the velocity of {name} is not the derivative of its '
+                f'position (correlation {alike:.2f})',
+                'check the order of the columns', alike)
         else:
             same = [other for other, (size, _) in wrong.items() if 0.8 < size / factor < 1.25]
-            yield Doubt('velocity', name, f'the velocity of {name} is {factor:.4g} times the '
-                        f'derivative of its position',
-                        _velocity_remedy(factor, same, list(factors)), factor)
+            yield DataIssue(
+                'velocity', name, f'the velocity of {name} is {factor:.4g} times the '
+                f'derivative of its position',
+                _velocity_remedy(factor, same, list(factors)), factor)
 
 
-def _velocity_remedy(factor: float, names: list[str], of: list[str]) -> str:
+def _velocity_remedy(factor: float, names: list[str], of: list[str]) -> Remedy:
     size = abs(factor)
     sign = '-' if factor < 0 else ''
-    if 1 / FACTOR < size < FACTOR:
-        return f"turn its sign: {in_units('velocity', '-rad/s', names, of)}"
+    if 1 / MAX_FACTOR < size < MAX_FACTOR:
+        return 'turn its sign: ', in_units('velocity', '-rad/s', names, of)
     if 45 < size < 70:
-        return f"it is in degrees: {in_units('velocity', f'{sign}deg/s', names, of)}"
+        return 'it is in degrees: ', in_units('velocity', f'{sign}deg/s', names, of)
     if 1 / 70 < size < 1 / 45:
-        return f"the position is in degrees: {in_units('position', 'deg', names, of)}"
+        return 'the position is in degrees: ', in_units('position', 'deg', names, of)
     if 800 < size < 1250:
-        return "the position is in thousandths, or the time in ms: units={'time': 'ms'}"
-    return f"give its factor to SI: units={{'velocity': {1 / factor:.4g}}}"
+        return ('the position is in thousandths, or the time in ms: ',
+                Argument('units', {'time': 'ms'}))
+    return 'give its factor to SI: ', Argument('units', {'velocity': float(f'{1 / factor:.4g}')})
 
 
-def _not_finite(quantity: str, values: ndarray, recording: Recording) -> Iterator[Doubt]:
+def _not_finite(quantity: str, values: ndarray, recording: Recording) -> Iterator[DataIssue]:
     bad = ~np.isfinite(values)
     for j in np.flatnonzero(bad.any(0)):
         share = float(bad[:, j].mean())
         name = recording.joint_names[j]
-        yield Doubt('not finite', name,
-                    f'{bad[:, j].sum()} samples of the {quantity} of {name} are NaN or infinite '
-                    f'({100 * share:.2g} %)',
-                    'find out why the driver sends them' if share >= MANY
-                    else 'they are treated as gaps', share, fatal=share >= MANY)
+        yield DataIssue(
+            'not finite', name,
+            f'{bad[:, j].sum()} samples of the {quantity} of {name} are NaN or infinite '
+            f'({100 * share:.2g} %)',
+            'find out why the driver sends them' if share >= MAX_NOT_FINITE
+            else 'they are treated as gaps', share, Severity.of(share >= MAX_NOT_FINITE))
 
 
-def _rate(time: ndarray) -> Iterator[Doubt]:
+def _rate(time: ndarray) -> Iterator[DataIssue]:
     steps = np.diff(time)
     rising = steps[steps > 0]
     if not len(rising):
@@ -118,68 +123,76 @@ def _rate(time: ndarray) -> Iterator[Doubt]:
         # The first unit with which the rate is one at which joints are recorded
         unit = next((unit for unit, of in (('ms', 1e3), ('us', 1e6), ('ns', 1e9))
                      if RATES[0] <= rate * of <= RATES[1]), 's')
-        yield Doubt('rate', 'time', f'{rate:.3g} samples a second over {np.ptp(time):.4g} s',
-                    f"give the unit of time (units={{'time': '{unit}'}}) or the rate", rate)
+        yield DataIssue(
+            'rate', 'time', f'{rate:.3g} samples a second over {np.ptp(time):.4g} s',
+            ('give the unit of time (', Argument('units', {'time': unit}),
+             ') or the rate'), rate)
 
 
-def _limits(position: ndarray, model: RobotModel) -> Iterator[Doubt]:
+def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     low, high = position.min(0), position.max(0)
     outside: dict[str, tuple[int, bool]] = {}       # its number, and whether it is but the unit
     for j, name in enumerate(model.joint_names):
         lower, upper = float(model.position_lower[j]), float(model.position_upper[j])
         if not (np.isfinite(upper - lower) and upper > lower):
             continue        # none, or nobody wrote them
-        slack = BEYOND * (upper - lower)
+        slack = OVERRUN * (upper - lower)
         if lower - slack <= low[j] and high[j] <= upper + slack:
             continue
         scale = 1e-3 if model.joint_types[j] == 'prismatic' else np.pi / 180
         fits = lower - slack <= scale * low[j] and scale * high[j] <= upper + slack
         # What is but shifted or turned would be within in degrees as well
-        far = max(-low[j], high[j]) > FAR * max(abs(lower), abs(upper))
+        far = max(-low[j], high[j]) > WRONG_UNIT_FACTOR * max(abs(lower), abs(upper))
         outside[name] = j, bool(fits and far)
     for name, (j, of_unit) in outside.items():
-        remedy = 'check the unit and the sign of the position, and the order of the joints'
+        remedy: Remedy = 'check the unit and the sign of the position, and the order of the joints'
         if of_unit:
             slides = model.joint_types[j] == 'prismatic'
             word, unit = ('millimetres', 'mm') if slides else ('degrees', 'deg')
             alike = [other for k, other in enumerate(model.joint_names)
                      if (model.joint_types[k] == 'prismatic') == slides]
             those = [other for other in alike if outside.get(other, (0, False))[1]]
-            remedy = f'in {word} it would be within: {in_units("position", unit, those, alike)}'
-        yield Doubt('limits', name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits '
-                    f'are {model.position_lower[j]:.4g} and {model.position_upper[j]:.4g}',
-                    remedy, float(max(-low[j], high[j])), fatal=of_unit)
+            remedy = (f'in {word} it would be within: ',
+                      in_units('position', unit, those, alike))
+        yield DataIssue(
+            'limits', name, f'{name} goes from {low[j]:.4g} to {high[j]:.4g}, its limits '
+            f'are {model.position_lower[j]:.4g} and {model.position_upper[j]:.4g}',
+            remedy, float(max(-low[j], high[j])), Severity.of(of_unit))
 
 
-def _still(position: ndarray, model: RobotModel) -> Iterator[Doubt]:
+def _still(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     # A few wild samples are no motion
     low, high = np.percentile(position, [0.1, 99.9], axis=0)
-    least = np.array([STILL.get(kind, STILL_ROTARY) for kind in model.joint_types])
+    least = np.array([MIN_RANGE.get(kind, MIN_RANGE_ROTARY) for kind in model.joint_types])
     still = high - low < least
     for j in np.flatnonzero(still):
         name = model.joint_names[j]
-        yield Doubt('still', name, f'{name} moves by {high[j] - low[j]:.2g} only',
-                    'let it move: of a joint at rest neither friction nor inertia can be told',
-                    float(high[j] - low[j]), fatal=bool(still.all()))
+        yield DataIssue(
+            'still', name, f'{name} moves by {high[j] - low[j]:.2g} only',
+            'let it move: of a joint at rest neither friction nor inertia can be told',
+            float(high[j] - low[j]), Severity.of(bool(still.all())))
 
 
-def _effort(name: str, effort: ndarray) -> Iterator[Doubt]:
+def _effort(name: str, effort: ndarray) -> Iterator[DataIssue]:
     low, high = effort.min(), effort.max()
     if low == high:
-        yield Doubt('constant', name, f'the effort of {name} is {low:.4g} throughout',
-                    'the driver does not measure it: record what does', float(low))
+        yield DataIssue(
+            'constant', name, f'the effort of {name} is {low:.4g} throughout',
+            'the driver does not measure it: record what does', float(low))
         return
     levels = np.unique(effort)
-    if len(levels) < LEVELS:
-        yield Doubt('quantised', name, f'the effort of {name} takes {len(levels)} values only',
-                    'record it with more digits', float(len(levels)), fatal=len(levels) < 4)
+    if len(levels) < MIN_LEVELS:
+        yield DataIssue(
+            'quantised', name, f'the effort of {name} takes {len(levels)} values only',
+            'record it with more digits', float(len(levels)), Severity.of(len(levels) < 4))
         return
     at_end = (effort == low) | (effort == high)
     edges = np.flatnonzero(np.diff(np.r_[False, at_end, False].astype(int)))
     runs = edges[1::2] - edges[::2]
-    share = float(runs[runs >= RUN].sum() / len(effort))
+    share = float(runs[runs >= SATURATED_RUN].sum() / len(effort))
     if share > 0.002:
-        yield Doubt('saturated', name,
-                    f'the effort of {name} stays at {low:.4g} or {high:.4g}, its extremes, in '
-                    f'{100 * share:.2g} % of the samples',
-                    'move more gently, or with less load', share, fatal=share > 0.05)
+        yield DataIssue(
+            'saturated', name,
+            f'the effort of {name} stays at {low:.4g} or {high:.4g}, its extremes, in '
+            f'{100 * share:.2g} % of the samples',
+            'move more gently, or with less load', share, Severity.of(share > 0.05))

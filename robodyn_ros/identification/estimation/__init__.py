@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From a motion to parameters, with what is not known of them."""
+"""Estimation of parameters from a motion, with their uncertainty."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which combinations of parameters the efforts depend on: base parameters."""
+"""Base parameters: the combinations of parameters that the efforts depend on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,22 +12,24 @@ from numpy import ndarray
 from ...model.pose import FAR
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .regression import INERTIAL, USUAL, Choice, Regression, regression
+from .parameter_selection import USUAL, ParameterSelection
+from .regression import INERTIAL, Regression, regression
 
-DEPENDENT = 1e-7    # share of a column that others do not explain: less is rounding of the URDF
-EXACT = 1e-9        # a coefficient so near to a short number is meant to be that number
+DEPENDENT = 1e-7  # unexplained share of a column, below which it is rounding
+EXACT = 1e-9      # distance from a short decimal or fraction
 # Of a body: what textbooks keep comes first, what they regroup with others last
 PREFERRED = ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mcx', 'mcy', 'mcz', 'Iyy', 'm')
-SAMPLES = 4         # equations for each parameter
+SAMPLES = 4  # equations for each parameter
 
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
     """
-    β = combination @ φ: all that efforts can tell of the parameters φ.
+    Base parameters β = combination @ φ, all that efforts depend on of the parameters φ.
 
-    :param names: (P,) of the parameters; ``independent``: (p,) indices of those whose columns
-        the regression keeps, each of which leads one combination with the coefficient 1.
+    :param names: (P,) names of φ.
+    :param independent: (p,) indices of the columns that the regression keeps; each leads one
+        combination, with the coefficient 1.
     :param combination: (p, P).
     """
 
@@ -42,7 +44,7 @@ class BaseParameters:
 
     @property
     def base_names(self) -> tuple[str, ...]:
-        """(p,) what leads each combination."""
+        """Names (p,) of the leading parameters."""
         return tuple(self.names[i] for i in self.independent)
 
     @property
@@ -53,7 +55,7 @@ class BaseParameters:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """(p,) the combinations for a person: 'Izz link1 + 0.09 m link2'."""
+        """Combinations (p,) as text: 'Izz link1 + 0.09 m link2'."""
         lines = []
         for k, lead in enumerate(self.independent):
             line = self.names[lead]
@@ -81,21 +83,24 @@ def number(value: float) -> str:
     return short
 
 
-def base_parameters(model: RobotModel, choice: Choice = USUAL) -> BaseParameters:
+def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) -> BaseParameters:
     """
-    Return the base parameters of a robot, which no motion can exceed.
+    Return the base parameters of a robot under any motion.
 
-    Numerically, from the regression of states at random (Gautier 1991; Khalil and Dombre 2002,
-    section 9.4 and appendix 5), by orthogonalising its columns one after the other. Bodies come
-    from the base to the tip, so that parameters are regrouped with those of bodies before.
+    Computed numerically from the regression of random states (Gautier 1991; Khalil and Dombre
+    2002, section 9.4 and appendix 5): its columns are orthogonalized one after the other, bodies
+    from the base to the tip, so that parameters are regrouped with those of bodies nearer to the
+    base.
+
+    :param selection: joint parameters besides the inertial ones.
     """
     # At random, a way is no less independent of the velocity's sign than in motion
-    plain = replace(choice, bandwidth=None, moving=None, decimate=1)
+    plain = replace(selection, bandwidth=None, moving=None, decimate=1)
     return base_of(regression(model, random_states(model), plain))
 
 
 def random_states(model: RobotModel) -> Motion:
-    """Return states at random, of slow and fast speeds; they are no motion in time."""
+    """Return random states at slow and fast speeds; consecutive ones are unrelated."""
     rng = np.random.default_rng(1991)
     parameters = 10 * model.nb + 9 * model.nv
     count = SAMPLES * parameters // model.nv + 10
@@ -110,10 +115,10 @@ def random_states(model: RobotModel) -> Motion:
 
 def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParameters:
     """
-    Return the base parameters that a regression's columns allow.
+    Return the base parameters of the columns of a regression.
 
-    :param order: in which columns are taken, each unless those before explain it; None: the usual
-        one of a robot's.
+    :param order: in which columns are considered; each is kept unless those before it explain it.
+        None: bodies from the base to the tip.
     """
     matrix = given.matrix.reshape(-1, given.size)
     norms = np.linalg.norm(matrix, axis=0)

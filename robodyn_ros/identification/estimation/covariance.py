@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How far off estimates may be, where errors of neighbouring samples are alike."""
+"""Covariance of estimates whose residuals are autocorrelated."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,11 @@ from scipy.signal import oaconvolve
 
 from .regression import Regression
 
-WINDOW = 5.0        # correlation times that are looked at
+WINDOW = 5.0  # correlation times
 
 
 class Covariance(NamedTuple):
-    """Of base parameters (p, p), and how many samples of each joint count (nv,)."""
+    """Covariance (p, p) of base parameters, effective samples of each joint (nv,)."""
 
     matrix: ndarray
     independent: ndarray
@@ -25,17 +25,18 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence:
     """
     Return the covariance of an estimate by weighted least squares.
 
-    A⁻¹ B A⁻¹ with A = Σ Wᵀ W/σ² and B = Σ Wᵀ Γ W/σ⁴ over the joints, W (N, p) the rows of a joint
-    and Γ (N, N) the covariance of its errors in time. With white noise, Γ = σ² 1, it is the
-    textbook's A⁻¹. Recorded efforts are filtered, and what a model leaves out comes slowly too:
-    errors then persist for many samples, and A⁻¹ is too small by as much. This is the estimator
-    of Newey and West 1987 for errors that are stationary and independent of the motion and from
-    joint to joint: Γ is the autocovariance of the residuals, tapered by Parzen's window so that
-    it stays positive, over ``WINDOW`` correlation times on either side (Sokal 1997, section 3).
-    An error that comes with the motion itself, such as a wrong friction law, it does not see.
+    A⁻¹ B A⁻¹ with A = Σ Wᵀ W/σ² and B = Σ Wᵀ Γ W/σ⁴ over the joints, where W (N, p) are the rows
+    of a joint and Γ (N, N) is the autocovariance of its errors. For white noise, Γ = σ² 1, it is
+    A⁻¹, the textbook result. Recorded efforts are filtered and model errors change slowly, so that
+    errors persist for many samples, and A⁻¹ is too small by as much. This is the estimator of
+    Newey and West 1987 for errors that are stationary and independent of the motion and between
+    joints: Γ is the autocovariance of the residuals, tapered by Parzen's window so that it stays
+    positive, over ``WINDOW`` correlation times on either side (Sokal 1997, section 3). Errors that
+    depend on the motion, such as a wrong friction law, are not covered.
 
-    :param divisor: (nv,) σ: by what the estimate divided errors, be it right or not.
-    :param influence: (N, nv) errors as they count, ψ(error); ``slope`` (nv,): mean of ψ'.
+    :param divisor: (nv,) σ by which the estimate divided the errors, whether correct or not.
+    :param influence: (N, nv) influence function ψ(error).
+    :param slope: (nv,) mean of ψ'.
     """
     p = len(columns)
     A, B = np.zeros((p, p)), np.zeros((p, p))

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a URDF cannot know: how late efforts are measured, and how the base is tilted."""
+"""Maximum-likelihood delay of the efforts and tilt of the base."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,24 +15,25 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
 from .least_squares import least_squares, solve
-from .regression import Choice, regression
+from .parameter_selection import ParameterSelection
+from .regression import regression
 
-LONGEST = 0.03      # [s] of either sign: more is no delay of a driver
-STEEPEST = 0.05     # [rad]: more is no tilt, but another mounting
-CHANCE = 0.01       # with which what is none is taken for one
-SCALE = {'delay': 2e-3, 'tilt': 2e-3}       # [s], [rad]: steps of the search
-SMOOTH = 0.25       # of the rate: signals with a lower cutoff can be read between samples
-LEAST = 50          # samples of a segment that are worth keeping
+MAX_DELAY = 0.03                       # [s], of either sign
+MAX_TILT = 0.05                        # [rad]; more is another mounting
+SIGNIFICANCE = 0.01                    # level of the likelihood-ratio test
+SCALE = {'delay': 2e-3, 'tilt': 2e-3}  # [s], [rad]: steps of the search
+MAX_CUTOFF = 0.25                      # of the rate, for interpolation between samples
+MIN_SEGMENT = 50                       # samples
 
 
 @dataclass(frozen=True, eq=False)
 class Mounting:
     """
-    What was found; zero where it is not told from zero, or was not asked for.
+    Delay of the efforts and tilt of the base; zero where not significant or not estimated.
 
-    :param delay: efforts were measured so much after the positions [s].
-    :param tilt: (3,) [rad] rotation vector, in the base frame, by which gravity is turned.
-    :param notes: for a person, with standard errors.
+    :param delay: of the efforts after the positions [s].
+    :param tilt: (3,) rotation vector of gravity [rad], in the base frame.
+    :param notes: estimates with standard errors, one line each.
     """
 
     delay: float
@@ -52,29 +53,31 @@ class Mounting:
         return motion.later(self.delay) if self.delay else motion
 
 
-def find_mounting(model: RobotModel, motion: Motion, choice: Choice, delay: bool = True,
-                  tilt: bool = True) -> Mounting:
+def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                  delay: bool = True, tilt: bool = True) -> Mounting:
     """
-    Return the delay and the tilt with which the model explains the efforts best.
+    Return the maximum-likelihood delay of the efforts and tilt of the base.
 
-    All efforts are late by the same time; the base is turned a little about two horizontal axes.
-    They are the likeliest for normal errors: Σ n log σ over the joints is least, where σ is that
-    of :func:`~.least_squares.least_squares` ('weighted', all parameters free) and n the number of
-    samples that count. Both are common in a laboratory, and unnoticed they look like a robot of
-    other inertias, or of negative ones. What could be chance (likelihood ratio, ``CHANCE``) or
-    is beyond ``LONGEST`` or ``STEEPEST`` stays zero.
+    All efforts have the same delay; the base is tilted about two horizontal axes. For normal
+    errors the likelihood is greatest where Σ n log σ over the joints is least, with σ of
+    :func:`~.least_squares.least_squares` ('weighted', all parameters free) and n the effective
+    number of samples. Both effects are common in a laboratory; ignored, they appear as wrong, even
+    negative inertias. Values that are not significant (likelihood-ratio test at ``SIGNIFICANCE``)
+    or are beyond ``MAX_DELAY`` or ``MAX_TILT`` are set to zero.
+
+    :param delay: whether the delay is estimated; ``tilt``: whether the tilt is.
     """
     axes = _horizontal(model) if tilt else np.zeros((0, 3))
     notes = []
-    if delay and motion.cutoff > SMOOTH * motion.rate:
+    if delay and motion.cutoff > MAX_CUTOFF * motion.rate:
         delay = False
-        notes.append('no delay is looked for: efforts are not smooth enough to read them between '
-                     'samples, a filter is wanted')
-    problem = Problem(model, motion, choice, axes)
+        notes.append('delay: not estimated, since efforts must be filtered to be interpolated '
+                     'between samples')
+    problem = Problem(model, motion, selection, axes)
     kinds = ['delay'] * delay + ['tilt'] * len(axes)
     if not kinds or problem.given is None:
         return Mounting(0.0, np.zeros(3), tuple(notes) if not kinds else (
-            'delay and tilt are not looked for: no stretch is long enough',))
+            'delay and tilt: not estimated, since no segment is long enough',))
     size = np.array([SCALE[kind] for kind in kinds])
 
     def misfit(x: ndarray) -> float:
@@ -90,9 +93,9 @@ def find_mounting(model: RobotModel, motion: Motion, choice: Choice, delay: bool
     kept = np.zeros(len(kinds))
     for kind, k in parts.items():
         chance = _chance(x[k], spread[np.ix_(k, k)])
-        most = LONGEST if kind == 'delay' else STEEPEST
+        most = MAX_DELAY if kind == 'delay' else MAX_TILT
         beyond = bool(np.linalg.norm(x[k]) >= most)
-        taken = chance < CHANCE and not beyond
+        taken = chance < SIGNIFICANCE and not beyond
         kept[k] = x[k] * taken
         notes.append(_note(kind, x[k], np.sqrt(np.abs(np.diag(spread)[k])), taken,
                            beyond))
@@ -100,12 +103,13 @@ def find_mounting(model: RobotModel, motion: Motion, choice: Choice, delay: bool
 
 
 class Problem:
-    """The regression of the samples that have efforts for the longest delays."""
+    """Regression of the samples that have efforts at the longest delays."""
 
-    def __init__(self, model: RobotModel, motion: Motion, choice: Choice, axes: ndarray):
-        inside = round(LONGEST * motion.rate) + 1
+    def __init__(self, model: RobotModel, motion: Motion, selection: ParameterSelection,
+                 axes: ndarray):
+        inside = round(MAX_DELAY * motion.rate) + 1
         self.pieces = [(a + inside, b - inside, CubicSpline(motion.time[a:b], motion.effort[a:b]))
-                       for a, b in motion.segments if b - a > 2 * inside + LEAST]
+                       for a, b in motion.segments if b - a > 2 * inside + MIN_SEGMENT]
         self.given = None
         if not self.pieces:
             return
@@ -114,19 +118,19 @@ class Problem:
         self.inner = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
             name: getattr(motion, name)[index]
             for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
-        self.every = choice.decimate
-        self.given = regression(model, self.inner, choice)
-        self.base = base_parameters(model, choice)
+        self.every = selection.decimate
+        self.given = regression(model, self.inner, selection)
+        self.base = base_parameters(model, selection)
         # Linear in gravity, which a small rotation moves by axis × gravity
         self.turned = [regression(replace(model, gravity_vector=model.gravity_vector + np.cross(
-            axis, model.gravity_vector)), self.inner, choice).matrix - self.given.matrix
+            axis, model.gravity_vector)), self.inner, selection).matrix - self.given.matrix
             for axis in axes]
         self.weight = least_squares(self.given, 'weighted', self.base).independent
 
     def misfit(self, x: ndarray, delay: bool) -> float:
         """Return Σ n log σ for a delay, if it is sought, and angles about the axes."""
         assert self.given is not None
-        late = float(np.clip(x[0], -LONGEST, LONGEST)) if delay else 0.0
+        late = float(np.clip(x[0], -MAX_DELAY, MAX_DELAY)) if delay else 0.0
         matrix = self.given.matrix + sum(
             angle * turned for angle, turned in zip(x[int(delay):], self.turned))
         effort = np.concatenate([
@@ -181,5 +185,5 @@ def _note(kind: str, x: ndarray, error: ndarray, taken: bool, beyond: bool) -> s
         text = (f'gravity is tilted by {angle:.3g}° against the base '
                 f'(± {np.degrees(error.max()):.2g}°)')
     return text + (': taken into account' if taken else
-                   ': not believed, it is too much; check the mounting and the clocks' if beyond
-                   else ': could be chance, none is assumed')
+                   ': rejected as implausible; check the mounting and the clocks' if beyond
+                   else ': not significant, not modelled')

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Drive gains: efforts per ampere, where a robot tells no efforts but currents."""
+"""Drive gains: efforts per ampere, for robots that report motor currents only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,26 +14,27 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import BaseParameters, base_parameters
 from .covariance import autocovariance
-from .regression import Choice, Regression, regression, triangle
+from .parameter_selection import ParameterSelection
+from .regression import Regression, regression, triangle
 
-SETTLED = 1e-3      # relative change of σ
+SETTLED = 1e-3  # relative change of σ
 ROUNDS = 20
-UNTOLD = 1e-7       # share of the largest singular value that is as good as nothing
+RANK_TOLERANCE = 1e-7  # of the largest singular value
 
 
 @dataclass(frozen=True, eq=False)
 class DriveGains:
     """
-    Efforts are gains times currents.
+    Drive gains k of τ = k i.
 
-    :param gains: (nv,) [N·m/A | N/A], or as multiples of the first joint's where ``relative``;
-        not a number for joints whose gain the recordings leave open.
-    :param standard_errors: (nv,) of them; those of a slowly varying error too.
-    :param sigma: (nv,) [A] standard deviation of what remains of the currents.
-    :param relative: whether one common factor, of all gains and all parameters, is open.
-    :param values: (p,) base parameters by these gains (over the same factor); ``base`` names
+    :param gains: (nv,) [N·m/A | N/A]; multiples of the first joint's where ``relative``; NaN for
+        joints whose gain is not determined.
+    :param standard_errors: (nv,) of the gains, with autocorrelated errors taken into account.
+    :param sigma: (nv,) [A] standard deviation of the residual currents.
+    :param relative: whether one common factor of all gains and parameters is not determined.
+    :param values: (p,) base parameters for these gains (over the same factor); ``base`` names
         them.
-    :param undetermined: in words, what the recordings cannot tell.
+    :param undetermined: sentences about what the recordings do not determine.
     """
 
     joint_names: tuple[str, ...]
@@ -47,12 +48,14 @@ class DriveGains:
 
     def anchored(self, name: str, value: float) -> 'DriveGains':
         """
-        Return absolute gains and parameters, where one of them is known from elsewhere.
+        Return absolute gains and parameters from one known value.
 
         :param name: a joint, whose gain is ``value`` [N·m/A | N/A], or a base parameter, such as
-            the leading one of a combination that CAD tells. How sure it is, is not counted in.
+            the leading one of a combination known from CAD. The uncertainty of the value is not
+            included.
         :raises UnknownNameError: there is no such joint or base parameter.
-        :raises IdentificationError: it is open, or as good as zero, and tells no factor.
+        :raises IdentificationError: it is not determined, or practically zero, and gives no
+            factor.
         """
         names = (*self.joint_names, *self.base.base_names)
         if name not in names:
@@ -70,41 +73,40 @@ class DriveGains:
                        undetermined=text)
 
 
-def drive_gains(model: RobotModel, motions: Sequence[Motion], choice: Choice,
+def drive_gains(model: RobotModel, motions: Sequence[Motion], selection: ParameterSelection,
                 loads: Sequence[RobotModel | None] = ()) -> DriveGains:
     """
-    Find drive gains k from motions whose ``effort`` is currents [A].
+    Estimate drive gains from motions whose ``effort`` is motor currents [A].
 
-    i_j = (Y_j φ + load_j) / k_j, where φ are the base parameters of the robot without load, and
-    load_j the effort of a known payload (Gautier and Briot 2014; Khalil, Gautier and Lemoine
-    2007). There the gains stand with the currents and the system is solved by total least
-    squares; here they stand with what is exact and currents, which are noisy, alone on their
-    side: least squares is then the likeliest answer for white noise of the currents, with one σ a
-    joint. It starts from the linear solution with the gains on the side of the currents.
+    i_j = (Y_j φ + load_j) / k_j, where φ are the base parameters of the robot without load and
+    load_j the efforts of a known payload (Gautier and Briot 2014; Khalil, Gautier and Lemoine
+    2007). These papers multiply currents by gains and solve by total least squares; here the noisy
+    currents stand alone on their side, so that least squares is the maximum-likelihood estimate
+    for white noise of the currents with one σ per joint. It starts from the linear solution with
+    the gains on the side of the currents.
 
-    Without a known load all gains and parameters times one factor explain the currents as well:
-    only ratios come out, and only of joints whose efforts share a parameter. One gain or parameter
-    that is known, from a data sheet or CAD, gives the factor (:meth:`DriveGains.anchored`). Joints
-    that share none with others, and gains that need a load to be felt and do not feel it, are
-    named.
+    Without a known load, gains and parameters are determined up to one factor: only ratios are,
+    and only of joints whose efforts share a parameter. One known gain or parameter, from a data
+    sheet or CAD, gives the factor (:meth:`DriveGains.anchored`). Joints that share no parameter
+    with others, and gains that the load does not determine, are named.
 
-    :param motions: at least one; those with a load at other times than those without.
-    :param loads: for each motion the robot with its payload (:func:`~robodyn_ros.model.payload.
-        with_payload` of ``model``), None for none; nothing: none at all.
-    :raises IdentificationError: other numbers of motions and loads, or what is in the model
-        besides the choice, which would be a known effort: friction or armature of the model must
-        be chosen, or be zero.
+    :param motions: at least one; those with a load are recorded separately from those without.
+    :param loads: for each motion the robot with its payload
+        (:func:`~robodyn_ros.model.payload.with_payload` of ``model``), None for no payload; empty:
+        no motion has one.
+    :raises IdentificationError: the numbers of motions and loads differ, or friction or armature
+        of the model is neither selected nor zero.
     """
     given = list(loads) or [None] * len(motions)
     if not motions or len(given) != len(motions):
         raise IdentificationError(f'{len(motions)} motions with {len(given)} loads', name='loads',
                                   value=len(given), remedy='give one load, or None, a motion')
-    base = base_parameters(model, choice)
-    pieces = [regression(model, motion, choice) for motion in motions]
+    base = base_parameters(model, selection)
+    pieces = [regression(model, motion, selection) for motion in motions]
     if any(piece.known.any() for piece in pieces):
         raise IdentificationError('friction or armature of the model is taken as known',
-                                  name='choice', value=choice, remedy='choose them to be found, '
-                                  'or set them to zero in the model')
+                                  name='selection', value=selection,
+                                  remedy='select them, or set them to zero in the model')
     extra = [np.zeros_like(piece.effort) if load is None else
              piece.matrix[:, :, :10 * model.nb]
              @ (load.inertial_parameters - model.inertial_parameters)
@@ -201,8 +203,9 @@ class Problem:
         norms[norms == 0.0] = 1.0
         _, singular, V = np.linalg.svd(J / norms, full_matrices=True)
         singular = np.pad(singular, (0, len(V) - len(singular)))
-        null = V[singular <= UNTOLD * singular[0]]
-        told = V[singular > UNTOLD * singular[0]] / singular[singular > UNTOLD * singular[0], None]
+        null = V[singular <= RANK_TOLERANCE * singular[0]]
+        above = singular > RANK_TOLERANCE * singular[0]
+        told = V[above] / singular[above, None]
         spread = np.sqrt((told**2).sum(0)) / norms
         still = max((self._inflation(x, j) for j in range(self.nv)), default=1.0)
         deviation, open_ = np.zeros(len(x)), np.zeros(len(x), bool)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an identification found, and how sure it is of that."""
+"""Estimated parameters with their standard errors."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,32 +13,34 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import BaseParameters
 from .inertia import pseudo_inertia, with_inertial_parameters
-from .regression import FRICTION, Choice, Regression, regression
+from .parameter_selection import ParameterSelection
+from .regression import FRICTION, Regression, regression
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """
-    Parameters of a robot as its motion shows them.
+    Estimated parameters of a robot.
 
-    :param method: in words.
-    :param model: the robot as it was known; ``choice``: what was to be found besides the
-        inertial parameters.
-    :param names: (P,) of the parameters, with ``units``; ``prior`` (P,) as the model has them.
-    :param parameters: (P,) of all that agree with the base parameters, those nearest to the
-        model: efforts do not tell them one by one.
-    :param base: the combinations that efforts tell; ``values`` (p,) of them.
-    :param covariance: (p, p) of ``values``. Of a consistent estimate it is that of the weighted
-        one under it: constraints and prior are not counted in.
-    :param sigma: (nv,) standard deviation of what remains of the efforts [N·m | N].
-    :param independent: (nv,) number of samples that count: neighbours err alike.
-    :param condition: condition number of the regression, columns scaled to one length.
+    :param method: 'consistent', 'weighted', 'ordinary', 'huber' or 'tukey'.
+    :param model: the nominal robot.
+    :param selection: parameters that were estimated besides the inertial ones.
+    :param names: (P,) of the parameters, with ``units``; ``prior`` (P,): nominal values.
+    :param parameters: (P,) of all that have the estimated base parameters, those nearest to the
+        nominal ones: efforts do not determine them one by one.
+    :param base: combinations that efforts determine; ``values`` (p,): their estimates.
+    :param covariance: (p, p) of ``values``. For a consistent estimate it is that of the weighted
+        one: constraints and prior are not taken into account.
+    :param sigma: (nv,) standard deviation of the residual efforts [N·m | N].
+    :param independent: (nv,) effective number of samples, smaller than N since errors are
+        autocorrelated.
+    :param condition: condition number of the regression with columns scaled to unit length.
     :param weight: of the prior, for a consistent estimate.
     """
 
     method: str
     model: RobotModel
-    choice: Choice
+    selection: ParameterSelection
     names: tuple[str, ...]
     units: tuple[str, ...]
     prior: ndarray
@@ -54,18 +56,18 @@ class Estimate:
 
     @property
     def standard_errors(self) -> ndarray:
-        """(p,) of the base parameters."""
+        """Standard errors (p,) of the base parameters."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def relative_deviations(self) -> ndarray:
-        """(p,) standard errors in % of the values; above 10 or so a value says little."""
+        """Standard errors (p,) in % of the values; above about 10 a value is uncertain."""
         with np.errstate(divide='ignore'):
             return 100.0 * self.standard_errors / abs(self.values)
 
     @property
     def is_consistent(self) -> bool:
-        """Whether every body could be real: all pseudo-inertias positive definite."""
+        """Whether rigid bodies have these parameters: all pseudo-inertias positive definite."""
         inertial = self.parameters[:10 * self.model.nb]
         return bool(np.linalg.eigvalsh(pseudo_inertia(inertial)).min() > 0.0)
 
@@ -85,7 +87,8 @@ class Estimate:
         """
         Return the efforts (N, nv) of a motion, every sample of it.
 
-        They pass the filter of the motion and, where the choice has a bandwidth, that one too.
+        They pass the filter of the motion and, where the selection has a bandwidth, that filter
+        too.
         """
         return self._regression(motion).predict(self.parameters)
 
@@ -96,13 +99,13 @@ class Estimate:
         return np.sqrt((error**2).mean(0)) / given.effort.std(0)
 
     def _regression(self, motion: Motion) -> Regression:
-        return regression(self.model, motion, replace(self.choice, decimate=1, moving=None))
+        return regression(self.model, motion, replace(self.selection, decimate=1, moving=None))
 
     def to_model(self) -> RobotModel:
         """
-        Return the robot with what was found: inertia, friction and armature.
+        Return the robot with the estimated inertia, friction and armature.
 
-        Offsets have no place in a model.
+        Offsets are not part of a model.
 
         :raises IdentificationError: a mass is not positive.
         :raises InertiaError: the mass matrix would not be positive definite.
@@ -111,20 +114,20 @@ class Estimate:
                                         self.parameters[:10 * self.model.nb])
 
     def with_friction(self) -> RobotModel:
-        """Return the robot as it was known, with the friction and armature that were found."""
+        """Return the nominal robot with the estimated friction and armature."""
         found = replace(self.model, **self._friction())
-        if self.choice.armature:
+        if self.selection.armature:
             found = replace(found, armature=self.of_joints('armature'))
         return found
 
     def _friction(self) -> dict[str, Any]:
-        chosen = (self.choice.viscous, self.choice.coulomb, self.choice.static)
+        chosen = (self.selection.viscous, self.selection.coulomb, self.selection.static)
         backward = self.model.backward_friction.copy()
         fields: dict[str, Any] = {}
         for row, (kind, wanted) in enumerate(zip(FRICTION, chosen)):
             kind, wanted = ('Coulomb', chosen[1]) if row == 2 and not wanted else (kind, wanted)
             if wanted:
-                ways = (' forward', ' backward') if self.choice.directions else ('', '')
+                ways = (' forward', ' backward') if self.selection.directions else ('', '')
                 fields[f'{FRICTION[row].lower()}_friction'] = self.of_joints(kind + ways[0])
                 backward[row] = self.of_joints(kind + ways[1])
         return fields | {'backward_friction': backward}

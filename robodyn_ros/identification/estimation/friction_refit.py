@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Of friction with a memory, what a curve over the velocity can say."""
+"""Friction of an estimate with presliding, refitted as a function of the velocity alone."""
 
 from dataclasses import replace
 
@@ -14,13 +14,13 @@ from .regression import regression
 
 def with_smooth_friction(estimate: Estimate, motion: Motion) -> Estimate:
     """
-    Return the estimate without presliding, as models and controllers have friction.
+    Return an estimate without presliding, as models and controllers have friction.
 
-    Inertias and armature stay. Friction and offsets are those of the smooth sign that explain best
-    what inertias leave of the efforts of the motion, joint by joint, by least squares; friction is
-    not negative. Base parameters and covariance stay those of the estimate with presliding.
+    Inertias and armature stay. Friction and offsets are refitted, with the smooth sign of the
+    velocity and joint by joint by nonnegative least squares, to the efforts that the inertias
+    leave. Base parameters and covariance stay those of the estimate with presliding.
     """
-    given = regression(estimate.model, motion, replace(estimate.choice, presliding=()))
+    given = regression(estimate.model, motion, replace(estimate.selection, presliding=()))
     kinds = np.array([name.split()[0] for name in given.names])
     parameters = np.array([estimate[name] for name in given.names])
     for j in range(estimate.model.nv):
@@ -30,5 +30,5 @@ def with_smooth_friction(estimate: Estimate, motion: Motion) -> Estimate:
         rest = given.target[:, j] - given.matrix[:, j, ~own] @ parameters[~own]
         low = np.where(kinds[own] == 'offset', -np.inf, 0.0)
         parameters[own] = lsq_linear(given.matrix[:, j, own], rest, (low, np.inf)).x
-    return replace(estimate, choice=given.choice, names=given.names, units=given.units,
+    return replace(estimate, selection=given.selection, names=given.names, units=given.units,
                    prior=given.prior, joint=given.joint, parameters=parameters)

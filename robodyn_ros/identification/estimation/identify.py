@@ -1,33 +1,35 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From a motion to parameters in one call."""
+"""Parameter estimation in one call."""
 
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .estimate import Estimate
 from .least_squares import TUNING, least_squares
+from .parameter_selection import USUAL, ParameterSelection
 from .physical_consistency import consistent
-from .regression import USUAL, Choice, regression
+from .regression import regression
 from .stribeck import friction_speeds
 
 METHODS = ('consistent', 'weighted', 'ordinary', *TUNING)
 
 
-def identify(model: RobotModel, motion: Motion, choice: Choice = USUAL,
+def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL,
              method: str = 'consistent', weight: float | None = None,
              speeds: bool = False) -> Estimate:
     """
     Estimate the parameters of a robot from its motion.
 
-    :param choice: what is to be found besides the inertial parameters, and from which samples.
-    :param method: 'consistent': all bodies can exist (:func:`~.physical_consistency.consistent`);
-        'weighted', 'ordinary', 'huber', 'tukey': :func:`~.least_squares.least_squares`.
-    :param weight: of the model, for 'consistent'; None: chosen by the data.
-    :param speeds: fit the speeds of the friction curve too (:func:`~.stribeck.friction_speeds`);
-        they are then those of the estimate's model.
-    :raises IdentificationError: the recording does not say what is asked of it; the error names
-        joint or parameter, and what to do.
+    :param selection: parameters that are estimated besides the inertial ones, and samples that are
+        used.
+    :param method: 'consistent': physically consistent (:func:`~.physical_consistency.consistent`);
+        'weighted', 'ordinary', 'huber', 'tukey': see :func:`~.least_squares.least_squares`.
+    :param weight: of the nominal model as a prior, for 'consistent'; None: by cross-validation.
+    :param speeds: estimate the velocity scales of the friction curve too
+        (:func:`~.stribeck.friction_speeds`); the estimate's model then has them.
+    :raises IdentificationError: the motion does not determine the parameters; the error names a
+        joint or parameter and the remedy.
     """
     if method not in METHODS:
         raise IdentificationError(f'no method {method!r}', name='method', value=method,
@@ -37,6 +39,6 @@ def identify(model: RobotModel, motion: Motion, choice: Choice = USUAL,
                                   value=weight, remedy='leave the weight out, or choose '
                                                        'consistent')
     if speeds:
-        model = friction_speeds(model, motion, choice).model
-    given = regression(model, motion, choice)
+        model = friction_speeds(model, motion, selection).model
+    given = regression(model, motion, selection)
     return consistent(given, weight) if method == 'consistent' else least_squares(given, method)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Ten inertial parameters of a body as a symmetric matrix, which real bodies have positive."""
+"""Pseudo-inertia of a body: its ten inertial parameters as a symmetric 4 x 4 matrix."""
 
 from dataclasses import replace
 
@@ -13,12 +13,12 @@ from ...model.robot import RobotModel
 from ...model.validate import validated
 from .regression import INERTIAL
 
-FLOOR = 1e-4        # share of the largest: where a body of the model is flat or a point
-LENGTH = 0.1        # [m] size of a body of which the model says none
+FLOOR = 1e-4  # of the largest eigenvalue, for flat bodies and points
+LENGTH = 0.1  # [m] size of bodies whose inertia gives none
 
 
 def _maps() -> ndarray:
-    """(10, 4, 4): the pseudo-inertia of a unit of each parameter."""
+    """Return the pseudo-inertia (10, 4, 4) of a unit of each parameter."""
     maps = np.zeros((10, 4, 4))
     maps[0, 3, 3] = 1.0
     for i in range(3):
@@ -38,11 +38,12 @@ UNITS = _maps()
 
 def pseudo_inertia(parameters: ndarray) -> ndarray:
     """
-    Return P (nb, 4, 4) of parameters (10 nb,): the second moment of mass of points (x, y, z, 1).
+    Return pseudo-inertias (nb, 4, 4) of inertial parameters (10 nb,).
 
     [[E, m c], [(m c)ᵀ, m]] with E = ∫ r rᵀ dm = tr(I)/2 1 - I about the origin of the body's
-    frame. There is a distribution of mass with these parameters if and only if P is positive
-    semidefinite: Wensing, Kim and Slotine 2018; Traversaro et al. 2016.
+    frame: the second moment of mass of points (x, y, z, 1). A distribution of mass has these
+    parameters if and only if the matrix is positive semidefinite (Wensing, Kim and Slotine 2018;
+    Traversaro et al. 2016).
     """
     return np.einsum('bk,kij->bij', np.reshape(parameters, (-1, 10)), UNITS)
 
@@ -56,7 +57,7 @@ def inertial_parameters(P: ndarray) -> ndarray:
 
 
 def lengths(parameters: ndarray) -> ndarray:
-    """Return how far from its origin each body's mass is (nb,) [m], as a root of mean squares."""
+    """Return the root-mean-square distance of each body's mass from its origin (nb,) [m]."""
     P = pseudo_inertia(parameters)
     mass = P[:, 3, 3]
     square = np.trace(P[:, :3, :3], axis1=1, axis2=2) / np.where(mass > 0, mass, 1.0)
@@ -65,10 +66,11 @@ def lengths(parameters: ndarray) -> ndarray:
 
 def trusted(parameters: ndarray) -> ndarray:
     """
-    Return P (nb, 4, 4) of a model's bodies, positive definite: the nearest to what it says.
+    Return the nearest positive definite pseudo-inertias (nb, 4, 4) of a model's bodies.
 
-    Models have points, plates, and inertias that no body has. In a frame in which lengths are
-    measured by the body's own, eigenvalues below ``FLOOR`` of the largest are raised to it.
+    Models contain points, plates and inertias that no body has. In a frame in which lengths are
+    measured in units of the body's size, eigenvalues below ``FLOOR`` of the largest are raised to
+    it.
     """
     P = pseudo_inertia(parameters)
     total = P[:, 3, 3].sum()
@@ -82,10 +84,10 @@ def trusted(parameters: ndarray) -> ndarray:
 
 def with_inertial_parameters(model: RobotModel, parameters: ndarray) -> RobotModel:
     """
-    Return the model with inertial parameters (10 nb,) in the place of its own.
+    Return the model with other inertial parameters (10 nb,).
 
-    :raises IdentificationError: a body has no positive mass.
-    :raises InertiaError: they do not make a robot whose mass matrix is positive definite.
+    :raises IdentificationError: a mass is not positive.
+    :raises InertiaError: the mass matrix would not be positive definite.
     """
     rows = np.reshape(parameters, (-1, 10))
     for link, mass in zip(model.link_names, rows[:, 0]):

@@ -14,20 +14,21 @@ from .estimate import Estimate
 from .inertia import lengths, trusted
 from .regression import Regression, triangle
 
-SETTLED = 1e-4      # relative change of weights
+SETTLED = 1e-4  # relative change of weights
 ROUNDS = 100
-ROUNDING = 1e-12    # of the efforts: less than that is no error
-UNSEEN = 1e-8       # share of the largest singular value that is as good as nothing
-ALIKE = 0.1         # share of a direction's largest entry that belongs to it
-MAD = 1.4826        # standard deviation of normal numbers over their median absolute deviation
-TUNING = {'huber': 1.345, 'tukey': 4.685}       # 95 % efficient where the noise is normal
+MIN_ERROR = 1e-12                          # of the efforts; less is rounding
+RANK_TOLERANCE = 1e-8                      # of the largest singular value
+MIN_ENTRY = 0.1  # of the largest entry of a direction, to be named with it
+MAD = 1.4826  # standard deviation of normal numbers over median absolute deviation
+TUNING = {'huber': 1.345, 'tukey': 4.685}  # 95 % efficient for normal noise
 
 
 class Solution(NamedTuple):
     """
-    Base parameters (p,), σ (nv,) of what remains, and by what errors were divided (nv,).
+    Base parameters (p,), σ of the residuals (nv,) and divisor of the errors (nv,).
 
-    ``influence`` (N, nv) are errors as they count, ψ; ``slope`` (nv,) the means of ψ'.
+    ``influence`` (N, nv) are the values of the influence function ψ, ``slope`` (nv,) the means of
+    ψ'.
     """
 
     values: ndarray
@@ -41,32 +42,33 @@ class Solution(NamedTuple):
 def least_squares(given: Regression, method: str = 'weighted',
                   base: BaseParameters | None = None) -> Estimate:
     """
-    Estimate the base parameters, and the full ones nearest to the model.
+    Estimate the base parameters, and the full parameters nearest to the nominal ones.
 
-    - 'ordinary': every sample of every joint counts alike.
-    - 'weighted': a joint counts by what remains of its efforts, its σ (Gautier 1997; Khalil and
-      Dombre 2002, chapter 12), again and again until that settles.
-    - 'huber', 'tukey': besides, samples beyond some σ count less, or not at all (iteratively
-      reweighted: Holland and Welsch 1977); σ from medians, which outliers do not move.
+    - 'ordinary': all samples of all joints have the same weight.
+    - 'weighted': errors are divided by the standard deviation σ of the joint's residuals (Gautier
+      1997; Khalil and Dombre 2002, chapter 12), iterated until it settles.
+    - 'huber', 'tukey': in addition, samples beyond some σ have less or no weight (iteratively
+      reweighted: Holland and Welsch 1977); σ is computed from medians, which outliers do not
+      affect.
 
-    :param base: of this robot and choice; None: found here.
-    :raises IdentificationError: too few samples, or parameters that this motion does not tell:
-        it names them, or the joint that stood still.
+    :param base: of this robot and selection; None: computed here.
+    :raises IdentificationError: too few samples, or parameters that this motion does not
+        determine: the error names them, or the joint that stood still.
     """
     if method not in ('ordinary', 'weighted', *TUNING):
         raise IdentificationError(f'no method {method!r}', name='method', value=method,
                                   remedy=f'choose ordinary, weighted, {", ".join(TUNING)}')
-    base = base or base_parameters(given.model, given.choice)
-    check_told(given, base)
+    base = base or base_parameters(given.model, given.selection)
+    check_determined(given, base)
     found = solve(given, base, method)
     spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
     return Estimate(
-        method, given.model, given.choice, given.names, given.units, given.prior, given.joint,
+        method, given.model, given.selection, given.names, given.units, given.prior, given.joint,
         nearest(given, base, found.values), base, found.values, spread.matrix, found.sigma,
         spread.independent, found.condition)
 
 
-def check_told(given: Regression, base: BaseParameters) -> None:
+def check_determined(given: Regression, base: BaseParameters) -> None:
     """Refuse a regression that does not determine the base parameters."""
     count = given.counted.sum()
     if count < base.rank:
@@ -86,9 +88,9 @@ def check_told(given: Regression, base: BaseParameters) -> None:
                                   name=name, remedy='move every joint, to and fro, at several '
                                   'speeds; or lock it in the model')
     _, singular, directions = np.linalg.svd(triangle(matrix / norms))
-    if singular[-1] <= UNSEEN * singular[0]:
+    if singular[-1] <= RANK_TOLERANCE * singular[0]:
         last = abs(directions[-1])
-        involved = [base.base_names[i] for i in np.flatnonzero(last > ALIKE * last.max())]
+        involved = [base.base_names[i] for i in np.flatnonzero(last > MIN_ENTRY * last.max())]
         raise IdentificationError(
             f'this motion does not tell {", ".join(involved)} apart', name=involved[0],
             value=float(singular[-1] / singular[0]),
@@ -104,7 +106,7 @@ def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
     matrix = matrix / scale
     sigma, weights = np.ones(nv), np.ones(target.shape)
     freedom = np.maximum(given.counted.sum(0) - p / nv, 1.0)
-    floor = ROUNDING * np.sqrt((target**2).mean(0)).max(initial=0.0) + np.finfo(float).tiny
+    floor = MIN_ERROR * np.sqrt((target**2).mean(0)).max(initial=0.0) + np.finfo(float).tiny
     rows = np.concatenate([matrix, target[:, :, None]], axis=2)
     joints = [triangle(rows[:, j]) for j in range(nv)]      # all that unweighted samples say
     for _ in range(1 if method == 'ordinary' else ROUNDS):
@@ -135,7 +137,7 @@ def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
 
 
 def robust_weights(z: ndarray, method: str) -> ndarray:
-    """Return what samples with errors of z σ count: 1 for small ones."""
+    """Return the weights of samples with errors of z σ; 1 for small ones."""
     c = TUNING[method]
     if method == 'huber':
         return c / np.maximum(abs(z), c)
@@ -152,10 +154,10 @@ def robust_slope(z: ndarray, method: str) -> ndarray:
 
 def nearest(given: Regression, base: BaseParameters, values: ndarray) -> ndarray:
     """
-    Return of all parameters (P,) with these base parameters those nearest to the model.
+    Return of all parameters (P,) with these base parameters those nearest to the nominal ones.
 
-    Deviations are measured in the size that each parameter has by the mass and the extent of its
-    body.
+    Deviations are measured relative to the size that each parameter has by the mass and the extent
+    of its body.
     """
     nb = given.model.nb
     inertial = given.prior[:10 * nb]

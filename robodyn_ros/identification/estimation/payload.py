@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot holds in its hand, by the efforts that its own model leaves."""
+"""Mass, centre of mass and inertia of a load from the efforts that the model leaves."""
 
 from dataclasses import dataclass
 
@@ -15,30 +15,33 @@ from ..motion import Motion
 from .base_parameters import base_of
 from .covariance import covariance
 from .inertia import UNITS, inertial_parameters, pseudo_inertia
-from .least_squares import check_told, solve
-from .regression import INERTIAL, INERTIAL_UNITS, KNOWN, Regression, regression
+from .least_squares import check_determined, solve
+from .parameter_selection import KNOWN
+from .regression import INERTIAL, INERTIAL_UNITS, Regression, regression
 
-ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)      # mass first, products of inertia last
-LENGTH = 0.1        # [m] size of a load: what is not told is drawn to that of a point by it
-DRAWN = 1e-3        # errors of one σ that this counts
-SURE = 3.0          # standard errors from which on there is a load
-CHANCE = 1e-3       # with which a point is taken for a body of some extent
-STEP = 1e-4         # of a parameter, for slopes
-VAGUE = 0.05        # [m] standard error of a centre from which on it is not told
+ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)  # mass first, products of inertia last
+LOAD_SIZE = 0.1                         # [m] scale of the prior, a point mass
+PRIOR_WEIGHT = 1e-3                     # in units of squared errors of one σ
+MASS_SIGNIFICANCE = 3.0                 # standard errors of the mass
+SIGNIFICANCE = 1e-3                     # level of the test for inertia
+STEP = 1e-4                             # of a parameter, for derivatives
+MAX_CENTRE_ERROR = 0.05                 # [m] standard error of a determined centre of mass
 
 
 @dataclass(frozen=True, eq=False)
 class Payload:
     """
-    A body at a frame, which can exist.
+    Physically consistent load at a frame.
 
-    :param mass: [kg]; ``com`` (3,) [m] in the axes of the frame; ``inertia`` (3, 3) [kg·m²] about
-        the centre of mass, None where it is not visible: the load is then taken for a point.
-    :param mass_error: standard error [kg]; ``com_error`` (3,) [m], infinite where not told;
+    :param mass: [kg].
+    :param com: (3,) [m] in the axes of the frame.
+    :param inertia: (3, 3) [kg·m²] about the centre of mass, None where it is not significant: the
+        load is then a point mass.
+    :param mass_error: standard error [kg]; ``com_error`` (3,) [m], infinite where not determined;
         ``inertia_error`` (3, 3) likewise.
-    :param sigma: (nv,) of what remains of the efforts [N·m | N].
-    :param without: (nv,) root of the mean square that remained without a load.
-    :param unseen: in words, what this motion does not tell.
+    :param sigma: (nv,) standard deviation of the residual efforts [N·m | N].
+    :param without: (nv,) root mean square of the residual efforts without a load [N·m | N].
+    :param unseen: quantities that this motion does not determine, in words.
     """
 
     frame: str
@@ -56,18 +59,19 @@ class Payload:
 def find_payload(model: RobotModel, motion: Motion, frame: str,
                  offset: ndarray | float = 0.0) -> Payload:
     """
-    Find mass, centre and, where it is visible, inertia of a load that is fixed to a frame.
+    Estimate mass, centre of mass and, if significant, inertia of a load fixed to a frame.
 
-    What the known robot with its friction leaves of the efforts is linear in the load's ten
-    parameters (Atkeson, An and Hollerbach 1986), which weighted least squares finds with standard
-    errors. If its moments of inertia could by chance be those of a point, it is taken for
-    one. The body is then the likeliest that can exist: its pseudo-inertia is L Lᵀ.
+    The efforts that the known robot with its friction leaves are linear in the ten parameters of
+    the load (Atkeson, An and Hollerbach 1986), which are estimated by weighted least squares with
+    standard errors. Where its moments of inertia do not differ significantly from those of a
+    point, the load is taken as a point mass. The result is the maximum-likelihood body that is
+    physically consistent: its pseudo-inertia is L Lᵀ.
 
     :param frame: one of ``model.frame_names`` that moves.
-    :param offset: (nv,) constant efforts of the sensors [N·m | N].
+    :param offset: (nv,) constant offsets of the effort sensors [N·m | N].
     :raises UnknownNameError: there is no such frame.
-    :raises ArgumentError: it is fixed to the base.
-    :raises IdentificationError: this motion tells nothing of a mass there.
+    :raises ArgumentError: the frame is fixed to the base.
+    :raises IdentificationError: this motion does not determine a mass there.
     """
     place = model.frame(frame)
     if place.body < 0:
@@ -96,11 +100,11 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
                                   'model without a load predicts its efforts (robodyn validate)')
     centre = body[1:4] / mass
     errors, com_error = _errors(point, mass, centre)
-    unseen = tuple((['mass: not told from no load'] if mass < SURE * errors[0] else [])
+    unseen = tuple(['mass: not significant'] * bool(mass < MASS_SIGNIFICANCE * errors[0])
                    + [f'com {axis}' for axis, error in zip('xyz', com_error)
-                      if not error < VAGUE]
-                   + ['inertia: the load is taken for a point'] * (not visible)
-                   + [f'{name}: not apart from the others' for k, name in enumerate(INERTIAL)
+                      if not error < MAX_CENTRE_ERROR]
+                   + ['inertia: not significant, a point mass is assumed'] * (not visible)
+                   + [f'{name}: not separable' for k, name in enumerate(INERTIAL)
                       if visible and k > 3 and not np.isfinite(errors[k])])
     inertia = inertia_error = None
     if visible:
@@ -122,7 +126,7 @@ class _Solution:
 
 def _solve(given: Regression, order: tuple[int, ...]) -> _Solution:
     base = base_of(given, order)
-    check_told(given, base)
+    check_determined(given, base)
     found = solve(given, base, 'weighted')
     spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
     return _Solution(base.independent, found.values, spread.matrix, found.sigma)
@@ -138,13 +142,13 @@ def _inertia_shows(found: _Solution) -> bool:
     P = np.outer([*full[1:4], full[0]], [*full[1:4], full[0]])[None] / full[0]
     more = (full - inertial_parameters(P))[found.columns[moments]]
     spread = found.covariance[np.ix_(moments, moments)]
-    return bool(chi2.sf(more @ np.linalg.solve(spread, more), len(moments)) < CHANCE)
+    return bool(chi2.sf(more @ np.linalg.solve(spread, more), len(moments)) < SIGNIFICANCE)
 
 
 def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:
     """Return the likeliest parameters (10,) of a body, or of a point, that can exist."""
     R = given.compressed(sigma)
-    size = np.array([LENGTH] * 3 + [1.0])
+    size = np.array([LOAD_SIZE] * 3 + [1.0])
     lower = np.tril_indices(4)
 
     def body(x: ndarray) -> ndarray:
@@ -159,7 +163,7 @@ def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:
         P = body(x)
         spread = P - np.outer(P[3], P[3]) / max(P[3, 3], 1e-12)     # none, of a point
         return np.concatenate([R @ np.append(inertial_parameters(P[None]), -1.0),
-                               DRAWN * (spread / np.outer(size, size)).ravel()])
+                               PRIOR_WEIGHT * (spread / np.outer(size, size)).ravel()])
 
     starts = ([0.7 * np.eye(4)[lower] + 0.01] if inertia else
               [np.array([0.0, 0.0, 0.0, root]) for root in (0.3, 1.0, 2.0)])
@@ -181,7 +185,7 @@ def _spread_about_centre(found: _Solution, body: ndarray) -> ndarray:
     slopes = []
     for column in found.columns:
         step = np.zeros(10)
-        step[column] = STEP * max(abs(body[column]), body[0] * LENGTH**2)
+        step[column] = STEP * max(abs(body[column]), body[0] * LOAD_SIZE**2)
         slopes.append((_about_centre(body + step) - _about_centre(body - step)) / (
             2 * step[column]))
     J = np.array(slopes)

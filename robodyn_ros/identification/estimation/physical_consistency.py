@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of bodies that can exist: least squares under linear matrix inequalities."""
+"""Physically consistent estimate: least squares under linear matrix inequalities."""
 
 import warnings
 from collections.abc import Sequence
@@ -21,37 +21,36 @@ from .inertia import UNITS, inertial_parameters, pseudo_inertia, trusted
 from .least_squares import least_squares
 from .regression import Regression, triangle
 
-MARGIN = 1e-3       # of what the model says of a body, this share at least is left of it
-WEIGHTS = tuple(10.0**k for k in range(-1, 6))      # of the prior, that are tried
-BLOCKS = 5          # of cross-validation
-POSES = 20          # over which the inertia at a joint is averaged
-BEST_SENSOR = 1e-5  # of the efforts: no error is less, be the noise of a simulation none
-ANSWERS = ('optimal', 'optimal_inaccurate')         # of the solver; what they are worth is checked
+MARGIN = 1e-3                                   # least share that is left of a body of the model
+WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
+BLOCKS = 5                                      # of cross-validation
+POSES = 20                                      # over which the inertia at a joint is averaged
+MIN_RELATIVE_ERROR = 1e-5                       # of the efforts, for simulations without noise
+SOLVED = ('optimal', 'optimal_inaccurate')      # the result is checked in any case
 
 
 def consistent(given: Regression, weight: float | None = None,
                base: BaseParameters | None = None) -> Estimate:
     """
-    Estimate all parameters such that every body can exist, as near to the model as data allow.
+    Estimate all parameters under physical consistency, as near to the model as data allow.
 
-    Minimal are Σ (error/σ)² + weight · Σ d(P, P₀) under P ⪰ MARGIN · P₀ for the pseudo-inertia P
-    of every body, friction ≥ 0 and armature ≥ 0 (Wensing, Kim and Slotine 2018; Traversaro et al.
-    2016), with σ of :func:`~.least_squares.least_squares`. The prior is
-    d = |P₀^-½ (P - P₀) P₀^-½|² (Frobenius), twice the second order of the entropic divergence of
-    Lee, Wensing and Park 2020: like that one it depends on no frame or unit and asks for the
-    *shares* by which mass moves, and it is quadratic, so that a small conic problem is all.
-    Friction and armature are drawn to the model by their own scale, just enough to be unique.
+    Minimizes Σ (error/σ)² + weight · Σ d(P, P₀) subject to P ⪰ MARGIN · P₀ for the pseudo-inertia
+    P of every body, friction ≥ 0 and armature ≥ 0 (Wensing, Kim and Slotine 2018; Traversaro et
+    al. 2016), with σ of :func:`~.least_squares.least_squares`. The prior d = |P₀^-½ (P - P₀)
+    P₀^-½|² (Frobenius) is twice the second-order term of the entropic divergence of Lee, Wensing
+    and Park 2020: like it, it is independent of frame and unit and measures relative changes of
+    mass, but it is quadratic, so that a small conic program results. Friction and armature are
+    drawn to the model in units of their own scale, just enough to be unique.
 
-    :param weight: of the prior, a number of errors of one σ (of samples: a tenth of them wants a
-        tenth of the weight); None: that of
-        :func:`choose_weight`.
-    :raises IdentificationError: cvxpy is not installed, the solver finds no answer, or as
-        :func:`~.least_squares.least_squares` does.
+    :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
+        a tenth of the weight); None: :func:`choose_weight`.
+    :raises IdentificationError: cvxpy is not installed, the solver finds no solution, or as
+        :func:`~.least_squares.least_squares`.
     """
     plain = least_squares(given, 'weighted', base)
     prior = Prior.of(given)
     effort = np.sqrt((given.effort**2).mean(0))
-    sigma = np.maximum(plain.sigma, BEST_SENSOR * effort.max(initial=0.0))
+    sigma = np.maximum(plain.sigma, MIN_RELATIVE_ERROR * effort.max(initial=0.0))
     chosen = choose_weight(given, sigma, prior) if weight is None else float(weight)
     if not 0.0 < chosen < np.inf:
         raise IdentificationError(f'the weight of the prior is {weight!r}', name='weight',
@@ -66,11 +65,12 @@ def consistent(given: Regression, weight: float | None = None,
 @dataclass(frozen=True, eq=False)
 class Prior:
     """
-    What is known without motion.
+    Prior of the parameters.
 
-    :param model: for the names of links; ``mean`` (P,): bodies that exist, friction, armature.
-    :param root: (k, P): |root @ (φ - mean)|² is the distance from it.
-    :param bodies: (nb, 4, 4, 10): P₀^-½ P P₀^-½ of the parameters of each body.
+    :param model: for the names of links.
+    :param mean: (P,) nominal values: physically consistent bodies, friction, armature.
+    :param root: (k, P) such that |root @ (φ - mean)|² is the distance from the mean.
+    :param bodies: (nb, 4, 4, 10) P₀^-½ P P₀^-½ of the parameters of each body.
     :param positive: indices of the parameters that cannot be negative.
     """
 
@@ -130,7 +130,7 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
             problem.solve(solver='CLARABEL')
     except cp.SolverError as why:
         raise _unsolved(str(why)) from None
-    if problem.status not in ANSWERS:
+    if problem.status not in SOLVED:
         raise _unsolved(str(problem.status))
     found = z.value / scale
     found[prior.positive] = np.maximum(found[prior.positive], 0.0)
@@ -147,12 +147,13 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
 def choose_weight(given: Regression, sigma: ndarray, prior: Prior,
                   weights: Sequence[float] = WEIGHTS) -> float:
     """
-    Return the weight of the prior that predicts best what was not fitted.
+    Return the weight of the prior by cross-validation.
 
-    The recording is cut into ``BLOCKS`` stretches; each is predicted from the others. Neighbours
-    err alike, so single samples must not be left out. The largest weight is taken whose error is
-    within one standard error of the least (Hastie, Tibshirani and Friedman 2009, section 7.10):
-    the motion that comes may be another, and where data are indifferent the model is right.
+    The recording is divided into ``BLOCKS`` blocks, each of which is predicted from the others;
+    single samples are not left out, since neighbouring errors are correlated. The largest weight
+    whose error is within one standard error of the least is taken (Hastie, Tibshirani and Friedman
+    2009, section 7.10): the motion to come may be another, and where data are indifferent the
+    nominal model is preferred.
     """
     bounds = np.linspace(0, len(given), BLOCKS + 1).astype(int)
     parts = [given.compressed(sigma, a, b) for a, b in zip(bounds, bounds[1:])]
@@ -166,8 +167,8 @@ def choose_weight(given: Regression, sigma: ndarray, prior: Prior,
     mean = errors.mean(1)
     best = int(np.argmin(mean))
     # Of the difference from the best: what all weights find hard in a block is no noise of theirs
-    doubt = (errors - errors[best]).std(1, ddof=1) / np.sqrt(BLOCKS)
-    return max(w for w, m, d in zip(weights, mean, doubt) if m - mean[best] <= d)
+    deviation = (errors - errors[best]).std(1, ddof=1) / np.sqrt(BLOCKS)
+    return max(w for w, m, d in zip(weights, mean, deviation) if m - mean[best] <= d)
 
 
 def _cvxpy() -> Any:

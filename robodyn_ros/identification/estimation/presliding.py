@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Friction after a reversal: what touches gives way before it slides."""
+"""Presliding friction: elastic contact after a reversal."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -12,17 +12,17 @@ from ...dynamics import Batch
 from ...model.robot import RobotModel
 from ..motion import Motion
 
-STEP = 1e-9         # [rad/s] over which a smooth sign is as good as a step
-STILL = 1e-6        # [rad/s] slower counts as this fast
+STEP = 1e-9   # [rad/s] width at which a smooth sign is a step
+STILL = 1e-6  # [rad/s], below which the speed is clipped
 
 
 def friction(model: RobotModel, motion: Motion, ways: tuple[float, ...]) -> ndarray:
     """
     Return the friction (N, nv) [N·m | N] of a motion.
 
-    :param ways: [rad] the first is that over which dry friction of rotary joints turns round (see
-        :func:`turned`), which stands for the smooth sign of the velocity then; the Stribeck curve
-        and the directions are the model's. Sliding joints keep the smooth sign. None: all do.
+    :param ways: presliding distances [rad]. The first replaces the smooth sign of the velocity of
+        rotary joints by :func:`turned`; Stribeck curve and directions are the model's. Prismatic
+        joints keep the smooth sign; without a distance all joints do.
     """
     smooth = Batch(model).friction(motion.velocity)
     if not ways:
@@ -39,7 +39,7 @@ def friction(model: RobotModel, motion: Motion, ways: tuple[float, ...]) -> ndar
 
 
 def shares(model: RobotModel, motion: Motion, way: float) -> ndarray:
-    """Return :func:`turned` of every joint (N, nv), each segment for itself; 0 if it slides."""
+    """Return :func:`turned` of every joint (N, nv) and segment; 0 for prismatic joints."""
     found = np.zeros_like(motion.position)
     for j, kind in enumerate(model.joint_types):
         for a, b in motion.segments if kind != 'prismatic' else ():
@@ -49,12 +49,11 @@ def shares(model: RobotModel, motion: Motion, way: float) -> ndarray:
 
 def turned(position: ndarray, distance: float) -> ndarray:
     """
-    Return dry friction as a share of what it is in sliding, -1 to 1, along a way (N,).
+    Return dry friction relative to that in sliding, -1 to 1, along a path (N,).
 
-    dz/dq = (1 - z sgn q̇) / distance (Dahl 1968, with the exponent 1), solved from one reversal
-    to the next: there friction stays as it was, and goes over to the other direction as the joint
-    moves on: after one distance 63 % of it are done, after three 95 %. At the first sample the
-    joint has been sliding the way that it moves.
+    dz/dq = (1 - z sgn q̇) / distance (Dahl 1968, with the exponent 1), solved from one reversal to
+    the next: after one distance 63 % of the change of direction are done, after three 95 %. At the
+    first sample the joint is assumed to slide in its direction of motion.
     """
     sign = np.sign(np.diff(position))
     share = np.zeros(len(position))

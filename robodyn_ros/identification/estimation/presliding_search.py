@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Over which way friction turns round where joints reverse."""
+"""Maximum-likelihood presliding distances."""
 
 from dataclasses import dataclass, replace
 
@@ -11,55 +11,58 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
 from .least_squares import least_squares, solve
+from .parameter_selection import ParameterSelection
 from .presliding import friction, shares
-from .regression import SLOW, Choice, Regression, friction_columns, regression, thinner
+from .regression import SLOW, Regression, friction_columns, regression, thinner
 
-CHANCE = 1e-3       # with which what is none is taken for one
-SHORT = 10.0**np.arange(-4.0, -1.49, 0.125)     # [rad] that are tried; the last is too much
-LONG = 10.0**np.arange(-1.5, 0.1, 0.25)         # of the second way; as well
+SIGNIFICANCE = 1e-3                                # level of the likelihood-ratio test
+DISTANCES = 10.0**np.arange(-4.0, -1.49, 0.125)    # [rad]; the last one is rejected
+SLOW_DISTANCES = 10.0**np.arange(-1.5, 0.1, 0.25)  # [rad] of slow friction, likewise
 
 
 @dataclass(frozen=True)
 class Presliding:
     """
-    What was found.
+    Presliding distances.
 
-    :param ways: [rad] as in :class:`~.regression.Choice`; none where they are not told from none.
-    :param notes: for a person.
+    :param ways: [rad] as in :class:`~.parameter_selection.ParameterSelection`; empty where not
+        significant.
+    :param notes: estimates and decisions, one line each.
     """
 
     ways: tuple[float, ...]
     notes: tuple[str, ...]
 
 
-def find_presliding(model: RobotModel, motion: Motion, choice: Choice) -> Presliding:
+def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelection
+                    ) -> Presliding:
     """
-    Return the ways, the same for all rotary joints, with which friction explains efforts best.
+    Return the maximum-likelihood presliding distances, common to all rotary joints.
 
-    They are the likeliest as in :func:`~.delay_and_tilt.find_mounting`: Σ n log σ is least. What
-    could be chance (likelihood ratio, ``CHANCE``) is none. Friction that turns late pushes against
-    the acceleration; unnoticed, it is taken for late efforts, and for bodies or rotors of too
-    little inertia, negative ones even, which no consistent estimate can have.
+    The likelihood is that of :func:`~.delay_and_tilt.find_mounting`: Σ n log σ is least. Distances
+    that are not significant (likelihood-ratio test at ``SIGNIFICANCE``) are left out. Friction
+    that changes its sign late opposes the acceleration; ignored, it appears as a delay of the
+    efforts, or as inertias that are too small or even negative, which no consistent estimate has.
     """
     ways: tuple[float, ...] = ()
     notes: list[str] = []
-    given = regression(model, motion, replace(choice, presliding=()))
-    base = base_parameters(model, given.choice)
+    given = regression(model, motion, replace(selection, presliding=()))
+    base = base_parameters(model, given.selection)
     count = least_squares(given, 'weighted', base).independent
     before = float(count @ np.log(solve(given, base, 'weighted').sigma))
     for tried, more, text in (
-            (SHORT, 1, 'after a reversal friction turns round within some {:.2g} mrad'),
-            (LONG, 1 + model.nv, 'besides, friction turns round within some {:.2g} mrad')):
-        given = regression(model, motion, replace(choice, presliding=(*ways, float(tried[0]))))
-        base = base_parameters(model, given.choice)
+            (DISTANCES, 1, 'presliding distance {:.2g} mrad'),
+            (SLOW_DISTANCES, 1 + model.nv, 'presliding distance of slow friction {:.2g} mrad')):
+        given = regression(model, motion, replace(selection, presliding=(*ways, float(tried[0]))))
+        base = base_parameters(model, given.selection)
         errors = [float(count @ np.log(solve(with_ways(given, motion, (*ways, way)), base,
                                              'weighted').sigma)) for way in tried.tolist()]
         best = int(np.argmin(errors))
-        chance = 2.0 * (before - errors[best]) <= chi2.isf(CHANCE, more)
+        chance = 2.0 * (before - errors[best]) <= chi2.isf(SIGNIFICANCE, more)
         taken = not chance and best < len(tried) - 1
         notes.append(text.format(1e3 * tried[best]) + (
-            ': taken into account' if taken else ': could be chance, it is not assumed' if chance
-            else ', or more: not believed, it is too much'))
+            ': taken into account' if taken else ': not significant, not modelled' if chance
+            else ' or more: rejected as implausible'))
         if not taken:
             break
         ways, before = (*ways, float(tried[best])), errors[best]
@@ -67,15 +70,15 @@ def find_presliding(model: RobotModel, motion: Motion, choice: Choice) -> Presli
 
 
 def with_ways(given: Regression, motion: Motion, ways: tuple[float, ...]) -> Regression:
-    """Return the regression of the motion with as many other ways; the rest is not made anew."""
-    model, choice = given.model, replace(given.choice, presliding=ways)
-    thin, matrix = thinner(motion, choice, True), given.matrix.copy()
+    """Return the regression with other presliding distances; only their columns are recomputed."""
+    model, selection = given.model, replace(given.selection, presliding=ways)
+    thin, matrix = thinner(motion, selection, True), given.matrix.copy()
     each = np.arange(model.nv)
     columns = [(10 * model.nb + k * model.nv, friction(unit, motion, ways))
-               for k, (*_, unit) in enumerate(friction_columns(model, choice))]
+               for k, (*_, unit) in enumerate(friction_columns(model, selection))]
     if len(ways) > 1:
         columns.append((given.names.index(f'{SLOW} {model.joint_names[0]}'),
                         shares(model, motion, ways[1])))
     for first, column in columns:
         matrix[:, each, first + each] = thin(column) * given.counted
-    return replace(given, choice=choice, matrix=matrix)
+    return replace(given, selection=selection, matrix=matrix)

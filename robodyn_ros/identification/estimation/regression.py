@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded motion as one linear system: efforts are a matrix times what is to be found."""
+"""Linear regression of a motion: efforts as a matrix times unknown parameters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,6 +14,7 @@ from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..preparation.filtering import LowPass
+from .parameter_selection import USUAL, ParameterSelection
 from .presliding import friction, shares
 
 # Of a body, in the order of `RobotModel.inertial_parameters`
@@ -21,92 +22,29 @@ INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
 FRICTION = ('viscous', 'Coulomb', 'static')
 SLOW = 'slow Coulomb'
-CHUNK = 4096        # rows that are compressed at a time
-REACH = 1.8         # periods of a cutoff: further away 1 % of what passed the low-pass is left
-
-
-@dataclass(frozen=True)
-class Choice:
-    """
-    What is to be found besides the inertial parameters; the rest is as the model says.
-
-    :param viscous: viscous friction; ``coulomb``: Coulomb friction, with the smooth sign of
-        :mod:`~robodyn_ros.dynamics.friction` and ``friction_velocity`` of the model.
-    :param static: static friction apart from Coulomb's, which is taken over from it by the
-        model's ``stribeck_velocity``. Without it they are one, as in a URDF.
-    :param directions: each direction of motion has friction of its own.
-    :param offset: a constant effort: sensors are never zeroed quite. Without it there is none.
-    :param armature: inertia of the rotors.
-    :param bandwidth: [Hz] columns and efforts pass a zero-phase low-pass besides the one that the
-        motion went through (parallel filtering: Gautier 1997; Khalil and Dombre 2002, chapter
-        12): it takes away what is noise in the one and not in the other, and leaves the
-        parameters as they are. None: none.
-    :param moving: rows of a joint are left out while it is slower than this [rad/s | m/s], and as
-        long before and after as low-passes carry that (at the ends of segments too, for what
-        came beyond is not known): a joint that sticks at a reversal bears any effort up to its
-        static friction, which no function of the velocity can tell. Other joints' rows at the
-        time stay. None: all rows count.
-    :param presliding: [rad] ways after a reversal over which dry friction of rotary joints turns
-        round (:func:`~.presliding.turned`). The first, of Coulomb and static friction, takes the
-        place of the smooth sign. A second one adds 'slow Coulomb', friction that turns over that
-        way (slip elements in parallel: Lampaert, Al-Bender and Swevers 2003), which a model has
-        no place for. Nothing: the smooth sign.
-    :param decimate: take every so many-th sample. Motions are filtered, so neighbours say much
-        the same; a tenth of the samples needs a tenth of the time and memory.
-    """
-
-    viscous: bool = True
-    coulomb: bool = True
-    static: bool = False
-    directions: bool = False
-    offset: bool = True
-    armature: bool = True
-    bandwidth: float | None = None
-    moving: float | None = None
-    presliding: tuple[float, ...] = ()
-    decimate: int = 1
-
-    def __post_init__(self):
-        if self.decimate < 1:
-            raise IdentificationError(f'decimate is {self.decimate!r}', name='decimate',
-                                      value=self.decimate, remedy='give 1, or more to leave '
-                                      'samples out')
-        if self.moving is not None and not self.moving > 0.0:
-            raise IdentificationError(f'moving is {self.moving!r}', name='moving',
-                                      value=self.moving, remedy='give a speed above 0, or None '
-                                      'to count all samples')
-        if len(self.presliding) > 2 or not all(0.0 < way < np.inf for way in self.presliding):
-            raise IdentificationError(f'presliding is {self.presliding!r}', name='presliding',
-                                      value=self.presliding, remedy='give one or two ways above '
-                                      '0, or none for the smooth sign of the velocity')
-        if self.static and not self.coulomb:
-            raise IdentificationError('static friction cannot be found without Coulomb friction',
-                                      name='static', value=True, remedy='choose both, or neither')
-
-
-USUAL = Choice()
-# Besides the inertial parameters nothing is to be found: friction and armature are the model's
-KNOWN = Choice(viscous=False, coulomb=False, offset=False, armature=False)
+CHUNK = 4096  # rows of a QR decomposition
+REACH = 1.8   # periods of a cutoff, beyond which 1 % of the response is left
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
     """
-    τ = matrix @ φ + known, of each joint and sample.
+    Linear model τ = matrix @ φ + known of each joint and sample.
 
     :param names: (P,) of the columns: 'm link3', 'Coulomb joint2', 'armature joint1'.
     :param units: (P,) of the parameters.
-    :param prior: (P,) the parameters as the model has them; of offsets 0.
-    :param joint: (P,) index of the joint that a column belongs to alone, -1 of inertial ones.
+    :param prior: (P,) nominal parameters; 0 for offsets.
+    :param joint: (P,) index of the only joint that a column affects, -1 for inertial parameters.
     :param matrix: (N, nv, P).
-    :param effort: (N, nv) [N·m | N] as measured; ``known``: the part that is not to be found.
-    :param rate: samples a second [Hz], after decimation.
+    :param effort: (N, nv) [N·m | N] as measured.
+    :param known: (N, nv) [N·m | N] efforts of parameters that are not estimated.
+    :param rate: sample rate [Hz] after decimation.
     :param segments: (begin, end) of samples that follow each other without a gap.
-    :param counted: (N, nv) rows that count; in the others matrix, effort and known are 0.
+    :param counted: (N, nv) rows that are used; in the others matrix, effort and known are 0.
     """
 
     model: RobotModel
-    choice: Choice
+    selection: ParameterSelection
     names: tuple[str, ...]
     units: tuple[str, ...]
     prior: ndarray
@@ -128,19 +66,22 @@ class Regression:
 
     @property
     def target(self) -> ndarray:
-        """(N, nv) what the matrix has to explain."""
+        """Measured less known efforts (N, nv) [N·m | N]."""
         return self.effort - self.known
 
     def predict(self, parameters: ndarray) -> ndarray:
-        """Return the efforts (N, nv) that parameters (P,) give."""
+        """Return the efforts (N, nv) [N·m | N] of parameters (P,)."""
         return self.matrix @ parameters + self.known
 
     def compressed(self, sigma: ndarray, begin: int = 0, end: int | None = None) -> ndarray:
         """
-        Return R (P + 1, P + 1) that weighs errors as all samples do: |R (φ, -1)| is theirs.
+        Return R (P + 1, P + 1) with |R (φ, -1)| the norm of all weighted errors.
 
-        The triangle of the QR decomposition of the matrix and the target, each joint's rows
-        divided by its σ (nv,). Made in pieces, which need little memory.
+        It is the triangular factor of the QR decomposition of matrix and target, with the rows of
+        each joint divided by its σ, computed in chunks that need little memory.
+
+        :param sigma: (nv,) [N·m | N].
+        :param begin: first sample; ``end``: behind the last, None for all.
         """
         target = self.target
         R = np.zeros((self.size + 1, self.size + 1))
@@ -155,19 +96,20 @@ class Regression:
 
 
 def triangle(rows: ndarray) -> ndarray:
-    """Return R of the QR decomposition of rows (n, k): the same norms, k numbers a row."""
+    """Return the triangular factor (k, k) of the QR decomposition of rows (n, k)."""
     return np.asarray(np.linalg.qr(rows, mode='r'))
 
 
-def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Regression:
+def regression(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL
+               ) -> Regression:
     """
-    Return the linear system of a motion.
+    Return the linear regression of a motion.
 
     Khalil and Dombre 2002, chapter 12; Siciliano et al. 2009, section 7.4. Columns pass the
     low-pass that the efforts of the motion have passed: Coulomb friction has steps where a
     velocity is zero, filtered efforts have none.
 
-    :raises IdentificationError: the motion is of other joints than the model.
+    :raises IdentificationError: the joints of motion and model differ.
     """
     if motion.joint_names != model.joint_names:
         raise IdentificationError(
@@ -175,19 +117,19 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
             value=motion.joint_names, remedy=f'bring its columns into the order of the model: '
                                              f'{", ".join(model.joint_names)}')
     q, qd, qdd = motion.position, motion.velocity, motion.acceleration
-    like_efforts, thin = thinner(motion, choice, True), thinner(motion, choice, False)
+    like_efforts, thin = thinner(motion, selection, True), thinner(motion, selection, False)
     columns = [(f'{what} {link}', unit, -1) for link in model.link_names
                for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
     prior = [model.inertial_parameters]
     pieces = [like_efforts(Batch(model).regressor(q, qd, qdd))]
-    own = [(name, units, value, friction(of_unit, motion, choice.presliding))
-           for name, units, value, of_unit in friction_columns(model, choice)]
-    if len(choice.presliding) > 1:
+    own = [(name, units, value, friction(of_unit, motion, selection.presliding))
+           for name, units, value, of_unit in friction_columns(model, selection)]
+    if len(selection.presliding) > 1:
         own.append((f'{SLOW} {{}}', ('N·m', 'N'), np.zeros(model.nv),
-                    shares(model, motion, choice.presliding[1])))
-    if choice.offset:
+                    shares(model, motion, selection.presliding[1])))
+    if selection.offset:
         own.append(('offset {}', ('N·m', 'N'), np.zeros(model.nv), np.ones_like(q)))
-    if choice.armature:
+    if selection.armature:
         own.append(('armature {}', ('kg·m²', 'kg'), model.armature, qdd))
     slides = [kind == 'prismatic' for kind in model.joint_types]
     for name, units, value, column in own:
@@ -195,53 +137,55 @@ def regression(model: RobotModel, motion: Motion, choice: Choice = USUAL) -> Reg
                     for i, (joint, slide) in enumerate(zip(model.joint_names, slides))]
         prior.append(value)
         pieces.append(like_efforts(column)[:, :, None] * np.eye(model.nv))
-    known = friction(without(model, choice), motion, choice.presliding)
-    if not choice.armature:
+    known = friction(without(model, selection), motion, selection.presliding)
+    if not selection.armature:
         known += model.armature * qdd
     names, units, joint = zip(*columns)
-    k = choice.decimate
+    k = selection.decimate
     ends = np.cumsum([0, *(-(-(b - a) // k) for a, b in motion.segments)]).tolist()
-    counted = rows_that_count(motion, choice)
+    counted = rows_that_count(motion, selection)
     matrix = np.concatenate(pieces, axis=2)
     matrix[~counted] = 0.0
-    return Regression(model, choice, names, units, np.concatenate(prior), np.array(joint), matrix,
-                      thin(motion.effort) * counted, like_efforts(known) * counted,
+    return Regression(model, selection, names, units, np.concatenate(prior), np.array(joint),
+                      matrix, thin(motion.effort) * counted, like_efforts(known) * counted,
                       motion.rate / k, tuple(zip(ends, ends[1:])), counted)
 
 
-def rows_that_count(motion: Motion, choice: Choice) -> ndarray:
-    """Return the rows (N / decimate, nv) that ``choice.moving`` leaves, True for these."""
+def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:
+    """Return the rows (N / decimate, nv) that ``selection.moving`` leaves, True for these."""
     pieces = [np.zeros((0, len(motion.joint_names)), bool)]
-    periods = 1.0 / motion.cutoff + (1.0 / choice.bandwidth if choice.bandwidth else 0.0)
+    periods = 1.0 / motion.cutoff + (1.0 / selection.bandwidth if selection.bandwidth else 0.0)
     reach = int(np.ceil(REACH * periods * motion.rate))
     for a, b in motion.segments:
         left_out = np.zeros((b - a, len(motion.joint_names)), bool)
-        if choice.moving is not None:
-            left_out = binary_dilation(abs(motion.velocity[a:b]) < choice.moving,
+        if selection.moving is not None:
+            left_out = binary_dilation(abs(motion.velocity[a:b]) < selection.moving,
                                        np.ones((2 * reach + 1, 1), bool), border_value=1)
-        pieces.append(~left_out[::choice.decimate])
+        pieces.append(~left_out[::selection.decimate])
     return np.concatenate(pieces)
 
 
-def thinner(motion: Motion, choice: Choice, computed: bool) -> Callable[[ndarray], ndarray]:
+def thinner(motion: Motion, selection: ParameterSelection, computed: bool
+            ) -> Callable[[ndarray], ndarray]:
     """
-    Return what filters and decimates an array (N, ...), each segment for itself.
+    Return a function that filters and decimates an array (N, ...), each segment separately.
 
-    :param computed: from the positions, so that it has yet to pass the filter of the motion.
+    :param computed: whether the array is computed from positions, and so has yet to pass the
+        filter of the motion.
     """
     filters = [LowPass(motion.cutoff, motion.order, motion.rate)] if computed else []
-    if choice.bandwidth is not None:
-        if not 0.0 < choice.bandwidth < motion.rate / 2:
+    if selection.bandwidth is not None:
+        if not 0.0 < selection.bandwidth < motion.rate / 2:
             raise IdentificationError(
-                f'the bandwidth is {choice.bandwidth!r}', name='bandwidth',
-                value=choice.bandwidth, remedy=f'give a frequency between 0 and half the rate, '
+                f'the bandwidth is {selection.bandwidth!r}', name='bandwidth',
+                value=selection.bandwidth, remedy=f'give a frequency between 0 and half the rate, '
                                                f'{motion.rate / 2:g} Hz')
-        filters.append(LowPass(choice.bandwidth, motion.order, motion.rate))
+        filters.append(LowPass(selection.bandwidth, motion.order, motion.rate))
         least = filters[-1].settling
         if any(b - a <= least for a, b in motion.segments):
             raise IdentificationError(
                 f'a stretch without a gap has less than {least + 1} samples', name='bandwidth',
-                value=choice.bandwidth, remedy='leave short stretches out, or filter less')
+                value=selection.bandwidth, remedy='leave short stretches out, or filter less')
 
     def thin(array: ndarray) -> ndarray:
         pieces = []
@@ -249,32 +193,32 @@ def thinner(motion: Motion, choice: Choice, computed: bool) -> Callable[[ndarray
             piece = array[a:b]
             for low_pass in filters:
                 piece = low_pass(piece)
-            pieces.append(piece[::choice.decimate])
+            pieces.append(piece[::selection.decimate])
         return np.concatenate(pieces or [array[:0]])
     return thin
 
 
-def friction_columns(model: RobotModel, choice: Choice
+def friction_columns(model: RobotModel, selection: ParameterSelection
                      ) -> list[tuple[str, tuple[str, str], ndarray, RobotModel]]:
     """
-    Return name, units, value in the model, and a model with a unit of it, of each coefficient.
+    Return name, units, nominal value and unit model of each friction coefficient.
 
-    Friction is linear in its coefficients, so that its formula stands in one place: a column is
-    the friction of a robot in which one coefficient is 1 and the others are 0.
+    Friction is linear in its coefficients, so its formula stands in one place: a column is the
+    friction of a model in which one coefficient is 1 and the others are 0.
     """
     ones, nothing = np.ones(model.nv), np.zeros((3, model.nv))
     forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
     backward = model.backward_friction
     found = []
-    for row, chosen in enumerate((choice.viscous, choice.coulomb, choice.static)):
+    for row, chosen in enumerate((selection.viscous, selection.coulomb, selection.static)):
         if not chosen:
             continue
         unit = nothing.copy()
         unit[row] = ones
-        if row == 1 and not choice.static:
+        if row == 1 and not selection.static:
             unit[2] = ones
         units = (('N·m·s/rad', 'N·s/m') if row == 0 else ('N·m', 'N'))
-        if choice.directions:
+        if selection.directions:
             found += [(f'{FRICTION[row]} {{}} forward', units, forward[row],
                        with_friction(model, unit, nothing)),
                       (f'{FRICTION[row]} {{}} backward', units, backward[row],
@@ -291,9 +235,9 @@ def with_friction(model: RobotModel, forward: ndarray, backward: ndarray) -> Rob
                    static_friction=forward[2].copy(), backward_friction=backward.copy())
 
 
-def without(model: RobotModel, choice: Choice) -> RobotModel:
-    """Return the model without the friction that is to be found."""
-    chosen = np.array([choice.viscous, choice.coulomb, choice.coulomb])[:, None]
+def without(model: RobotModel, selection: ParameterSelection) -> RobotModel:
+    """Return the model without the friction that is estimated."""
+    chosen = np.array([selection.viscous, selection.coulomb, selection.coulomb])[:, None]
     forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
     return with_friction(model, np.where(chosen, 0.0, forward),
                          np.where(chosen, 0.0, model.backward_friction))

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The speeds of the friction curve, in which efforts are not linear."""
+"""Velocity scales of the friction curve, in which efforts are not linear."""
 
 from dataclasses import dataclass, replace
 
@@ -16,27 +16,28 @@ from ..motion import Motion
 from .base_parameters import base_parameters
 from .covariance import autocovariance
 from .least_squares import least_squares
-from .regression import Choice, Regression, friction_columns, regression, thinner
+from .parameter_selection import ParameterSelection
+from .regression import Regression, friction_columns, regression, thinner
 
-SLOW = 0.1          # [rad/s | m/s] where the curve is bent
-LEAST = 20          # samples in its bend, moving, that tell anything of it
-STILL = 1e-4        # [rad/s | m/s] slower is at rest
-NARROWEST = 1e-3    # [rad/s | m/s] a steeper passage through zero is a step
-ROUNDS = 3          # of rigid part and friction in turn
-UNTOLD = 1.0        # standard error of a logarithm: the speed could as well be another
+BEND = 0.1           # [rad/s | m/s] range of the bend of the curve
+MIN_SAMPLES = 20     # moving within this range
+REST = 1e-4          # [rad/s | m/s]
+NARROWEST = 1e-3     # [rad/s | m/s]; a steeper zero crossing is a step
+ROUNDS = 3           # of rigid bodies and friction in turn
+MAX_LOG_ERROR = 1.0  # standard error of the logarithm of a determined scale
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionSpeeds:
     """
-    Where the friction curves of the joints are bent.
+    Velocity scales of the friction curves.
 
-    :param model: the model with these speeds, for the regression of all the rest.
-    :param friction_velocity: (nv,) [rad/s | m/s]; ``stribeck_velocity`` (nv,), as in the model
-        where static friction was not chosen.
+    :param model: the model with these scales, for the regression of all other parameters.
+    :param friction_velocity: (nv,) [rad/s | m/s].
+    :param stribeck_velocity: (nv,) [rad/s | m/s]; nominal where static friction is not selected.
     :param friction_velocity_error: (nv,) standard errors; ``stribeck_velocity_error`` likewise.
-    :param untold: names such as 'stribeck_velocity joint3' of what the motion leaves open; there
-        the model's own speed stays, and the error is infinite.
+    :param undetermined: names such as 'stribeck_velocity joint3' of scales that the motion does not
+        determine; they stay nominal, with an infinite error.
     """
 
     model: RobotModel
@@ -44,43 +45,44 @@ class FrictionSpeeds:
     stribeck_velocity: ndarray
     friction_velocity_error: ndarray
     stribeck_velocity_error: ndarray
-    untold: tuple[str, ...]
+    undetermined: tuple[str, ...]
 
 
-def friction_speeds(model: RobotModel, motion: Motion, choice: Choice) -> FrictionSpeeds:
+def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelection
+                    ) -> FrictionSpeeds:
     """
-    Fit ``friction_velocity`` and, with ``choice.static``, ``stribeck_velocity`` of every joint.
+    Estimate ``friction_velocity`` and, with ``selection.static``, ``stribeck_velocity``.
 
-    The curve is that of :mod:`~robodyn_ros.dynamics.friction`, linear in all but the speeds: for
-    given ones its coefficients follow by least squares and only the speeds are searched for
-    (variable projection: Golub and Pereyra 1973), of all joints at once, on the efforts that the
-    rigid bodies leave; then the rigid bodies are fitted anew. All rows count, whatever
-    ``choice.moving`` says: slow ones tell the speeds. They are those of the smooth sign, whatever
-    ``choice.presliding`` says.
+    The curve of :mod:`~robodyn_ros.dynamics.friction` is linear in all but these scales: its
+    coefficients follow by least squares, and only the scales are searched for (variable
+    projection: Golub and Pereyra 1973), for all joints together, on the efforts that the rigid
+    bodies leave; then the rigid bodies are fitted again. All samples are used, whatever
+    ``selection.moving``, since slow ones determine the scales, and friction has the smooth sign,
+    whatever ``selection.presliding``.
 
-    :raises IdentificationError: Coulomb friction is not chosen; a joint has no slow motion; or as
-        :func:`~.least_squares.least_squares` does.
+    :raises IdentificationError: Coulomb friction is not selected, a joint has no slow motion, or
+        as :func:`~.least_squares.least_squares`.
     """
-    if not choice.coulomb:
+    if not selection.coulomb:
         raise IdentificationError('the speeds belong to Coulomb friction, which is not chosen',
                                   name='coulomb', value=False, remedy='choose it')
-    choice = replace(choice, moving=None, presliding=())
-    slow = (abs(motion.velocity) < SLOW) & (abs(motion.velocity) > STILL)
+    selection = replace(selection, moving=None, presliding=())
+    slow = (abs(motion.velocity) < BEND) & (abs(motion.velocity) > REST)
     for name, count in zip(motion.joint_names, slow.sum(0).tolist()):
-        if count < LEAST:
+        if count < MIN_SAMPLES:
             raise IdentificationError(
-                f'joint {name!r} moves slower than {SLOW:g} in {count} samples only', name=name,
+                f'joint {name!r} moves slower than {BEND:g} in {count} samples only', name=name,
                 value=count, remedy='record slow motion of it and reversals, or keep the speeds '
                                     'of the model')
     fastest = abs(motion.velocity).max(0)
-    base, believed = base_parameters(model, choice), model
+    base, believed = base_parameters(model, selection), model
     for _ in range(ROUNDS):
-        given = regression(model, motion, choice)
+        given = regression(model, motion, selection)
         estimate = least_squares(given, 'weighted', base)
         own = np.array([not name.startswith('armature') for name in given.names])
         own &= given.joint >= 0
         rigid = given.matrix[:, :, ~own] @ estimate.parameters[~own]
-        fit = Fit(model, motion, choice, (given.target - rigid) / estimate.sigma, fastest)
+        fit = Fit(model, motion, selection, (given.target - rigid) / estimate.sigma, fastest)
         model = fit.best()
     return fit.speeds(model, believed, given)
 
@@ -88,11 +90,11 @@ def friction_speeds(model: RobotModel, motion: Motion, choice: Choice) -> Fricti
 class Fit:
     """Friction of all joints as a function of logarithms of their speeds (n · nv,)."""
 
-    def __init__(self, model: RobotModel, motion: Motion, choice: Choice, friction: ndarray,
-                 fastest: ndarray):
-        self.start, self.motion, self.choice, self.friction = model, motion, choice, friction
-        self.thin = thinner(motion, choice, True)
-        start = [model.friction_velocity, model.stribeck_velocity][:1 + choice.static]
+    def __init__(self, model: RobotModel, motion: Motion, selection: ParameterSelection,
+                 friction: ndarray, fastest: ndarray):
+        self.start, self.motion, self.selection, self.friction = model, motion, selection, friction
+        self.thin = thinner(motion, selection, True)
+        start = [model.friction_velocity, model.stribeck_velocity][:1 + selection.static]
         low, high = np.log(NARROWEST), np.log(np.tile(fastest, len(start)))
         self.bounds = np.full(high.shape, low), np.maximum(high, low + 1.0)
         inside = 1e-3 * (self.bounds[1] - self.bounds[0])
@@ -110,8 +112,8 @@ class Fit:
         """Return what the best coefficients leave of the friction, joint by joint (nv · N,)."""
         qd = self.motion.velocity
         columns = [self.thin(Batch(unit).friction(qd))
-                   for *_, unit in friction_columns(self.model(logarithms), self.choice)]
-        columns += [np.ones_like(columns[0])] * self.choice.offset
+                   for *_, unit in friction_columns(self.model(logarithms), self.selection)]
+        columns += [np.ones_like(columns[0])] * self.selection.offset
         C = np.stack(columns, axis=2)
         left = []
         for j, friction in enumerate(self.friction.T):
@@ -141,14 +143,14 @@ class Fit:
             spread = np.linalg.pinv(J.T @ J) * (gamma[0] + 2 * gamma[1:].sum())
             seen = abs(J).max(axis=0) > 1e-9
             deviation[:len(spread), j] = np.where(seen, np.sqrt(np.diag(spread)), np.inf)
-        if not self.choice.static:
+        if not self.selection.static:
             deviation[1] = 0.0
-        deviation[deviation > UNTOLD] = np.inf
+        deviation[deviation > MAX_LOG_ERROR] = np.inf
         kinds = 'friction_velocity', 'stribeck_velocity'
         speed, stribeck = (np.where(np.isinf(row), getattr(believed, kind), getattr(model, kind))
                            for kind, row in zip(kinds, deviation))
-        untold = tuple(f'{kind} {joint}' for kind, row in zip(kinds, deviation)
+        undetermined = tuple(f'{kind} {joint}' for kind, row in zip(kinds, deviation)
                        for joint, value in zip(model.joint_names, row) if np.isinf(value))
         return FrictionSpeeds(
             replace(believed, friction_velocity=speed, stribeck_velocity=stribeck), speed,
-            stribeck, deviation[0] * speed, deviation[1] * stribeck, untold)
+            stribeck, deviation[0] * speed, deviation[1] * stribeck, undetermined)

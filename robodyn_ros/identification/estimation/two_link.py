@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The textbook's arm of two point masses: masses and lengths by a nonlinear fit."""
+"""Planar arm of two point masses: masses and lengths by a nonlinear fit."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ from ...errors import IdentificationError
 from ..motion import Motion
 from .regression import triangle
 
-GUESSES = 8         # starts of the search, besides the linear one
-FAR = 20.0          # logarithms of masses and lengths that are searched
-UNTOLD = 1e-9       # share of the largest singular value that is as good as nothing
+GUESSES = 8            # starts of the search, besides the linear one
+MAX_LOGARITHM = 20.0   # of masses and lengths
+RANK_TOLERANCE = 1e-9  # of the largest singular value
 NAMES = ('m1', 'm2', 'l1', 'l2', 'g')
 UNITS = ('kg', 'kg', 'm', 'm', 'm/s²')
 
@@ -25,9 +25,9 @@ class TwoLink:
     Masses [kg] at the ends of links of lengths [m], in a vertical plane.
 
     :param values: (4,) m1, m2, l1, l2; ``standard_errors`` (4,) for white noise of one σ.
-    :param sigma: [N·m] standard deviation of what remains of the efforts.
-    :param rank: of the derivatives by m1, m2, l1, l2 and g, which is 4.
-    :param unseen: (5,) the change of the logarithms of m1, m2, l1, l2, g that no effort shows.
+    :param sigma: [N·m] standard deviation of the residual efforts.
+    :param rank: of the derivatives with respect to m1, m2, l1, l2 and g, which is 4.
+    :param unseen: (5,) relative change of m1, m2, l1, l2, g that changes no effort.
     :param unseen_text: the same in words.
     """
 
@@ -41,10 +41,10 @@ class TwoLink:
 
 def terms(motion: Motion) -> ndarray:
     """
-    Return the matrix (2 N, 5) of what the efforts are linear in.
+    Return the matrix (2 N, 5) that five coefficients multiply to give the efforts.
 
-    Craig 2005, section 6.7, with q₁ from the horizontal and q₂ from the first link: m2 l2²,
-    m2 l1 l2, (m1 + m2) l1², m2 l2 g and (m1 + m2) l1 g.
+    Craig 2005, section 6.7, with q₁ from the horizontal and q₂ from the first link: m2 l2², m2 l1
+    l2, (m1 + m2) l1², m2 l2 g and (m1 + m2) l1 g.
     """
     (q1, q2), (v1, v2), (a1, a2) = motion.position.T, motion.velocity.T, motion.acceleration.T
     c1, c2, s2, c12 = np.cos(q1), np.cos(q2), np.sin(q2), np.cos(q1 + q2)
@@ -74,17 +74,17 @@ def derivatives(x: ndarray) -> ndarray:
 
 def two_link(motion: Motion, g: float = 9.81) -> TwoLink:
     """
-    Fit masses and lengths of the textbook's arm, gravity held.
+    Estimate masses and lengths of a planar arm of two point masses, for known gravity.
 
-    In logarithms, so that all are positive (Levenberg-Marquardt), on the triangle of the QR
-    decomposition of the five :func:`terms`. Fitting g too has one direction that no effort shows:
-    their five coefficients b obey b2 b5 = b3 b4, so that only four of (m1, m2, l1, l2, g) are
-    told. Lengths and g may grow by one factor while masses fall by its square.
+    A Levenberg-Marquardt search in logarithms, so that all values are positive, on the triangular
+    factor of the QR decomposition of the five :func:`terms`. Their coefficients b obey b2 b5 = b3
+    b4, so that only four of (m1, m2, l1, l2, g) are determined: lengths and g may grow by one
+    factor while masses fall by its square.
 
     :param motion: of two joints, efforts in N·m, without friction.
     :param g: [m/s²].
-    :raises IdentificationError: it has not two joints, g is not positive, or the motion does not
-        tell the four apart.
+    :raises IdentificationError: it does not have two joints, g is not positive, or the motion does
+        not determine the four values.
     """
     if len(motion.joint_names) != 2:
         raise IdentificationError(f'{len(motion.joint_names)} joints', name='motion',
@@ -99,7 +99,7 @@ def two_link(motion: Motion, g: float = 9.81) -> TwoLink:
     R = triangle(np.column_stack([Y, tau]))
 
     def whole(logarithms: ndarray) -> ndarray:
-        return np.append(np.exp(np.clip(logarithms, -FAR, FAR)), g)
+        return np.append(np.exp(np.clip(logarithms, -MAX_LOGARITHM, MAX_LOGARITHM)), g)
 
     def errors(logarithms: ndarray) -> ndarray:
         return R[:, :5] @ coefficients(whole(logarithms)) - R[:, 5]
@@ -114,7 +114,7 @@ def two_link(motion: Motion, g: float = 9.81) -> TwoLink:
     x = whole(found.x)
     J = jacobian(found.x)
     singular, V = np.linalg.svd(J)[1:]
-    if not singular[-1] > UNTOLD * singular[0]:
+    if not singular[-1] > RANK_TOLERANCE * singular[0]:
         involved = [NAMES[i] for i in np.flatnonzero(abs(V[-1]) > 0.1 * abs(V[-1]).max())]
         raise IdentificationError(
             f'this motion does not tell {", ".join(involved)} apart', name=involved[0],
@@ -125,7 +125,8 @@ def two_link(motion: Motion, g: float = 9.81) -> TwoLink:
     singular, V = np.linalg.svd(of_five / np.linalg.norm(of_five))[1:]
     unseen = V[-1] / V[-1][4]
     text = ', '.join(f'{name} by {power:+.3g} %' for name, power in zip(NAMES, unseen))
-    return TwoLink(x[:4], deviation, sigma, int((singular > UNTOLD * singular[0]).sum()), unseen,
+    return TwoLink(x[:4], deviation, sigma,
+                   int((singular > RANK_TOLERANCE * singular[0]).sum()), unseen,
                    f'efforts stay the same where {text} change together')
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The regressor of all that a motion can tell: its independent columns, made comparable."""
+"""Independent, scaled columns of the regressor of a motion."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ STATES, SEED = 300, 0           # random states that tell which columns are inde
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large position [rad | m], velocity [1/s] and acceleration [1/s²] may be, (nv,) each."""
+    """Largest position [rad | m], velocity [1/s] and acceleration [1/s²] of each joint (nv,)."""
 
     lower: ndarray
     upper: ndarray
@@ -40,20 +40,20 @@ class Sizes:
 
 class BaseRegressor:
     """
-    Independent columns of the regressor, scaled, of any motion.
+    Independent, scaled columns of the regressor of any motion.
 
     Columns of bodies are those of :meth:`Dynamics.regressor`; a joint may add viscous (q̇) and
-    Coulomb friction (the sign of q̇), an offset (1) and the inertia of its rotor (q̈). QR
-    decomposition with pivoting finds, on states all over the limits, a largest set of independent
-    ones (Gautier 1991): in τ = Y φ the others only add to these.
+    Coulomb friction (the sign of q̇), an offset (1) and the rotor inertia (q̈). QR decomposition
+    with pivoting of the regressor of states all over the limits selects a largest independent set
+    (Gautier 1991).
 
     Rows are divided by the effort limit of the joint (where it has none, by the largest effort of
-    the model on those states): an error counts as much as the joint is strong. Columns are then
-    divided by their root mean square on those states. So all numbers are shares, the same for
-    each motion, and a motion that hardly moves something is not let off.
+    the model on those states), so that errors are relative to the strength of the joint. Columns
+    are then divided by their root mean square on those states. The scaling is the same for every
+    motion, so a motion that hardly excites a parameter is rated accordingly.
 
     :param include: names of :data:`JOINT_TERMS`.
-    :param fastest: (nv,) [rad/s² | m/s²] largest acceleration that is to be thought of.
+    :param fastest: (nv,) [rad/s² | m/s²] largest acceleration.
     """
 
     def __init__(self, dynamics: Dynamics, limits: Limits, fastest: ndarray,
@@ -101,9 +101,9 @@ class BaseRegressor:
 
     def with_slopes(self, q: ndarray, qd: ndarray, qdd: ndarray) -> tuple[ndarray, ndarray]:
         """
-        Return the matrix (N, nv, columns), and its derivatives (3, nv, N, nv, columns).
+        Return the matrix (N, nv, columns) and its derivatives (3, nv, N, nv, columns).
 
-        By q, q̇ and q̈ of each joint, from forward differences.
+        The derivatives are with respect to q, q̇ and q̈ of each joint, by forward differences.
         """
         count, nv = q.shape
         steps = STEP * np.array([self.sizes.upper - self.sizes.lower, self.sizes.velocity,

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes that a URDF gives its links, with the files of meshes found."""
+"""Collision and visual shapes of the links of a URDF, with the files of their meshes."""
 
 import os
 from pathlib import Path
@@ -45,9 +45,9 @@ def shapes(urdf: Path, kind: str = 'collision') -> list[Shape]:
     """
     Return the shapes of all links of a URDF file; an empty list where it has none.
 
-    :param kind: which of :data:`KINDS`.
-    :raises IdentificationError: naming the link of a shape that cannot be read, or whose file is
-        not there or in a format that MuJoCo does not read.
+    :param kind: one of :data:`KINDS`.
+    :raises IdentificationError: a shape cannot be read, or the file of a mesh is missing or in a
+        format that MuJoCo does not read; the error names the link.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.parse(str(urdf), parser).getroot()

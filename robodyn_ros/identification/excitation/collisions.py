@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a motion would have a robot touch itself or the ground, as MuJoCo finds it."""
+"""Distances between links, and to the ground, along a motion, by MuJoCo."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -22,7 +22,7 @@ GEOMS = {'box': mujoco.mjtGeom.mjGEOM_BOX, 'sphere': mujoco.mjtGeom.mjGEOM_SPHER
 
 
 class Touch(NamedTuple):
-    """Two bodies that are too close: their names, and how far apart [m], negative if inside."""
+    """Two bodies that are too close, and their distance [m], negative for penetration."""
 
     first: str
     second: str
@@ -31,19 +31,19 @@ class Touch(NamedTuple):
 
 class Collisions:
     """
-    The shapes of a robot, placed by its model; of a mesh, as MuJoCo has it, the convex hull.
+    Collision checker of a robot; meshes are represented by their convex hulls.
 
-    Bodies that one joint connects are not compared, nor are those that are too close at ``pose``
-    already, where the robot has to begin; ``excluded`` names these. What is fixed to a body is
-    part of it.
+    Bodies connected by a joint are not compared, nor are those that are too close at ``pose``
+    already, where the robot has to begin; ``excluded`` names these. Shapes of fixed links belong
+    to the body that carries them.
 
-    :param shapes: of links of the model; ``left_out`` are the links of others.
+    :param shapes: of links of the model; ``left_out`` names the links of other shapes.
     :param pose: (nv,) [rad | m].
-    :param clearance: least distance [m] that is not too close.
-    :param ground: height [m] of a plane above the origin of the base, against gravity; None: there
-        is none.
-    :raises IdentificationError: if MuJoCo refuses a shape, if a moving body touches the ground at
-        ``pose``, or if there is no gravity to tell where the ground is.
+    :param clearance: minimum distance [m].
+    :param ground: height [m] of a plane above the origin of the base, against gravity; None: no
+        ground.
+    :raises IdentificationError: MuJoCo refuses a shape, a moving body touches the ground at
+        ``pose``, or the direction of the ground is unknown since there is no gravity.
     """
 
     def __init__(self, model: RobotModel, shapes: Sequence[Shape], pose: ndarray,
@@ -73,7 +73,7 @@ class Collisions:
             self._data = mujoco.MjData(self._mj)
 
     def touches(self, q: ndarray) -> list[Touch]:
-        """Return what is too close on any of the poses (N, nv), the nearest of each pair."""
+        """Return the pairs that are too close at any of the poses (N, nv), at their minimum."""
         nearest: dict[tuple[str, str], float] = {}
         for pose in q:
             distances, at = self._close(pose, 0.0)
@@ -83,17 +83,17 @@ class Collisions:
         return [Touch(*pair, distance) for pair, distance in sorted(nearest.items())]
 
     def close(self, q: ndarray) -> ndarray:
-        """Return on which of the poses (N, nv) anything is too close, (N,) true or false."""
+        """Return at which of the poses (N, nv) any pair is too close, (N,) of bool."""
         return np.array([len(self._close(pose, 0.0)[0]) > 0 for pose in q], bool)
 
     def penalty(self, q: ndarray) -> tuple[float, ndarray]:
         """
-        Return the sum of the pseudo-Huber loss of what is too close, and its slope.
+        Return the sum of pseudo-Huber losses of distances that are too small, and its gradient.
 
-        √(1 + d²) - 1 with d = (clearance + SPARE - distance) / DEPTH: a square that deep inside,
-        where the nearest way out is a guess, becomes a line.
+        √(1 + d²) - 1 with d = (clearance + SPARE - distance) / DEPTH is quadratic, but linear deep
+        inside, where the direction out is uncertain.
 
-        :param q: (N, nv) [rad | m]; the slope has the same shape.
+        :param q: (N, nv) [rad | m]; the gradient has the same shape.
         """
         total, slope = 0.0, np.zeros_like(q)
         for pose, out in zip(q, slope):

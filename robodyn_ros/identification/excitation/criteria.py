@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How good a motion is: two figures of the matrix that its parameters are to be found from."""
+"""Optimality criteria of an exciting motion: condition number and information."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,12 +14,12 @@ Criterion = Callable[[ndarray], tuple[float, ndarray]]
 
 class Quality(NamedTuple):
     """
-    What a motion tells of the parameters.
+    Quality of a motion for identification.
 
-    :param condition: largest by smallest singular value of the scaled matrix W: by how much an
-        error of the measured efforts may grow (Gautier and Khalil 1992).
-    :param information: ln det(Wᵀ W / rows), divided by the number of parameters (Swevers et al.
-        1997 maximise it); greater is better.
+    :param condition: condition number of the scaled matrix W, by which relative errors of the
+        efforts may grow (Gautier and Khalil 1992).
+    :param information: ln det(Wᵀ W / rows) divided by the number of parameters, to be maximized
+        (Swevers et al. 1997).
     """
 
     condition: float
@@ -27,7 +27,7 @@ class Quality(NamedTuple):
 
 
 def quality(matrix: ndarray) -> Quality:
-    """Return what a matrix (N, nv, columns) is worth; its condition is inf where it has none."""
+    """Return the quality of a matrix (N, nv, columns); the condition of a singular one is inf."""
     values = np.linalg.svd(matrix.reshape(-1, matrix.shape[-1]), compute_uv=False)
     with np.errstate(divide='ignore'):
         return Quality(float(np.divide(values[0], values[-1])), float(
@@ -36,11 +36,11 @@ def quality(matrix: ndarray) -> Quality:
 
 def smooth_condition(power: float) -> Criterion:
     """
-    Return a smooth stand-in for the logarithm of the condition number, to be minimised.
+    Return a smooth approximation of the logarithm of the condition number.
 
-    ½ ln of the p-norms of the eigenvalues λ and of 1/λ: with ``power`` p = 1 it is that of the
-    Frobenius norms, and towards infinity the condition itself, which has no derivative where
-    singular values meet, and there is where its minimum lies.
+    ½ ln of the p-norms of the eigenvalues λ and of 1/λ: for ``power`` p = 1 the condition number
+    in the Frobenius norm, towards infinity that in the 2-norm, which has no derivative where
+    singular values coincide, as they do at its minimum.
     """
     def criterion(values: ndarray) -> tuple[float, ndarray]:
         up, down = values / values[-1], values[0] / values
@@ -52,12 +52,12 @@ def smooth_condition(power: float) -> Criterion:
 
 
 def little_information(values: ndarray) -> tuple[float, ndarray]:
-    """Return -½ ln det, divided by the number of eigenvalues, to be minimised."""
+    """Return -½ ln det divided by the number of eigenvalues, to be minimized."""
     return -0.5 * float(np.mean(np.log(values))), -0.5 / (len(values) * values)
 
 
 def of_matrix(criterion: Criterion, matrix: ndarray) -> tuple[float, ndarray]:
-    """Return the criterion of a matrix (N, nv, columns), and its derivative by the elements."""
+    """Return a criterion of a matrix (N, nv, columns), and its gradient of the same shape."""
     tall = matrix.reshape(-1, matrix.shape[-1])
     values, vectors = np.linalg.eigh(tall.T @ tall)
     # Rounding may leave the least ones at or below zero: as small as can be told

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Finite Fourier series that begin and end at rest: what the joints move along to be excited."""
+"""Finite Fourier series of joint positions that begin and end at rest."""
 
 from dataclasses import dataclass
 

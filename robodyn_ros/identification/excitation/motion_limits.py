@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How far a robot may move while it is excited: the limits of its model, with margins."""
+"""Limits of an exciting motion: those of the model, with margins."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 from numpy import ndarray
 
-from ...errors import IdentificationError
+from ...errors import Argument, IdentificationError, Remedy
 from ...model.robot import RobotModel
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -19,11 +19,11 @@ NOTHING: Mapping[str, float] = MappingProxyType({})
 @dataclass(frozen=True)
 class Shares:
     """
-    How much of its limits a motion may use.
+    Shares of the limits that a motion may use.
 
     :param position: of the range between the position limits, about its middle.
-    :param velocity: of the velocity limits; ``effort``: of the effort limits, which has to leave
-        room for what the model does not know, and for feedback.
+    :param velocity: of the velocity limits.
+    :param effort: of the effort limits; the rest is for model errors and feedback.
     """
 
     position: float = 0.95
@@ -40,7 +40,7 @@ class Shares:
 @dataclass(frozen=True)
 class Limits:
     """
-    What no motion may exceed, margins taken off, (nv,) each.
+    Limits of a motion with margins taken off, (nv,) each.
 
     :param lower, upper: [rad | m].
     :param velocity: [rad/s | m/s].
@@ -60,17 +60,16 @@ def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
                   velocity: Mapping[str, float] = NOTHING,
                   acceleration: Mapping[str, float] = NOTHING) -> Limits:
     """
-    Return the limits of a model, those that are given here in their place, with margins.
+    Return the limits of a motion: those of a model, or given here, with margins.
 
-    A URDF has no acceleration limits. Where none is given, the effort limit is what bounds the
-    acceleration, by inverse dynamics; a joint that has neither is refused.
+    A URDF has no acceleration limits. Where none is given, the effort limit bounds the
+    acceleration by inverse dynamics; a joint without both is refused.
 
-    :param ranges: lower and upper end [rad | m] by joint, inside the limits that the model has.
-    :param velocity: limit [rad/s | m/s] by joint, not above that of the model.
-    :param acceleration: limit [rad/s² | m/s²] by joint; no share is taken of it.
-    :raises IdentificationError: naming a joint that has no limit where it must have one, or a
-        limit that cannot be.
-    :raises UnknownNameError: if there is no such joint.
+    :param ranges: lower and upper end [rad | m] by joint, within the limits of the model.
+    :param velocity: limit [rad/s | m/s] by joint, at most that of the model.
+    :param acceleration: limit [rad/s² | m/s²] by joint; margins do not apply to it.
+    :raises IdentificationError: a joint lacks a required limit, or a given limit is invalid.
+    :raises UnknownNameError: there is no such joint.
     """
     lower, upper = model.position_lower.copy(), model.position_upper.copy()
     fastest, hardest = model.velocity_limit.copy(), np.full(model.nv, np.inf)
@@ -91,20 +90,21 @@ def motion_limits(model: RobotModel, shares: Shares = Shares(), *,
     for i, name in enumerate(model.joint_names):
         if not np.isfinite([lower[i], upper[i]]).all():
             _refuse(name, 'no position limits', (lower[i], upper[i]),
-                    f'give the range that it may use: --range {name}=-3.1:3.1, or ranges=')
+                    ('give the range that it may use: ',
+                     Argument('ranges', {name: (-3.1, 3.1)})))
         if not upper[i] > lower[i]:
             _refuse(name, 'no room between its position limits', (lower[i], upper[i]),
                     'lock it')
         if not 0.0 < fastest[i] < np.inf:
             _refuse(name, f'the velocity limit {fastest[i]:g}', float(fastest[i]),
-                    f'say how fast it may be: --velocity-limit {name}=1.0, or velocity=')
+                    ('give its velocity limit: ', Argument('velocity', {name: 1.0})))
         if np.isinf(model.effort_limit[i]) and np.isinf(hardest[i]):
             _refuse(name, 'neither an effort nor an acceleration limit', np.inf,
-                    f'give one of acceleration: --acceleration {name}=5.0, or acceleration=')
+                    ('give an acceleration limit: ', Argument('acceleration', {name: 5.0})))
     middle, half = (lower + upper) / 2, shares.position * (upper - lower) / 2
     return Limits(middle - half, middle + half, shares.velocity * fastest, hardest,
                   shares.effort * model.effort_limit)
 
 
-def _refuse(name: str, problem: str, value: object, remedy: str) -> NoReturn:
+def _refuse(name: str, problem: str, value: object, remedy: Remedy) -> NoReturn:
     raise IdentificationError(f'joint {name}: {problem}', name=name, value=value, remedy=remedy)

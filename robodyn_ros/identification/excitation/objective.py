@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a motion is to be optimised for: what it tells, and what it costs to break its limits."""
+"""Objective of the optimization of a motion: criterion and penalties on its limits."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...dynamics import Dynamics
-from ...errors import IdentificationError
+from ...errors import Argument, IdentificationError, Placeholder
 from .base_regressor import BaseRegressor
 from .criteria import Criterion, Quality, of_matrix, quality
 from .fourier import Fourier
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 PER_WAVE, EVERY, PER_WAVE_CHECK = 24, 2, 400
 STEP = 1e-6             # of the velocity limit, for the slope of friction
 SHRINK, SMALLEST = 0.98, 0.1
+ELSEWHERE = Argument('pose', tuple(map(Placeholder, ('V1', 'V2', '...'))))
 MOST_WATCHED = 40       # more times to look for collisions, at once
 
 
 @dataclass(frozen=True)
 class Usage:
     """
-    The most that a motion takes, on a fine grid, (nv,) each; units as in :class:`Limits`.
+    Largest values of a motion on a fine grid, (nv,) each; units as in :class:`Limits`.
 
-    :param lower, upper: the ends of the range of positions.
+    :param lower, upper: ends of the range of positions.
     """
 
     lower: ndarray
@@ -41,7 +42,7 @@ class Usage:
     effort: ndarray
 
     def of(self, limits: Limits) -> dict[str, ndarray]:
-        """Return how large a share of each limit that is, by its name, (nv,) each."""
+        """Return the share of each limit by name, (nv,) each."""
         middle, half = (limits.lower + limits.upper) / 2, (limits.upper - limits.lower) / 2
         return {'position': np.maximum(self.upper - middle, middle - self.lower) / half,
                 'velocity': self.velocity / limits.velocity,
@@ -51,12 +52,12 @@ class Usage:
 
 class MotionCost:
     """
-    Motions of a robot from a pose and back: their cost with its slope, and what they take.
+    Objective of motions from a pose and back: criterion and penalty, with gradients.
 
-    Coefficients are those of :class:`Fourier`, (nv, size).
+    Coefficients (nv, size) are those of :class:`Fourier`.
 
-    :param collisions: None: no motion collides.
-    :raises IdentificationError: if the pose is not within the limits, or cannot be held in them.
+    :param collisions: None: collisions are not considered.
+    :raises IdentificationError: the pose is not within the limits, or cannot be held in them.
     """
 
     def __init__(self, dynamics: Dynamics, series: Fourier, pose: ndarray, limits: Limits,
@@ -72,13 +73,14 @@ class MotionCost:
             if not limits.lower[i] < pose[i] < limits.upper[i]:
                 raise IdentificationError(
                     f'joint {name} starts at {pose[i]:.6g}', name=name, value=float(pose[i]),
-                    remedy=f'start between {limits.lower[i]:.6g} and {limits.upper[i]:.6g}, its '
-                           'range less the margin: --at V1,V2,...')
+                    remedy=(f'start between {limits.lower[i]:.6g} and {limits.upper[i]:.6g}, its '
+                            'range less the margin: ', ELSEWHERE))
             if not weight[i] < limits.effort[i]:
                 raise IdentificationError(
                     f'joint {name} bears {weight[i]:.4g} N·m or N at the start', name=name,
-                    value=float(weight[i]), remedy=f'start where it bears less than the '
-                    f'{limits.effort[i]:.4g} allowed: --at V1,V2,..., or allow more')
+                    value=float(weight[i]), remedy=(
+                        f'start where it bears less than the {limits.effort[i]:.4g} allowed: ',
+                        ELSEWHERE, ', or allow more'))
 
     def __call__(self, coefficients: ndarray, criterion: Criterion, weight: float
                  ) -> tuple[float, ndarray]:
@@ -103,7 +105,7 @@ class MotionCost:
         return value, slope
 
     def _touching(self, coefficients: ndarray, suspects: ndarray) -> ndarray:
-        """Return at which samples of the check something touches, the suspects tried first."""
+        """Return at which samples of the check bodies are too close, likely ones tried first."""
         if self._collisions is None:
             return suspects[:0]
         q = self._motion(self._check, coefficients)[0]
@@ -112,17 +114,17 @@ class MotionCost:
         return found if len(found) else np.flatnonzero(self._collisions.close(q))
 
     def watch(self, coefficients: ndarray) -> None:
-        """From now on look for collisions also when this motion has some that went unseen."""
+        """Check for collisions from now on also where this motion has unnoticed ones."""
         touching = self._touching(coefficients, np.arange(0))
         some = touching[::max(len(touching) // MOST_WATCHED, 1)]
         self._watched = np.vstack([self._watched, self._check[0, some]])
 
     def quality(self, coefficients: ndarray) -> Quality:
-        """Return what a motion tells."""
+        """Return the quality of a motion."""
         return quality(self._regressor(*self._motion(self._basis, coefficients)))
 
     def usage(self, coefficients: ndarray) -> Usage:
-        """Return what a motion takes of the limits."""
+        """Return the largest values of a motion."""
         q, qd, qdd = self._motion(self._check, coefficients)
         # Between the samples of a series the peaks are higher by this at most, see Fourier.grid
         peak = 1.0 / np.cos(np.pi / PER_WAVE_CHECK)
@@ -137,9 +139,9 @@ class MotionCost:
 
     def inside(self, coefficients: ndarray) -> ndarray | None:
         """
-        Return the coefficients, scaled down until nothing is exceeded and nothing touches.
+        Return the coefficients scaled down until all limits and the clearance are kept.
 
-        None if that leaves next to nothing of the motion.
+        :return: None if hardly any motion is left.
         """
         # At the pose itself all is well, and position, velocity, acceleration scale with the size
         use, pose, limits = self.usage(coefficients), self._pose, self.limits

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Motions that tell as much as possible of a robot's parameters, within all its limits."""
+"""Optimization of exciting motions within limits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from numpy import ndarray
 from scipy.optimize import minimize
 
 from ...dynamics import Dynamics
-from ...errors import IdentificationError
+from ...errors import Argument, IdentificationError
 from .base_regressor import BaseRegressor
 from .criteria import Criterion, Quality, little_information, smooth_condition
 from .fourier import Fourier
 from .motion_limits import Limits
-from .objective import SMALLEST, MotionCost, Usage
+from .objective import ELSEWHERE, SMALLEST, MotionCost, Usage
 
 if TYPE_CHECKING:
     from .collisions import Collisions
@@ -35,9 +35,9 @@ MEMORY = 20                 # steps that L-BFGS learns the curvature from
 @dataclass(frozen=True)
 class Attempt:
     """
-    One start of the optimisation: what its random motion was worth, and what became of it.
+    One start of the optimization: quality of its random motion and of its result.
 
-    ``reached`` is None where nothing remained that keeps the limits.
+    ``reached`` is None where no motion within the limits was left.
     """
 
     start: Quality
@@ -47,13 +47,13 @@ class Attempt:
 @dataclass(frozen=True)
 class Excitation:
     """
-    A motion that starts and ends at rest at ``pose``, and may be repeated without a stop.
+    Exciting motion that starts and ends at rest at ``pose`` and can be repeated.
 
     :param coefficients: (nv, size) of ``series``.
-    :param attempts: all of them; ``best`` is the number of the one that this motion is of.
-    :param columns: names of the base parameters that were looked at.
-    :param usage: what the motion takes; ``limits``: what it was allowed.
-    :param notes: sentences about what was not looked at, for a person to read.
+    :param attempts: all of them; ``best`` is the number of the one that was chosen.
+    :param columns: names of the base parameters that were considered.
+    :param usage: largest values of the motion; ``limits``: its limits.
+    :param notes: sentences about collisions that were not checked.
     """
 
     joint_names: tuple[str, ...]
@@ -70,23 +70,23 @@ class Excitation:
 
     @property
     def reached(self) -> Quality:
-        """What this motion is worth."""
+        """Quality of this motion."""
         quality = self.attempts[self.best].reached
         assert quality is not None
         return quality
 
     @property
     def rate(self) -> float:
-        """Waypoints a second [Hz] between which quintics follow the motion all the same."""
+        """Rate of waypoints [Hz] between which quintics still follow the motion."""
         return POINTS_PER_WAVE * self.series.harmonics / self.series.period
 
     def trajectory(self, rate: float | None = None, repeat: int = 1
                    ) -> tuple[ndarray, ndarray, ndarray, ndarray]:
         """
-        Return times (T,) [s] and q, q̇, q̈ (T, nv) of so many periods, both ends included.
+        Return times (T,) [s] and q, q̇, q̈ (T, nv) of some periods, both ends included.
 
-        :param rate: [Hz], next to which a whole number of intervals makes a period; None:
-            :attr:`rate`.
+        :param repeat: number of periods.
+        :param rate: [Hz], rounded to a whole number of intervals per period; None: :attr:`rate`.
         """
         intervals = max(round((rate or self.rate) * self.series.period), 2)
         times = self.series.period / intervals * np.arange(intervals * repeat + 1)
@@ -102,21 +102,22 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
            collisions: 'Collisions | None' = None,
            progress: Callable[[float], None] = lambda done: None) -> Excitation:
     """
-    Find coefficients of a series that make the base regressor well conditioned.
+    Optimize the coefficients of a series for a well-conditioned base regressor.
 
     Swevers et al. 1997 with the base regressor of :class:`BaseRegressor`. From each random start
-    L-BFGS minimises the criterion and a growing penalty on position, velocity, acceleration,
-    effort and distances; its result is scaled down until a dense check finds every limit kept, so
-    that what is returned keeps them all. The best one wins.
+    L-BFGS minimizes the criterion and a growing penalty on position, velocity, acceleration,
+    effort and distances; the result is scaled down until a dense check finds every limit kept. The
+    best result is returned.
 
     :param pose: (nv,) [rad | m] where the motion starts and ends.
-    :param criterion: 'condition' (smallest) or 'information' (most), see :class:`Quality`.
-    :param starts: how many, each from the random numbers of ``seed`` and its own number.
-    :param include: terms of joints to be identified too, see :class:`BaseRegressor`.
-    :param collisions: None: none are looked for, and a note says so.
-    :param progress: called with the share that is done, 0 to 1.
-    :raises IdentificationError: if there is no such criterion, the robot cannot rest at the pose,
-        or no attempt leaves a motion.
+    :param criterion: 'condition' (minimized) or 'information' (maximized), see :class:`Quality`.
+    :param starts: number of random starts.
+    :param seed: of the random numbers.
+    :param include: joint terms to be identified too, see :class:`BaseRegressor`.
+    :param collisions: None: not checked, which a note says.
+    :param progress: is called with the completed share, 0 to 1.
+    :raises IdentificationError: there is no such criterion, the robot cannot rest at the pose, or
+        no attempt leaves a motion.
     """
     if criterion not in CRITERIA:
         raise IdentificationError(f'no criterion {criterion!r}', name='criterion',
@@ -144,7 +145,8 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
     if (chosen := motions[best]) is None:
         raise IdentificationError(
             f'none of {starts} motions keeps the limits and touches nothing', name='starts',
-            value=starts, remedy='start at a pose with more room, with --at, or try more --starts')
+            value=starts, remedy=('start at a pose with more room: ', ELSEWHERE, ', or try more: ',
+                                  Argument('starts', 2 * starts)))
     return Excitation(model.joint_names, series, chosen, pose, criterion, tuple(attempts), best,
                       regressor.names, cost.usage(chosen), limits, tuple(_notes(collisions)))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An exciting motion in one picture: position, velocity and effort of each joint."""
+"""Picture of an exciting motion: position, velocity and effort of each joint."""
 
 from pathlib import Path
 
@@ -18,11 +18,12 @@ NEAR = 0.7      # of a limit
 def draw(title: str, found: Excitation, motion: tuple[ndarray, ndarray, ndarray, ndarray],
          effort: ndarray, units: tuple[str, str], path: Path) -> None:
     """
-    Write a PNG; dashed lines are what a joint is allowed, where it comes near.
+    Write a PNG; dashed lines are limits, where a joint comes near them.
 
-    :param motion: times (T,) [s] and q, q̇, q̈ (T, nv); ``effort`` (T, nv).
+    :param motion: times (T,) [s] and q, q̇, q̈ (T, nv).
+    :param effort: (T, nv) [N·m | N].
     :param units: of positions and of efforts.
-    :raises ArgumentError: if it cannot be written.
+    :raises ArgumentError: the file cannot be written.
     """
     times, q, qd, _ = motion
     colors = mpl.colormaps['tab10' if len(found.joint_names) <= 10 else 'viridis'].resampled(

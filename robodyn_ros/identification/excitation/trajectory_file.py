@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A trajectory in a file: trajectory_msgs/JointTrajectory as YAML, for `ros2 topic pub`."""
+"""Trajectory files: trajectory_msgs/JointTrajectory as YAML, for `ros2 topic pub`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,10 +37,10 @@ class JointTrajectory:
 
 def write(path: Path, trajectory: JointTrajectory) -> None:
     """
-    Write a file; numbers are rounded to nine digits after the point, times to nanoseconds.
+    Write a file; numbers are rounded to nine decimals, times to nanoseconds.
 
-    :raises TrajectoryError: if it has more points than a controller follows, or the file cannot
-        be written.
+    :raises TrajectoryError: there are more points than a controller accepts, or the file cannot be
+        written.
     """
     if (count := len(trajectory.times)) > MOST_POINTS:
         _refuse(path, f'would have {count} points', f'at most {MOST_POINTS} can be followed: '
@@ -63,9 +63,9 @@ def write(path: Path, trajectory: JointTrajectory) -> None:
 
 def read(path: Path) -> JointTrajectory:
     """
-    Read such a file back; a header, as ROS writes it, may be there too.
+    Read such a file back; it may have a header as ROS writes it.
 
-    :raises TrajectoryError: naming what is missing, unknown, of another length or no number.
+    :raises TrajectoryError: an entry is missing, unknown, of another length or not numeric.
     """
     try:
         content = yaml.load(path.read_text(encoding='utf-8'), LOADER)

@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From raw samples to a clean motion; every choice is stated."""
+"""Preparation of a recording: from raw samples to a filtered motion."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Stamps of whoever received the samples, where the robot took them on a clock of its own."""
+"""Recovery of the robot's sampling clock from stamps of the receiver."""
 
 from dataclasses import replace
 
@@ -9,22 +9,22 @@ from numpy import ndarray
 
 from ..recordings.recording import Recording
 
-MOVING = 0.05       # of the usual speed of all joints: what is slower tells no time
-ALIKE = 0.1         # by which the robot's period may differ from the usual interval of stamps
-BETTER = 0.3        # of what stamps leave of the steps, at most, is left by the clock
-LONG = 10.0         # periods: a longer interval of stamps is no jitter
-ASTRAY = 20.0       # periods by which the clock may leave the stamps, and no more
+MIN_SPEED = 0.05        # of the RMS speed of all joints
+PERIOD_TOLERANCE = 0.1  # between the robot's period and the usual interval of stamps
+MAX_RESIDUAL = 0.3      # of the step errors under the clock, relative to the stamps
+MAX_INTERVAL = 10.0     # periods; longer is no jitter
+MAX_DRIFT = 20.0        # periods between the clock and the stamps
 
 
 def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
     """
-    Return the recording with the times at which the robot sampled, if they show, and a note.
+    Return a recording with the robot's own sample times, if they are apparent, and notes.
 
-    A program that stamps what it receives writes down its own delays: a sample comes twice, one is
-    overwritten, all others come early or late. Differences of positions over velocities that were
-    measured tell the time that really passed. Where it is whole periods, again and again, and
-    explains the steps of the positions far better than the stamps do, samples are counted in
-    periods of the robot and those that came twice are left out. Otherwise nothing is done.
+    A program that stamps what it receives records its own delays: samples arrive twice, are
+    overwritten, early or late. Position differences divided by measured velocities give the time
+    that really passed. Where these are consistently whole periods, and explain the position steps
+    far better than the stamps do, samples are counted in periods of the robot and duplicates are
+    removed. Otherwise the recording is returned unchanged, with no note.
     """
     time, q, v = recording.time, recording.position, recording.velocity
     if v is None or len(recording) < 100:
@@ -38,7 +38,7 @@ def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
     size = np.sqrt(np.mean(v**2, axis=0))
     weight = mean / np.where(size > 0, size, 1.0)**2        # joints of all units alike
     speed = (mean * weight).sum(1)
-    moving = (speed > MOVING * len(size)) & (steps < LONG * usual)
+    moving = (speed > MIN_SPEED * len(size)) & (steps < MAX_INTERVAL * usual)
     if moving.sum() < len(steps) / 2:
         return recording, []
     passed = (np.diff(q, axis=0) * weight).sum(1)[moving] / speed[moving]
@@ -50,16 +50,16 @@ def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
     scale = mean[moving] / np.where(size > 0, size, 1.0)
     whole = scale * (passed - counts[moving] * period)[:, None]
     stamped = scale * (passed - steps[moving])[:, None]
-    if np.sum(whole**2) > BETTER**2 * np.sum(stamped**2):
+    if np.sum(whole**2) > MAX_RESIDUAL**2 * np.sum(stamped**2):
         return recording, []
     number = np.concatenate([[0.0], np.cumsum(counts)])
     slope, start = np.polyfit(number, time, 1)
     away = float(np.abs(time - (start + slope * number)).max())
-    if abs(slope / period - 1) > ALIKE or away > ASTRAY * period:
+    if abs(slope / period - 1) > PERIOD_TOLERANCE or away > MAX_DRIFT * period:
         return recording, []
     keep = np.concatenate([[True], counts > 0])
     lost = int(np.sum(counts[counts > 1] - 1))
-    note = (f'stamps are those of the receiver: the joints moved by whole periods of '
+    note = (f'stamps are those of the receiver: the joints moved in whole periods of '
             f'{1e3 * slope:.6g} ms, which explain their steps to '
             f'{100 * np.sqrt(np.sum(whole**2) / np.sum(stamped**2)):.2g} % of what the stamps '
             f'leave. Samples are counted in them: {np.sum(~keep)} that came twice are left out, '
@@ -71,9 +71,10 @@ def own_clock(recording: Recording) -> tuple[Recording, list[str]]:
 
 def _at_rest(states: ndarray, time: ndarray, period: float, moving: ndarray) -> ndarray:
     """
-    Return periods between samples where positions do not tell: what keeps up with the stamps.
+    Return periods between samples at which the joints move too slowly to tell.
 
-    A sample that came twice is the same to the last bit; another one is later by one at least.
+    They follow the stamps: a duplicate is equal to the last bit, another sample is at least one
+    period later.
     """
     counts = 1.0 - (np.diff(states, axis=0) == 0).all(1)
     edges = np.flatnonzero(np.diff(np.concatenate([[True], moving, [True]]).astype(int)))
@@ -88,9 +89,9 @@ def _at_rest(states: ndarray, time: ndarray, period: float, moving: ndarray) -> 
 
 
 def _period(passed: ndarray, usual: float) -> float | None:
-    """Return the interval of which times that passed are multiples, if it is near the usual."""
+    """Return the period of which elapsed times are multiples, None if not near the usual one."""
     once = passed[(passed > 0.5 * usual) & (passed < 1.5 * usual)]
     if len(once) < len(passed) / 2:
         return None
     period = float(np.median(once))
-    return period if abs(period / usual - 1) < ALIKE else None
+    return period if abs(period / usual - 1) < PERIOD_TOLERANCE else None

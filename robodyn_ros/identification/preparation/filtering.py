@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The low-pass filter of a recording: one for every signal, without delay, cut off by a rule."""
+"""Zero-phase low-pass filter of all signals, and the rule for its cutoff."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from numpy import ndarray
 from scipy.interpolate import make_interp_spline
 from scipy.signal import butter, sosfiltfilt, welch, zpk2sos
 
-SHARE = 0.999       # of the power of the velocities lies below the frequency called theirs
-WIDER = 8.0         # times that frequency is enough: what the motion does passes unharmed
-HIGHEST = 0.2       # of the sampling rate: no cutoff is above
-SETTLED = 0.01      # of a transient is left where it is cut away
-BAND = 1.2          # a spectrum is averaged up to f BAND, and as far below
+POWER_SHARE = 0.999     # of the velocities, below their bandwidth
+BANDWIDTH_FACTOR = 8.0  # times the bandwidth, at most
+MAX_CUTOFF = 0.2        # of the sampling rate
+SETTLED = 0.01          # of a transient, left where it is cut off
+BAND = 1.2              # a spectrum is averaged from f / BAND to f BAND
 
 
 @dataclass(frozen=True)
 class Cutoff:
     """
-    Where signals are cut off.
+    Cutoff of the low-pass filter.
 
-    :param frequency: [Hz]; what is there passes by half, for the filter runs twice.
-    :param why: for a person.
+    :param frequency: [Hz], where the filter, which runs twice, passes one half.
+    :param why: reason, for the notes.
     """
 
     frequency: float
@@ -32,14 +32,16 @@ class Cutoff:
 
 def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
     """
-    Return the frequency up to which the motion, and not noise, makes the accelerations.
+    Return the frequency up to which motion rather than noise dominates the accelerations.
 
     The spectrum of the positions (Welch 1967, Hann windows) times (2πf)⁴ is that of the
-    accelerations. Where the motion makes it, it falls; where noise does, it rises: between is
-    where it is least. No more is kept than WIDER times the frequency below which SHARE of the
-    velocities' power lies, and than HIGHEST of the rate. The joint that asks for most decides.
+    accelerations. It falls where motion dominates and rises where noise does; the cutoff is at the
+    minimum between them, at most BANDWIDTH_FACTOR times the frequency below which POWER_SHARE of
+    the velocities' power lies, and at most MAX_CUTOFF of the rate. The joint with the highest
+    value decides.
 
     :param pieces: positions (n, nv), equidistant, each without a gap.
+    :param rate: [Hz].
     """
     longest = max(len(piece) for piece in pieces)
     window = min(longest, max(64, round(8 * rate)))
@@ -52,13 +54,13 @@ def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
     omega = 2 * np.pi * f[1:]
     best = Cutoff(0.0, '')
     for of_joint in power.T:
-        best = max(best, _of_joint(f[1:], of_joint * omega**2, HIGHEST * rate),
+        best = max(best, _of_joint(f[1:], of_joint * omega**2, MAX_CUTOFF * rate),
                    key=lambda cutoff: cutoff.frequency)
     return best
 
 
 def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff:
-    """Return what one joint asks for; ``velocity`` is the spectrum of its velocity at ``f``."""
+    """Return the cutoff of one joint; ``velocity`` is the spectrum of its velocity at ``f``."""
     count = max(2, int(np.log(most / f[1]) / np.log(BAND) * 4))
     at = np.geomspace(f[1], most, count)
     wide = np.maximum((BAND - 1) * at, 2 * f[0])
@@ -72,22 +74,24 @@ def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff:
     knee = float(at[peak + int(np.argmin(acceleration[peak:]))])
     below = np.cumsum(velocity[f <= knee])
     if not len(below) or not below[-1] > 0:
-        return Cutoff(most, f'{HIGHEST:g} of the rate, for nothing moves')
-    motion = float(f[np.searchsorted(below, SHARE * below[-1])])
-    if WIDER * motion < knee:
-        return Cutoff(WIDER * motion, f'{WIDER:g} times the {motion:.3g} Hz below which '
-                                      f'{100 * SHARE:g} % of the power of the velocities lies')
+        return Cutoff(most, f'{MAX_CUTOFF:g} of the rate, for nothing moves')
+    motion = float(f[np.searchsorted(below, POWER_SHARE * below[-1])])
+    if BANDWIDTH_FACTOR * motion < knee:
+        return Cutoff(BANDWIDTH_FACTOR * motion,
+                      f'{BANDWIDTH_FACTOR:g} times the {motion:.3g} Hz below which '
+                      f'{100 * POWER_SHARE:g} % of the power of the velocities lies')
     if knee < most:
-        return Cutoff(knee, 'above it noise makes more of the accelerations than the motion does')
-    return Cutoff(most, f'{HIGHEST:g} of the rate')
+        return Cutoff(knee, 'above it noise dominates the accelerations')
+    return Cutoff(most, f'{MAX_CUTOFF:g} of the rate')
 
 
 class LowPass:
     """
-    A Butterworth filter run forwards and backwards, or none: no phase, no delay.
+    Zero-phase Butterworth filter: forwards and backwards.
 
     :param cutoff: [Hz]; infinite for no filter.
-    :param order: of the filter; the two runs together have twice as many poles.
+    :param order: of the filter; both runs together have twice as many poles.
+    :param rate: [Hz] of the signals.
     """
 
     def __init__(self, cutoff: float, order: int, rate: float):
@@ -100,9 +104,9 @@ class LowPass:
 
     def __call__(self, signal: ndarray) -> ndarray:
         """
-        Return a signal (n, ...) filtered; at its ends it goes on as its mirror image.
+        Return a filtered signal (n, ...), extended at its ends by its point reflection.
 
-        What would have come from beyond the ends is lacking in the first and last ``settling``.
+        The first and last ``settling`` samples lack the influence of samples beyond the ends.
         """
         if self._sections is None:
             return signal
@@ -112,10 +116,10 @@ class LowPass:
 
 def derivatives(signal: ndarray, rate: float) -> tuple[ndarray, ndarray]:
     """
-    Return the first and second derivative of a signal (n, nv) sampled at ``rate`` [Hz].
+    Return the first and second derivatives of a signal (n, nv) sampled at ``rate`` [Hz].
 
-    They are those of the quintic spline through all samples: symmetrical in time, and in the
-    middle accurate to the fourth power of the period, where central differences are to the second.
+    They are those of the interpolating quintic spline: symmetric in time, and in the interior of
+    fourth order in the period, where central differences are of second order.
     """
     spline = make_interp_spline(np.arange(len(signal)) / rate, signal, k=5, axis=0)
     times = np.arange(len(signal)) / rate

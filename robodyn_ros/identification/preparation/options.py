@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How a recording is prepared: what is not said follows a rule that the notes state."""
+"""Options of the preparation of a recording."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from ...errors import ArgumentError
 
 
 @dataclass(frozen=True)
-class Options:
+class PreparationOptions:
     """
-    How a recording is prepared; None is the rule that the notes will state.
+    Options of the preparation of a recording; None applies a rule, whose result the notes state.
 
     :param rate: samples a second that everything is brought to [Hz]; None: as it was recorded.
     :param cutoff: of the low-pass filter [Hz], infinite for none; None:
@@ -23,7 +23,7 @@ class Options:
         of the filter is left.
     :param rest: samples at which no joint moves faster are left out [rad/s | m/s]; None: none.
     :param every: one in so many samples is kept.
-    :param accept: kinds of doubt that shall not stop anything, see :mod:`~.data_issue`.
+    :param accept: kinds of :class:`~.data_issue.DataIssue` that do not stop the identification.
     """
 
     rate: float | None = None

@@ -1,79 +1,83 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From raw samples to a clean motion: every choice is stated, and can be made otherwise."""
+"""Signal processing of a recording: resampling, filtering, differentiation, segments."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
 
 from ...errors import RecordingError
-from ...model.robot import RobotModel
-from ..data_checks.data_issue import settle
-from ..data_checks.physics_checks import doubts_of_motion
-from ..data_checks.signal_checks import doubts_of_recording, doubts_of_velocity
 from ..motion import Motion
 from ..recordings.recording import Recording
 from .clock import own_clock
 from .filtering import Cutoff, LowPass, choose_cutoff, derivatives
-from .options import Options
+from .options import PreparationOptions
 from .timing import BRIDGED, DROPPED, Stretches, grid, stretches
 
-LEAST = 32          # samples of a piece beyond its transients that are worth keeping
-ENOUGH = 1.0        # [s] of clean motion: with less nothing can be said
+MIN_SEGMENT = 32    # samples besides transients
+MIN_DURATION = 1.0  # [s]
 
 
-def prepare(recording: Recording, model: RobotModel,
-            options: Options | None = None) -> tuple[Motion, list[str]]:
+class Prepared(NamedTuple):
     """
-    Return the motion that a recording holds, and what was done and found on the way.
+    A prepared recording.
 
-    Stamps are checked (:func:`~.clock.own_clock`); what a gap or a step of the clock parts are
-    segments, and nothing looks across their borders. Each is brought to an equidistant grid by a
-    cubic spline, position and effort pass the same filter (so that a model linear in its
-    parameters still holds between them), and derivatives are those of a quintic spline.
-    Transients are cut away. Then the motion is held against the model: what cannot be right is
-    refused, with what would be.
-
-    :raises RecordingError: a joint or the efforts are missing, too little is left, or something
-        is doubted so much that no result would mean anything (``options.accept`` overrides).
+    :param motion: filtered, on an equidistant grid, before :func:`thinned`.
+    :param derived_velocity: (N, nv) derivative of the filtered position [rad/s | m/s].
+    :param measured_velocity: (N, nv) the recorded one, filtered alike; None where there is none.
+    :param notes: choices that were made, one line each.
     """
-    options = options or Options()
-    recording = recording.of(model.joint_names)
-    notes = list(recording.notes)
-    notes += settle(doubts_of_recording(recording, model), options.accept)
+
+    motion: Motion
+    derived_velocity: ndarray
+    measured_velocity: ndarray | None
+    notes: tuple[str, ...]
+
+
+def prepare(recording: Recording, options: PreparationOptions) -> Prepared:
+    """
+    Return the motion that a recording holds, filtered and differentiated.
+
+    Stamps are corrected (:func:`~.clock.own_clock`); gaps and steps of the clock separate
+    segments, and no operation crosses their borders. Each segment is resampled to an equidistant
+    grid by a cubic spline; position and effort pass the same filter, so that a model linear in its
+    parameters still holds between them; derivatives are those of a quintic spline. Filter
+    transients are cut off.
+
+    :param recording: of the joints of the model, in its order, with efforts.
+    :raises RecordingError: the stamps never rise, a measured velocity is asked for and missing, or
+        too little is left.
+    """
     recording, counted = own_clock(recording)
-    notes += counted
     signals = _signals(recording, options.velocity == 'measured')
     found, rate, cutoff = _choices(recording, signals, options)
     low_pass = LowPass(cutoff.frequency, options.order, rate)
     cut = low_pass.settling if options.settling is None else round(options.settling * rate)
-    notes += [*found.notes, f'brought to {rate:.6g} Hz' + (
-        ', the rate of the recording' if options.rate is None else ', as asked')]
-    notes += [f'cutoff {cutoff.frequency:.3g} Hz: {cutoff.why}',
-              f'low-pass filter: Butterworth of order {options.order}, forwards and backwards, '
-              f'over positions and efforts alike'] if np.isfinite(cutoff.frequency) else [
-                  'no filter, as asked']
     parts = [_segment(found.time[piece], {key: a[piece] for key, a in signals.items()}, rate,
                       low_pass, cut)
              for piece in found.pieces
-             if np.ptp(found.time[piece]) * rate > max(2 * cut, low_pass.settling) + LEAST]
+             if np.ptp(found.time[piece]) * rate > max(2 * cut, low_pass.settling) + MIN_SEGMENT]
     motion = _joined(parts, recording, rate, cutoff.frequency, options)
-    notes += _kept(found, parts, cut, rate)
-    notes.append('velocity: measured, filtered; acceleration: its derivative'
-                 if options.velocity == 'measured' else
-                 'velocity and acceleration: derivatives of the filtered position')
-    if 'velocity' in signals:
-        notes += settle(doubts_of_velocity(
-            np.vstack([part['derived'] for part in parts]),
-            np.vstack([part['velocity'] for part in parts]), model), options.accept)
-    notes += settle(doubts_of_motion(motion, model, cutoff.frequency, recording.effort_unit,
-                                     options.accept), options.accept)
-    motion = _thinned(motion, options, notes)
-    notes.append(f'motion: {len(motion)} samples at {motion.rate:.6g} Hz in '
-                 f'{len(motion.segments)} segments')
-    return motion, notes
+    measured = np.vstack([part['velocity'] for part in parts]) if 'velocity' in signals else None
+    notes = (*counted, *found.notes, *_filter_notes(rate, cutoff, options),
+             *_kept(found, parts, cut, rate),
+             'velocity: measured, filtered; acceleration: its derivative'
+             if options.velocity == 'measured' else
+             'velocity and acceleration: derivatives of the filtered position')
+    return Prepared(motion, np.vstack([part['derived'] for part in parts]), measured, notes)
+
+
+def _filter_notes(rate: float, cutoff: Cutoff, options: PreparationOptions) -> list[str]:
+    notes = [f'resampled at {rate:.6g} Hz' + (
+        ', the rate of the recording' if options.rate is None else ', as asked')]
+    if not np.isfinite(cutoff.frequency):
+        return [*notes, 'no filter, as asked']
+    return [*notes, f'cutoff {cutoff.frequency:.3g} Hz: {cutoff.why}',
+            f'low-pass filter: Butterworth of order {options.order}, forwards and backwards, over '
+            'positions and efforts alike']
 
 
 def _signals(recording: Recording, measured: bool) -> dict[str, ndarray]:
@@ -91,13 +95,13 @@ def _signals(recording: Recording, measured: bool) -> dict[str, ndarray]:
 
 
 def _choices(recording: Recording, signals: dict[str, ndarray],
-             options: Options) -> tuple[Stretches, float, Cutoff]:
+             options: PreparationOptions) -> tuple[Stretches, float, Cutoff]:
     """Return where to cut, the rate and the cutoff: the last decides what gaps can be bridged."""
     found = stretches(recording.time, signals['position'], options.gap)
     rate = found.rate if options.rate is None else options.rate
     if options.cutoff is None:
         pieces = [_resampled(found.time[piece], signals['position'][piece], rate)[1]
-                  for piece in found.pieces if np.ptp(found.time[piece]) * rate > 2 * LEAST]
+                  for piece in found.pieces if np.ptp(found.time[piece]) * rate > 2 * MIN_SEGMENT]
         if not pieces:
             raise _too_short(found, rate)
         cutoff = choose_cutoff(pieces, rate)
@@ -134,14 +138,14 @@ def _segment(time: ndarray, signals: dict[str, ndarray], rate: float, low_pass: 
 
 
 def _joined(parts: list[dict[str, ndarray]], recording: Recording, rate: float,
-            cutoff: float, options: Options) -> Motion:
+            cutoff: float, options: PreparationOptions) -> Motion:
     count = sum(len(part['time']) for part in parts)
-    if count < ENOUGH * rate:
+    if count < MIN_DURATION * rate:
         raise RecordingError(
             f'{count / rate:.3g} s of {recording.source} can be used', name='time',
             value=count / rate,
-            remedy=f'give at least {ENOUGH:g} s without a gap or a step of the clock, and tens of '
-                   f'seconds for a good result; a higher cutoff cuts less away at borders')
+            remedy=f'give at least {MIN_DURATION:g} s without a gap or a step of the clock, and '
+                   f'tens of seconds for a good result; a higher cutoff cuts less away at borders')
     measured = options.velocity == 'measured'
     velocity, acceleration = (('velocity', 'measured derived') if measured
                               else ('derived', 'derived twice'))
@@ -161,19 +165,26 @@ def _too_short(found: Stretches, rate: float) -> RecordingError:
         f'the longest stretch without a gap or a step of the clock lasts {longest:.3g} s',
         name='time', value=float(longest),
         remedy=f'record on, for tens of seconds; at {rate:.4g} Hz less than '
-               f'{2 * LEAST / rate:.3g} s cannot be filtered')
+               f'{2 * MIN_SEGMENT / rate:.3g} s cannot be filtered')
 
 
 def _kept(found: Stretches, parts: list[dict[str, ndarray]], cut: int, rate: float) -> list[str]:
-    notes = [f'{cut / rate:.3g} s cut away at both ends of every segment: transients of the '
-             f'filter'] if cut else []
+    notes = [f'{cut / rate:.3g} s of filter transients cut off at both ends of every segment'
+             ] if cut else []
     if dropped := len(found.pieces) - len(parts):
         notes.append(f'{dropped} of {len(found.pieces)} segments are too short to be used')
     return notes
 
 
-def _thinned(motion: Motion, options: Options, notes: list[str]) -> Motion:
-    """Leave out rest, and all but one in ``every`` samples; what is parted becomes segments."""
+def thinned(motion: Motion, options: PreparationOptions) -> tuple[Motion, list[str]]:
+    """
+    Return the motion without samples at rest, one in ``options.every`` of the others, and notes.
+
+    Samples on either side of what is left out belong to different segments.
+
+    :raises RecordingError: all samples are at rest.
+    """
+    notes: list[str] = []
     keep = np.ones(len(motion), bool)
     if options.rest is not None:
         keep = (np.abs(motion.velocity) > options.rest).any(1)
@@ -192,6 +203,9 @@ def _thinned(motion: Motion, options: Options, notes: list[str]) -> Motion:
         raise RecordingError('nothing is left: no joint moves faster than is called rest',
                              name='rest', value=options.rest, remedy='give less, or None')
     index = np.concatenate(chosen)
-    return replace(motion, rate=motion.rate / options.every, segments=tuple(zip(ends, ends[1:])),
-                   **{name: getattr(motion, name)[index] for name in (
-                       'time', 'position', 'velocity', 'acceleration', 'effort')})
+    motion = replace(motion, rate=motion.rate / options.every, segments=tuple(zip(ends, ends[1:])),
+                     **{name: getattr(motion, name)[index] for name in (
+                         'time', 'position', 'velocity', 'acceleration', 'effort')})
+    notes.append(f'motion: {len(motion)} samples at {motion.rate:.6g} Hz in '
+                 f'{len(motion.segments)} segments')
+    return motion, notes

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The stamps of a recording: duplicates, gaps, steps of the clock, and what is sound between."""
+"""Stamps of a recording: duplicates, gaps and steps of the clock."""
 
 from dataclasses import dataclass
 
@@ -9,22 +9,22 @@ from numpy import ndarray
 
 from ...errors import RecordingError
 
-ALIKE = 0.05        # of a period: stamps that are closer are of one sample
-EVEN = 0.02         # of a period: stamps that stray less from a grid are taken to be on it
-ROUNDED = 0.1       # of a period: intervals that differ by less are the same, but for digits
-DROPPED = 1.5       # periods: a longer interval lacks a sample
-BRIDGED = 10.0      # periods: nothing longer is ever bridged
+DUPLICATE = 0.05          # of a period between stamps of one sample
+GRID_TOLERANCE = 0.02     # of a period between stamps and a grid
+ROUNDING_TOLERANCE = 0.1  # of a period between equal intervals of rounded stamps
+DROPPED = 1.5             # periods: a longer interval lacks a sample
+BRIDGED = 10.0            # periods: longer gaps are never bridged
 
 
 @dataclass(frozen=True)
 class Stretches:
     """
-    What may be looked at together.
+    Segments of a recording.
 
     :param pieces: indices of samples whose stamps rise without a gap.
-    :param time: (N,) s, where the clock was set back moved so that it goes on.
-    :param rate: samples a second where none is missing [Hz].
-    :param notes: what was found, for a person.
+    :param time: (N,) [s] with steps of the clock removed.
+    :param rate: sample rate where no sample is missing [Hz].
+    :param notes: findings, one line each.
     """
 
     pieces: tuple[ndarray, ...]
@@ -35,23 +35,24 @@ class Stretches:
 
 def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Stretches:
     """
-    Return where a recording can be cut so that nothing is looked at across a gap or a step.
+    Return segments without gaps and steps of the clock.
 
-    :param time: (N,) stamps [s]; ``position`` (N, nv) tells whether time really passed.
-    :param gap: an interval without samples that is not bridged [s]; None: BRIDGED periods.
-    :raises RecordingError: there are not two stamps that rise.
+    :param time: (N,) stamps [s].
+    :param position: (N, nv) [rad | m], which shows whether time really passed.
+    :param gap: longest interval without samples that is bridged [s]; None: BRIDGED periods.
+    :raises RecordingError: the stamps never rise.
     """
     usable = np.flatnonzero(np.isfinite(time) & np.isfinite(position).all(1))
     notes = []
     if len(usable) < len(time):
         notes.append(f'{len(time) - len(usable)} samples with a number that is not finite are '
-                     f'treated as if they had not come')
+                     f'treated as missing')
     steps = np.diff(time[usable])
     if not (steps > 0).any():
         raise RecordingError('the stamps never rise', name='time', value=time[:5].tolist(),
                              remedy='say which column is the time, or give the rate')
     period = float(np.median(steps[steps > 0]))
-    alike = np.abs(steps) <= ALIKE * period
+    alike = np.abs(steps) <= DUPLICATE * period
     if alike.any():
         usable = usable[np.r_[True, ~alike]]
         steps = np.diff(time[usable])
@@ -59,7 +60,7 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
         period = float(np.median(steps[steps > 0]))
     regular = steps[(steps > 0) & (steps < DROPPED * period)]
     # The mean where only digits are rounded; what jitters is brought to the usual interval
-    even = np.ptp(np.percentile(regular, [1, 99])) < ROUNDED * period
+    even = np.ptp(np.percentile(regular, [1, 99])) < ROUNDING_TOLERANCE * period
     rate = float(f'{1 / (np.mean(regular) if even else period):.6g}')
     limit = BRIDGED * period if gap is None else gap
     back, ahead = steps < 0, steps > limit
@@ -74,12 +75,12 @@ def stretches(time: ndarray, position: ndarray, gap: float | None = None) -> Str
 
 def grid(time: ndarray, rate: float) -> ndarray | None:
     """
-    Return equidistant times from the first of rising stamps to the last; None if these are such.
+    Return equidistant times from the first to the last of rising stamps (n,) [s].
 
-    :param time: (n,) [s].
+    :return: None where the stamps are equidistant already.
     """
     even = time[0] + np.arange(len(time)) / rate
-    if np.abs(time - even).max() <= EVEN / rate:
+    if np.abs(time - even).max() <= GRID_TOLERANCE / rate:
         return None
     count = int((time[-1] - time[0]) * rate * (1 + 1e-12)) + 1
     return time[0] + np.arange(count) / rate
@@ -89,7 +90,7 @@ def _described(time: ndarray, position: ndarray, period: float, limit: float) ->
     notes, steps = [], np.diff(time)
     regular = steps[(steps > 0) & (steps < DROPPED * period)]
     spread = np.percentile(regular, [1, 99])
-    notes.append(f'period {1e3 * period:.6g} ms; 98 % of those without a lost sample within '
+    notes.append(f'period {1e3 * period:.6g} ms; 98 % of intervals without a lost sample within '
                  f'{1e3 * spread[0]:.4g} to {1e3 * spread[1]:.4g} ms')
     short = (steps >= DROPPED * period) & (steps <= limit)
     if short.any():
@@ -100,27 +101,27 @@ def _described(time: ndarray, position: ndarray, period: float, limit: float) ->
         at = f'at {time[k] - time[0]:.6g} s after the first stamp'
         passed = _passed(time, position, k, period)
         if steps[k] < 0:
-            notes.append(f'the clock was set back by {-steps[k]:.6g} s {at}: a border')
+            notes.append(f'the clock was set back by {-steps[k]:.6g} s {at}: a new segment')
         elif passed is not None and passed < 0.3 * steps[k]:
             notes.append(f'the clock jumped ahead by {steps[k]:.6g} s {at}, while the joints '
-                         f'moved as in {1e3 * passed:.4g} ms: a border')
+                         f'moved as in {1e3 * passed:.4g} ms: a new segment')
         else:
             notes.append(f'a gap of {steps[k]:.6g} s {at}, {steps[k] / period - 1:.0f} samples: '
-                         f'a border')
+                         f'a new segment')
     return _few(notes)
 
 
 def _few(notes: list[str], most: int = 8) -> list[str]:
-    """Return the first notes of a long list, and how many more there are."""
+    """Return the first notes of a long list, and the number of the others."""
     return notes if len(notes) <= most else [
         *notes[:most], f'and {len(notes) - most} more borders of this kind']
 
 
 def _passed(time: ndarray, position: ndarray, k: int, period: float) -> float | None:
     """
-    Return the time in which the joints moved from sample k to k + 1 at their pace around them.
+    Return the time in which the joints moved from sample k to k + 1 at their present speed.
 
-    None where they move too slowly to tell.
+    :return: None where they move too slowly.
     """
     if not 5 <= k < len(time) - 6:
         return None

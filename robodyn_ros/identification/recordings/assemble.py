@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A table's columns become a recording: which is what, in which unit, at which times."""
+"""Recording from the columns of a table: assignment, units and stamps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ...errors import RecordingError
+from ...errors import Argument, RecordingError
 from ...model.robot import RobotModel
 from . import units as of_units
 from .columns import Columns, Found, by_count, by_header, by_map
@@ -19,8 +19,8 @@ from .units import Units
 SHOWN, NOTED = 40, 12      # headers that are told where one has to choose, and in a note
 
 
-class Wishes(NamedTuple):
-    """What the caller says about a table, see :func:`~.read.read`."""
+class TableOptions(NamedTuple):
+    """Options of the caller for a table, see :func:`~.read.read`."""
 
     columns: Columns
     units: Units
@@ -28,27 +28,55 @@ class Wishes(NamedTuple):
     joint_names: Sequence[str] | None
 
 
-def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Recording:
+def assemble(table: Table, source: str, model: RobotModel, options: TableOptions) -> Recording:
     """
     Return the recording that a table holds.
 
-    :raises RecordingError: it is not clear which columns are which, or some are missing.
+    :param source: name of the file, for messages.
+    :param model: whose joints are looked for.
+    :raises RecordingError: the assignment of columns is ambiguous, or columns are missing.
     """
     headers = list(table.columns)
-    joints = tuple(wishes.joint_names or table.joint_names or model.joint_names)
-    found = _find(table, headers, joints, wishes)
+    joints = tuple(options.joint_names or table.joint_names or model.joint_names)
+    found = _find(table, headers, joints, options)
     if 'position' not in found.columns:
         raise RecordingError(f'{source} has no positions', name='position', value=headers,
-                             remedy="say which columns they are: columns={'position': 'q{i}'}; "
-                                    f'there are {_few(headers)}')
-    notes = list(table.notes)
+                             remedy=('name the columns: ',
+                                     Argument('columns', {'position': 'q{i}'}),
+                                     f'; there are {_few(headers)}'))
     names = tuple(name for name in joints if name in found.columns['position'])
-    units = _units(found, wishes.units, names)
+    units = _units(found, options.units, names)
+    time, notes = _time(table, found, source, units, options)
+    arrays, lines = _arrays(table, found, source, model, names, units, options)
+    keep = _lines_of_joints(arrays)
+    if not keep.any():
+        first = next(iter(found.columns['position'].values()))
+        raise RecordingError(f'{source} has no number in the columns of the positions'
+                             + table.first_cell_text(first), name='position',
+                             value=list(found.columns['position'].values()),
+                             remedy='name the right columns, or write numbers such as '
+                                    '-1.5 or 2e-3')
+    notes = [*table.notes, *notes, *lines]
+    if not keep.all():
+        notes.append(f'{np.sum(~keep)} lines left out: they hold nothing of the joints')
+    used = {*(header for of in found.columns.values() for header in of.values()),
+            *((found.time, found.fraction) if options.rate is None else ())}
+    if rest := [header for header in headers if header not in used]:
+        notes.append(f'columns not used: {_few(rest, NOTED)}')
+    position, velocity, effort = (None if (a := arrays.get(quantity)) is None else a[keep]
+                                  for quantity in ('position', 'velocity', 'effort'))
+    assert position is not None
+    current = of_units.is_current(units.get('effort', ''))
+    return Recording(names, time[keep], position, velocity, effort, source, tuple(notes),
+                     'A' if current else 'N·m')
+
+
+def _arrays(table: Table, found: Found, source: str, model: RobotModel, names: Sequence[str],
+            units: dict[str, Any], options: TableOptions) -> tuple[dict[str, ndarray], list[str]]:
+    """Return arrays (N, nv) in SI units by quantity, and notes about columns and units."""
     kinds = [model.joint_types[model.joint_index(name)] if name in model.joint_names
              else 'revolute' for name in names]
-    time, lines = _time(table, found, source, units, wishes)
-    notes += lines
-    arrays: dict[str, ndarray | None] = {'velocity': None, 'effort': None}
+    arrays, notes = {}, []
     for quantity, columns in found.columns.items():
         if missing := [name for name in names if name not in columns]:
             if quantity == 'effort':
@@ -61,56 +89,38 @@ def assemble(table: Table, source: str, model: RobotModel, wishes: Wishes) -> Re
         unit = units.get(quantity, of_units.SI[quantity])
         arrays[quantity] = of_units.to_si(quantity, values, unit, names, kinds)
         how = ('by number, in the order of the joints: ' if found.by_number
-               and quantity not in wishes.columns else '')
-        notes.append(f'{quantity} in {of_units.said(unit)}: {how}' + ', '.join(
+               and quantity not in options.columns else '')
+        notes.append(f'{quantity} in {of_units.unit_text(unit)}: {how}' + ', '.join(
             f'{columns[name]} → {name}' if columns[name] != name else name for name in names))
-    position = arrays['position']
-    assert position is not None
-    # In a table of several topics a line may hold nothing of the joints
-    empty = np.isnan(position).all(1)
-    for quantity in ('velocity', 'effort'):
-        if (array := arrays[quantity]) is not None:
-            empty &= np.isnan(array).all(1)
-    if empty.all():
-        those = list(found.columns['position'].values())
-        raise RecordingError(f'{source} has no number in the columns of the positions'
-                             + table.told(those[0]), name='position', value=those,
-                             remedy='say which columns they are, or write numbers such as '
-                                    '-1.5 or 2e-3')
-    if empty.any():
-        notes.append(f'{np.sum(empty)} lines left out: they hold nothing of the joints')
-    used = {*(header for of in found.columns.values() for header in of.values()),
-            *((found.time, found.fraction) if wishes.rate is None else ())}
-    if rest := [header for header in headers if header not in used]:
-        notes.append(f'columns not used: {_few(rest, NOTED)}')
-    keep = ~empty
-    current = of_units.is_current(units.get('effort', ''))
-    velocity, effort = (None if (a := arrays[quantity]) is None else a[keep]
-                        for quantity in ('velocity', 'effort'))
-    return Recording(names, time[keep], position[keep], velocity, effort, source, tuple(notes),
-                     'A' if current else 'N·m')
+    return arrays, notes
 
 
-def _find(table: Table, headers: list[str], joints: tuple[str, ...], wishes: Wishes) -> Found:
-    """Return what the caller named, and of the rest what headers tell."""
-    named = by_map(wishes.columns, headers, joints, table.arrays)
+def _lines_of_joints(arrays: dict[str, ndarray]) -> ndarray:
+    """Return the lines (N,) with any number of the joints: other topics may share a table."""
+    return ~np.all([np.isnan(array).all(1) for array in arrays.values()], axis=0)
+
+
+def _find(table: Table, headers: list[str], joints: tuple[str, ...], options: TableOptions
+          ) -> Found:
+    """Return the columns that the caller named, and the others recognised by their headers."""
+    named = by_map(options.columns, headers, joints, table.arrays)
     rest = [header for header in headers
             if not any(header in of.values() for of in named.columns.values())]
-    if not table.header and wishes.columns:
+    if not table.header and options.columns:
         return named
     told = by_header(rest, joints) if table.header else \
-        by_count(headers, joints, wishes.rate is None)
+        by_count(headers, joints, options.rate is None)
     for quantity, columns in told.columns.items():
-        if quantity not in wishes.columns:
+        if quantity not in options.columns:
             named.columns[quantity] = columns
-    if 'time' not in wishes.columns:
+    if 'time' not in options.columns:
         named.time, named.fraction = told.time, told.fraction
     named.by_number = told.by_number
     return named
 
 
 def _units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
-    """Return the units of headers, and over them those that the caller gave."""
+    """Return the units in headers, overridden by those of the caller."""
     units: dict[str, Any] = {**found.units()}
     for quantity, unit in given.items():
         before = units.get(quantity)
@@ -122,31 +132,31 @@ def _units(found: Found, given: Units, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _few(headers: Sequence[str], shown: int = SHOWN) -> str:
-    """Return the first of many headers, and how many more there are."""
+    """Return the first of many headers, and the number of the others."""
     more = len(headers) - shown
     return ', '.join(headers[:shown]) + (f' and {more} more' if more > 0 else '')
 
 
 def _time(table: Table, found: Found, source: str, units: Units,
-          wishes: Wishes) -> tuple[ndarray, list[str]]:
-    """Return the stamps [s] of all lines, and how they came about."""
+          options: TableOptions) -> tuple[ndarray, list[str]]:
+    """Return the stamps [s] of all rows, and notes about them."""
     count = len(next(iter(table.columns.values())))
-    if wishes.rate is not None:
-        return np.arange(count) / wishes.rate, [
-            f'time counted at {wishes.rate:g} Hz, as given'
+    if options.rate is not None:
+        return np.arange(count) / options.rate, [
+            f'time counted at {options.rate:g} Hz, as given'
             + (f'; {found.time} is not used' if found.time is not None else '')]
     if found.time is None:
         raise RecordingError(f'{source} has no column of time', name='time',
                              value=list(table.columns),
-                             remedy="say which it is (columns={'time': 't'}), or give the rate "
-                                    f'at which it was recorded (rate=500.0); there are '
-                                    f'{_few(list(table.columns))}')
+                             remedy=('name it (', Argument('columns', {'time': 't'}),
+                                     '), or give the sample rate (', Argument('rate', 500.0),
+                                     f'); there are {_few(list(table.columns))}'))
     stamps = table.columns[found.time]
     if not np.isfinite(stamps).any():
         raise RecordingError(f'the column {found.time} of {source} holds no number'
-                             + table.told(found.time), name='time', value=found.time,
-                             remedy='write the time in seconds, or give the rate at which it was '
-                                    'recorded (rate=500.0)')
+                             + table.first_cell_text(found.time), name='time', value=found.time,
+                             remedy=('write the time in seconds, or give the sample rate (',
+                                     Argument('rate', 500.0), ')'))
     if found.fraction is not None:
         return stamps + 1e-9 * table.columns[found.fraction], \
             [f'time in s and ns: {found.time}, {found.fraction}']

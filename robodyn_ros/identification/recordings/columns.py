@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which column of a table is which quantity of which joint: by its header, or as one says."""
+"""Assignment of table columns to quantities and joints."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...errors import RecordingError, UnknownNameError
+from ...errors import Argument, RecordingError, UnknownNameError
 from . import headers as of_headers
 from . import units as of_units
 from .headers import FRACTIONS, STAMPS, WORDS
@@ -22,7 +22,9 @@ class Found:
     """
     Columns by quantity and joint.
 
-    ``by_number`` is set where joints were told by number alone, so that their order is a guess.
+    :param time: column of stamps; ``fraction``: column of their nanoseconds.
+    :param columns: headers by quantity and joint.
+    :param by_number: whether joints were assigned by number alone, so that their order is a guess.
     """
 
     time: str | None = None
@@ -31,7 +33,7 @@ class Found:
     by_number: bool = False
 
     def units(self) -> dict[str, Unit | dict[str, Unit]]:
-        """Return the units that these headers name; joint by joint where they differ."""
+        """Return the units in the headers; joint by joint where they differ."""
         units: dict[str, Unit | dict[str, Unit]] = {}
         if self.time is not None and (unit := _unit('time', self.time)):
             units['time'] = unit
@@ -48,11 +50,12 @@ class Found:
 def by_map(columns: Columns, headers: Sequence[str], joints: Sequence[str],
            arrays: Mapping[str, Sequence[str]]) -> Found:
     """
-    Return the columns as they were named by the caller.
+    Return the columns that the caller named.
 
+    :param columns: by quantity, see :func:`~.read.read`.
     :param arrays: names that stand for several columns, in the order of the joints.
-    :raises RecordingError: there are not as many columns as joints, or a pattern is none.
-    :raises UnknownNameError: there is no such column.
+    :raises RecordingError: the numbers of columns and joints differ, or a pattern is malformed.
+    :raises UnknownNameError: there is no such column or quantity.
     """
     found = Found()
     for quantity, given in columns.items():
@@ -84,9 +87,9 @@ def by_map(columns: Columns, headers: Sequence[str], joints: Sequence[str],
 
 def by_header(headers: Iterable[str], joints: Sequence[str]) -> Found:
     """
-    Return the columns that usual headers tell of: q1, dq1, pos_joint1, joint1_torque, tau[0], ...
+    Return the columns recognised by usual headers: q1, dq1, pos_joint1, tau[0], ...
 
-    :raises RecordingError: two columns would do equally well.
+    :raises RecordingError: two columns match equally well.
     """
     found = Found()
     ranks: dict[tuple[str, object], int] = {}
@@ -127,7 +130,7 @@ def by_count(headers: Sequence[str], joints: Sequence[str], timed: bool) -> Foun
     Return the columns of a table without headers: time, positions, velocities, efforts.
 
     :param timed: whether the first column is the time.
-    :raises RecordingError: there are not as many columns.
+    :raises RecordingError: the number of columns is another.
     """
     n, first = len(joints), 1 if timed else 0
     found = Found(time=headers[0] if timed else None, by_number=True)
@@ -135,9 +138,9 @@ def by_count(headers: Sequence[str], joints: Sequence[str], timed: bool) -> Foun
         raise RecordingError(
             f'the table has no header and {len(headers)} columns', name='columns',
             value=len(headers),
-            remedy=f'say which is what by their numbers, which begin at 0, for instance '
-                   f"columns={{'time': 0, 'position': '{_range(first, n)}', 'effort': "
-                   f"'{_range(first + n, n)}'}}" if len(headers) > 1 else
+            remedy=('give their numbers, which begin at 0, for instance ', Argument('columns', {
+                'time': 0, 'position': _range(first, n), 'effort': _range(first + n, n)}))
+            if len(headers) > 1 else
             'it needs time, positions and efforts side by side, one sample a line')
     for k, quantity in enumerate(WORDS):
         at = first + k * n
@@ -154,7 +157,7 @@ def _fill(pattern: str, name: str, k: int) -> str:
 
 
 def _listed(given: str, headers: Sequence[str]) -> list[str | int]:
-    """Return what '3,5,7-9' or 'a,b,c' names: headers, or numbers of columns from 0."""
+    """Return the headers, or column numbers from 0, in '3,5,7-9' or 'a,b,c'."""
     each: list[str | int] = []
     for item in (word.strip() for word in given.split(',')):
         if item not in headers and (match := re.fullmatch(r'(\d+)(?:-(\d+))?', item)):
@@ -185,7 +188,7 @@ def _take(into: dict, ranks: dict, key: tuple[str, object], place: object, rank:
         raise RecordingError(
             f'columns {into[place]!r} and {header!r} could both be the {key[0]} of {key[1]}',
             name=str(header), value=(into[place], header),
-            remedy=f"say which it is, for instance columns={{'{key[0]}': 'q{{i}}'}}")
+            remedy=('name it, for instance ', Argument('columns', {str(key[0]): 'q{i}'})))
     if key not in ranks or rank < ranks[key]:
         into[place], ranks[key] = header, rank
 
@@ -202,7 +205,7 @@ def _is_time(words: list[str], found: Found, header: str) -> bool:
 
 
 def _unit(quantity: str, header: str) -> str:
-    """Return the unit that a header names for this quantity, empty where it does not."""
+    """Return the unit of this quantity in a header, empty where there is none."""
     unit = of_headers.without_unit(header)[1]
     if unit and of_units.fits(quantity, unit):
         return unit

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the header of one column says: its quantity, its joint, its unit."""
+"""Parsing of column headers: quantity, joint and unit."""
 
 import re
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def without_unit(header: str) -> tuple[str, str]:
 
 
 def words_in(text: str) -> list[str]:
-    """Return the words of a header in small letters; `jointPos` is two of them, `dQ` one."""
+    """Return the words of a header in lower case; `jointPos` has two, `dQ` one."""
     return re.findall(r'[a-z]+', re.sub(r'(?<=[a-z]{2})(?=[A-Z])', ' ', text).lower())
 
 
@@ -57,9 +57,9 @@ def number_in(text: str) -> int | None:
 
 def joint_in(text: str, joints: Sequence[str]) -> tuple[str | None, list[str]]:
     """
-    Return the joint that a header names, and its other words.
+    Return the joint that a header names, and the other words.
 
-    Capitals, and what stands between the parts of a name, may differ; `joint` may be left out.
+    Case and the separators between the parts of a name may differ; `joint` may be left out.
     """
     by_length = sorted(joints, key=len, reverse=True)
     for shorter in (False, True):
@@ -76,7 +76,7 @@ def joint_in(text: str, joints: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def quantity_of(words: Sequence[str]) -> tuple[str | None, int]:
-    """Return the quantity that words tell of, and how well: less is better."""
+    """Return the quantity that words name, and the rank of the match: smaller is better."""
     if NOT_MEASURED & {*words} or not words:
         return None, 0
     if 'dot' in words:
@@ -96,16 +96,16 @@ def quantity_of(words: Sequence[str]) -> tuple[str | None, int]:
 
 
 def is_current(header: str) -> bool:
-    """Tell whether a header speaks of currents, not of torques."""
+    """Return whether a header names a current rather than a torque."""
     words = words_in(without_unit(header)[0])
     return 'effort' == quantity_of(words)[0] and not {'current', 'currents'}.isdisjoint(words)
 
 
 def by_number(names: Sequence[str], joints: Sequence[str]) -> dict[str, str]:
     """
-    Return names of joints that are called otherwise, by the number that they have in common.
+    Return the model's joint for each other name with the same number.
 
-    Empty where one of them is known, or the numbers do not tell.
+    :return: empty where a name is one of the model's, or numbers are missing or ambiguous.
     """
     if not {*names}.isdisjoint(joints):
         return {}

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states from several messages put side by side: drivers may send a part in each."""
+"""Merging of joint states that arrive in several messages."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ HOLE = 5            # periods without a message of a joint, from which on nothin
 
 @dataclass
 class Merged:
-    """Samples at the stamps of the joint that came most often."""
+    """Samples at the stamps of the joint with the most messages."""
 
     names: tuple[str, ...]
     time: ndarray
@@ -31,7 +31,7 @@ class Merged:
 
 @dataclass
 class _Series:
-    """One quantity of one joint: the numbers of its messages, their stamps, its values."""
+    """One quantity of one joint: numbers of its messages, stamps and values."""
 
     count: ndarray
     time: ndarray
@@ -40,13 +40,15 @@ class _Series:
 
 def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None) -> Merged:
     """
-    Return every joint's samples at common stamps.
+    Return the samples of all joints at common stamps.
 
-    Where all joints come in one message these are the messages. Else they are the stamps of the
-    joint that came most often; the others are interpolated between theirs, linearly. Samples at
-    which a joint kept silent for more than HOLE of its periods are left out.
+    Where all joints come in one message, stamps are those of the messages. Otherwise they are
+    those of the joint with the most messages, and the other joints are interpolated linearly.
+    Samples at which a joint was silent for more than HOLE of its periods are left out.
 
-    :raises RecordingError: see :meth:`~.recording.Recording.from_messages`.
+    :param messages: see :meth:`~.recording.Recording.from_messages`, and its errors.
+    :param joints: to be kept; None: all.
+    :raises RecordingError: there is no position, or the stamps of a joint run backwards.
     """
     streams, refused = _sort(messages, joints)
     notes = [f'{refused} messages refused: as many numbers as names are needed'] if refused else []
@@ -88,7 +90,7 @@ def merge(messages: Iterable[Message], source: str, joints: Sequence[str] | None
 
 def _sort(messages: Iterable[Message],
           joints: Sequence[str] | None) -> tuple[dict[tuple, list[tuple]], int]:
-    """Put messages that carry the same together; count those that cannot be used."""
+    """Group messages with the same contents; count those that cannot be used."""
     streams: dict[tuple, list[tuple]] = defaultdict(list)
     refused = 0
     for count, (time, names, *values) in enumerate(messages):
@@ -133,7 +135,7 @@ def _check_rising(series: dict[tuple[str, str], _Series], source: str) -> None:
 
 
 def _covered(at: ndarray, time: ndarray) -> ndarray:
-    """Tell at which times there are samples near, before and after."""
+    """Return at which times there are samples near, before and after."""
     after = np.searchsorted(time, at).clip(1, max(len(time) - 1, 1))
     if len(time) < 2:
         return np.isin(at, time)

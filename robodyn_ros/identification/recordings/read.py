@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording from a file, by its suffix; it says what it understood."""
+"""Reading of a recording by the suffix of its file."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import RecordingError
 from ...model.robot import RobotModel
-from .assemble import Wishes, assemble
+from .assemble import TableOptions, assemble
 from .columns import Columns
 from .read_arrays import read_mat, read_npz
 from .read_bag import read_bag
@@ -28,24 +28,25 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
          joint_names: Sequence[str] | None = None, topic: str | None = None,
          stamp: str = 'header') -> Recording:
     """
-    Return what a file recorded of the joints of a model, in its order and in SI units.
+    Return the recording of the joints of a model, in its order and in SI units.
 
-    A folder, a .mcap or a .db3 file is a bag of ROS 2 (it needs the extra `identify`), .npz and
-    .mat hold arrays of NumPy and MATLAB, all else is a table of text with one sample a line.
+    A folder, a .mcap or a .db3 file is a ROS 2 bag (requires the extra `identify`), .npz and .mat
+    contain arrays of NumPy and MATLAB, anything else is a text table with one sample per line.
 
+    :param path: of the file or folder.
+    :param model: whose joints are looked for.
     :param columns: of tables, for 'time', 'position', 'velocity' and 'effort': a pattern with
         {name}, {i} (from 1) or {i0}, such as 'q{i}'; or the headers or numbers (from 0) of the
-        columns in the order of the joints; or None for what shall not be used. What is not
-        mentioned is recognised by usual headers.
-    :param units: for the same four: a unit ('deg', 'deg/s', 'mN·m', 'A', 'ms', ...), with a minus
-        before it to turn the sign; a factor to SI; or a mapping from joints to these.
-    :param rate: samples a second [Hz]; stands for a column of time.
-    :param joint_names: what the columns are of, in their order, where they have but numbers; the
-        model's own order where this is None. For a bag: what it calls the model's joints, in the
-        model's order; where this is None and it has none of their names, joints of the same
-        number are taken to be the same.
-    :param topic: see :func:`~.read_bag.read_bag`; ``stamp`` too.
-    :raises RecordingError: the file cannot be read so, or lacks a joint.
+        columns in the order of the joints; or None for a quantity that is not used. Other
+        quantities are recognised by usual headers.
+    :param units: for the same quantities: a unit ('deg', 'deg/s', 'mN·m', 'A', 'ms', ...), with a
+        minus to invert the sign; a factor to SI; or a mapping from joints to these.
+    :param rate: sample rate [Hz], instead of a time column.
+    :param joint_names: joints in the order of the columns, where headers contain numbers only;
+        None: the order of the model. For a bag: its names of the model's joints, in the order of
+        the model; None: as in the model, otherwise joints with the same number.
+    :param topic: see :func:`~.read_bag.read_bag`, ``stamp`` too.
+    :raises RecordingError: the file cannot be read, or lacks a joint.
     :raises UnknownNameError: there is no such column, topic or quantity.
     """
     path, units = Path(path).expanduser(), units or {}
@@ -60,14 +61,14 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
         recording = _scaled(read_bag(path, model, topic, stamp, joint_names), model, units)
     else:
         table = TABLES.get(path.suffix.lower(), read_csv)(path)
-        wishes = Wishes(columns or {}, units, rate, joint_names)
-        recording = assemble(table, path.name, model, wishes)
+        options = TableOptions(columns or {}, units, rate, joint_names)
+        recording = assemble(table, path.name, model, options)
     recording = recording.of(model.joint_names)
     return replace(recording, notes=(*recording.notes, _summary(recording)))
 
 
 def _scaled(recording: Recording, model: RobotModel, units: Units) -> Recording:
-    """Apply units that the caller gave to what came in a message."""
+    """Apply the caller's units to data from messages."""
     kinds = [model.joint_types[model.joint_index(name)] for name in recording.joint_names]
     changes: dict[str, Any] = {}
     for quantity, unit in units.items():

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays on disk as columns by name: NumPy's .npz and MATLAB's .mat."""
+"""Tables from arrays on disk: NumPy's .npz and MATLAB's .mat."""
 
 from collections import Counter
 from pathlib import Path
@@ -16,9 +16,9 @@ from .read_table import Table, no_table
 
 def read_mat(path: Path) -> Table:
     """
-    Return the arrays of a .mat file of MATLAB as columns, as :func:`read_npz` does.
+    Return the arrays of a MATLAB .mat file as columns, as :func:`read_npz` does.
 
-    :raises RecordingError: it holds no such arrays, or is of version 7.3.
+    :raises RecordingError: there are no such arrays, or the file is of version 7.3.
     """
     try:
         given = loadmat(path)
@@ -35,11 +35,11 @@ def read_mat(path: Path) -> Table:
 
 def read_npz(path: Path) -> Table:
     """
-    Return the arrays of a .npz file as columns: those of `position` are `position[0]`, ...
+    Return the arrays of a .npz file as columns; those of `position` are `position[0]`, ...
 
-    An array `joint_names` (or `names`, `joints`) names the joints.
+    An array `joint_names` (or `names`, `joints`) contains the names of the joints.
 
-    :raises RecordingError: it holds no arrays of numbers that are equally long.
+    :raises RecordingError: there are no numeric arrays of equal length.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

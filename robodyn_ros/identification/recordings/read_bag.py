@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Bags of ROS 2, in SQLite or MCAP, read without ROS."""
+"""Recordings from ROS 2 bags, in SQLite or MCAP, without ROS."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import RecordingError, UnknownNameError
+from ...errors import Argument, Placeholder, RecordingError, UnknownNameError
 from ...extras import pip_install_extra
 from ...model.robot import RobotModel
 from .headers import by_number
@@ -19,16 +19,16 @@ STAMPS = ('header', 'receipt')
 def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
              joint_names: Sequence[str] | None = None) -> Recording:
     """
-    Return the joint states of a bag: a folder with metadata.yaml, or a bare .mcap or .db3 file.
+    Return the joint states of a bag: a folder with metadata.yaml, or a .mcap or .db3 file.
 
     :param topic: of sensor_msgs/JointState; None: the only one that carries joints of the model.
-    :param stamp: 'header' takes the stamps of the messages, and where they are all zero the times
-        of receipt; 'receipt' takes these anyway.
-    :param joint_names: what the bag calls the model's joints, in the model's order; None: as the
-        model does, or by their numbers.
-    :raises RecordingError: the bag cannot be read, `rosbags` is not installed, or it is not clear
-        which topic is meant.
-    :raises UnknownNameError: there is no such topic of this type.
+    :param stamp: 'header' takes the stamps of the messages, or times of receipt where all stamps
+        are zero; 'receipt' always takes times of receipt.
+    :param joint_names: names in the bag of the model's joints, in the model's order; None: those
+        of the model, or the same numbers.
+    :raises RecordingError: the bag cannot be read, `rosbags` is not installed, or several topics
+        match.
+    :raises UnknownNameError: there is no such topic of this type, or no such joint.
     """
     if stamp not in STAMPS:
         raise UnknownNameError('stamp', stamp, STAMPS)
@@ -67,7 +67,7 @@ def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
 
 def _names(messages: list[tuple[int, Any]], model: RobotModel, given: Sequence[str] | None,
            source: str) -> tuple[dict[str, str], list[str]]:
-    """Return what joints of the bag are called in the model, and a note if that is a guess."""
+    """Return the model's name for each joint of the bag, and a note where it is a guess."""
     names = list(dict.fromkeys(name for _, message in messages for name in message.name))
     if given is not None:
         if unknown := [name for name in given if name not in names]:
@@ -83,12 +83,13 @@ def _names(messages: list[tuple[int, Any]], model: RobotModel, given: Sequence[s
         return known, ['joints by number: ' + ', '.join(f'{a} → {b}' for a, b in known.items())]
     raise RecordingError(
         f'{source} has none of the joints of the model', name=model.joint_names[0],
-        value=tuple(names), remedy=f'it has {", ".join(names) or "no names"}: give those that are '
-                                   f'{", ".join(model.joint_names)} (joint_names=(...))')
+        value=tuple(names), remedy=(
+            f'it has {", ".join(names) or "no names"}: give those that are '
+            f'{", ".join(model.joint_names)} (', Argument('joint_names', Placeholder('...')), ')'))
 
 
 def _storage(path: Path) -> Path:
-    """Return what rosbags opens: of a folder without metadata.yaml the only file of a bag."""
+    """Return the path that rosbags opens: the only bag file of a folder without metadata.yaml."""
     if not path.is_dir() or (path / 'metadata.yaml').exists():
         return path
     files = sorted([*path.glob('*.mcap'), *path.glob('*.db3')])
@@ -116,14 +117,14 @@ def _topic(reader: Any, model: RobotModel, wanted: str | None, path: Path) -> st
         if len(ours) != 1:
             raise RecordingError(
                 f'{path.name} has {len(states)} topics of {STATE_TYPE}', name=str(path),
-                value=states, remedy=f'say which is meant, topic={states[0]!r}, of '
-                                     f'{", ".join(states)}')
+                value=states, remedy=('choose one, ', Argument('topic', states[0]),
+                                      f', of {", ".join(states)}'))
         return ours[0]
     return states[0]
 
 
 def _carries(reader: Any, topic: str, model: RobotModel) -> bool:
-    """Tell whether the first messages of a topic name a joint of the model."""
+    """Return whether the first messages of a topic name a joint of the model."""
     connections = [c for c in reader.connections if c.topic == topic]
     for count, (_, _, data) in enumerate(reader.messages(connections)):
         if {*reader.deserialize(data, STATE_TYPE).name} & {*model.joint_names}:
@@ -139,7 +140,7 @@ def _nanoseconds(message: Any) -> int:
 
 def _plain(messages: list[tuple[int, Any]], stamped: bool,
            known: dict[str, str]) -> Iterator[tuple]:
-    """Yield messages as they are merged, their times from the first one on, joints as known."""
+    """Yield messages with times relative to the first one and the model's joint names."""
     first = None
     for received, message in messages:
         at = _nanoseconds(message) if stamped else received

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of text as columns by name: CSV of any dialect."""
+"""Tables from text: CSV of any dialect."""
 
 import csv
 import itertools
@@ -34,11 +34,11 @@ class Table:
     Columns of a file.
 
     :param columns: (N,) numbers by header, NaN where a cell is empty.
-    :param header: False where the names are but numbers, for the file has none.
-    :param arrays: names of arrays of the file that stand for several columns.
-    :param joint_names: what the file calls the joints, where it does.
-    :param notes: what was understood, for a person.
-    :param words: the first cell of columns as it was written.
+    :param header: False where the file has none, so that the names are numbers.
+    :param arrays: names of arrays of the file that consist of several columns.
+    :param joint_names: names of the joints in the file, if any.
+    :param notes: how the file was interpreted, one line each.
+    :param first_cells: text of the first cell of each column.
     """
 
     columns: dict[str, ndarray]
@@ -46,23 +46,26 @@ class Table:
     arrays: dict[str, list[str]] = field(default_factory=dict)
     joint_names: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
-    words: dict[str, str] = field(default_factory=dict)
+    first_cells: dict[str, str] = field(default_factory=dict)
 
-    def told(self, name: str) -> str:
-        """Return how a column begins, for a message."""
-        return f', but {self.words[name]!r}' if self.words.get(name) else ''
+    def first_cell_text(self, name: str) -> str:
+        """Return the first cell of a column as part of a message."""
+        return f', but {self.first_cells[name]!r}' if self.first_cells.get(name) else ''
 
 
 def read_csv(path: Path) -> Table:
     """
-    Return the columns of a text table, whatever separates them.
+    Return the columns of a text table in any dialect.
 
     Lines that begin with # or % are comments; the last one before the numbers is the header where
-    it has as many words as there are columns. A line of units may follow the header; what stands
-    before it is left out. A comma may be the decimal point where something else separates, or
-    quotes do. Cells that are empty, or `nan`, are NaN; columns that are empty are left out.
+    it has as many words as there are columns. A line of units may follow the header; lines before
+    it are skipped. A decimal comma is recognised where another separator or quotes are used. Empty
+    cells and `nan` are NaN; unnamed empty columns are left out, and so is an incomplete last line.
 
-    :raises RecordingError: there are no two lines of equally many numbers.
+    Encodings, preambles, unit lines and decimal commas are detected here, since the readers of
+    pandas and polars have to be told; the numbers are read by ``numpy.loadtxt``.
+
+    :raises RecordingError: there are no two lines with the same number of numbers.
     """
     lines = [line for line in text_of(path).splitlines() if line.strip()]
     body = [line for line in lines if not line.lstrip().startswith(COMMENT)]
@@ -98,16 +101,17 @@ def read_csv(path: Path) -> Table:
         names, values = names[:-1], values[:, :-1]
     columns = {name: values[:, k] for k, name in enumerate(names) if name}
     known = {',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars', ' ': 'spaces'}
-    return Table(columns, header, words=dict(zip(names, first)), notes=[
+    return Table(columns, header, first_cells=dict(zip(names, first)), notes=[
         f'{len(values)} lines of {len(names)} columns separated by {known[separator]}, '
         f'{"with" if header else "without"} a header', *notes])
 
 
 def text_of(path: Path) -> str:
     """
-    Return a text in UTF-8, in UTF-16 where it says so, or in Windows' Latin alphabet.
+    Return a text in UTF-8, in UTF-16 with a byte-order mark, or in Windows-1252.
 
-    :raises RecordingError: it is no text; of well-known kinds of files it is told what to do.
+    :raises RecordingError: the file is not text; for well-known formats the remedy says what to
+        do.
     """
     if advice := KINDS.get(path.suffix.lower()):
         raise RecordingError(f'{path.name} is of a kind that is not read', name=str(path),
@@ -126,7 +130,7 @@ def text_of(path: Path) -> str:
 
 
 def no_table(path: Path, why: str, remedy: str = GIVE) -> RecordingError:
-    """Return what is raised where a file cannot be a recording."""
+    """Return the error of a file that cannot be a recording."""
     return RecordingError(f'{path.name} is no table of numbers: {why}', name=str(path),
                           remedy=remedy)
 
@@ -146,7 +150,7 @@ def _is_text(cell: str) -> bool:
 
 
 def _header(head: list[list[str]], width: int) -> tuple[int, list[str], list[str]]:
-    """Return where the numbers begin, the cells of the header, if there is one, and notes."""
+    """Return the index of the first line of numbers, the cells of the header, and notes."""
     wide = [k for k, cells in enumerate(head) if len(cells) in (width, width - 1)]
     first = next((k for k in wide if _is_data(head[k])), len(head))
     texts = [k for k in wide if k < first and all(_is_text(cell) for cell in head[k] if cell)]
@@ -164,19 +168,19 @@ def _header(head: list[list[str]], width: int) -> tuple[int, list[str], list[str
 
 
 def _is_data(cells: list[str]) -> bool:
-    """Tell whether most cells that are not empty are numbers."""
+    """Return whether most cells that are not empty are numbers."""
     filled = [cell for cell in cells if cell]
     return sum(not _is_text(cell) for cell in filled) > len(filled) / 2
 
 
 def _are_units(cells: list[str]) -> bool:
-    """Tell whether every cell that is not empty is a unit, with brackets or without."""
+    """Return whether every cell that is not empty is a unit, with or without brackets."""
     filled = [cell.strip('[]()') for cell in cells if cell]
     return bool(filled) and all(cell == '-' or known(cell) for cell in filled)
 
 
 def _separator(lines: list[str]) -> str:
-    """Tell what makes the same number of columns, more than one, in the most lines."""
+    """Return the separator that gives most lines the same number of columns above one."""
     def quality(separator: str) -> tuple[float, int]:
         counts = Counter(len(_cells(line, separator)) for line in lines)
         columns, often = counts.most_common(1)[0]
@@ -192,7 +196,7 @@ def _separator(lines: list[str]) -> str:
 
 
 def _commented(lines: list[str], separator: str, width: int) -> list[str]:
-    """Return the header that a comment holds, empty where none does."""
+    """Return the header in a comment, empty where there is none."""
     names: list[str] = []
     for line in lines:
         if not line.lstrip().startswith(COMMENT):
@@ -204,7 +208,7 @@ def _commented(lines: list[str], separator: str, width: int) -> list[str]:
 
 
 def _numbers(body: list[str], separator: str, width: int, path: Path) -> ndarray:
-    """Return the cells (N, width) as numbers; NaN for what is empty or is a word."""
+    """Return the cells (N, width) as numbers; NaN for empty cells and words."""
     if separator != ',' and any(re.search(r'\d,\d', line) for line in body[:LOOKED_AT]):
         body = [line.replace(',', '.') for line in body]
     try:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Raw samples of joints as a file or a topic gave them, in SI units; nothing is repaired yet."""
+"""Recording: raw samples of joints in SI units, not repaired yet."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,15 +15,17 @@ from .merge import Message, merge
 @dataclass(frozen=True, eq=False)
 class Recording:
     """
-    What was recorded, sample by sample.
+    Raw samples of joints.
 
     :param joint_names: nv names, in the order of the columns.
-    :param time: (N,) s, as stamped: it may have gaps, steps and duplicates.
-    :param position: (N, nv) rad or m.
-    :param velocity: (N, nv) rad/s or m/s; None where none was recorded, effort likewise.
-    :param effort: (N, nv) in ``effort_unit`` of a rotary joint: 'N·m' (sliding joints: N) or 'A'.
-    :param source: where it came from, for a person.
-    :param notes: what was understood, for a person: one plain line each.
+    :param time: (N,) [s] as stamped, possibly with gaps, steps and duplicates.
+    :param position: (N, nv) [rad | m].
+    :param velocity: (N, nv) [rad/s | m/s]; None where it was not recorded.
+    :param effort: (N, nv) in ``effort_unit``; None where it was not recorded.
+    :param source: name of the file or topic, for messages.
+    :param notes: how the data were interpreted, one line each.
+    :param effort_unit: of rotary joints: 'N·m' (prismatic joints: N) or 'A'.
+    :raises RecordingError: an array has the wrong shape, or a joint is named twice.
     """
 
     joint_names: tuple[str, ...]
@@ -65,13 +67,14 @@ class Recording:
     def from_messages(cls, messages: Iterable[Message], source: str = 'messages',
                       joints: Sequence[str] | None = None) -> 'Recording':
         """
-        Return what a stream of joint states says, see :func:`~.merge.merge`.
+        Return the recording of a stream of joint states, see :func:`~.merge.merge`.
 
-        :param messages: time [s], names, and positions, velocities and efforts in their order:
-            each as many as there are names, or none.
-        :param joints: take only these, if they come; None: all.
-        :raises RecordingError: there is no message with a position, or messages that carry
-            different joints cannot be put side by side.
+        :param messages: tuples of time [s], names, positions, velocities and efforts; each of the
+            latter has as many numbers as there are names, or none.
+        :param source: name of the stream, for messages.
+        :param joints: to be kept; None: all.
+        :raises RecordingError: no message has a position, or messages with different joints cannot
+            be merged.
         """
         merged = merge(messages, source, joints)
         return cls(merged.names, merged.time, merged.position, merged.velocity, merged.effort,
@@ -81,7 +84,7 @@ class Recording:
         """
         Return the recording of these joints, in this order.
 
-        :raises RecordingError: one of them was not recorded.
+        :raises RecordingError: a joint was not recorded.
         """
         names = tuple(joint_names)
         if missing := [name for name in names if name not in self.joint_names]:

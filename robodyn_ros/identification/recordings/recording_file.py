@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A recording into a file that :func:`~.read.read` reads, whole or not at all."""
+"""Atomic writing of a recording to a file that :func:`~.read.read` reads."""
 
 import csv
 import os
@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...errors import RecordingError
+from ...errors import Argument, RecordingError, Remedy
 from .recording import Recording
 
 QUANTITIES = ('position', 'velocity', 'effort')
@@ -20,14 +20,15 @@ QUANTITIES = ('position', 'velocity', 'effort')
 
 def check_target(path: Path, overwrite: bool) -> None:
     """
-    Raise :class:`RecordingError` where a recording could not be written, before it is made.
+    Check before a recording is made that its file can be written.
 
-    :param overwrite: whether a file that is there may be replaced.
+    :param overwrite: whether an existing file may be replaced.
+    :raises RecordingError: the suffix is unknown, the file exists, or the folder is not writable.
     """
     if path.suffix.lower() not in WRITERS:
         _refuse(path, 'is no kind of file that is written', f'end it in {" or ".join(WRITERS)}')
     if path.exists() and not overwrite:
-        _refuse(path, 'is there already', 'give another name, or --overwrite')
+        _refuse(path, 'is there already', ('give another name, or ', Argument('overwrite', True)))
     if not path.parent.is_dir():
         _refuse(path, 'would be in a folder that is not there', f'make {path.parent}')
     if path.is_dir() or not os.access(path.parent, os.W_OK):
@@ -38,9 +39,10 @@ def write(path: Path, recording: Recording) -> None:
     """
     Write .npz (arrays joint_names, time, position, ...) or .csv (time, position_NAME, ...).
 
-    Under another name beside it first, which then becomes the right one.
+    The file is written beside the target and then renamed.
 
-    :raises RecordingError: that fails; the remedy names the place where the recording is instead.
+    :raises RecordingError: writing failed; the remedy names the file where the recording was saved
+        instead.
     """
     try:
         _write(path, recording)
@@ -90,5 +92,5 @@ def _csv(file: BinaryIO, recording: Recording) -> None:
 WRITERS: dict[str, Callable[[BinaryIO, Recording], None]] = {'.npz': _npz, '.csv': _csv}
 
 
-def _refuse(path: Path, problem: str, remedy: str) -> None:
+def _refuse(path: Path, problem: str, remedy: Remedy) -> None:
     raise RecordingError(f'{path} {problem}', name=str(path), remedy=remedy)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Units in which joint data are recorded, and what makes SI of them."""
+"""Units of joint data and their factors to SI."""
 
 from collections.abc import Mapping, Sequence
 from math import pi
@@ -38,7 +38,11 @@ SI = {'time': 's', 'position': 'rad', 'velocity': 'rad/s', 'effort': 'N·m'}
 
 
 def check(units: Units) -> None:
-    """Raise :class:`RecordingError` for units of something else than is recorded."""
+    """
+    Check that units are given for recorded quantities only.
+
+    :raises RecordingError: another quantity has a unit.
+    """
     for quantity in units:
         if quantity not in SI:
             raise RecordingError(f'{quantity!r} has no unit', name=str(quantity),
@@ -46,7 +50,7 @@ def check(units: Units) -> None:
 
 
 def known(text: str) -> str:
-    """Return the unit that a word of a header is, empty where it is none that is known."""
+    """Return the unit in a word of a header, empty where it is none."""
     every = {*TIME, *CURRENT, *(unit for table in (ROTARY, SLIDING) for of in table.values()
                                 for unit in of)}
     bare = text.replace(' ', '')
@@ -57,7 +61,7 @@ def known(text: str) -> str:
 
 
 def fits(quantity: str, unit: str) -> bool:
-    """Tell whether a unit is one of this quantity, of either kind of joint."""
+    """Return whether a unit belongs to this quantity, for either kind of joint."""
     if quantity == 'time':
         return unit in TIME
     return unit in {**ROTARY[quantity], **SLIDING[quantity],
@@ -66,11 +70,13 @@ def fits(quantity: str, unit: str) -> bool:
 
 def factor(quantity: str, unit: Unit, kind: str) -> float:
     """
-    Return what values in this unit are multiplied by to be in SI.
+    Return the factor from a unit to SI.
 
-    :param unit: a number; or a name, with a minus before it where the sign is to be turned. A
-        name of the other kind of joint leaves a joint in SI: 'deg' says nothing of metres; where
-        both are needed, give both ('deg mm').
+    Not Pint, which reads Nm as number · metre, knows no rev, refuses the minus of an inverted
+    sign, and has no unit that depends on the kind of joint.
+
+    :param unit: a number; or a name, with a minus to invert the sign. A unit of the other kind of
+        joint leaves a joint in SI: 'deg' has no effect on metres; 'deg mm' gives both.
     :param kind: 'revolute', 'continuous' or 'prismatic'.
     :raises RecordingError: there is no such unit.
     """
@@ -99,7 +105,12 @@ def factor(quantity: str, unit: Unit, kind: str) -> float:
 
 def to_si(quantity: str, values: ndarray, unit: Unit | Mapping[str, Unit],
           names: Sequence[str], kinds: Sequence[str]) -> ndarray:
-    """Return values (N, n) of these joints in SI."""
+    """
+    Return values (N, n) of these joints in SI units.
+
+    :param names: (n,) of the joints; ``kinds`` (n,) as in :func:`factor`.
+    :raises RecordingError: a unit is unknown, or given for a joint that was not recorded.
+    """
     if isinstance(unit, Mapping):
         if unknown := [name for name in unit if name not in names]:
             raise RecordingError(f'a unit is given for {unknown[0]!r}, which is not recorded',
@@ -111,24 +122,24 @@ def to_si(quantity: str, values: ndarray, unit: Unit | Mapping[str, Unit],
     return values * np.array([factor(quantity, u, k) for u, k in zip(each, kinds)])
 
 
-def said(unit: Unit | Mapping[str, Unit]) -> str:
-    """Return a unit for a person, joint by joint where it is given so."""
+def unit_text(unit: Unit | Mapping[str, Unit]) -> str:
+    """Return a unit as text, joint by joint where it is given so."""
     return ', '.join(f'{u} of {name}' for name, u in unit.items()) \
         if isinstance(unit, Mapping) else str(unit)
 
 
 def is_current(unit: Unit | Mapping[str, Unit]) -> bool:
-    """Tell whether efforts are in ampere, at one joint or at all."""
+    """Return whether efforts are in ampere, at one joint or at all."""
     each = unit.values() if isinstance(unit, Mapping) else (unit,)
     return any(isinstance(u, str) and u.removeprefix('-') in CURRENT for u in each)
 
 
 def epoch_unit(first: float) -> str | None:
     """
-    Return the unit in which a stamp counts from 1970, None where it does not.
+    Return the unit of a stamp since 1970, None where it is no such stamp.
 
-    Stamps of the years from 2001 to 2286 have ten digits in seconds, and three more each in ms,
-    µs and ns.
+    Stamps of the years from 2001 to 2286 have ten digits in seconds, and three more each in ms, µs
+    and ns.
     """
     for unit, size in (('s', 1e9), ('ms', 1e12), ('us', 1e15), ('ns', 1e18)):
         if size <= abs(first) < 10 * size:

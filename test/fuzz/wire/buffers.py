@@ -11,6 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from robodyn_ros.wire import decoders
+from robodyn_ros.wire.decoders import DecoderArrays
 from robodyn_ros.wire.joint_state import STATE
 
 PAGE = mmap.PAGESIZE
@@ -96,7 +97,7 @@ class Letterbox:
 
 
 def joint_state_arrays(names: Iterable[str], known: int,
-                       hold: Callable[[ndarray], ndarray] = np.array) -> tuple[ndarray, ...]:
+                       hold: Callable[[ndarray], ndarray] = np.array) -> DecoderArrays:
     """
     Return what a decoder of these joints holds, as its class makes it.
 
@@ -106,13 +107,13 @@ def joint_state_arrays(names: Iterable[str], known: int,
     encoded = [name.encode() for name in names]
     n = len(encoded)
     scratch = hold(np.zeros((n, 3)))
-    return (hold(np.frombuffer(b''.join(encoded), np.uint8)),
-            hold(np.cumsum([0, *map(len, encoded)])),
-            hold(np.zeros(decoders.LAYOUT_SIZE, np.int64)),
-            hold(np.full(n, -1)), hold(np.zeros(known, np.uint8)), hold(np.zeros(known, np.uint8)),
-            scratch, scratch.reshape(-1).view(np.uint8),
-            hold(np.full((n, len(STATE.names or ())), np.nan)),
-            hold(np.full(1, np.nan)))
+    return DecoderArrays(
+        names=hold(np.frombuffer(b''.join(encoded), np.uint8)),
+        ends=hold(np.cumsum([0, *map(len, encoded)])),
+        layout=hold(np.zeros(decoders.LAYOUT_SIZE, np.int64)), permutation=hold(np.full(n, -1)),
+        known=hold(np.zeros(known, np.uint8)), mask=hold(np.zeros(known, np.uint8)),
+        scratch=scratch, scratch_bytes=scratch.reshape(-1).view(np.uint8),
+        state=hold(np.full((n, len(STATE.names or ())), np.nan)), stamp=hold(np.full(1, np.nan)))
 
 
 def effort_arrays(n: int, hold: Callable[[ndarray], ndarray] = np.array) -> tuple[ndarray, ...]:

@@ -38,6 +38,7 @@ from robodyn_ros.wire.decode_status import (
     MALFORMED,
     NON_FINITE,
 )
+from robodyn_ros.wire.decoders import DecoderArrays
 from robodyn_ros.wire.joint_state import STATE
 from robodyn_ros.wire.joint_trajectory import FIELDS, NS_PER_S, JointTrajectoryMessage
 
@@ -123,7 +124,7 @@ class _JointStates:
         self._forms = plain.joint_state, compiled.joint_state
         self._arrays = (joint_state_arrays(OURS, known),
                         joint_state_arrays(OURS, known, guarded))
-        self._strict = [Strict(a) for a in self._arrays[0]]
+        self._strict = DecoderArrays(*map(Strict, self._arrays[0]))
         self._new = [a.copy() for a in self._arrays[0]]
 
     def begin(self) -> None:
@@ -141,12 +142,12 @@ class _JointStates:
             wanted = self._expect(read, received, sequence)
         plain, compiled = self._forms
         code = plain(Strict(np.frombuffer(wire, np.uint8)), len(wire), received, sequence,
-                     *self._strict)
+                     self._strict)
         same('code', code, wanted)
         same('code of the compiled form', compiled(delivered, len(wire), received, sequence,
-                                                   *self._arrays[1]), wanted)
-        same('state', self._arrays[0][-2], self._state)
-        same('stamp', self._arrays[0][-1], self._stamp)
+                                                   self._arrays[1]), wanted)
+        same('state', self._arrays[0].state, self._state)
+        same('stamp', self._arrays[0].stamp, self._stamp)
         for ours, theirs in zip(*self._arrays):
             same('array of the compiled form', theirs, ours)
         return wanted

@@ -7,7 +7,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 
-from robodyn_ros.catalog.robots import configuration
+from robodyn_ros.catalog.robots import read_configuration
 from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.pose import initial_position
@@ -31,7 +31,7 @@ def test_there_is_one_for_each_robot():
 @pytest.mark.parametrize('section', TABLES)
 @pytest.mark.parametrize('name', NAMES)
 def test_the_node_takes_it_over(name, section, namespace):
-    wanted = configuration(name)[section]
+    wanted = read_configuration(name)[section]
     assert wanted.keys() <= {p.name for p in TABLES[section]}
     context = Context()
     rclpy.init(args=['--ros-args', '--params-file', str(share_path('config', f'{name}.yaml'))],
@@ -47,7 +47,7 @@ def test_the_node_takes_it_over(name, section, namespace):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_gains_and_limits_suit_the_robot_in_every_mode(name):
-    sections = configuration(name)
+    sections = read_configuration(name)
     simulator = sections['simulator']
     model = load_urdf(PRESETS.get(name) or robot_path(name), locked=dict(zip(
         simulator.get('locked_joints', []), simulator.get('locked_positions', []))))
@@ -63,14 +63,14 @@ def test_gains_and_limits_suit_the_robot_in_every_mode(name):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_both_nodes_speak_of_the_same_joints(name):
-    sections = configuration(name)
+    sections = read_configuration(name)
     for key in ('locked_joints', 'locked_positions', 'gravity'):
         assert sections['controller'].get(key) == sections['simulator'].get(key)
 
 
 @pytest.mark.parametrize('name', NAMES)
 def test_gravity_is_compensated_once(name):
-    sections = configuration(name)
+    sections = read_configuration(name)
     by_the_robot = name in PRESETS
     assert sections['simulator'].get('compensates_gravity', False) == by_the_robot
     assert sections['controller'].get('robot_compensates_gravity', False) == by_the_robot

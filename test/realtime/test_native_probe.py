@@ -12,7 +12,8 @@ from std_msgs.msg import Float64MultiArray
 
 from robodyn_ros.errors import DataPathError
 from robodyn_ros.nodes.raw_subscription import SerializedSubscription
-from robodyn_ros.realtime import rcl
+from robodyn_ros.realtime.native import ffi, io, probe
+from robodyn_ros.realtime.native.memory import aligned_copy
 from robodyn_ros.wire.effort import EffortEncoder
 
 DEADLINE = 60.0             # s; reached only by a test that fails
@@ -39,7 +40,7 @@ def test_passes_again_and_again(ends):
     """Messages go out and come in, small and large, and nothing else is written."""
     heard, ours = ends
     for _ in range(20):
-        rcl.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+        probe.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
 
 
 @pytest.mark.parametrize(('what', 'symbols', 'named'), [
@@ -48,9 +49,9 @@ def test_passes_again_and_again(ends):
 def test_names_what_is_missing(ends, monkeypatch, what, symbols, named):
     """Before the linker looks for it, which would end the process."""
     heard, ours = ends
-    monkeypatch.setattr(rcl, 'SYMBOLS', symbols)
+    monkeypatch.setattr(ffi, 'SYMBOLS', symbols)
     with pytest.raises(DataPathError, match=named):
-        rcl.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+        probe.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
 
 
 @pytest.mark.parametrize(('send', 'drain', 'said'), [
@@ -60,29 +61,30 @@ def test_names_what_is_missing(ends, monkeypatch, what, symbols, named):
 def test_trusts_nothing_that_differs(ends, monkeypatch, send, drain, said):
     """Other bytes, other numbers or none at all end the trial."""
     heard, ours = ends
-    monkeypatch.setattr(rcl, 'TRIAL', 0.2)
+    monkeypatch.setattr(probe, 'TRIAL', 0.2)
     with pytest.raises(DataPathError, match=said):
-        rcl.probe(heard.handle, ours.handle,
-                  (lambda message: ours.publish(send(message))) if send else lambda message: None,
-                  lambda: [sample._replace(number=drain(sample.number))
-                           for sample in heard.drain_numbered()])
+        probe.probe(
+            heard.handle, ours.handle,
+            (lambda message: ours.publish(send(message))) if send else lambda message: None,
+            lambda: [sample._replace(number=drain(sample.number))
+                     for sample in heard.drain_numbered()])
 
 
 def test_a_struct_of_another_size_is_seen(ends, monkeypatch):
     """What librcl writes behind the words that are expected is not overlooked."""
     heard, ours = ends
-    canary = rcl.INFO_EXPECTED
-    assert 3 <= canary < rcl.INFO_WORDS
-    monkeypatch.setattr(rcl, 'INFO_EXPECTED', 3)
+    canary = io.INFO_EXPECTED
+    assert 3 <= canary < io.INFO_WORDS
+    monkeypatch.setattr(probe, 'INFO_EXPECTED', 3)
     with pytest.raises(DataPathError, match='writes where it is not expected'):
-        rcl.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
+        probe.probe(heard.handle, ours.handle, ours.publish, heard.drain_numbered)
 
 
 def test_efforts_are_aligned_for_the_processor():
     """The numbers of a message are at the addresses that float64s have."""
     for n in range(1, 9):
         encoder = EffortEncoder(n)
-        message, numbers = rcl.aligned_copy(encoder.message, encoder.numbers)
+        message, numbers = aligned_copy(encoder.message, encoder.numbers)
         assert numbers.ctypes.data % 8 == 0 and len(numbers) == n
         numbers[:] = np.arange(n)
         assert message.tobytes() == encoder.encode(np.arange(n))

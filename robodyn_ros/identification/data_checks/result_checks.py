@@ -1,0 +1,73 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of an estimate: prediction of the test part, precision and physical consistency."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from ...errors import Argument, Remedy
+from ..estimation.estimate import Estimate
+from ..motion import Motion
+from ..validation import Validation
+from .data_issue import DataIssue, Severity
+
+MAX_UNEXPLAINED = 0.3   # relative RMS above which a joint is reported
+MAX_DEVIATION = 30.0    # % standard error of a base parameter above which it is counted
+COMPARED_STATES = 2000
+SAME_STATE = 0.05       # of the standard deviation: states that are closer are the same
+
+
+def result_issues(estimate: Estimate, validation: Validation, nominal: Validation, train: Motion,
+                  test: Motion) -> Iterator[DataIssue]:
+    """
+    Yield findings that make a result less trustworthy, all of them warnings.
+
+    :param validation: of the estimate on the test part; ``nominal``: of the URDF.
+    :param train: motion that was fitted; ``test``: the one that is predicted.
+    """
+    yield from _prediction_issues(validation, nominal)
+    if repeats(train, test):
+        yield _warning('test data', 'motion', 'the test part goes through the states of the '
+                       'training part again, as periods of one motion do: it tests against noise, '
+                       'not against other motion', 'run robodyn validate on another recording')
+    deviations = dict(zip(estimate.base.base_names, estimate.relative_deviations))
+    weak = [name for name, deviation in deviations.items() if deviation > MAX_DEVIATION]
+    if weak:
+        yield _warning('precision', weak[0], f'{len(weak)} of {estimate.base.rank} base '
+                       f'parameters have a standard error above {MAX_DEVIATION:.0f} %',
+                       'record a motion of robodyn excite, which determines them better',
+                       float(deviations[weak[0]]))
+    if not estimate.is_consistent:
+        yield _warning('physical consistency', 'inertia', 'no rigid bodies have these inertias, '
+                       'so no URDF is written',
+                       ('choose ', Argument('method', 'consistent')))
+
+
+def _prediction_issues(valid: Validation, nominal: Validation) -> Iterator[DataIssue]:
+    for j, name in enumerate(valid.joint_names):
+        if valid.rms[j] > nominal.rms[j]:
+            yield _warning('prediction', name, f'the unchanged URDF predicts the test part of '
+                           f'{name} better (RMS {nominal.rms[j]:.3g}, estimate '
+                           f'{valid.rms[j]:.3g})', 'look for effects that the model does not have',
+                           float(valid.rms[j]))
+        elif valid.relative[j] > MAX_UNEXPLAINED:
+            yield _warning('unexplained effort', name, f'{100 * valid.relative[j]:.0f} % of the '
+                           f'effort of {name} are not predicted', 'move the joint more, or look '
+                           'for effects that the model does not have', float(valid.relative[j]))
+
+
+def repeats(train: Motion, test: Motion) -> bool:
+    """Return whether most states of the test part are nearly those of the training part."""
+    one, other = (np.hstack([m.position, m.velocity])[::max(1, len(m) // COMPARED_STATES)]
+                  for m in (train, test))
+    size = one.std(0)
+    size[size == 0] = 1.0
+    away = KDTree(one / size).query(other / size)[0] / np.sqrt(one.shape[1])
+    return bool(np.median(away) < SAME_STATE)
+
+
+def _warning(kind: str, joint: str, message: str, remedy: Remedy,
+             value: float = float('nan')) -> DataIssue:
+    return DataIssue(kind, joint, message, remedy, value, Severity.WARNING)

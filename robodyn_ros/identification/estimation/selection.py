@@ -1,0 +1,137 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Selection of the estimated effects: delay, tilt, presliding, armature and friction scales."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.robot import RobotModel
+from ..motion import Motion
+from ..options import PipelineOptions
+from .delay_and_tilt import Mounting, find_mounting
+from .least_squares import least_squares
+from .parameter_selection import ParameterSelection
+from .presliding_search import find_presliding
+from .regression import regression
+from .stribeck import friction_speeds
+
+SAMPLES_PER_CUTOFF_PERIOD = 10  # that are kept: samples between them add nothing new
+ARMATURE_SIGNIFICANCE = 3.0     # standard errors above zero
+SELECTION_ROUNDS = 4            # of mounting, presliding and armature at most
+
+
+class Selected(NamedTuple):
+    """
+    Effects that are estimated, and what they were found with.
+
+    :param model: nominal, with the tilt and the velocity scales of friction that were found.
+    :param mounting: delay and tilt.
+    :param selection: with presliding and armature decided.
+    :param notes: what was decided and why, one line each.
+    """
+
+    model: RobotModel
+    mounting: Mounting
+    selection: ParameterSelection
+    notes: tuple[str, ...]
+
+
+def decimated(selection: ParameterSelection, motion: Motion
+              ) -> tuple[ParameterSelection, list[str]]:
+    """
+    Return the selection with its rule of decimation applied, and a note.
+
+    Where ``decimate`` is 1 and the motion is filtered, SAMPLES_PER_CUTOFF_PERIOD samples or more
+    are kept in a period of the cutoff.
+    """
+    if selection.decimate != 1 or not np.isfinite(motion.cutoff):
+        return selection, []
+    step = max(1, int(motion.rate / (SAMPLES_PER_CUTOFF_PERIOD * motion.cutoff)))
+    return replace(selection, decimate=step), [
+        f'one sample in {step} is an equation: {SAMPLES_PER_CUTOFF_PERIOD} or more in a period of '
+        'the cutoff']
+
+
+def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                   options: PipelineOptions) -> Selected:
+    """
+    Decide which effects besides inertia and friction the motion shows.
+
+    Late efforts, friction that reverses late and rotor inertias look alike, so they are found in
+    turn, each with what is assumed of the others, until none changes. The mounting comes first:
+    friction reverses late where all efforts are late.
+    """
+    selection, mounting, notes = _iterated(model, motion, selection, options)
+    notes += mounting.notes
+    placed, moved = mounting.model(model), mounting.motion(motion)
+    if options.speeds:
+        speeds = friction_speeds(placed, moved, selection)
+        placed = speeds.model
+        notes.append('velocity scales of friction estimated; left as they were: '
+                     f'{", ".join(speeds.undetermined) or "none"}')
+    selection, why = _with_armature(placed, moved, selection, options.armature)
+    return Selected(placed, mounting, selection, (*notes, *why))
+
+
+def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
+              options: PipelineOptions) -> tuple[ParameterSelection, Mounting, list[str]]:
+    notes = _why_no_search(selection, options.presliding)
+    selection = replace(selection, presliding=options.presliding or ())
+    for _ in range(SELECTION_ROUNDS):
+        before, mounting = selection, _mounting(model, motion, selection, options)
+        placed, moved = mounting.model(model), mounting.motion(motion)
+        if options.presliding is None and not _why_no_search(selection, None):
+            found = find_presliding(placed, moved, selection)
+            selection, notes = replace(selection, presliding=found.ways), list(found.notes)
+        selection = _with_armature(placed, moved, selection, options.armature)[0]
+        if selection == before:
+            break
+    return selection, mounting, notes
+
+
+def _why_no_search(selection: ParameterSelection, asked: tuple[float, ...] | None) -> list[str]:
+    """Return why presliding is not searched for; nothing where it is."""
+    if asked is not None:
+        ways = ' and '.join(f'{1e3 * way:.4g} mrad' for way in asked)
+        return [f'presliding: {ways or "none"}, as asked']
+    if not selection.coulomb or selection.moving is not None:
+        return ['presliding: not searched for, ' + (
+            'reversals are left out' if selection.coulomb else 'there is no dry friction')]
+    return []
+
+
+def _mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
+              options: PipelineOptions) -> Mounting:
+    found = find_mounting(model, motion, selection, options.delay is None, options.tilt)
+    if options.delay is None:
+        return found
+    note = f'efforts are taken {1e3 * options.delay:.4g} ms after the positions, as asked'
+    return replace(found, delay=options.delay, notes=(note, *found.notes))
+
+
+def _with_armature(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                   asked: bool | None) -> tuple[ParameterSelection, list[str]]:
+    """Return the selection with or without armature, and why."""
+    if asked is not None:
+        return replace(selection, armature=asked), [
+            'armature: ' + ('estimated' if asked else 'as in the URDF') + ', as asked']
+    with_armature = replace(selection, armature=True)
+    found = least_squares(regression(model, motion, with_armature), 'weighted')
+    each = [(value, error) for name, value, error in zip(
+        found.base.base_names, found.values, found.standard_errors)
+        if name.startswith('armature ')]
+    if not each:
+        return with_armature, ['armature: estimated; it does not show apart from the inertia of '
+                               'the links']
+    positive = sum(value > ARMATURE_SIGNIFICANCE * error for value, error in each)
+    if positive:
+        return with_armature, [f'armature: estimated, for it is significantly positive at '
+                               f'{positive} of {len(each)} joints where it shows']
+    negative = sum(value < -ARMATURE_SIGNIFICANCE * error for value, error in each)
+    return replace(selection, armature=False), [
+        'armature: as in the URDF; at no joint is it significantly positive' + (
+            f', at {negative} of {len(each)} it would be negative, which no rotor is: either the '
+            'torque sensors are behind the gears, or the model lacks another effect'
+            if negative else '')]

@@ -1,0 +1,51 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Options of the identification pipeline."""
+
+from dataclasses import dataclass, field
+
+from ..errors import ArgumentError
+from .estimation.parameter_selection import ParameterSelection
+from .preparation.options import PreparationOptions
+
+
+@dataclass(frozen=True)
+class PipelineOptions:
+    """
+    Options of the identification pipeline; None applies a rule, which uses the training part only.
+
+    :param selection: parameters that are estimated besides the inertial ones. ``armature`` and
+        ``presliding`` of it are replaced by the options below; its ``decimate`` of 1 stands for
+        the rule, see :func:`~.estimation.selection.decimated`.
+    :param armature: whether rotor inertias are estimated; None: where they are significantly
+        positive at some joint.
+    :param method: of the delivered model, 'consistent' or 'weighted'.
+    :param split: share of the samples, from the first, that is used for training; the others are
+        predicted.
+    :param speeds: whether the velocity scales of the friction curve are estimated.
+    :param delay: of the efforts after the positions [s]; None: estimated.
+    :param tilt: whether a tilt of the base is estimated.
+    :param presliding: distances after a reversal over which friction changes its sign [rad], at
+        most two; None: estimated.
+    :param preparation: filter, rate, and kinds of issues that are accepted.
+    :raises ArgumentError: the split or the method is not one of these.
+    """
+
+    selection: ParameterSelection = field(default_factory=ParameterSelection)
+    armature: bool | None = None
+    method: str = 'consistent'
+    split: float = 0.7
+    speeds: bool = False
+    delay: float | None = None
+    tilt: bool = True
+    presliding: tuple[float, ...] | None = None
+    preparation: PreparationOptions = field(default_factory=PreparationOptions)
+
+    def __post_init__(self) -> None:
+        if not 0.1 <= self.split <= 0.9:
+            raise ArgumentError(f'the split is {self.split!r}', name='split', value=self.split,
+                                remedy='give a share from 0.1 to 0.9: the rest is not fitted, '
+                                       'but predicted')
+        if self.method not in ('consistent', 'weighted'):
+            raise ArgumentError(f'no method {self.method!r}', name='method', value=self.method,
+                                remedy='choose consistent or weighted')

@@ -1,0 +1,59 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Result of the identification pipeline."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..errors import Argument
+from ..model.robot import RobotModel
+from .data_checks.data_issue import DataIssue, by_kind
+from .estimation.delay_and_tilt import Mounting
+from .estimation.estimate import Estimate
+from .motion import Motion
+from .validation import Validation
+
+# Names of models in the validations and in the files
+NOMINAL, ORDINARY = 'URDF as it is', 'ordinary least squares'
+WITHOUT_PRESLIDING = 'without presliding'   # the estimate, with friction as controllers have it
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """
+    Estimated parameters, their validation, and how they came about.
+
+    :param nominal: the robot as its URDF has it.
+    :param train: the part of the motion that the parameters were fitted to; ``test``: the other.
+    :param estimate: the delivered model.
+    :param controlled: the same with friction as controllers have it, without presliding.
+    :param others: estimates for comparison, by name.
+    :param validations: on the test part, by name: URDF, others, and the estimate as the last.
+    :param notes: what was understood and chosen, one line each.
+    :param issues: of the data, then of the result.
+    """
+
+    nominal: RobotModel
+    train: Motion
+    test: Motion
+    mounting: Mounting
+    estimate: Estimate
+    controlled: Estimate
+    others: dict[str, Estimate]
+    validations: dict[str, Validation]
+    notes: tuple[str, ...]
+    issues: tuple[DataIssue, ...]
+
+    @property
+    def validation(self) -> Validation:
+        """Validation of the estimate."""
+        return self.validations[self.estimate.method]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The issues, one line for each kind."""
+        return self.rendered_issues()
+
+    def rendered_issues(self, write: Callable[[Argument], str] = str) -> tuple[str, ...]:
+        """Return one line for each kind of issue, see :meth:`~.DataIssue.render`."""
+        return tuple(issue.render(write) for issue in by_kind(self.issues))

@@ -1,0 +1,208 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The control loop: joint states in, one control cycle, efforts out.
+
+Plain functions over :mod:`~.loop_io`. They are compiled with the input and output of
+:mod:`~.native`, and run by Python as they are with that of :mod:`robodyn_ros.nodes.python_loop`.
+Common parameters: ``io`` is a :class:`~.loop_io.AnyLoopIO`; ``inputs`` are the
+:class:`~robodyn_ros.control.cycle.CycleInputs`, of which the loop touches the records of the
+settings, of the cycle's input and of the controller's state; ``tau`` (nv,) are the efforts.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+from numpy import ndarray
+
+from ..wire.decode_status import ACCEPTED
+from ..wire.decoders import POSITION, RECEIVED, SEQUENCE
+from . import timing_rules
+from .loop_counters import count_missed, count_sample
+from .loop_io import (
+    CALLED,
+    AnyLoopIO,
+    advance,
+    count_listeners,
+    cycle_time,
+    decode,
+    publication_time,
+    publish,
+    sleep_until,
+    stamp_taken,
+    steady_ns,
+    take,
+    wait_until,
+    wake,
+    wall_clock_ns,
+)
+
+if TYPE_CHECKING:
+    from ..control.cycle import CycleInputs
+
+
+def begin(state: ndarray, now: int) -> None:
+    """Let a loop begin at the steady time ``now`` [ns]."""
+    state['waited'] = state['failed'] = state['published'] = state['moving'] = 0
+    state['count_again'] = 0.0
+    state['deadline'] = state['answered'] = state['asked'] = now
+
+
+def on_grid(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray) -> int:
+    """Run a cycle at each point of the grid; return CALLED or the operation that failed."""
+    w, given = io.loop_state[0], inputs.cycle_input[0]
+    while True:
+        if w.waited == 0:
+            w.asked = w.deadline + w.period         # whichever points are missed from there on
+            w.deadline, w.points_missed = timing_rules.next_point(
+                w.deadline, w.period, steady_ns(io))
+            sleep_until(io, w.deadline)
+            if w.failed != 0:
+                return w.failed
+            w.waited = 1
+        woke = steady_ns(io)
+        if w.called == 1:
+            return CALLED
+        w.waited = 0
+        count_missed(io.counts[0], w.points_missed)
+        given.missed = w.points_missed
+        given.stalled = timing_rules.stall(given.stalled, w.asked, woke)
+        decode_waiting(io)
+        now = cycle_time(io)
+        if w.failed == 0:
+            step(io, inputs, tau, woke, now)
+        if w.failed != 0:
+            return w.failed
+        record_timing(io, woke, (woke - w.deadline) * 1e-9, now)
+
+
+def on_state(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray) -> int:
+    """
+    Run a cycle for each joint state, and for silence that lasts too long.
+
+    Return CALLED or the operation that failed.
+    """
+    w = io.loop_state[0]
+    while True:
+        if w.waited == 0:
+            wait_until(io, overdue_at(io, inputs))
+            w.waited = 1
+        if w.called == 1:
+            return CALLED
+        w.waited = 0
+        answer(io, inputs, tau, False)
+        if w.failed != 0:
+            return w.failed
+
+
+def answer(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray, inline: bool) -> None:
+    """
+    Run a cycle for what has come in, or for what has stayed away too long.
+
+    Without a good state there is nothing to answer but silence that lasts too long: refused
+    samples, or joints of others, must not keep it from being noticed.
+
+    :param inline: in the thread that has brought a message, which must not wait.
+    """
+    w, given = io.loop_state[0], inputs.cycle_input[0]
+    timeout, last = inputs.settings[0].state_timeout, inputs.controller_state[0].time
+    woke = begun = steady_ns(io)
+    overdue = overdue_at(io, inputs)
+    w.asked = max(w.asked, overdue)
+    given.stalled = timing_rules.stall(given.stalled, w.asked, woke)
+    accepted = decode_waiting(io)
+    silent = woke >= overdue
+    if accepted and w.on_ros_time != 0:
+        now = io.decoder.stamp[0]
+    else:
+        now = cycle_time(io)
+    due = False
+    if silent and not accepted:
+        if inline and w.on_ros_time != 0:
+            wake(io)                    # the thread that may wait
+            return
+        due = timing_rules.goes_on(now, w.noticed, last, timeout)
+        w.noticed = now
+    if due and w.on_ros_time != 0:
+        w.asked = begun = steady_ns(io) + timing_rules.GRACE
+        if wait_until(io, w.asked):
+            w.waited = 1                # in lockstep a state follows its clock at once
+            return
+    if w.failed == 0 and (accepted or due):
+        step(io, inputs, tau, begun, now)
+        if w.failed == 0:
+            record_timing(io, woke, math.nan, now)
+    if accepted or silent:
+        w.answered = steady_ns(io)
+
+
+def overdue_at(io: AnyLoopIO, inputs: 'CycleInputs') -> int:
+    """Return the steady time [ns] at which a state has stayed away for too long."""
+    w = io.loop_state[0]
+    return w.answered + int(1e9 * timing_rules.silence(
+        inputs.controller_state[0].phase == w.fault_phase, w.on_ros_time != 0, 1e-9 * w.period,
+        inputs.settings[0].state_timeout))
+
+
+def decode_waiting(io: AnyLoopIO) -> bool:
+    """
+    Decode every joint state that waits; return whether one was accepted.
+
+    A state that has waited while the process stood still is old and counts as received now: who
+    stamps it cannot know. The stall itself is what the guard latches, in the cycle that follows.
+    """
+    w, accepted = io.loop_state[0], False
+    for _ in range(w.max_messages):
+        if not take(io):
+            break
+        if w.on_ros_time != 0 and w.on_state == 1:
+            received = stamp_taken(io)
+        else:
+            received = cycle_time(io)
+        code = decode(io, received)
+        count_sample(io.counts[0], code, io.decoder.state[:, SEQUENCE], io.seen)
+        if code == ACCEPTED:
+            w.published = publication_time(io)
+            accepted = True
+    return accepted
+
+
+def step(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray, begun: int, now: float) -> None:
+    """Run the cycle of the time ``now`` [s], which began at ``begun`` [ns], and publish."""
+    w, given = io.loop_state[0], inputs.cycle_input[0]
+    controller = inputs.controller_state[0]
+    w.moving, given.clock_stopped = timing_rules.moving(
+        io.decoder.state[:, POSITION], io.pose, now == controller.time, w.moving,
+        given.clock_stopped, begun)
+    steady = steady_ns(io) * 1e-9
+    if steady >= w.count_again:
+        w.count_again = steady + timing_rules.COUNT_INTERVAL
+        given.listeners = count_listeners(io)
+    publishes = advance(io, inputs, now, tau)
+    given.stalled = 0.0
+    before = steady_ns(io)
+    if publishes and not timing_rules.outdated(controller.publishing == 1, begun, before,
+                                               inputs.settings[0].state_timeout):
+        publish(io, tau)
+        if steady_ns(io) - before > w.period:
+            io.counts[0].slow_publishes += 1
+    given.stalled = timing_rules.stall(given.stalled, begun, steady_ns(io))
+
+
+def record_timing(io: AnyLoopIO, woke: int, late: float, now: float) -> None:
+    """
+    Record how the cycle that ends now has kept its time.
+
+    :param woke: steady time at which it began [ns]; ``late``: after its point of the grid [s].
+    :param now: time of the cycle, on its clock [s].
+    """
+    w = io.loop_state[0]
+    cycle = io.timing[io.cycle_count[0] % io.timing.shape[0]]
+    cycle.woke, cycle.wake_up = woke * 1e-9, late
+    cycle.cycle = (steady_ns(io) - woke) * 1e-9
+    cycle.age = now - timing_rules.oldest(io.decoder.state[:, RECEIVED])
+    cycle.answer = math.nan
+    if w.published != 0:
+        cycle.answer = (wall_clock_ns(io) - w.published) * 1e-9
+        w.published = 0
+    io.cycle_count[0] += 1

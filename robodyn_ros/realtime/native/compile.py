@@ -1,0 +1,105 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The loop, and the callbacks of the middleware, as machine code: one compilation on a machine."""
+
+import sys
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy import ndarray
+
+from ...control import compile as control
+from ...jit import compile_callback, compile_function, jitable, substitute, tuple_type
+from ...wire import compile as wire
+from .. import loop, loop_counters, loop_io, serialized_bytes, statistics, timing_rules
+from ..loop_counters import COUNTS
+from ..loop_io import LOOP_STATE
+from . import ffi, inline, io
+from .ffi import check_symbols, sem_post, store_tuple, tuple_loader
+from .inline import answer_inline, handles_at, take_turn
+from .io import HANDLES, LoopIO, content, sequence_number
+
+FLOATS, INTEGERS = types.float64[::1], types.int64[::1]
+
+LOOP_IO = tuple_type(
+    LoopIO, loop_state=np.zeros(1, LOOP_STATE), counts=np.zeros(1, COUNTS),
+    timing=statistics.no_cycles(1), cycle_count=INTEGERS, seen=FLOATS, pose=FLOATS,
+    decoder=wire.DECODER_ARRAYS, handles=np.zeros(1, HANDLES), message=INTEGERS, tick=INTEGERS,
+    info=types.uint64[::1], timespec=INTEGERS, listeners=INTEGERS, efforts=FLOATS)
+ARGUMENTS = LOOP_IO, control.CYCLE_INPUTS, control.EFFORTS
+CALLBACK = types.void(types.int64, types.int64)
+
+# Modules of what reads and writes messages; of the loops
+IO_MODULES = (*wire.MODULES, serialized_bytes, jitable(loop_counters), statistics, loop_io,
+              jitable(timing_rules), ffi, jitable(io))
+MODULES = (*control.MODULES, *IO_MODULES, jitable(loop), jitable(inline))
+
+load_arguments = tuple_loader(types.Tuple(ARGUMENTS))
+
+
+def store_and_wait(io: LoopIO, inputs: Any, tau: ndarray) -> int:
+    """Store the arguments where :func:`on_message` finds them; then be :func:`~.inline.inline`."""
+    store_tuple(io.handles[0].frame, (io, inputs, tau))
+    return inline.inline(io, inputs, tau)
+
+
+def on_message(handles: int, number: int) -> None:
+    """Answer a message, called by a thread of the middleware with the address of HANDLES."""
+    h = handles_at(handles)
+    if not take_turn(h):
+        return
+    io, inputs, tau = load_arguments(h.frame)
+    answer_inline(io, inputs, tau)
+
+
+def post(semaphore: int, number: int) -> None:
+    """Wake the thread of the loop, called by the middleware for each message."""
+    sem_post(semaphore)
+
+
+LOOPS = {'timer': loop.on_grid, 'state': loop.on_state, 'inline': store_and_wait}  # by trigger
+
+
+def compiled_loop(trigger: str) -> Any:
+    """
+    Return the compiled loop of a trigger, the same for every robot.
+
+    It takes a LoopIO, CycleInputs and efforts (nv,), and returns as :func:`.loop.on_grid`.
+
+    :param trigger: timer, state or inline.
+    :raises DataPathError: a function that the loop calls is missing.
+    """
+    check_symbols()
+    _substitute_operations()
+    return compile_function('native_loop', LOOPS[trigger], types.int64(*ARGUMENTS),
+                            (*MODULES, sys.modules[__name__]))
+
+
+def compiled_callback(trigger: str) -> Any:
+    """Return the compiled function that the middleware calls with each message, see above."""
+    check_symbols()
+    if trigger != 'inline':
+        return compile_callback('native_callback', post, CALLBACK, (ffi,))
+    _substitute_operations()
+    return compile_callback('native_callback', on_message, CALLBACK, MODULES)
+
+
+@cache
+def _substitute_operations() -> None:
+    """Let the compiled loop call operations of :mod:`~.io`, the compiled decoder and cycle."""
+    cycle, joint_state = control.compiled().cycle, wire.compiled_decoders().joint_state
+
+    def advance(io: LoopIO, inputs: Any, now: float, tau: ndarray) -> bool:
+        return cycle(inputs, now, tau)
+
+    def decode(io: LoopIO, received: float) -> int:
+        b = content(io.message)
+        return joint_state(b, b.shape[0], received, sequence_number(io.info), io.decoder)
+
+    compiled_apart: dict[str, Any] = {'advance': advance, 'decode': decode}
+    for name, operation in vars(loop_io).items():
+        if isinstance(operation, FunctionType) and operation.__module__ == loop_io.__name__:
+            substitute(operation, compiled_apart.get(name) or getattr(io, name))

@@ -1,0 +1,114 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of the compiled loop, at addresses that stay, and the semaphores of its threads."""
+
+import ctypes
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ...wire.decoders import DecoderArrays
+from ...wire.joint_state import decoder_arrays
+from ..loop_counters import Tally
+from ..loop_io import LOOP_STATE
+from ..serialized_bytes import SerializedBytes, no_bytes, rcutils, release
+from .ffi import FRAME_WORDS, OK, unavailable
+from .io import HANDLES, INFO_WORDS, LoopIO
+
+MESSAGE_WORDS = 16                  # no fewer than a SerializedBytes has
+SEMAPHORE_WORDS = 8                 # sem_t has 32 bytes
+RESERVED = 4096                     # bytes of a message, before the middleware wants more
+
+_libc = ctypes.CDLL(None)
+_libc.sem_init.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_uint)
+_libc.sem_post.argtypes = (ctypes.c_void_p,)
+
+
+class LoopMemory:
+    """
+    Memory of one loop.
+
+    :param states, commands, clock: rclpy's handles of the subscription of states, of the publisher
+        of commands, and of the subscription of /clock; None: there is none.
+    :param message: serialized command; ``numbers`` its efforts, see :func:`aligned_copy`.
+    :param tally, decoder: where it counts, and what it decodes into; None: unused.
+    """
+
+    def __init__(self, states: Any, commands: Any, message: ndarray, numbers: ndarray, *,
+                 clock: Any = None, tally: Tally | None = None,
+                 decoder: DecoderArrays | None = None):
+        tally = tally or Tally(np.zeros(1))
+        self._frame = np.zeros(FRAME_WORDS, np.int64)
+        self._semaphore, self._turn = np.zeros((2, SEMAPHORE_WORDS), np.int64)
+        for semaphore in self._semaphore, self._turn:
+            _libc.sem_init(semaphore.ctypes.data, 0, 0)
+        #: What the compiled functions take.
+        self.io = io = LoopIO(
+            loop_state=np.zeros(1, LOOP_STATE), counts=tally.counts, timing=tally.timing.ring,
+            cycle_count=tally.timing.count, seen=tally.seen, pose=tally.pose,
+            decoder=decoder or decoder_arrays(('none',)), handles=np.zeros(1, HANDLES),
+            message=self._serialized(), tick=self._serialized(),
+            info=np.zeros(INFO_WORDS, np.uint64), timespec=np.zeros(2, np.int64),
+            listeners=np.zeros(1, np.int64), efforts=numbers)
+        self._command, self._message = no_bytes(), message
+        self._command.buffer, self._command.length, self._command.capacity = (
+            message.ctypes.data, len(message), len(message))
+        self._states = states
+        for field, address in {
+                'states': states.pointer if states else 0,
+                'commands': commands.pointer if commands else 0,
+                'clock': clock.pointer if clock else 0,
+                'message': io.message.ctypes.data, 'tick': io.tick.ctypes.data,
+                'effort': ctypes.addressof(self._command), 'info': io.info.ctypes.data,
+                'timespec': io.timespec.ctypes.data, 'listeners': io.listeners.ctypes.data,
+                'semaphore': self._semaphore.ctypes.data, 'turn': self._turn.ctypes.data,
+                'frame': self._frame.ctypes.data}.items():
+            io.handles[field] = address
+        io.loop_state['on_ros_time'] = clock is not None
+
+    def _serialized(self) -> ndarray:
+        """Return the structure of a serialized message that librcl may let grow."""
+        words = np.zeros(MESSAGE_WORDS, np.int64)
+        message = SerializedBytes.from_buffer(words.data)
+        ctypes.pointer(message)[0] = no_bytes()
+        rcutils.rcutils_uint8_array_resize(ctypes.byref(message), ctypes.c_size_t(RESERVED))
+        weakref.finalize(self, release, message)
+        return words
+
+    def wake(self) -> None:
+        """End the wait of the loop's thread under way, or the next one."""
+        _libc.sem_post(self._semaphore.ctypes.data)
+
+    def pass_turn(self) -> None:
+        """Let the next thread that asks for the turn have it."""
+        _libc.sem_post(self._turn.ctypes.data)
+
+    def set_callback(self, function: int | None, argument: ndarray) -> None:
+        """
+        Let the middleware call a compiled function for each state, or None no more.
+
+        :param function: its address; it takes the address of ``argument`` and a number.
+        :raises DataPathError: the middleware refuses.
+        """
+        rcl = ctypes.CDLL('librcl.so')
+        rcl.rcl_subscription_set_on_new_message_callback.argtypes = 3 * (ctypes.c_void_p,)
+        code = rcl.rcl_subscription_set_on_new_message_callback(
+            self._states.pointer, function, argument.ctypes.data)
+        if code != OK:
+            rcutils.rcutils_reset_error()
+            raise unavailable(f'rcl_subscription_set_on_new_message_callback returned {code}')
+
+    @property
+    def semaphore(self) -> ndarray:
+        """Semaphore that ends the wait of the loop's thread, for a callback that posts it."""
+        return self._semaphore
+
+
+def aligned_copy(message: ndarray, numbers: ndarray) -> tuple[ndarray, ndarray]:
+    """Return a copy of a CDR message whose numbers are aligned in memory, and a view of these."""
+    begin = numbers.ctypes.data - message.ctypes.data
+    copy = np.zeros(len(message) + 8, np.uint8)[-begin % 8:][:len(message)]
+    copy[:] = message
+    return copy, copy[begin:begin + numbers.nbytes].view('<f8')

@@ -1,0 +1,105 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Trial of what the native loop relies on, with a topic of its own."""
+
+import ctypes
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from ...jit import compile_function
+from .compile import IO_MODULES, LOOP_IO, compiled_callback
+from .ffi import NS_PER_S, check_symbols, unavailable
+from .io import (
+    CAPACITY,
+    INFO_EXPECTED,
+    LENGTH,
+    PUBLISHED,
+    LoopIO,
+    publish_message,
+    sequence_number,
+    take,
+    wait_until,
+)
+from .memory import LoopMemory
+
+TRIAL = 5.0                 # s that the trial waits for a message, at most
+CANARY = np.uint64(0xA5A5A5A5A5A5A5A5)
+SIZES = 64, 100_000         # bytes; the second one makes the middleware reallocate
+
+
+def probe(states: Any, commands: Any, send: Callable[[bytes], None],
+          drain: Callable[[], list[Any]]) -> None:
+    """
+    Try with a topic of its own what the loop relies on.
+
+    :param states, commands: rclpy's handles of a subscription and a publisher of one topic, whose
+        other ends are ``send`` and ``drain`` (a list of samples).
+    :raises DataPathError: something is missing, or is not what this package takes it for.
+    """
+    check_symbols()
+    back = np.frombuffer(b'\0\1\0\0' + bytes(range(60)), np.uint8)
+    memory = LoopMemory(states, commands, back, np.zeros(1))
+    with states, commands:
+        memory.set_callback(compiled_callback('state').address, memory.semaphore)
+        try:
+            expected = 0.0
+            for size in SIZES:
+                sent = b'\0\1\0\0' + bytes(range(1, 61)) + bytes(size - 64)
+                number = _received(memory, sent, send)
+                answer = _answer(drain)
+                if [sample.message for sample in answer] != [back.tobytes()]:
+                    raise unavailable('what it publishes is not heard as it was sent')
+                if not expected < number == answer[0].number - 1:
+                    raise unavailable('it does not read the numbers of messages')
+                expected = answer[0].number
+        finally:
+            memory.set_callback(None, memory.semaphore)
+
+
+def trial(io: LoopIO) -> int:
+    """Wait for a message, take it, publish; return the number of the message, -1: a failure."""
+    wait_until(io, io.loop_state[0].deadline)
+    if not take(io) or not publish_message(io):
+        return -1
+    return int(sequence_number(io.info))
+
+
+@cache
+def _compiled_trial() -> Any:
+    return compile_function('native_trial', trial, types.int64(LOOP_IO), IO_MODULES)
+
+
+def _received(memory: LoopMemory, sent: bytes, send: Callable[[bytes], None]) -> int:
+    """Send a message and let the trial take it; return its number if it came as it was sent."""
+    io = memory.io
+    io.info[:] = CANARY
+    allocator = io.message[CAPACITY + 1:].copy()
+    run = _compiled_trial()
+    send(sent)
+    io.loop_state['deadline'] = time.monotonic_ns() + round(TRIAL * NS_PER_S)
+    number = run(io)
+    if number < 0:
+        raise unavailable(f'no message came back (rcl error {io.loop_state["error"][0]})')
+    got = ctypes.string_at(int(io.message[0]), int(io.message[LENGTH]))
+    if got != sent or io.message[CAPACITY] < len(sent):
+        raise unavailable('a message came back as another one')
+    if ((io.info[INFO_EXPECTED:] != CANARY).any()
+            or (io.message[CAPACITY + 1:] != allocator).any()):
+        raise unavailable('librcl writes where it is not expected to')
+    if abs(time.time_ns() - int(io.info[PUBLISHED])) > 2 * TRIAL * NS_PER_S:
+        raise unavailable('it does not read when messages were published')
+    return number
+
+
+def _answer(drain: Callable[[], list[Any]]) -> list[Any]:
+    """Wait for what the trial has published."""
+    answers, end = drain(), time.monotonic() + TRIAL
+    while not answers and time.monotonic() < end:
+        time.sleep(0.001)
+        answers += drain()
+    return answers

@@ -1,0 +1,111 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Mutations of source code that are found by structure: names of variables and layout do not matter.
+
+A pattern is an expression or a statement in which ``_`` stands for any expression, and ``_name``
+for one that the replacement may use again. It has to match exactly once in its function.
+"""
+
+import ast
+import inspect
+from pathlib import Path
+from textwrap import indent
+from types import ModuleType
+from typing import NamedTuple
+
+import robodyn_ros
+
+PACKAGE = Path(robodyn_ros.__file__).parent
+CONTEXT = 'ctx', 'type_comment', 'kind'     # fields that do not matter
+
+
+class Mutation(NamedTuple):
+    """
+    A change of one place.
+
+    :param where: function, method or module; ``find``, ``instead``: pattern and replacement.
+    """
+
+    where: object
+    find: str
+    instead: str
+
+    @property
+    def file(self) -> str:
+        """Return the path of the source below robodyn_ros/."""
+        source = inspect.getsourcefile(inspect.unwrap(self.where))
+        return Path(source).relative_to(PACKAGE).as_posix()
+
+    def applied(self, text: str) -> str:
+        """
+        Return the text of the source with the change made.
+
+        :raises AssertionError: the pattern matches nothing, or more than one place.
+        """
+        tree, pattern = ast.parse(text), parsed(self.find)
+        found = [(node, held) for node in ast.walk(definition(tree, self.where))
+                 if (held := matched(pattern, node)) is not None]
+        assert len(found) == 1, (
+            f'{self.find!r} matches {len(found)} places of {self.where}, not one: '
+            'adapt the pattern of the row')
+        (node, held), new = found[0], ast.parse(self.instead)
+        return replaced(text, node, ast.unparse(Filled(held).visit(new)))
+
+
+def parsed(pattern: str) -> ast.AST:
+    """Return the only statement, or the expression that it is."""
+    statement, = ast.parse(pattern if not pattern.startswith('return') else
+                           f'def f():\n    {pattern}').body
+    if isinstance(statement, ast.FunctionDef):
+        statement, = statement.body
+    return statement.value if isinstance(statement, ast.Expr) else statement
+
+
+def definition(tree: ast.Module, where: object) -> ast.AST:
+    """Return the definition of a function or method in its module; of a module, all of it."""
+    found: ast.AST = tree
+    if not isinstance(where, ModuleType):
+        for name in inspect.unwrap(where).__qualname__.split('.'):
+            found, = (n for n in found.body if getattr(n, 'name', '') == name)
+    return found
+
+
+def matched(pattern: object, node: object) -> dict[str, ast.AST] | None:
+    """Return what the names of a pattern stand for; None if it does not match."""
+    if isinstance(pattern, ast.Name) and pattern.id.startswith('_') and isinstance(node, ast.expr):
+        return {} if pattern.id == '_' else {pattern.id: node}
+    if isinstance(pattern, list) and isinstance(node, list) and len(pattern) == len(node):
+        parts = [matched(p, n) for p, n in zip(pattern, node)]
+    elif isinstance(pattern, ast.AST) and type(pattern) is type(node):
+        parts = [matched(getattr(pattern, f), getattr(node, f))
+                 for f in pattern._fields if f not in CONTEXT]
+    else:
+        return {} if not isinstance(pattern, (ast.AST, list)) and pattern == node else None
+    if None in parts:
+        return None
+    return {name: part for held in parts for name, part in held.items()}
+
+
+class Filled(ast.NodeTransformer):
+    """The replacement, with what its names stand for."""
+
+    def __init__(self, held: dict[str, ast.AST]):
+        self._held = held
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Replace a name of the pattern."""
+        return self._held.get(node.id, node)
+
+
+def replaced(text: str, node: ast.AST, new: str) -> str:
+    """Return the text with other source in the place of a node."""
+    lines = text.splitlines(keepends=True)
+    if isinstance(node, ast.expr):
+        new = f'({new})'
+    else:
+        new = indent(new, ' ' * node.col_offset).lstrip()
+    first, last = lines[node.lineno - 1].encode(), lines[node.end_lineno - 1].encode()
+    lines[node.lineno - 1:node.end_lineno] = [
+        (first[:node.col_offset] + new.encode() + last[node.end_col_offset:]).decode()]
+    return ''.join(lines)
