@@ -69,7 +69,7 @@ class Report:
             self._warned = True         # once: the diagnostics have their number
             self._logger.warning('a joint state was implausible, and the one before it stays in '
                                  'use: /diagnostics counts such samples')
-        listeners = int(loop.controller.outside['listeners'][0])
+        listeners = int(loop.controller.cycle_input['listeners'][0])
         if newly_missed:
             level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
         if references.trouble:
