@@ -69,8 +69,8 @@ class Controller:
         #: (nv,) ``STATE``: the newest joint states.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
         #: (1,) ``CYCLE_INPUT``: observations of the surrounding loop, to be set before a step.
-        self.outside = np.zeros(1, CYCLE_INPUT)
-        self.outside['listeners'] = 1
+        self.cycle_input = np.zeros(1, CYCLE_INPUT)
+        self.cycle_input['listeners'] = 1
         #: (1,) ``CONTROLLER_STATE``.
         self.memory = np.zeros(1, CONTROLLER_STATE)
         #: (nv,) [N·m | N]: the efforts of the last step.
@@ -105,7 +105,7 @@ class Controller:
         self.memory[0] = np.zeros((), CONTROLLER_STATE)
         self.memory['newest'] = self.memory['time'] = -np.inf
         self.memory['joint'] = self.memory['arming_refusal_joint'] = -1
-        self.outside['request'] = NO_REQUEST
+        self.cycle_input['request'] = NO_REQUEST
         self._points, self._streamed = Points.none(self.model.nv), 0
         self._pace.begin()
         ring_buffer.begin(self._flight, self.memory, self.tau)
@@ -179,7 +179,7 @@ class Controller:
         :param now: on the clock of ``state['received']``.
         """
         settings = self.settings
-        self.outside['missed'] = self._pace.missed(now, 1.0 / settings.rate,
+        self.cycle_input['missed'] = self._pace.missed(now, 1.0 / settings.rate,
                                                    settings.state_timeout)
         return self.advance(now)
 
@@ -193,20 +193,20 @@ class Controller:
         robot, joints, settings, _ = self._records
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings,
-            cycle_input=self.outside, state=self.state, points=self._points,
+            cycle_input=self.cycle_input, state=self.state, points=self._points,
             controller_state=self.memory, vectors=self._v, ring=self._flight)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""
-        self.outside['request'] = ARM
+        self.cycle_input['request'] = ARM
 
     def disarm(self) -> None:
         """Withdraw the request to arm."""
-        self.outside['request'] = DISARM
+        self.cycle_input['request'] = DISARM
 
     def stop(self) -> None:
         """Request to bring the arm to rest and publish the last message."""
-        self.outside['request'] = STOP
+        self.cycle_input['request'] = STOP
 
     def follow(self, waypoints: Waypoints, start: float) -> None:
         """
@@ -286,7 +286,7 @@ class Controller:
     @property
     def asked(self) -> bool:
         """Whether a request waits for the next cycle."""
-        return bool(self.outside['request'][0] != NO_REQUEST)
+        return bool(self.cycle_input['request'][0] != NO_REQUEST)
 
     @property
     def driving(self) -> bool:
@@ -296,7 +296,7 @@ class Controller:
     @property
     def arming(self) -> bool:
         """Whether arming has been requested and has not happened yet."""
-        return bool(self.outside['request'][0] == ARM or self.memory['arming'][0])
+        return bool(self.cycle_input['request'][0] == ARM or self.memory['arming'][0])
 
     def _sentence(self, reason: str, joint: str) -> str:
         i = int(self.memory[joint][0])

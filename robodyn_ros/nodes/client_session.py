@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The node of a command: on a context of its own, with waits that end, and Ctrl-C as a flag."""
+"""Nodes of commands: a context of their own, waits with a timeout, Ctrl-C as a flag."""
 
 import signal
 import threading
@@ -14,12 +14,12 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-SLICE = 0.05            # s, between two looks at what is waited for
+SLICE = 0.05            # s, between two checks of a condition that is waited for
 
 
 class Session:
     """
-    A node and what spins it, for one thread.
+    Node of a command with its executor, for use by one thread.
 
     :ivar over: set by SIGINT and SIGTERM.
     """
@@ -28,18 +28,18 @@ class Session:
         self.node, self.over, self._executor = node, over, executor
 
     def poll(self) -> None:
-        """Let what has come in be handled; :class:`KeyboardInterrupt` if it is over."""
+        """Run callbacks that are due; raise :class:`KeyboardInterrupt` after a signal."""
         self._executor.spin_once(timeout_sec=SLICE)
         if self.over.is_set():
             raise KeyboardInterrupt
 
     def until(self, condition: Callable[[], object], within: float) -> bool:
-        """Wait until the condition holds, for so long [s] at most; return whether it does."""
+        """Wait at most ``within`` [s] until the condition holds; return whether it does."""
         return until(condition, within, self.poll)
 
 
 def until(condition: Callable[[], object], within: float, poll: Callable[[], None]) -> bool:
-    """Poll until the condition holds, for so long [s] at most; return whether it does."""
+    """Poll at most ``within`` [s] until the condition holds; return whether it does."""
     end = time.monotonic() + within
     while not condition():
         if time.monotonic() > end:
@@ -50,7 +50,7 @@ def until(condition: Callable[[], object], within: float, poll: Callable[[], Non
 
 @contextmanager
 def session(name: str, sim_time: bool = False) -> Iterator[Session]:
-    """Give a session whose node has no services of its own, and end it in order."""
+    """Yield a session, whose node has no parameter services, and end it afterwards."""
     over = threading.Event()
     before = {number: signal.signal(number, lambda *_: over.set())
               for number in (signal.SIGINT, signal.SIGTERM)}

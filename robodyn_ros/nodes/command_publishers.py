@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who else publishes the commands: a drive obeys whatever came last, from anybody."""
+"""Detection of other publishers of the commands: a drive obeys the last one, from any."""
 
 import time
 
@@ -19,12 +19,12 @@ NAMELESS = 'a node whose name is not known yet'
 
 class CommandPublishers:
     """
-    Tells the guard how many publishers the topic of the commands has, this node's own included.
+    Counter of the publishers of the commands, including this node's own, for the guard.
 
-    Until DISCOVERY seconds after its own came up the topic may have publishers that it does not
-    know of. One that was killed is counted until its liveliness lease ends, 20 s with Fast DDS.
+    For DISCOVERY seconds after its own publisher was made, others may not be discovered yet. One
+    that was killed counts until its liveliness lease ends, 20 s with Fast DDS.
 
-    :param outside: (1,) ``CYCLE_INPUT``.
+    :param outside: (1,) ``CYCLE_INPUT``, of which ``command_publishers`` is written.
     """
 
     def __init__(self, node: Node, commands: Publisher, outside: ndarray):
@@ -35,12 +35,12 @@ class CommandPublishers:
         self.others = ''
 
     def wait(self) -> None:
-        """Wait until the other publishers must have been discovered, and count them."""
+        """Wait until other publishers must have been discovered, and count them."""
         time.sleep(max(0.0, self._known - time.monotonic()))
         self.look()
 
     def look(self) -> None:
-        """Count them; any thread may."""
+        """Count the publishers; any thread may call it."""
         try:
             count = self._node.count_publishers(self._topic)
             if count > 1:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A commented parameter file of the controller for one robot; comments are the declarations'."""
+"""Generator of a commented parameter file of the controller for one robot."""
 
 from collections.abc import Mapping
 from textwrap import wrap
@@ -44,12 +44,12 @@ def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str
 
 
 def known(limit: ndarray) -> ndarray:
-    """Return whether the URDF has each limit: 0, as many URDFs write, is as good as none."""
+    """Return (nv,) whether the URDF has each limit; 0, as in many URDFs, is none."""
     return np.isfinite(limit) & (limit > 0.0)
 
 
 def missing(model: RobotModel, values: Mapping[str, Any]) -> list[str]:
-    """Return what the URDF does not say, or says wrongly, and what follows from it."""
+    """Return sentences on data that the URDF lacks or has wrong, and on the consequences."""
     fixed = np.array(model.joint_types) != 'continuous'
     unlimited = fixed & ~np.isfinite(model.position_upper - model.position_lower)
     frictionless = (model.viscous_friction == 0.0) & (model.coulomb_friction == 0.0)
@@ -111,7 +111,7 @@ def controller_file(model: RobotModel, values: Mapping[str, Any], pose: ndarray,
 
 
 def _of_urdf(model: RobotModel) -> dict[str, str]:
-    """Return what parameters that are not set would be, as comments show them."""
+    """Return values of the URDF as YAML, for the comments on parameters that are not set."""
     def listed(values: ndarray) -> str:
         return '[' + ', '.join(_number(v) if np.isfinite(v) else '?' for v in values) + ']'
     zeros = np.zeros(model.nv)
@@ -133,14 +133,14 @@ def _names(model: RobotModel, which: ndarray) -> str:
 
 
 def _comment(text: str, indent: str) -> list[str]:
-    """Return a comment of lines that are not too long; items of a list hang."""
+    """Return the lines of a comment, at most WIDTH long, with hanging list items."""
     hanging = '  ' if text.startswith('- ') else ''
     return wrap(text, WIDTH, initial_indent=f'{indent}# ', break_long_words=False,
                 subsequent_indent=f'{indent}# {hanging}', break_on_hyphens=False) or [f'{indent}#']
 
 
 def _yaml(value: Any) -> str:
-    """Return a value as YAML 1.1 and ROS read it: floats never as 1e-07, which is a text."""
+    """Return a value in YAML 1.1; floats without exponent, as 1e-07 would be a text."""
     if isinstance(value, list | tuple):
         return f'[{", ".join(map(_yaml, value))}]'
     if isinstance(value, bool):
@@ -159,5 +159,5 @@ def _numbers(values: ndarray) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in single quotes, so that nothing in it is YAML."""
+    """Return a text as a single-quoted YAML scalar."""
     return "'" + text.replace("'", "''") + "'"

@@ -75,7 +75,7 @@ class ControllerReports:
         """Return whether :meth:`log_changes` has something to do; any thread may ask."""
         if (loop := self._node.loop) is None:
             return False
-        unheard = bool(loop.controller.outside['listeners'][0] == 0)
+        unheard = bool(loop.controller.cycle_input['listeners'][0] == 0)
         return bool((loop.controller.phase, frozenset(loop.tally.refused)) != self._logged
                     or self._recorder.waits(loop)
                     or self._node.active and (unheard != self._unheard or not loop.running))
@@ -92,7 +92,7 @@ class ControllerReports:
             self._log.warning(f'joint states are refused: {", ".join(new)}')
         self._logged = (phase, refused)
         self.record_fault()
-        unheard = self._node.active and bool(loop.controller.outside['listeners'][0] == 0)
+        unheard = self._node.active and bool(loop.controller.cycle_input['listeners'][0] == 0)
         if unheard and not self._unheard:
             self._log.warning('nobody listens to the commands: the reference is frozen')
         self._unheard = unheard

@@ -47,7 +47,7 @@ class ControllerTopics:
             trigger=p['trigger'], spin=spin)
         self._states = path.states
         #: Monitor of other publishers of the commands.
-        self.command_publishers = CommandPublishers(node, self._commands, controller.outside)
+        self.command_publishers = CommandPublishers(node, self._commands, controller.cycle_input)
         #: The control loop, not started yet.
         self.loop = ControlLoop(
             controller, decoder, path, self._commands.publish,
@@ -55,7 +55,7 @@ class ControllerTopics:
             ros_time=self._clock.now if self._clock else None, scheduling=scheduling, spin=spin)
         #: Heartbeat and emergency stop.
         self.stop_topics = StopTopics(
-            node, controller.outside, lambda: controller.phase in DRIVEN,
+            node, controller.cycle_input, lambda: controller.phase in DRIVEN,
             heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
 
     def close(self) -> None:

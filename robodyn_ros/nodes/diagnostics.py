@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the controller says of itself once a second on /diagnostics."""
+"""Diagnostics of the controller: status of the control loop and of its timing."""
 
 from collections.abc import Iterable, Mapping
 from math import inf
@@ -21,9 +21,9 @@ LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
 
 class Report:
     """
-    Turns counters of a loop into diagnostics; rates are those since the last report.
+    Diagnostics of a control loop; rates are those since the last report.
 
-    Names and the hardware_id carry the namespace, or the arms of one system would be merged.
+    Names and hardware_id contain the namespace, so that several arms of a system stay apart.
     """
 
     def __init__(self, node: Node):
@@ -36,11 +36,11 @@ class Report:
 
     @property
     def hardware(self) -> str:
-        """The hardware_id: namespace and robot, e.g. ``left/panda``; before one is read, none."""
+        """The hardware_id: namespace and robot, e.g. ``left/panda``."""
         return told_name(self._namespace, self.robot)
 
     def idle(self, trouble: str) -> DiagnosticStatus:
-        """Status of a node whose loop does not run; ``trouble``: why not, '' if nobody asked."""
+        """Return the status of an inactive node; ``trouble``: the reason of a failure, or ''."""
         self._last = None
         if trouble:
             return _status(DiagnosticStatus.ERROR, self.name, f'not active: {trouble}',
@@ -50,9 +50,10 @@ class Report:
     def status(self, loop: ControlLoop, references: TrajectorySubscriber, reason: str,
                now: float) -> DiagnosticStatus:
         """
-        Status of a running loop and its references at steady time ``now`` [s].
+        Return the status of a running loop and its references.
 
         :param reason: of the fault, in words.
+        :param now: time on the steady clock [s].
         """
         m = loop.controller.memory[0]
         present = (now, int(m['cycles']), loop.tally.missed)
@@ -65,10 +66,10 @@ class Report:
         phase, refused = guard.PHASES[m['phase']], loop.tally.refused
         level, message = DiagnosticStatus.OK, f'{phase}, {MODES[m["mode"]]}'
         if m['implausible'] and not self._warned:
-            self._warned = True         # once: how many there are is in the diagnostics
+            self._warned = True         # once: the diagnostics have their number
             self._logger.warning('a joint state was implausible, and the one before it stays in '
                                  'use: /diagnostics counts such samples')
-        listeners = int(loop.controller.outside['listeners'][0])
+        listeners = int(loop.controller.cycle_input['listeners'][0])
         if newly_missed:
             level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
         if references.trouble:
@@ -97,11 +98,11 @@ class Report:
 
     def timing(self, loop: ControlLoop, thresholds: Mapping[str, float]) -> DiagnosticStatus:
         """
-        Status of how well the loop keeps its time, over its latest cycles.
+        Return the status of the timing of the latest cycles.
 
-        On ROS time, and where states start the cycles, no rate is right or wrong.
+        The rate is not judged on ROS time, nor where states start the cycles.
 
-        :param thresholds: what :func:`.statistics.quality` asks for.
+        :param thresholds: keyword arguments of :func:`.statistics.quality`.
         """
         cycles = loop.tally.timing.newest(JUDGED)
         fixed = loop.trigger == 'timer' and not loop.on_ros_time
@@ -128,7 +129,7 @@ def array(stamp: Time, told: Iterable[DiagnosticStatus]) -> DiagnosticArray:
 
 
 def told_name(namespace: str, name: str) -> str:
-    """Return a name with its namespace as diagnostics have it: without the first slash."""
+    """Return a name with its namespace as in diagnostics: without the leading slash."""
     return f'{namespace}/{name}'.strip('/').replace('//', '/')
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""When a fault has latched, the ring of the flight recorder becomes a file; the loop goes on."""
+"""Flight recordings of faults: the ring of the controller is written to a file."""
 
 import re
 import threading
@@ -25,15 +25,15 @@ from ..jit import machine
 from ..model.resources import package_version
 from .control_loop import ControlLoop
 
-AFTER = 0.5             # s of the guard's reaction that are recorded too
-KEPT = 20               # files of a node; older ones go
+AFTER = 0.5             # s after the fault that are recorded too
+KEPT = 20               # newest files of a node; older ones are deleted
 
 
 class FlightRecorder:
     """
-    Looks after the ring of a controller; for one thread, which it never keeps for long.
+    Writer of flight recordings, for use by one thread.
 
-    It copies the ring, and a thread that has no hurry writes the copy.
+    The ring is copied at once; the copy is written by a thread of its own.
     """
 
     def __init__(self, node: Node):
@@ -43,7 +43,7 @@ class FlightRecorder:
         self._writing: threading.Thread | None = None
 
     def cycles(self, seconds: float, rate: float, nv: int) -> int:
-        """Return how many cycles shall be kept; 0 where nothing can be written."""
+        """Return how many cycles to keep: ``seconds`` at ``rate`` [Hz], 0 without MCAP."""
         if not seconds:
             return 0
         if not file.available():
@@ -57,11 +57,11 @@ class FlightRecorder:
         return asked
 
     def begin(self) -> None:
-        """A loop begins, and counts its faults from 0."""
+        """Reset the count of faults, as the loop does at its start."""
         self._seen, self._due = 0, 0.0
 
     def look(self, loop: ControlLoop, folder: str, *, at_once: bool = False) -> None:
-        """Write a recording some time after a fault; at once, before nobody looks for long."""
+        """Write a recording AFTER seconds after a fault, or ``at_once`` if there was one."""
         controller, now = loop.controller, time.monotonic()
         if (faults := _faults(loop)) > self._seen:
             self._seen = faults
@@ -82,11 +82,11 @@ class FlightRecorder:
         self._writing.start()
 
     def waits(self, loop: ControlLoop) -> bool:
-        """Tell whether :meth:`look` has something to do; any thread may ask."""
+        """Return whether :meth:`look` has something to do; any thread may ask."""
         return _faults(loop) > self._seen or 0.0 < self._due <= time.monotonic()
 
     def join(self) -> None:
-        """Wait for what is being written."""
+        """Wait until a recording under way is written."""
         if self._writing is not None:
             self._writing.join()
             self._writing = None
@@ -121,7 +121,7 @@ def _faults(loop: ControlLoop) -> int:
 
 
 def _fault(controller: Controller, snapshot: Snapshot) -> tuple[str, str]:
-    """Code of the latest fault in the snapshot, and the reason in words."""
+    """Return the code of the latest fault in the snapshot, and the reason in words."""
     if not len(faults := latched(snapshot)):
         return controller.reason_code, controller.reason
     after = snapshot.memory[faults[-1] + 1]

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The choice of who compensates gravity, which nothing but a person or a preset can make."""
+"""Parameter robot_compensates_gravity, which has to be set explicitly for unknown robots."""
 
 from collections.abc import Collection
 
@@ -8,19 +8,20 @@ from ..errors import ParameterError
 from ..model.resources import OWN_ROBOTS
 
 PARAMETER = 'robot_compensates_gravity'
-# Of what the measured efforts contradict
+# Remedy of the fault GRAVITY_CONTRADICTED
 REMEDY = f'{PARAMETER} must be the contrary: deactivate, clean up and correct it'
 
 
 def check_given(given: Collection[str], robot: str) -> None:
     """
-    Refuse a robot of which nobody has said who compensates its gravity.
+    Refuse a robot for which the parameter is not set.
 
-    Those of this package exist only in its simulator, which does not compensate by default.
+    Robots of this package exist only in its simulator, which does not compensate by default.
 
     :param given: names of the parameters that were set.
     :param robot: name of the robot.
-    :raises ParameterError: a hardware arm could be thrown by g(q) on top of its own.
+    :raises ParameterError: the parameter is not set; with a wrong value, g(q) would act twice and
+        throw a real arm.
     """
     if PARAMETER in given or robot in OWN_ROBOTS:
         return

@@ -1,9 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-How long a joint state takes to another process and its efforts take back, through DDS.
+Round-trip time of a joint state to another process and of its efforts back, through DDS.
 
-`python -m robodyn_ros.nodes.latency_probe` is the other process: it answers each state with
+`python -m robodyn_ros.nodes.latency_probe` is the other process, which answers each state with
 efforts until its standard input ends.
 """
 
@@ -31,17 +31,17 @@ from .raw_subscription import SerializedSubscription
 
 JOINTS = 7
 RATE = 1000.0                   # Hz
-DISCOVERY = 30.0                # s, until the two know of each other at the latest
-WARM = 200                      # states before it counts: one has found the other first
+DISCOVERY = 30.0                # s, until both processes have discovered each other, at most
+WARM = 200                      # states that are not counted: discovery is not symmetric
 PATIENCE = 10_000_000           # ns, for one answer
 STATES, EFFORTS = '/robodyn_round_trip/joint_states', '/robodyn_round_trip/commands'
 
 
 def measure(seconds: float) -> tuple[ndarray, int]:
     """
-    Publish states at 1 kHz for about so long; return the round trips (N,) [s] and those lost.
+    Publish states at 1 kHz for ``seconds``; return round trips (N,) [s] and the number lost.
 
-    :raises RobodynError: the other process has ended, or is not heard of.
+    :raises RobodynError: the other process has ended, or is not discovered.
     """
     command = [sys.executable, '-m', __name__]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
@@ -96,7 +96,7 @@ def _node(name: str) -> Iterator[Node]:
 
 
 def answer() -> None:
-    """Be the other process."""
+    """Answer states with efforts until the standard input ends."""
     over = threading.Event()
 
     def until_closed() -> None:

@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A relay between a process and those who read its output, who may cease to read at any time.
+Relay of the output of a process, so that a reader who stops reading cannot block it.
 
-A full pipe, socket or terminal blocks whoever writes to it: a log whose reader is suspended would
-keep a node from coming to rest. rclpy logs from C to file descriptor 2, so the relay stands at the
-level of descriptors: the process writes to a pipe of its own, which never blocks and is emptied by
-one thread; another one, which may block, writes to the reader. The reader's descriptor itself is
-left as it is: it is shared with other processes, who do not expect O_NONBLOCK.
+A full pipe, socket or terminal blocks its writer: a log whose reader is suspended would keep a
+node from bringing the arm to rest. rclpy logs from C to file descriptor 2, so the relay works on
+file descriptors: the process writes to a pipe that never blocks and is emptied by one thread;
+another thread, which may block, writes to the reader. The reader's descriptor itself is not set to
+O_NONBLOCK, because other processes share it.
 """
 
 import fcntl
@@ -19,17 +19,17 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-CAPACITY = 1 << 20      # bytes of our pipe, more than is written before its thread comes to run
-BACKLOG = 1 << 18       # bytes kept for a reader who does not read; older lines are dropped
+CAPACITY = 1 << 20      # bytes of the pipe, more than is written before its thread runs
+BACKLOG = 1 << 18       # bytes kept for a slow reader; older lines are dropped
 LAST_WORDS = 1.0        # s for which the end of the process waits for the reader
 CHUNK = 4096            # bytes written at a time
 
 
 class Relay:
     """
-    Passes on what is written to descriptors; what nobody reads is dropped, counted and told of.
+    Relay of file descriptors; output that is not read is dropped, counted and reported.
 
-    :param descriptors: of one open file, e.g. (1, 2); they lead to the relay until it is closed.
+    :param descriptors: of one open file, e.g. (1, 2); redirected until the relay is closed.
     """
 
     def __init__(self, descriptors: tuple[int, ...]):
@@ -50,7 +50,7 @@ class Relay:
             thread.start()
 
     def _take(self) -> None:
-        """Empty our pipe until all its writers are gone."""
+        """Empty the pipe until all its writers are gone."""
         while data := os.read(self._ours, 1 << 16):
             with self._changed:
                 self._backlog += data
@@ -64,7 +64,7 @@ class Relay:
             self._changed.notify()
 
     def _give(self) -> None:
-        """Write to the reader, however long that takes."""
+        """Write the backlog to the reader, however long that takes."""
         new_line = True
         while True:
             with self._changed:
@@ -87,7 +87,7 @@ class Relay:
                     self._backlog.clear()
 
     def close(self) -> None:
-        """Let the descriptors lead to the reader again, or nowhere if it does not read."""
+        """Restore the descriptors, or redirect them to /dev/null if the reader does not read."""
         null = os.open(os.devnull, os.O_WRONLY)
         for descriptor in self._descriptors:
             os.dup2(null, descriptor)           # ends the pipe, unless a child has it
@@ -102,7 +102,7 @@ class Relay:
 
 @contextmanager
 def unblocked_output() -> Iterator[None]:
-    """Keep output and errors of the process from blocking it, if they could."""
+    """Relay standard output and error while the context is entered, if they could block."""
     if able_to_block(2) and os.isatty(2):       # rcutils will see a pipe
         os.environ.setdefault('RCUTILS_COLORIZED_OUTPUT', '1')
     with ExitStack() as stack:
@@ -121,7 +121,7 @@ def unblocked_output() -> Iterator[None]:
 
 
 def able_to_block(descriptor: int) -> bool:
-    """Tell whether writing to a descriptor may wait for somebody who reads: not a plain file."""
+    """Return whether writing to a descriptor may block: not for a regular file."""
     try:
         mode = os.fstat(descriptor).st_mode
     except OSError:                             # closed

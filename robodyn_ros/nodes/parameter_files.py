@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter files: where one is found, and whether a node is in it. Without, defaults act."""
+"""Parameter files: search by name, and check that a file has a section for a node."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def config_path(name_or_path: str) -> Path:
 
 def check_sections(arguments: Sequence[str], node: str) -> None:
     """
-    Refuse parameter files that say nothing to a node: it would run with defaults.
+    Refuse parameter files without a section for a node, which would run with defaults.
 
     :param arguments: of the process, as in sys.argv.
     :param node: full name of the node, e.g. ``/left/controller``.

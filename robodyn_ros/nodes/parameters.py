@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of a node, declared once: descriptors, checks and docs come from one table."""
+"""Parameters of a node: ROS descriptors, checks and documentation from one declaration."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -38,7 +38,7 @@ WRITTEN = {bool: 'true or false', int: 'an integer', float: 'a number with a poi
 @dataclass(frozen=True)
 class Parameter:
     """
-    One parameter: what a person may write, in which unit, and what it means.
+    Declaration of one parameter: type, default, meaning, unit and range.
 
     ``lower`` and ``upper`` bound a number, and each element of a list of numbers, inclusively.
     ``live`` parameters may change while the node runs; the others only while it is unconfigured.
@@ -55,7 +55,7 @@ class Parameter:
     live: bool = False
 
     def check(self, value: Any) -> None:
-        """Raise :class:`ParameterError` where ``value`` is not one this parameter may have."""
+        """Raise :class:`ParameterError` if the parameter may not have this value."""
         def refuse(remedy: str) -> None:
             raise ParameterError(f'parameter {self.name} = {value!r} is refused',
                                  name=self.name, value=value, remedy=remedy)
@@ -72,7 +72,7 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """The range as a person writes it: [0, 1], empty where there is none."""
+        """The range as text, e.g. [0, 1], or the choices; empty if there is none."""
         if self.choices:
             return ', '.join(f'`{c}`' for c in self.choices)
         if self.lower is None and self.upper is None:
@@ -82,7 +82,7 @@ class Parameter:
         return f'[{bound(self.lower, "-inf")}, {bound(self.upper, "inf")}]'
 
     def descriptor(self) -> ParameterDescriptor:
-        """Return what `ros2 param describe` shows."""
+        """Return the ROS descriptor, as `ros2 param describe` shows it."""
         lower = -1e308 if self.lower is None else self.lower
         upper = 1e308 if self.upper is None else self.upper
         ranged = self.lower is not None or self.upper is not None
@@ -101,18 +101,18 @@ class Parameter:
 
 class Parameters:
     """
-    The parameters of one node: declared, read as attributes, changed as whole sets.
+    Declared parameters of one node, read by name and changed as whole sets.
 
-    Every parameter has a value, empty lists too: rclpy answers a question for several parameters
-    with nothing at all where one of them is unset.
+    Every parameter has a value, empty lists too: rclpy answers a request for several parameters
+    with nothing at all if one of them is unset.
 
-    ``accept(values)`` is asked before a set of changes is taken, with all values as they would
-    be; a :class:`RobodynError` it raises refuses the whole set and its text is the reason given.
-    ``changed()`` is called after a set was taken. ``fixed()`` says whether parameters that are not
-    live may not change now.
+    ``accept(values)`` is called before a set of changes is accepted, with all values as they would
+    be; a :class:`RobodynError` refuses the whole set, with its text as the reason. ``changed()``
+    is called after a set has been accepted. ``fixed()`` returns whether only live parameters may
+    change at present.
 
-    :raises ParameterError: a value is none that its parameter may have, or a parameter file of the
-        process has no section for the node.
+    :raises ParameterError: a parameter has a value that it may not have, or a parameter file of
+        the process has no section for the node.
     """
 
     def __init__(self, node: Any, table: Iterable[Parameter]):
@@ -131,7 +131,7 @@ class Parameters:
         node.add_post_set_parameters_callback(self._after_set)
 
     def _declare(self) -> None:
-        """Declare each by its type, which an empty list does not tell, then set the defaults."""
+        """Declare each parameter by its type, which an empty list lacks, then set defaults."""
         for p in self.table.values():
             try:
                 self.node.declare_parameter(p.name, TYPES[p.type], p.descriptor())
@@ -176,7 +176,7 @@ class Parameters:
 
 
 def _answer_malformed(node: Node) -> None:
-    """Let the services that set parameters refuse values which rclpy raises an exception for."""
+    """Make the services that set parameters refuse values for which rclpy raises exceptions."""
     for service in node.services:
         if service.srv_type in (SetParameters, SetParametersAtomically):
             service.callback = partial(_set, service.callback)
@@ -202,12 +202,12 @@ def _set(usual: Callable, request: Any, response: Any) -> Any:
 
 
 def written_type(p: Parameter) -> str:
-    """Return the type of a parameter as the docs print it, e.g. ``list[float]``."""
+    """Return the type of a parameter as in the docs, e.g. ``list[float]``."""
     return p.type.__name__ if p.type in (bool, int, float, str) else str(p.type)
 
 
 def markdown(table: Iterable[Parameter]) -> str:
-    """Return the table of parameters as the docs print it."""
+    """Return the table of parameters of the docs in Markdown."""
     rows = ['| parameter | type | default | range | unit | live | meaning |',
             '|---|---|---|---|---|---|---|']
     for p in table:

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A trajectory out of a file to a controller, and what the controller makes of it."""
+"""Playback of a trajectory file to a controller, whose execution is monitored."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -35,7 +35,7 @@ UNKNOWN = '_NODE_NAME_UNKNOWN_'
 
 
 def trajectory_message(asked: 'Waypoints | trajectory_file.JointTrajectory') -> JointTrajectory:
-    """Return the message of a trajectory that starts when it comes."""
+    """Return the message of a trajectory that starts on arrival."""
     message = JointTrajectory(joint_names=list(asked.joint_names))
     rows = [asked.positions, asked.velocities, asked.accelerations]
     for k, at in enumerate(np.round(1e9 * np.asarray(asked.times)).astype(int).tolist()):
@@ -50,13 +50,14 @@ def trajectory_message(asked: 'Waypoints | trajectory_file.JointTrajectory') -> 
 def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
              shortest: float) -> trajectory_file.JointTrajectory:
     """
-    Return the one waypoint that brings the joints from rest at ``pose`` (nv,) to the start.
+    Return a trajectory of one waypoint, from rest at ``pose`` to the start of the motion.
 
-    No joint is faster on the way than half of its fastest in the motion; nothing looks at what is
-    in the way.
+    No joint is faster than half of its greatest velocity in the motion. Obstacles are not
+    considered.
 
-    :param shortest: [s]; it takes longer where it would be too fast.
-    :raises TrajectoryError: it would take minutes, or for ever.
+    :param pose: (nv,) [rad | m].
+    :param shortest: least duration [s].
+    :raises TrajectoryError: it would take longer than LONGEST seconds.
     """
     start = motion.positions[0]
     away = np.abs(start - pose)
@@ -76,12 +77,11 @@ def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
 
 class Player:
     """
-    One publisher of trajectories and the one who listens to it.
+    Publisher of trajectories for one controller.
 
     :param topic: of the controller's references; ``states``: of sensor_msgs/JointState.
-    :param confirm: whether the listener is a controller of ours, whose diagnostics tell what it
-        does; otherwise nothing is known of it.
-    :param within: how long anything that should be there is waited for [s].
+    :param confirm: whether it is a controller of this package, whose diagnostics are checked.
+    :param within: longest time to wait for the controller and its messages [s].
     """
 
     def __init__(self, here: Session, topic: str, states: str, *, confirm: bool, within: float):
@@ -97,10 +97,10 @@ class Player:
 
     def find(self) -> None:
         """
-        Wait for the controller, and until it follows.
+        Wait until the controller is discovered and RUNNING.
 
-        :raises RosError: nobody listens, or several do; somebody else publishes; it is silent, or
-            does not run.
+        :raises RosError: there is no controller, or several; another node publishes trajectories;
+            the controller publishes no diagnostics, or is not RUNNING.
         """
         node, topic = self._here.node, self._topic
         self._here.until(self._one_listener, self._within)
@@ -130,12 +130,12 @@ class Player:
 
     def pose(self, joint_names: Sequence[str]) -> ndarray:
         """
-        Return where these joints are now (nv,) [rad | m].
+        Return the present positions (nv,) of these joints [rad | m].
 
-        :raises RosError: not all of them are heard of.
+        :raises RosError: there is no joint state of some of them.
         """
         self._pose.clear()
-        # Only for now: at the rate of a driver it would keep us from all else
+        # Only for now: at the rate of a driver it would take all the time of this thread
         heard = self._here.node.create_subscription(JointState, self._states_topic,
                                                     self._on_state, qos.STATES_IN)
         self._here.until(lambda: {*joint_names} <= {*self._pose}, self._within)
@@ -149,11 +149,11 @@ class Player:
     def play(self, motion: trajectory_file.JointTrajectory,
              tell: Callable[[float, float], None]) -> None:
         """
-        Publish it and stay until it is over.
+        Publish a trajectory and wait until it has been executed.
 
-        :param tell: is told the time [s] and the end of the motion.
+        :param tell: called with time and end of the motion [s].
         :raises TrajectoryError: the controller refuses it.
-        :raises RosError: the controller is gone, fails, or does not say what it does.
+        :raises RosError: the controller is gone, in fault, or publishes no diagnostics.
         """
         self._alone()
         before = {kind: self._count(kind) for kind in ('accepted', 'refused')}
@@ -188,7 +188,7 @@ class Player:
                 and self._publisher.get_subscription_count() == 1)
 
     def _alone(self) -> None:
-        """Raise where somebody else publishes: of two the controller follows none."""
+        """Raise :class:`RosError` for another publisher: of two the controller follows none."""
         if self._here.node.count_publishers(self._topic) > 1:
             names = _names(self._here.node.get_publishers_info_by_topic(self._topic))
             raise RosError(f'{len(names)} publish {self._topic} ({", ".join(names)})',
@@ -196,7 +196,7 @@ class Player:
                            'killed is gone after 20 s')
 
     def _confirmed(self, before: dict[str, int]) -> None:
-        """Wait until the controller has counted the trajectory as taken or as refused."""
+        """Wait until the controller has counted the trajectory as accepted or refused."""
         heard = self._here.until(lambda: any(
             self._count(kind) != count for kind, count in before.items()), ANSWER)
         if self._count('refused') > before['refused']:

@@ -1,25 +1,25 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The quality of service of our topics; both ends of a topic take it from here."""
+"""Quality-of-service profiles of all topics."""
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-# Joint states are published so that anybody hears them, and heard however they are published: a
-# lost one is as good as an old one.
+# Published for subscribers of either reliability, and received from publishers of either: a lost
+# state is as good as an old one.
 STATES_OUT = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 STATES_IN = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-# Forward controllers of ros2_control subscribe reliably, and hear nothing less.
+# Forward controllers of ros2_control request reliable publishers.
 COMMANDS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
-# As robot_state_publisher: who comes late gets the last one.
+# As robot_state_publisher: late subscribers receive the last message.
 DESCRIPTION = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# /clock as rclpy itself hears it; only the newest counts.
+# /clock as rclpy itself subscribes to it; only the newest counts.
 CLOCK_OUT = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 CLOCK_IN = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-# However it is published, a heartbeat is heard; one that is late is worth nothing.
+# Received from publishers of either reliability; a late heartbeat is worthless.
 HEARTBEAT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-# A stop must come through: a publisher that may lose it is not heard, and not hearing is a stop.
-# A volatile reader hears publishers of both durabilities, a latched one what was said before it.
+# A stop must not be lost: best-effort publishers do not match, and silence is a stop. A volatile
+# reader matches both durabilities; a transient local one receives earlier messages.
 STOP = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED_STOP = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                           durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states of a topic into a file, as identification wants them."""
+"""Recording of joint states from a topic into a file, for identification."""
 
 import threading
 import time
@@ -29,10 +29,10 @@ STATES = 'sensor_msgs/msg/JointState'
 
 class Recorder:
     """
-    Takes every message of a topic on a thread of its own, from the beginning until :meth:`stop`.
+    Recorder of every message of a topic until :meth:`stop`, with a thread of its own.
 
-    They are understood in :meth:`update`, by the thread that calls it: the other one is to be
-    quick.
+    Messages are deserialized in :meth:`update` by the calling thread, so that the recorder's
+    thread keeps up.
     """
 
     def __init__(self, node: Node, topic: str):
@@ -40,7 +40,7 @@ class Recorder:
         self._samples: list[Sample] = []
         self._messages: list[tuple[int, int, Any]] = []     # stamp and publication [ns], message
         self._numbers: dict[tuple[str, ...], float] = {}
-        #: Messages that were published and did not come; joints that have come.
+        #: Number of messages that were published and not received, and of joints received.
         self.lost, self.joints = 0, 0
         self._states = SerializedSubscription(node, JointState, topic, RECORDING)
         self._over = threading.Event()
@@ -48,7 +48,7 @@ class Recorder:
         self._thread.start()
 
     def __len__(self) -> int:
-        """Return how many messages have come."""
+        """Return how many messages have been received."""
         return len(self._messages) + len(self._samples)
 
     def _run(self) -> None:
@@ -56,7 +56,7 @@ class Recorder:
             self._samples += self._states.drain_numbered()
 
     def update(self) -> None:
-        """Look into what has come in."""
+        """Deserialize the messages received since the last call."""
         new = self._samples[:]
         for message, number, published in new:
             state = deserialize_message(message, JointState)
@@ -72,7 +72,7 @@ class Recorder:
         self.joints = len({name for names in self._numbers for name in names})
 
     def stop(self) -> None:
-        """Take what is there, and end."""
+        """Receive what is waiting, and end the thread."""
         self._over.set()
         self._thread.join()
         self._samples += self._states.drain_numbered()
@@ -81,12 +81,12 @@ class Recorder:
 
     def recording(self) -> Recording:
         """
-        Return what has come, as :meth:`~.Recording.from_messages` puts it together.
+        Return the messages as a recording, see :meth:`~.Recording.from_messages`.
 
-        Times are those of the headers, from the first one on; of publication where these are all
-        zero.
+        Times are those of the headers, since the first one, or times of publication if all headers
+        have the time zero.
 
-        :raises RecordingError: nothing of it can be used.
+        :raises RecordingError: no message can be used.
         """
         stamped = any(stamp for stamp, _, _ in self._messages)
         times = [stamp if stamped else published for stamp, published, _ in self._messages]
@@ -96,7 +96,7 @@ class Recorder:
 
 
 def silent(node: Node, topic: str) -> RosError:
-    """Return the error that nothing comes on a topic, with those on which something might."""
+    """Return the error that nothing is received on a topic, with the topics of joint states."""
     others = sorted(name for name, types in node.get_topic_names_and_types()
                     if STATES in types and name != topic)
     return RosError(f'nothing has come on {topic}', name=topic, value=others,
@@ -107,13 +107,14 @@ def silent(node: Node, topic: str) -> RosError:
 def record(path: Path, topic: str, *, seconds: float | None, wait: float, overwrite: bool,
            began: Callable[[str], None], tell: Callable[[str], None]) -> tuple[Recording, int]:
     """
-    Record a topic until SIGINT, or for so long [s] from the first message on, and write the file.
+    Record a topic until SIGINT, or for ``seconds`` since the first message, and write the file.
 
-    :param wait: for the first message at most [s].
-    :param began: is told the topic when the first message has come; ``tell``: how it goes.
-    :returns: what was written, and how many messages were lost.
-    :raises RosError: nothing comes.
-    :raises RecordingError: what came cannot be used, or the file cannot be written.
+    :param wait: longest time to wait for the first message [s].
+    :param began: called with the topic when the first message has come; ``tell``: called with
+        lines on the progress.
+    :returns: the recording, and the number of messages lost.
+    :raises RosError: nothing is received.
+    :raises RecordingError: the messages cannot be used, or the file cannot be written.
     """
     check_target(path, overwrite)
     with session('robodyn_record') as here:

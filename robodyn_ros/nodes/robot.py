@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot as both nodes are told of it: the same parameters, read the same way."""
+"""Parameters that define the robot, and the model that they give, for both nodes."""
 
 from typing import Any
 
@@ -26,14 +26,14 @@ PARAMETERS = (
 
 
 def description(p: dict[str, Any]) -> str:
-    """URDF text that the parameters give; '' where they name no robot."""
+    """Return the URDF text that the parameters give; '' if they name no robot."""
     if p['robot_description'] or not p['urdf']:
         return p['robot_description']
     return urdf_text(robot_path(p['urdf']))
 
 
 def locked(p: dict[str, Any]) -> dict[str, float]:
-    """Positions of the locked joints; :class:`ParameterError` where the lists do not match."""
+    """Return positions of locked joints; :class:`ParameterError` if the lists do not match."""
     if len(p['locked_joints']) != len(p['locked_positions']):
         raise ParameterError('locked_joints and locked_positions differ in length',
                              name='locked_positions', value=p['locked_positions'],
@@ -42,7 +42,7 @@ def locked(p: dict[str, Any]) -> dict[str, float]:
 
 
 def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotModel:
-    """Read the robot; :class:`RobodynError` where it cannot be one."""
+    """Return the model of a URDF text; :class:`RobodynError` if it is invalid."""
     if '<' not in urdf:         # taken for the path of a file, which anybody could name
         raise UrdfError('the robot description is no XML', name='robot description', value=urdf,
                         remedy='publish the text of a URDF; a path goes into parameter urdf')
@@ -51,7 +51,7 @@ def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotM
 
 
 def controlled(p: dict[str, Any], urdf: str) -> RobotModel:
-    """Read the robot that shall be controlled; :class:`RobodynError` where it must not be."""
+    """Return the model of a robot to be controlled; :class:`RobodynError` if it must not be."""
     if not urdf:
         raise ParameterError('no robot: nothing came on topic robot_description',
                              name='robot_description',

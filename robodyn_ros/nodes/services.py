@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to services of other nodes, whose answers are not lost."""
+"""Service clients whose responses are not lost during discovery."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,20 +12,21 @@ from rclpy.task import Future
 
 from .client_session import until
 
-AGAIN = 1.0         # s after which a harmless question is asked again
+AGAIN = 1.0         # s after which a harmless request is sent again
 
 
 class Services:
     """
-    Clients of services, made when they are first asked, each after it has met its server.
+    Clients of services, made at their first request and used once the server has discovered them.
 
-    That a service is ready says that the client knows it, not that it knows the client: Fast DDS
-    drops an answer whose reader it has not met within 100 ms (ros2/rmw_fastrtps, issue 842), in
-    one of thirty first questions to a node that has just started on a busy machine. What a process
-    makes is announced in order. So a client made later asks for something harmless, again if need
-    be, and once it is answered the earlier one is known too.
+    A service that is ready has been discovered by the client, which need not have been discovered
+    by the server: Fast DDS drops a response whose reader it has not discovered within 100 ms
+    (ros2/rmw_fastrtps, issue 842), for one in thirty first requests to a node that has just
+    started on a busy machine. Endpoints of a process are announced in order. A second client, made
+    later, therefore sends a harmless request, repeatedly if necessary; once it is answered, the
+    first one has been discovered too.
 
-    :param poll: called again and again while something is waited for; it spins the node.
+    :param poll: called repeatedly while waiting; it spins the node.
     """
 
     def __init__(self, node: Node, poll: Callable[[], None]):
@@ -34,10 +35,10 @@ class Services:
 
     def ask(self, kind: Any, name: str, request: Any, within: float) -> Future:
         """
-        Ask a service of a node that has parameter services, and return its answer-to-be.
+        Call a service of a node that has parameter services; return the future of its response.
 
         :param name: node and service, e.g. ``/controller/change_state``.
-        :param within: time [s] for the node to start and be met.
+        :param within: time [s] for the node to start and be discovered.
         :raises TimeoutError: naming the service, when it does not.
         """
         if name not in self._clients:
@@ -50,9 +51,9 @@ class Services:
 
     def call(self, kind: Any, name: str, request: Any, within: float, start: float) -> Any:
         """
-        Ask a service and wait for its answer.
+        Call a service and return its response.
 
-        :param within: time [s] for the answer.
+        :param within: time [s] for the response.
         :param start: time [s] for the node to start, as for :meth:`ask`.
         :raises TimeoutError: naming the service, when either is exceeded.
         """

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The time of `/clock`, for a thread that cannot rely on an executor."""
+"""Time of `/clock` for a thread that cannot rely on an executor."""
 
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
@@ -12,10 +12,10 @@ from .raw_subscription import SerializedSubscription
 
 class SimulationClock:
     """
-    Takes `/clock` when asked for the time, by one thread.
+    Clock that receives `/clock` in :meth:`now`, for use by one thread.
 
-    The clock of rclpy stands still while the executor waits in a callback, as it does while the
-    arm is armed or comes to rest.
+    The clock of rclpy stands still while the executor is in a callback, as during arming and
+    stopping.
     """
 
     def __init__(self, node: Node):
@@ -23,7 +23,7 @@ class SimulationClock:
         self._time = 0.0
 
     def now(self) -> float:
-        """Latest time [s]; 0 before the first."""
+        """Return the latest time [s]; 0 before the first message."""
         for message in self.subscription.drain():
             self._time = stamp_of(message)          # a Clock is a stamp and nothing else
         return self._time

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the simulator node, declared once; docs/parameters.md is made from this table."""
+"""Parameters of the simulator node; docs/parameters.md is generated from this table."""
 
 from . import robot
 from .parameters import Parameter

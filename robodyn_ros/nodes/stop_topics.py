@@ -1,20 +1,20 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The topics ``~/heartbeat`` and ``~/emergency_stop``, on which others let the arm move, or not.
+Topics ``~/heartbeat`` and ``~/emergency_stop``, which enable or stop the arm.
 
 Both are std_msgs/Bool, and for both silence is a stop:
 
-- a heartbeat says *true* again and again, as long as somebody, or some program, is alive and
-  wants the arm enabled; *false*, or ``heartbeat_timeout`` without a word, is a stop;
-- an emergency stop says *true* to stop and *false* to allow; a stop until its first word, and when
-  its publisher is gone.
+- a heartbeat is *true*, published repeatedly while the arm is to be enabled; *false*, or no
+  message for ``heartbeat_timeout``, is a stop;
+- an emergency stop is *true* to stop and *false* to release; no message yet, and no publisher any
+  more, are a stop.
 
 Two publishers of one topic are a stop as well: the second would hide that the first has died, or
-overwrite its word. Each topic has a thread, which waits for its messages without the executor and
-without ROS time, and writes what it finds where every control cycle reads it.
+overwrite its message. Each topic has a thread that receives its messages independently of the
+executor and of ROS time, and writes the result to the input of the control cycle.
 
-None of this is a certified safety function: a message has to come through, and Python has to run.
+This is no certified safety function: it needs the network, the operating system and Python.
 """
 
 import threading
@@ -40,26 +40,27 @@ ENABLED = {guard.HEARTBEAT_LOST: True, guard.EMERGENCY_STOP: False}     # the wo
 
 class StopTopic:
     """
-    One of the two topics: its newest word, and since when.
+    One of the two topics, with its thread.
 
     :param reason: EMERGENCY_STOP or HEARTBEAT_LOST.
-    :param timeout: longest silence [s].
-    :param changed: called by the thread after each look.
+    :param timeout: longest time without a message [s].
+    :param profiles: of the subscriptions: the first is waited for, others receive messages that
+        were published before it.
+    :param changed: called by the thread after each check.
     """
 
     def __init__(self, node: Node, topic: str, reason: int, timeout: float,
                  profiles: tuple[QoSProfile, ...], changed: Callable[[], None]):
         self.reason, self._node, self._timeout, self._changed = reason, node, timeout, changed
         self._name = topic
-        # The first is waited for; a second hears what a latched publisher said before we came
         self._subscriptions = [SerializedSubscription(node, Bool, topic, q) for q in profiles]
         self._topic = node.resolve_topic_name(topic)
         self._stop_word, self._heard, self._late = False, -inf, False
         self._publishers: list[str] = []
         self._count_again = 0.0                 # s, when to look again who publishes
-        #: What stands against driving now, '' for nothing.
+        #: Why the arm must not be driven now, '' for no reason.
         self.trouble = f'no word yet on {topic}'
-        #: The newest of it that nobody has acted on yet, however short it was.
+        #: The newest such reason until the arm has stopped, however short it was.
         self.told, self._told_at = '', 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name=topic.strip('~/'), daemon=True)
@@ -107,12 +108,12 @@ class StopTopic:
             self.told, self._told_at = trouble, now
 
     def forget(self) -> None:
-        """Forget a stop that is over, as the arm is not driven, once many cycles have seen it."""
+        """Forget a stop that is over; to be called while the arm is not driven."""
         if time.monotonic() - self._told_at > HELD:
             self.told = self.trouble
 
     def close(self) -> None:
-        """End the thread and give up the topic."""
+        """End the thread and the subscriptions."""
         self._over.set()
         for subscription in self._subscriptions:
             subscription.wake()
@@ -123,10 +124,12 @@ class StopTopic:
 
 class StopTopics:
     """
-    Both topics, those that are asked for; tells the guard which of them stands against driving.
+    Heartbeat and emergency stop, as far as they are enabled, for the guard.
 
-    :param outside: (1,) ``CYCLE_INPUT``.
-    :param driving: whether the arm is driven: a stop stands until it is not.
+    :param outside: (1,) ``CYCLE_INPUT``, of which ``stop_reason`` is written.
+    :param driving: returns whether the arm is driven; a stop stays in force until it is not.
+    :param heartbeat_timeout: longest time without a heartbeat [s]; 0: no heartbeat is required.
+    :param emergency_stop: whether ``~/emergency_stop`` is subscribed to.
     """
 
     def __init__(self, node: Node, outside: ndarray, driving: Callable[[], bool], *,
@@ -162,16 +165,16 @@ class StopTopics:
         self._outside['stop_reason'] = reason
 
     def detail(self, code: int) -> str:
-        """Return more on a reason of ours, '' for others."""
+        """Return details on a reason code of these topics, '' for others."""
         return self._detail.get(code, '')
 
     def close(self) -> None:
-        """End the threads; what they said last stands."""
+        """End the threads; the last stop stays in force."""
         for topic in self._topics:
             topic.close()
 
 
 def _word(message: bytes) -> bool | None:
-    """Return what a serialized Bool says; None for what is neither true nor false."""
+    """Return the value of a serialized Bool; None if it is neither true nor false."""
     value = message[HEADER:HEADER + 1]
     return {b'\x00': False, b'\x01': True}.get(bytes(value))

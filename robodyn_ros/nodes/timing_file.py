@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a control loop leaves behind of its timing, once it has ended."""
+"""Timing file of a control loop, written after it has ended."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from .control_loop import ControlLoop
 
 
 def write(name: str, loop: ControlLoop, log: RcutilsLogger) -> None:
-    """Write the timing of a loop that has ended; say where, or why not. Empty name: nothing."""
+    """Write the timing of a loop that has ended, unless the name is empty; log the result."""
     if not name:
         return
     path, cycles = Path(name).expanduser(), loop.tally.timing.newest()

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The controller's reference input: trajectories from one publisher, each taken or refused."""
+"""Subscriber of trajectories, which accepts or refuses each of them."""
 
 import time
 from collections.abc import Callable
@@ -30,32 +30,32 @@ INFO_BURST, INFO_RATE = 10.0, 0.2       # the same of what goes well
 
 
 class Follower(Protocol):
-    """Who follows the trajectories: the running control loop."""
+    """Interface of the control loop that follows the trajectories."""
 
     @property
     def controller(self) -> Controller:
-        """Plans and follows."""
+        """Controller that follows the trajectories."""
 
     @property
     def on_ros_time(self) -> bool:
         """Whether its clock is ROS time."""
 
     def now(self) -> float:
-        """Time on its clock [s]."""
+        """Return the time on the clock of the controller [s]."""
 
 
 class TrajectorySubscriber:
     """
-    Takes trajectories in the executor; what is refused, and why, is logged and changes nothing.
+    Subscriber of trajectories; a refused one is logged and leaves the reference as it is.
 
-    :param follower: gives who follows, None while nobody does.
+    :param follower: returns the loop that follows, None while there is none.
     """
 
     def __init__(self, node: Node, follower: Callable[[], Follower | None],
                  topic: str = '~/joint_trajectory'):
         self._node, self._follower = node, follower
         self._topic = node.resolve_topic_name(topic)        # queries of the graph do not remap
-        #: What stands against every trajectory: more publishers than one; '' for nothing.
+        #: Why every trajectory is refused (several publishers), '' for no reason.
         self.trouble = ''
         self.accepted, self.refused = 0, 0
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
@@ -120,7 +120,7 @@ class TrajectorySubscriber:
         return start
 
     def _look(self) -> None:
-        """See who publishes, and say so when that begins or ceases to be in the way."""
+        """Count publishers; log when trajectories begin or cease to be refused for that."""
         before, self.trouble = self.trouble, ''
         if self._node.count_publishers(self._topic) > 1:
             names = sorted(publisher_names(self._node, self._topic))
@@ -138,9 +138,10 @@ class TrajectorySubscriber:
 
 class Throttle:
     """
-    Lets pass some lines of a stream, which would fill the disk, and counts the others.
+    Rate limiter of log lines, which counts those it suppresses (token bucket).
 
-    :param burst: lines at once; ``rate``: per second for ever.
+    :param burst: number of lines at once.
+    :param rate: lines per second in the long run.
     """
 
     def __init__(self, burst: float, rate: float):
@@ -148,7 +149,7 @@ class Throttle:
         self._left, self._when, self._unsaid = burst, time.monotonic(), 0
 
     def line(self, text: str) -> str:
-        """Return what to log: the text, with how many came before it that were not, or ''."""
+        """Return the line to log, with the number of suppressed ones before it, or ''."""
         now = time.monotonic()
         self._left = min(self._burst, self._left + self._rate * (now - self._when))
         self._when = now

@@ -19,8 +19,8 @@ FAULT, RUNNING, INACTIVE = guard.FAULT, guard.RUNNING, guard.INACTIVE
 def tell(controller: Controller, **fields: Any) -> None:
     """Write what the loop would tell the cycle, as far as this version can be told it."""
     for name, value in fields.items():
-        if name in (controller.outside.dtype.names or ()):
-            controller.outside[name] = value
+        if name in (controller.cycle_input.dtype.names or ()):
+            controller.cycle_input[name] = value
 
 
 def reason_number(code: str) -> int:

@@ -34,7 +34,7 @@ class Library:
 
     def __init__(self, known: RobotModel, settings: Settings, *, specialize: bool = True):
         self.controller = Controller(known, settings, specialize=specialize)
-        self._outside = self.controller.outside.copy()
+        self._outside = self.controller.cycle_input.copy()
 
     def begin(self, world: World) -> None:
         """Start anew in another world, INACTIVE."""
@@ -43,7 +43,7 @@ class Library:
         controller.use(world.settings)
         controller.state[...] = np.nan
         controller.tau[:] = 0.0
-        controller.outside[...] = self._outside
+        controller.cycle_input[...] = self._outside
         self._world, self._every = world, max(1, round(1.0 / world.settings.rate / TICK))
         self._waiting: list[Sample] = []
         self._stepped = self._until = -np.inf

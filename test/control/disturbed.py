@@ -90,7 +90,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     for k in range(round(world.seconds / world.period)):
         now = k * world.period
         if now >= world.stopped:
-            controller.outside['stop_reason'] = guard.EMERGENCY_STOP
+            controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
         if k == 0 or random.uniform() >= world.lost:
             state['position'], state['velocity'], state['received'] = q, qd, now
             state['effort'] = tau if braked else np.nan

@@ -149,7 +149,7 @@ def test_time_that_stands_still_or_jumps_back(two_link):
 def test_trajectory_is_over_when_time_jumps(two_link, time):
     """Its times mean nothing any more: the arm is held where it is, not pulled to an end."""
     rig = Rig(two_link, POSE, mode='computed_torque')
-    rig.controller.outside['simulated_time'] = 1
+    rig.controller.cycle_input['simulated_time'] = 1
     rig.rise()
     rig.controller.follow(Waypoints(two_link.joint_names, [4.0], [[1.5, 0.0]]), rig.time)
     rig.run(2.0)

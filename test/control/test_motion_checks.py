@@ -234,7 +234,7 @@ def test_a_jump_of_the_clock_earns_no_larger_step(two_link):
 def stopped(rig):
     """An arm in FAULT because of an emergency stop."""
     rig.rise()
-    rig.controller.outside['stop_reason'] = guard.EMERGENCY_STOP
+    rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
     rig.tick()
     assert rig.phase == 'FAULT'
 
@@ -243,7 +243,7 @@ def test_a_clock_that_stops_in_a_fault(two_link):
     """No ramp would ever end: zero at once."""
     rig = Rig(two_link, POSE, mode='joint_impedance')
     stopped(rig)
-    rig.controller.outside['clock_stopped'] = 0.06
+    rig.controller.cycle_input['clock_stopped'] = 0.06
     rig.time -= rig.period
     rig.tick()
     assert not rig.tau.any()
@@ -296,7 +296,7 @@ def test_arming_begins_with_what_is_in_force(two_link):
     """An arm that is held in a fault is armed without a step to what its sensors measure."""
     rig = Rig(two_link, POSE, mode='gravity_compensation', fault_action='hold')
     stopped(rig)
-    rig.controller.outside['stop_reason'] = guard.NO_REASON
+    rig.controller.cycle_input['stop_reason'] = guard.NO_REASON
     rig.controller.arm()
     held = rig.tau.copy()
     for _ in range(200):

@@ -204,7 +204,7 @@ def test_counts_and_times_what_it_does(node):
     rig.publisher.publish(b'\0\1\0\0nothing')
     rig.until(lambda: tally.refused)
     assert list(tally.refused.values()) == [1] and tally.accepted > 5
-    assert rig.controller.outside['listeners'][0] == 1
+    assert rig.controller.cycle_input['listeners'][0] == 1
     rig.loop.stop()
 
 
