@@ -6,9 +6,9 @@ Start the controller for one robot.
 ros2 launch robodyn_ros controller.launch.py urdf:=panda config:=panda.yaml \
     mode:=gravity_compensation commands:=/effort_controller/commands
 
-`ros2 launch` passes the arguments of a launch file on to those that it includes. So who includes
-this one, and has an argument `mode` or `config` of another meaning, sets it here, empty for the
-default, and keeps it here by a GroupAction:
+`ros2 launch` passes the arguments of a launch file on to those that it includes. A launch file
+that includes this one and has an argument `mode` or `config` with another meaning has to set it,
+empty for the default, and to limit its scope by a GroupAction:
 
     GroupAction([IncludeLaunchDescription(..., launch_arguments={
         'urdf': 'my_arm.urdf', 'config': 'my_arm.yaml', 'mode': ''}.items())])
@@ -51,15 +51,15 @@ CHOICES = {'mode': ('', *MODES), 'robot_compensates_gravity': ('', 'true', 'fals
 
 def controller(context: LaunchContext) -> list[Node]:
     """
-    Return the node, with the parameters that the arguments make.
+    Return the node, with parameters from the arguments.
 
-    :raises ParameterError: the configuration is no file: with defaults an arm could be thrown.
+    :raises ParameterError: the configuration file does not exist; defaults could be dangerous.
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     switches: dict[str, Any] = {
         name: ParameterValue(LaunchConfiguration(name), value_type=bool)
         for name in ('autostart', 'use_sim_time', 'robot_compensates_gravity') if given[name]}
-    # As text: launch reads other strings as YAML
+    # As ParameterValue: launch parses plain strings as YAML
     texts = {'robot_description': robot_path(given['urdf']).read_text() if given['urdf'] else '',
              'mode': given['mode']}
     switches |= {name: ParameterValue(text, value_type=str)
@@ -67,19 +67,19 @@ def controller(context: LaunchContext) -> list[Node]:
     return [Node(
         package='robodyn_ros', executable='robodyn_controller', name='controller',
         namespace=given['namespace'], output='screen',
-        # Later ones win: an argument wins over the file
+        # Later entries override earlier ones: an argument overrides the file
         parameters=[*([str(config_path(given['config']))] if given['config'] else []), switches],
         remappings=[(name, given[name]) for name in ('joint_states', 'commands')],
         ros_arguments=['--enclave', given['enclave']],
-        # Stopping lets the arm come to rest first: not to be cut short after the usual 5 s
+        # The controller stops the arm first, which may take longer than the default of 5 s
         sigterm_timeout='30',
     )]
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return what `ros2 launch` starts."""
+    """Return the description for `ros2 launch`."""
     return LaunchDescription([
-        PushLaunchConfigurations(),         # what is declared here stays here
+        PushLaunchConfigurations(),         # limits the scope of the arguments
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))
           for name, (default, text) in ARGUMENTS.items()),

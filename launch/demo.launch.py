@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Start a simulated robot and its controller; when one of them ends, so does the other.
+Start a simulated robot and its controller; when one of them exits, the other is shut down.
 
 ros2 launch robodyn_ros demo.launch.py robot:=panda mode:=joint_impedance namespace:=left
 """
@@ -32,32 +32,32 @@ ARGUMENTS = {
     'namespace': ('', 'namespace of both nodes and of their topics'),
 }
 CHOICES = {'mode': MODES}
-# Those of the controller that are not for whoever includes this, who may mean something else
-THE_REST = {'robot_compensates_gravity': '', 'autostart': 'true', 'use_sim_time': 'false',
+# Arguments of the controller that are not inherited, since they may have another meaning here
+NOT_INHERITED = {'robot_compensates_gravity': '', 'autostart': 'true', 'use_sim_time': 'false',
             'joint_states': 'joint_states', 'commands': 'commands',
             'enclave': '/robodyn/controller'}
 
 
 def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return simulator and controller of the robot."""
+    """Return the simulator and the controller of the robot."""
     robot, mode, namespace = (LaunchConfiguration(name).perform(context) for name in ARGUMENTS)
     config = str(config_path(f'{robot}.yaml'))
     controller = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(Path(__file__).with_name('controller.launch.py'))),
         launch_arguments={'urdf': robot, 'config': config, 'mode': mode, 'namespace': namespace,
-                          **THE_REST}.items())
+                          **NOT_INHERITED}.items())
     return [
         Node(package='robodyn_ros', executable='robodyn_simulator', name='simulator',
              namespace=namespace, output='screen', parameters=[config],
              ros_arguments=['--enclave', '/robodyn/simulator']),
-        GroupAction([controller]),          # its arguments stay with it
+        GroupAction([controller]),          # limits the scope of its arguments
         RegisterEventHandler(OnProcessExit(on_exit=EmitEvent(
             event=Shutdown(reason='one of the two nodes has ended')))),
     ]
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return what `ros2 launch` starts."""
+    """Return the description for `ros2 launch`."""
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))

@@ -27,7 +27,7 @@ from .queries import Queries
 from .signatures import QUANTITIES
 from .specialize import checked, simd_batch, state_loop
 
-SINGLE_THREAD_STATES = 64       # fewer states than this are not worth a second thread
+MIN_THREADED_STATES = 64        # fewer states than this are not worth a second thread
 
 
 class Dynamics(Queries):
@@ -113,7 +113,6 @@ class Dynamics(Queries):
         checked_kernel = checked(name, self._model.nv, self.kernels.make(name, ())) \
             if self._specialize else generic_checked(name)
         memory = SimpleNamespace(address=0) if self._specialize else self._memory
-
         return EVALUATORS[len(QUANTITIES[name].inputs)](checked_kernel, memory, shape,
                                                         super()._evaluator(name))
 
@@ -143,7 +142,7 @@ class Batch(Queries):
             raise ArgumentError(f'threads is {threads!r}', name='threads', value=threads,
                                 remedy='give at least 1, or None for one per available CPU')
         self.threads = threads or _cpus()
-        self._states = cache(self._make_states)
+        self._state_loop = cache(self._make_state_loop)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the arguments, as :class:`Dynamics` does."""
@@ -163,19 +162,19 @@ class Batch(Queries):
         count = len(inputs[0])
         outputs = self._empty(name, values, (count,))
         if self._has_own_kernel(options, loads):
-            of_one = self._states(name, options)
+            kernel = self._state_loop(name, options)
 
             def run(first: int, last: int) -> None:
-                of_one(first, last, *inputs, *outputs)
+                kernel(first, last, *inputs, *outputs)
         else:
-            of_any, more = batch(name), self._load_arguments(name, inputs[0], loads)
-            if more:
-                more = more[0].reshape(-1, self._model.nb, 6), more[1]
+            kernel, external = batch(name), self._load_arguments(name, inputs[0], loads)
+            if external:
+                external = external[0].reshape(-1, self._model.nb, 6), external[1]
 
             def run(first: int, last: int) -> None:
-                of_any(first, last, self._robot, *values, *inputs, *more, workspace(self._model),
-                       *outputs)
-        workers = self.threads if count >= SINGLE_THREAD_STATES else 1
+                kernel(first, last, self._robot, *values, *inputs, *external,
+                       workspace(self._model), *outputs)
+        workers = self.threads if count >= MIN_THREADED_STATES else 1
         bounds = np.linspace(0, count, workers + 1).astype(int).tolist()
         if workers == 1:
             run(0, count)
@@ -185,7 +184,7 @@ class Batch(Queries):
                     done.result()
         return outputs
 
-    def _make_states(self, name: str, options: tuple) -> Callable[..., None]:
+    def _make_state_loop(self, name: str, options: tuple) -> Callable[..., None]:
         return (simd_batch(name, self._robot, self._built_in(name, options))
                 or state_loop(name, self.kernels.make(name, options)))
 

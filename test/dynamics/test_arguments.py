@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What checked calls accept and how they refuse."""
+"""Conversion and refusal of arguments in checked calls."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every robot in every state."""
+"""Properties that hold for every robot in every state."""
 
 from dataclasses import replace
 

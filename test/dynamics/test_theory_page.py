@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/theory.md names is there."""
+"""Names and tests that docs/theory.md refers to."""
 
 import re
 import subprocess
