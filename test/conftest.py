@@ -18,6 +18,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from stall_monitor import Watch
 
+import forked
 from processes import Process, claim_domain
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
     config.stash[WATCH] = watch = Watch(Path(folder.name) / 'stalls')
     config.add_cleanup(watch.close)
+    config.add_cleanup(forked.close)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,20 +78,23 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
     """
-    ``start(command, *arguments, env={}, cwd=None)`` runs a process and returns its handle.
+    ``start(command, *arguments, env={}, cwd=None, fresh=False)`` runs a process and returns it.
 
     ``command`` is a program or the beginning of a command line; ``env`` is added to the
-    environment of the tests, a value None takes a variable out. Killed when the test ends.
+    environment of the tests, a value None takes a variable out; ``fresh`` as of
+    :class:`processes.Process`. Killed when the test ends.
     """
     running = request.node.stash[STARTED] = []
 
     def start(command: str | Path | Sequence[str], *arguments: object,
-              env: Mapping[str, str | None] | None = None, cwd: Path | None = None) -> Process:
+              env: Mapping[str, str | None] | None = None, cwd: Path | None = None,
+              fresh: bool = False) -> Process:
         head = [str(command)] if isinstance(command, (str, Path)) else list(command)
         everything = {**os.environ, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': str(tmp_path / 'log'),
                       **(env or {})}
         process = Process([*head, *map(str, arguments)], tmp_path / f'process{len(running)}.txt',
-                          {k: v for k, v in everything.items() if v is not None}, cwd)
+                          {k: v for k, v in everything.items() if v is not None}, cwd,
+                          fresh=fresh)
         running.append(process)
         return process
 

@@ -21,12 +21,19 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import forked
+
 # What a test waits at most before it fails [s]: Python starting, kernels compiled for the first
 # time and DDS discovery, all on a busy machine. Nothing takes this long when it works.
 DEADLINE = 120.0
 PR_SET_PDEATHSIG = 1        # linux/prctl.h
 
 _prctl = ctypes.CDLL(None).prctl
+
+
+def die_with_parent() -> None:
+    """Have this process killed when the one that started it ends."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def claim_domain() -> tuple[int, socket.socket]:
@@ -53,19 +60,26 @@ def node(name: str) -> list[str]:
 
 
 class Process:
-    """A running process whose output, both streams in one, goes to a file."""
+    """
+    A running process whose output, both streams in one, goes to a file.
+
+    It has its own session: what it starts can be found, and killed, with it. It does not outlive
+    the tests, whatever ends them.
+
+    :param fresh: start an interpreter of its own for a node too (:mod:`forked`).
+    """
 
     def __init__(self, command: Sequence[str], output: Path, env: Mapping[str, str],
-                 cwd: Path | None = None):
+                 cwd: Path | None = None, *, fresh: bool = False):
         self.command, self.output = list(command), output
         with output.open('wb') as sink:
-            # An own session: what the process starts can be found, and killed, with it. It does
-            # not outlive the tests, whatever ends them.
-            self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=sink,
-                                          stderr=subprocess.STDOUT, env=dict(env), cwd=cwd,
-                                          start_new_session=True,
-                                          preexec_fn=lambda: _prctl(PR_SET_PDEATHSIG,
-                                                                    signal.SIGKILL))
+            self.popen: subprocess.Popen | forked.Forked
+            if not fresh and forked.forkable(self.command, env):
+                self.popen = forked.server().fork(self.command, output, env, cwd)
+            else:
+                self.popen = subprocess.Popen(
+                    self.command, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT,
+                    env=dict(env), cwd=cwd, start_new_session=True, preexec_fn=die_with_parent)
 
     @property
     def text(self) -> str:

@@ -195,7 +195,7 @@ class Arm:
         self.remote.until(lambda: self.phase == 'FAULT' or self.remote.reports >= enough,
                           'diagnostics')
         assert self.phase == 'FAULT'
-        assert self.remote.diagnostics['reason code'] == code
+        assert self.remote.diagnostics['reason code'] == code, self.remote.diagnostics['reason']
         assert self.remote.diagnostics['level'] == '2'
 
 

@@ -19,6 +19,8 @@ import pytest
 from faults.rows import Row
 from nodes.remote import Remote
 
+from processes import Process
+
 TEST = Path(__file__).resolve().parents[1]
 ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
@@ -34,6 +36,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize('package', copies, indirect=True)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Unless ALL_ROWS is set, keep the first parameters of a test, on either copy."""
+    if 'ALL_ROWS' in os.environ:
+        return
+    first: dict[tuple, pytest.Item] = {}
+    for item in items:
+        first.setdefault((item.location[0], item.originalname, item.callspec.params['package']),
+                         item)
+    items[:] = first.values()
+
+
 @pytest.fixture(autouse=True)
 def package(request: pytest.FixtureRequest, tmp_path: Path,
             monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,6 +54,8 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
     copied(tmp_path, request.function.row if request.param == DISABLED else None)
     if request.param == DISABLED:
         monkeypatch.setattr(Remote.until, '__defaults__', (PATIENCE,))
+        monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
+        monkeypatch.setattr(Process.wait, '__defaults__', (PATIENCE,))
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]))
     monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
@@ -54,7 +69,8 @@ def copied(folder: Path, row: Row | None = None) -> None:
     """
     package = folder / 'robodyn_ros'
     shutil.copytree(ROOT / 'robodyn_ros', package)
-    (folder / 'urdf').symlink_to(ROOT / 'urdf')
+    for beside in ('urdf', 'package.xml'):
+        (folder / beside).symlink_to(ROOT / beside)
     shutil.copy(TEST / 'control' / 'plain.py', package / 'control' / 'compile.py')
     with (package / '__init__.py').open('a') as file:
         file.write(f'\nprint({SIGN!r})\n')

@@ -1,0 +1,174 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Node processes forked from a server that has imported the package, which takes most of their start.
+
+A forked process is one of its own: it has its session, its environment and its output, and runs
+``main`` of the node's module, as the installed executables do. The server imports no rclpy, whose
+libraries start threads that a fork would lose. Run as a program, this file is the server.
+"""
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+POLL = 0.01             # s
+ENVIRONMENT = dict(os.environ)          # before any test changes it
+# All that nodes import but what is in nodes/: nothing else imports rclpy
+PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
+# What decides at import how a node runs; where it is not as here, the node is started anew
+IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED')
+
+
+def forkable(command: Sequence[str], env: Mapping[str, str]) -> bool:
+    """Say whether the command is ``python -m robodyn_ros.nodes.<name>``, in our environment."""
+    ours = {k: v for k, v in ENVIRONMENT.items() if k.startswith(IMPORT_TIME)}
+    theirs = {k: v for k, v in env.items() if k.startswith(IMPORT_TIME)}
+    return (list(command[:2]) == [sys.executable, '-m']
+            and command[2].startswith('robodyn_ros.nodes.') and ours == theirs)
+
+
+class Server:
+    """The process that forks."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(theirs.fileno())], stdin=subprocess.DEVNULL,
+                env=ENVIRONMENT, pass_fds=[theirs.fileno()], start_new_session=True)
+
+    def ask(self, **request: object) -> int | None:
+        """Send a request and return the answer."""
+        self._socket.send(json.dumps(request).encode())
+        return json.loads(self._socket.recv(1 << 16))
+
+    def fork(self, command: Sequence[str], output: Path, env: Mapping[str, str],
+             cwd: Path | None) -> 'Forked':
+        """Start ``python -m <module> ...``; see :class:`processes.Process`."""
+        pid = self.ask(command=list(command[2:]), output=str(output), env=dict(env),
+                       cwd=str(cwd or Path.cwd()))
+        assert pid is not None
+        return Forked(self, list(command), pid)
+
+    def close(self) -> None:
+        """End the server, and what it has forked with it."""
+        self._socket.close()
+        self._process.wait()
+
+
+class Forked:
+    """What the tests use of ``subprocess.Popen``."""
+
+    def __init__(self, server: Server, args: list[str], pid: int):
+        self._server, self.args, self.pid = server, args, pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Exit code, None while it runs."""
+        if self.returncode is None:
+            self.returncode = self._server.ask(wait=self.pid)
+        return self.returncode
+
+    def wait(self, timeout: float = float('inf')) -> int:
+        """Wait for the exit code; ``subprocess.TimeoutExpired`` after ``timeout`` seconds."""
+        end = time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() > end:
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            time.sleep(POLL)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+@cache
+def server() -> Server:
+    """Return the server of these tests, which lives as long as they do."""
+    return Server()
+
+
+def close() -> None:
+    """End the server, if there is one."""
+    if server.cache_info().currsize:
+        server().close()
+        server.cache_clear()
+
+
+def prepare() -> None:
+    """Import what the nodes will, and load the machine code of the control cycle."""
+    for package in PACKAGES:
+        found = importlib.import_module(f'robodyn_ros.{package}')
+        for module in pkgutil.iter_modules(found.__path__, f'robodyn_ros.{package}.'):
+            importlib.import_module(module.name)
+    importlib.import_module('robodyn_ros.control.compile').compiled()
+    assert 'rclpy' not in sys.modules
+    gc.collect()
+    gc.freeze()
+
+
+def serve(connection: socket.socket) -> str:
+    """Answer requests until the tests end; return, in a forked process, the module to run."""
+    while data := connection.recv(1 << 20):
+        request = json.loads(data)
+        if 'wait' in request:
+            pid, status = os.waitpid(request['wait'], os.WNOHANG)
+            answer = os.waitstatus_to_exitcode(status) if pid else None
+        else:
+            answer = os.fork()
+            if answer == 0:
+                connection.close()
+                return become(request)
+        connection.send(json.dumps(answer).encode())
+    os._exit(0)
+
+
+def become(request: dict) -> str:
+    """Take over the environment, the output and the arguments of a request; return the module."""
+    # Here and not at the top: `processes` imports this file
+    from processes import die_with_parent
+
+    os.setsid()
+    die_with_parent()
+    sink = os.open(request['output'], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(sink, 1)
+    os.dup2(sink, 2)
+    os.close(sink)
+    os.chdir(request['cwd'])
+    ours = os.environ.get('PYTHONPATH', '').split(os.pathsep)
+    theirs = request['env'].get('PYTHONPATH', '').split(os.pathsep)
+    if ours != theirs:
+        forget_package()
+    sys.path[:] = [request['cwd'], *filter(None, theirs),
+                   *(path for path in sys.path[1:] if path not in ours)]
+    os.environ.clear()
+    os.environ.update(request['env'])
+    sys.stdout.reconfigure(line_buffering=True)
+    sys.argv[:] = request['command']
+    return request['command'][0]
+
+
+def forget_package() -> None:
+    """Have the package imported again, from another place; the libraries it needs are there."""
+    for name in [name for name in sys.modules if name.startswith('robodyn_ros')]:
+        del sys.modules[name]
+
+
+if __name__ == '__main__':
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    prepare()
+    module = serve(socket.socket(fileno=int(sys.argv[1])))
+    sys.exit(importlib.import_module(module).main())
