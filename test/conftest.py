@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
-from stall_monitor import Watch
 
 import forked
 from processes import Process, claim_domain
+from stall_monitor import Watch
 
 if TYPE_CHECKING:
     from nodes.remote import Remote

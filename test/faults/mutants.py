@@ -3,8 +3,8 @@
 """
 A pytest plugin under which each fault's test runs twice, its nodes on copies of the package.
 
-On the copy that is `whole` the test has to pass. On the one where the line of its row is
-`disabled` it has to fail, by what it asserts: it is then reported as passed. The control cycle of
+On the copy that is `whole` the test has to pass. On the one where its row is `disabled`
+it has to fail, by what it asserts: it is then reported as passed. The control cycle of
 a copy is plain Python, for compiling it would take 20 s; the rest is compiled, and on the disk
 already where its sources are unchanged.
 """
@@ -24,7 +24,7 @@ from processes import Process
 TEST = Path(__file__).resolve().parents[1]
 ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
-PATIENCE = 8.0      # s, for what may never come without the line
+PATIENCE = 8.0      # s, for what may never come on the disabled copy
 SIGN = 'this is a copy of robodyn_ros'          # what each process of it prints first
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
                       'Local)Error', re.MULTILINE)
@@ -63,29 +63,24 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
 
 def copied(folder: Path, row: Row | None = None) -> None:
     """
-    Copy the package into a folder, with the line of a row disabled.
+    Copy the package into a folder, with a row disabled.
 
-    :raises AssertionError: the line is not there, or is there more than once.
+    :raises AssertionError: the code of the row is not there, or is there more than once.
     """
     package = folder / 'robodyn_ros'
     shutil.copytree(ROOT / 'robodyn_ros', package)
     for beside in ('urdf', 'package.xml'):
         (folder / beside).symlink_to(ROOT / beside)
-    shutil.copy(TEST / 'control' / 'plain.py', package / 'control' / 'compile.py')
+    shutil.copy(TEST / 'control' / 'uncompiled_cycle.py', package / 'control' / 'compile.py')
     with (package / '__init__.py').open('a') as file:
         file.write(f'\nprint({SIGN!r})\n')
     if row is not None:
-        source = package / row.file
-        text = source.read_text()
-        assert text.count(row.line) == 1, (
-            f'robodyn_ros/{row.file} has this line {text.count(row.line)} times, not once: '
-            f'tell the row "{row.fault}" the line that it hangs on now\n{row.line}')
-        source.write_text(text.replace(row.line, row.instead))
+        row.mutation.path(package).write_text(row.mutation.apply(package))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, bool]:
-    """Turn the outcome around where the line is disabled."""
+    """Turn the outcome around where the row is disabled."""
     error = None
     try:
         yield
@@ -98,7 +93,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, b
         assert SIGN in text, f'this process is not of the copy\n{text}'
         assert not NONSENSE.search(text), f'a copy that cannot run shows nothing\n{text}'
     if pyfuncitem.callspec.params['package'] == DISABLED:
-        assert error, 'the test passes without this line:\n' + pyfuncitem.obj.row.line
+        assert error, f'the test passes with {pyfuncitem.obj.row.mutation}'
         print('fails as it should:', error)         # pytest -rP shows it
     elif error:
         raise error

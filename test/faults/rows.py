@@ -1,12 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which row of the fault table a test is about, and the line of code that the row hangs on."""
+"""Rows of the fault table, each with the code that it depends on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
+
+from faults.mutation import Mutation
 
 Test = TypeVar('Test', bound=Callable)
 
@@ -17,26 +19,27 @@ class Row:
     One row of the table in docs/safety.md.
 
     :param fault: the row, in the words of the table; ``codes``: reason codes it may latch.
-    :param file: where the line is, below robodyn_ros/; ``line`` occurs in it exactly once.
-    :param instead: what stands there when the row is disabled; its test must then fail.
+    :param mutation: what disables the row; its test must then fail.
     """
 
     fault: str
     codes: tuple[str, ...]
-    file: str
-    line: str
-    instead: str
+    mutation: Mutation
 
 
-def row(fault: str, *codes: str, file: str, line: str, instead: str) -> Callable[[Test], Test]:
-    """Mark a test as that of a row; `test_the_tests_themselves.py` disables the line."""
+def row(fault: str, *codes: str, module: str, change: str, to: str) -> Callable[[Test], Test]:
+    """
+    Mark a test as that of a row; `test_fault_mutation.py` disables the row.
+
+    :param module: relative to the package; ``change`` and ``to``: as of :class:`Mutation`.
+    """
     def mark(test: Test) -> Test:
-        test.row = Row(fault, codes, file, line, instead)
+        test.row = Row(fault, codes, Mutation(module, change, to))
         return test
     return mark
 
 
 def with_rows() -> list[Callable]:
-    """Every test that is one of a row, in the order of the files."""
+    """Return every test that is one of a row, in the order of the files."""
     return [test for path in sorted(Path(__file__).parent.glob('test_*_faults.py'))
             for test in vars(import_module(path.stem)).values() if hasattr(test, 'row')]

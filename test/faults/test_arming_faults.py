@@ -18,9 +18,10 @@ ANY_VELOCITY = {'consistency_tolerance': [0.0]}     # the position does not move
 LONG = 60.0         # s of arming_timeout that nobody waits for here
 
 
-@row('~/reset is refused, or waits', file='nodes/arming.py',
-     line='        answer = await self._future\n',
-     instead='        while (answer := arming.poll()) is None:\n            time.sleep(0.01)\n')
+@row('~/reset is refused, or waits',
+     module='nodes.arming',
+     change='answer = await self._future',
+     to='while (answer := arming.poll()) is None:\n    time.sleep(0.01)')
 def test_reset_waits_without_the_executor(running, remote):
     """Diagnostics, parameters and transitions go on meanwhile; deactivating ends the wait."""
     arm = running(arming_timeout=LONG)
@@ -53,8 +54,9 @@ def test_reset_is_refused_at_once(running, remote):
     arm.reset()
 
 
-@row('autostart is refused', file='nodes/arming.py',
-     line='self._refusal().code not in WAITED_FOR:\n', instead='False:\n')
+@row('autostart is refused',
+     module='nodes.arming',
+     change='_._refusal().code not in WAITED_FOR', to='False')
 def test_autostart_is_refused(controller, remote):
     """What is no part of starting a system ends it: nothing moves later with nobody asking."""
     arm = Arm(remote, controller(autostart='true', arming_timeout=0.5, **ANY_VELOCITY))

@@ -63,11 +63,12 @@ def test_a_malformed_parameter_is_refused(running, remote, start):
     assert simulator.interrupt() == 0
 
 
-@row('an exception in any callback', file='nodes/node_main.py',
-     line='        executor = TolerantExecutor(node)\n',
-     instead='        from rclpy.executors import SingleThreadedExecutor as Plain\n'
-             '        executor = Plain()\n'
-             '        executor.add_node(node)\n')
+@row('an exception in any callback',
+     module='nodes.node_main',
+     change='executor = TolerantExecutor(node)',
+     to='from rclpy.executors import SingleThreadedExecutor as Plain\n'
+        'executor = Plain()\n'
+        'executor.add_node(node)')
 @pytest.mark.parametrize('where', ['in_it', 'in_a_coroutine'])
 def test_an_exception_in_any_callback(start, remote, where):
     """It is logged as an error; the efforts go on, and so do other callbacks and the next call."""

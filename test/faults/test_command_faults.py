@@ -13,9 +13,9 @@ near = pytest.approx
 SAID = "another publisher sends commands ('/test')"
 
 
-@row('a second publisher on commands', 'OTHER_COMMANDS', file='nodes/command_publishers.py',
-     line="        self._outside['command_publishers'] = count\n",
-     instead='        pass\n')
+@row('a second publisher on commands', 'OTHER_COMMANDS',
+     module='nodes.command_publishers',
+     change="_['command_publishers'] = _", to='pass')
 @pytest.mark.parametrize('topic', ['commands', 'elsewhere/commands'])
 def test_second_publisher_on_commands(controller, remote, topic):
     """A fault, and no arming, that name it, though it never sends; a name remapped or not."""

@@ -49,8 +49,8 @@ USABLE = {'robot_description': ARM, 'root': '', 'tip': '', 'payload_mass': 0.0}
 
 
 @row('no URDF yet / malformed / unknown joint / unsupported joint / inertias',
-     file='nodes/controller.py', line='            self.get_logger().error(str(error))\n',
-     instead='            pass\n')
+     module='nodes.controller',
+     change='_.get_logger().error(str(_))', to='pass')
 def test_no_robot_that_can_be_used(controller, remote):
     """One error names link or joint, and the remedy; in silence, the node waits for a better."""
     process = controller(urdf="''", description_timeout=0.1)
@@ -71,9 +71,9 @@ def test_no_robot_that_can_be_used(controller, remote):
     assert remote.change('configure') and remote.commands == []
 
 
-@row('parameter file without a section for the node', file='nodes/parameter_files.py',
-     line='        if not any(_matches(name, node) for name in names):\n',
-     instead='        if False:\n')
+@row('parameter file without a section for the node',
+     module='nodes.parameter_files',
+     change='not any(_matches(_, _) for _ in _)', to='False')
 def test_parameter_file_without_a_section_for_the_node(start, remote):
     """With defaults it would run as if the robot did not compensate gravity."""
     process = start(node('controller'), '--ros-args', '-r', '__node:=pilot', '--params-file',
@@ -82,8 +82,9 @@ def test_parameter_file_without_a_section_for_the_node(start, remote):
     assert 'ur.yaml has no section for node /pilot, only for /**/controller' in process.text
 
 
-@row('who compensates gravity is not said', file='nodes/gravity_choice.py',
-     line='    if PARAMETER in given or robot in OWN_ROBOTS:\n', instead='    if True:\n')
+@row('who compensates gravity is not said',
+     module='nodes.gravity_choice',
+     change='_ in _ or _ in OWN_ROBOTS', to='True')
 def test_who_compensates_gravity_is_not_said(controller, remote):
     """Of an arm that may be hardware a preset, or a person, has to say it; the log repeats it."""
     process = controller(urdf="''", description_timeout=0.1)
@@ -100,9 +101,9 @@ def test_who_compensates_gravity_is_not_said(controller, remote):
     assert remote.commands == []
 
 
-@row('new robot_description while active', file='nodes/controller.py',
-     line='        if (text := self._description.newest()) != self._described:\n',
-     instead='        if (text := self._described) != self._described:\n')
+@row('new robot_description while active',
+     module='nodes.controller',
+     change='(text := _.newest()) != _', to='False')
 def test_new_robot_description_while_active(controller, remote):
     """It is refused with a warning and changes nothing; the next configuration reads it."""
     publisher = remote.node.create_publisher(String, 'robot_description', qos.DESCRIPTION)
@@ -129,9 +130,9 @@ def test_new_robot_description_while_active(controller, remote):
     assert arm.tick() == near(arm.gravity) and (abs(arm.gravity) > 1.05 * abs(g)).all()
 
 
-@row('invalid parameter set at run time', file='nodes/controller.py',
-     line='            self.loop.controller.check(settings(values))\n',
-     instead='            pass\n')
+@row('invalid parameter set at run time',
+     module='nodes.controller',
+     change='_.controller.check(settings(_))', to='pass')
 def test_invalid_parameter_set_at_run_time(running, remote):
     """The whole set is refused with a reason; an unstable gain with the highest that is not."""
     arm = running(mode='joint_impedance', **TELEPORTED)

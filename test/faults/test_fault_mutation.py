@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The test of each fault fails where the line that its row hangs on is disabled."""
+"""Failure of each fault's test on a copy of the package in which its row is disabled."""
 
 import os
 import sys
@@ -13,10 +13,10 @@ from faults.rows import with_rows
 
 from processes import Process
 
-# The rows that hang on the control cycle, its guard and its limits; with ALL_ROWS=1 the others too
+# The rows that depend on the control cycle, its guard and its limits; with ALL_ROWS=1 the others too
 TESTS = {test.__name__: test for test in with_rows()
-         if test.row.file.startswith('control/') or 'ALL_ROWS' in os.environ}
-# That tests pass on a copy with all its lines is seen once a file; all of them on both copies:
+         if test.row.mutation.module.startswith('control.') or 'ALL_ROWS' in os.environ}
+# That tests pass on an unchanged copy is seen once a file; all of them on both copies:
 # PYTHONPATH=test python -m pytest -p faults.mutants test/faults/test_state_faults.py
 FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()
 # pytest processes; beside another one that pytest-xdist has started, one
@@ -55,7 +55,7 @@ def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element
 @pytest.mark.parametrize(('copy', 'name'), [*((WHOLE, name) for name in FIRST),
                                             *((DISABLED, name) for name in TESTS)])
 def test_of_a_row(reports, copy, name):
-    """It passes on a copy of the package; with a parameter or more it fails without the line."""
+    """It passes on a copy of the package; with a parameter or more it fails without its code."""
     cases = [case for full, case in reports.items()
              if full.split('[')[0] == name and copy in full]
     problems = [case[0].text for case in cases if len(case)]

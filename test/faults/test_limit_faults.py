@@ -24,8 +24,8 @@ def blend(start, goal, step, count: int) -> np.ndarray:
 
 
 @row('effort above the limit; step above the rate limit', 'EFFORT_LIMITED', 'GRAVITY_ABOVE_LIMIT',
-     file='control/limits.py', line='        if abs(extra - v.extra[i]) > step:\n',
-     instead='        if False:\n')
+     module='control.limits',
+     change='abs(_ - _[_]) > step', to='False')
 def test_effort_above_the_limit_step_above_the_rate_limit(running, remote):
     """Gravity is kept at once, the rest comes at its rate up to the limit; too long is a fault."""
     limit, step = np.array([18.5, 5.0]), np.array([0.1, 0.2])
@@ -82,9 +82,9 @@ class Inside:
         return law + [push, 0.0]
 
 
-@row('position or velocity limit breached', 'POSITION_OUTSIDE', file='control/limits.py',
-     line='            push = (min(max(free, least), most) - free) / v.response[i]\n',
-     instead='            push = 0.0\n')
+@row('position or velocity limit breached', 'POSITION_OUTSIDE',
+     module='control.limits',
+     change='(min(max(_, _), _) - _) / _.response[_]', to='0.0')
 def test_position_or_velocity_limit_breached(controller, remote):
     """Only what is outward of the effort is cut, and motion damped; gravity and joint2 stay."""
     arm = Arm(remote, controller(effort_rate_limit=[1e7], loop_delay=0.0, arming_timeout=1.0,
@@ -124,9 +124,9 @@ def test_position_or_velocity_limit_breached(controller, remote):
     assert arm.phase == 'RUNNING'
 
 
-@row('mode, gain or payload change', file='control/cycle.py',
-     line='        if m.mode != mode or changed or jumped or unheard:\n',
-     instead='        if jumped or unheard:\n')
+@row('mode, gain or payload change',
+     module='control.cycle',
+     change='m.mode != mode or changed or jumped or unheard', to='jumped or unheard')
 def test_mode_gain_or_payload_change(running, remote):
     """The present pose becomes the reference, and what differs blends at the effort rate."""
     step, away = np.array([0.4, 0.1]), np.array([0.01, -0.02])

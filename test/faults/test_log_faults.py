@@ -50,9 +50,9 @@ def stuff(reader):
         os.close(writer)
 
 
-@row('a log that nobody reads', file='nodes/log_relay.py',
-     line='    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)\n',
-     instead='    return False\n')
+@row('a log that nobody reads',
+     module='nodes.log_relay',
+     change='stat.S_ISFIFO(_) or stat.S_ISSOCK(_) or os.isatty(_)', to='False')
 def test_a_log_that_nobody_reads(piped, remote):
     """The arm is stopped, faults and is reset as ever; the end of the process is bounded."""
     arm, reader = piped

@@ -20,8 +20,9 @@ STIFFNESS, DAMPING = np.array([400.0, 100.0]), np.array([40.0, 10.0])   # nodes.
 FOUND = 50                                  # ticks of 1 ms that a contradiction may last
 
 
-@row('one sample that cannot be', file='control/plausibility.py',
-     line='    if driving != 0 and (jumped or fast):\n', instead='    if False:\n')
+@row('one sample that cannot be',
+     module='control.plausibility',
+     change='_ != _ and (jumped or fast)', to='False')
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance'])
 def test_one_sample_that_cannot_be(running, remote, mode):
     """The sample before it stays in use: the efforts are those of it; counted, and warned of."""
@@ -58,9 +59,8 @@ LIES = {
 
 
 @row('position and velocity contradict each other', 'STATE_INCONSISTENT',
-     file='control/plausibility.py',
-     line='    return v.contradiction[i] <= 1.0\n',
-     instead='    return True\n')
+     module='control.plausibility',
+     change='_.contradiction[_] <= 1.0', to='True')
 def test_position_and_velocity_contradict_each_other(running):
     """Zero within 50 ms, for the arm moves; latched, and not armed while it lasts."""
     arm = running(arming_timeout=0.5)
@@ -84,9 +84,9 @@ def test_position_and_velocity_contradict_each_other(running):
         assert arm.tick() == near(arm.gravity)
 
 
-@row('position jumps', 'STATE_INCONSISTENT', file='control/plausibility.py',
-     line='    if driving == 2 and m.reason == STATE_INCONSISTENT:     # its pose stays\n',
-     instead='    if False:\n')
+@row('position jumps', 'STATE_INCONSISTENT',
+     module='control.plausibility',
+     change='_ == _ and _.reason == STATE_INCONSISTENT', to='False')
 def test_position_that_jumps_at_rest(running):
     """Gravity of the last pose that was believed, however long; then a ramp to zero; latched."""
     arm = running(fault_hold_time=0.2)
@@ -100,8 +100,9 @@ def test_position_that_jumps_at_rest(running):
     assert arm.tick() == near(arm.gravity)
 
 
-@row('velocity above its limit', 'VELOCITY_ABOVE_LIMIT', file='control/plausibility.py',
-     line='        found = VELOCITY_ABOVE_LIMIT\n', instead='        pass\n')
+@row('velocity above its limit', 'VELOCITY_ABOVE_LIMIT',
+     module='control.plausibility',
+     change='_ = VELOCITY_ABOVE_LIMIT', to='pass')
 def test_velocity_above_its_limit(running, remote):
     """Thrown at 1.25 times its velocity limit, positions agreeing: braked, and latched."""
     arm = running()
@@ -117,9 +118,9 @@ def test_velocity_above_its_limit(running, remote):
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
 
-@row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT', file='control/guard.py',
-     line='    if m.blind == 0 and held(s, m, now) == 1.0 and grows_worse(v, m):\n',
-     instead='    if False:\n')
+@row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT',
+     module='control.guard',
+     change='_ == 0 and held(_, _, _) == 1.0 and grows_worse(_, _)', to='False')
 def test_efforts_of_a_fault_make_the_arm_faster(running):
     """Braking that accelerates, a drive of the wrong sign, is ended: zero at once."""
     arm = running()
@@ -148,9 +149,9 @@ class Late(Simulation):
         return self.hears(3)[-1]
 
 
-@row('states come late', 'STATE_LATE', file='control/plausibility.py',
-     line='    v.late[i] += min(change, ONE_SAMPLE * s.late_limit)\n',
-     instead='    pass\n')
+@row('states come late', 'STATE_LATE',
+     module='control.plausibility',
+     change='_.late[_] += _', to='pass')
 def test_states_come_late(controller, remote):
     """Latency that grows by 50 ms/s is found before it is 25 ms; a stamp of zero says nothing."""
     arm = Late(remote, controller(trigger='timer', rate=200.0, late_limit=0.0, stiffness=[0.0],
@@ -167,9 +168,9 @@ def test_states_come_late(controller, remote):
     arm.faulted('STATE_LATE')
 
 
-@row('states come rarely', 'STATE_LATE', file='control/plausibility.py',
-     line='    v.interval[i] += share * (min(elapsed, 2.0 * most) - v.interval[i])\n',
-     instead='    pass\n')
+@row('states come rarely', 'STATE_LATE',
+     module='control.plausibility',
+     change='_.interval[_] += _', to='pass')
 def test_states_come_rarely(running, remote):
     """At 50 Hz, with gains made for 1 kHz: found in a quarter of a second; gravity, then zero."""
     arm = running(late_limit=0.0)
@@ -185,9 +186,9 @@ def test_states_come_rarely(running, remote):
     assert [list(arm.tick(0.02)) for _ in range(30)] == [near(g)] * 30
 
 
-@row('payload or friction changed against the measurement', file='control/controller.py',
-     line="            self._check_gravity(loaded, settings, joints['effort_limit'])\n",
-     instead='            pass\n')
+@row('payload or friction changed against the measurement',
+     module='control.controller',
+     change="_._check_gravity(_, _, _['effort_limit'])", to='pass')
 def test_payload_changed_against_the_measurement(running, remote):
     """Refused with the reason, and nothing moves; what the sensors feel is taken, at its rate."""
     arm = running()
@@ -209,8 +210,9 @@ def test_payload_changed_against_the_measurement(running, remote):
     assert 'joint1 would be' in remote.set('controller', payload_mass=0.0)
 
 
-@row("a continuous joint's encoder wraps", file='control/plausibility.py',
-     line='    return before + (away + pi) % (2.0 * pi) - pi\n', instead='    return q\n')
+@row("a continuous joint's encoder wraps",
+     module='control.plausibility',
+     change='return _ + (_ + pi) % (2.0 * pi) - pi', to='return q')
 def test_continuous_joint_that_wraps(controller, remote):
     """No step where its angle begins anew, and the shortest way to what lies beyond."""
     text = robot_path('two_link').read_text()

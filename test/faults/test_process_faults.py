@@ -26,9 +26,9 @@ def damped(arm: Arm, count: int) -> np.ndarray:
     return arm.gravity + np.clip(arm.damping, -most, most)
 
 
-@row('deactivate, SIGINT, SIGTERM', file='control/guard.py',
-     line='        tau[i] = v.supply[i] - s.damping_rate * v.momentum[i]\n',
-     instead='        tau[i] = v.supply[i]\n')
+@row('deactivate, SIGINT, SIGTERM',
+     module='control.guard:damped_gravity',
+     change='tau[_] = _ - _', to='tau[i] = v.supply[i]')
 @pytest.mark.parametrize('how', ['deactivate', 'SIGINT', 'SIGTERM'])
 def test_deactivate_sigint_sigterm(running, remote, how):
     """Damped gravity while the arm moves, for a bounded time; then zero; then nothing."""
@@ -99,9 +99,9 @@ def test_signal_in_a_fault(running):
     arm.nothing()
 
 
-@row('SIGKILL of the controller', file='simulation/drive.py',
-     line='        if self._deadline is not None and now > self._deadline:\n',
-     instead='        if False:\n')
+@row('SIGKILL of the controller',
+     module='simulation.drive',
+     change='_ is not None and now > _', to='False')
 @pytest.mark.parametrize('watchdog', ['on', 'off'])
 def test_sigkill_of_the_controller(start, remote, watchdog):
     """The plant's own command timeout brakes; without it the last effort stays, whatever comes."""
@@ -132,9 +132,9 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
         assert 'no command' not in simulator.text
 
 
-@row('robot that compensates gravity itself', file='control/cycle.py',
-     line='        v.supply[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]\n',
-     instead='        v.supply[i] = v.gravity[i]\n')
+@row('robot that compensates gravity itself',
+     module='control.cycle',
+     change='_.gravity_by_robot == 1', to='False')
 def test_robot_that_compensates_gravity_itself(running, remote):
     """What is published is without g(q), always: no fault, no rising, no end ever brings -g(q)."""
     arm = running(mode='joint_impedance', robot_compensates_gravity='true', arming_effort=10.0,
@@ -174,8 +174,8 @@ class SelfHolding(Arm):
 
 
 @row('measured efforts contradict who compensates gravity', 'GRAVITY_CONTRADICTED',
-     file='control/gravity_check.py', line='    if m.contradictions < CONTRADICTIONS:\n',
-     instead='    if True:\n')
+     module='control.gravity_check',
+     change='_ < CONTRADICTIONS', to='True')
 def test_measured_efforts_contradict_who_compensates_gravity(controller, remote):
     """The robot adds gravity, which is g(q) twice; once that shows, nothing is commanded."""
     arm = SelfHolding(remote, controller())
@@ -224,8 +224,9 @@ def test_simulated_robot_that_compensates_gravity_itself(start, remote):
     remote.until(lambda: remote.commands[-1] == ZERO, 'the last message')
 
 
-@row('nobody listens on commands', 'NOBODY_LISTENS', file='control/guard.py',
-     line='    if outside.listeners == 0:\n', instead='    if False:\n')
+@row('nobody listens on commands', 'NOBODY_LISTENS',
+     module='control.guard',
+     change='_.listeners == 0', to='False')
 def test_nobody_listens_on_commands(controller, remote):
     """No arming; while RUNNING a warning, and nothing adds up that a new listener would get."""
     arm = Arm(remote, controller(mode='joint_impedance', arming_timeout=1.0,

@@ -63,8 +63,9 @@ class Sources(Arm):
         return efforts
 
 
-@row("two publishers of the same joint's state", 'TWO_STATE_PUBLISHERS', file='control/guard.py',
-     line='        if now - state[i].other <= timeout:\n', instead='        if False:\n')
+@row("two publishers of the same joint's state", 'TWO_STATE_PUBLISHERS',
+     module='control.guard',
+     change='_ - _[_].other <= _', to='False')
 def test_two_publishers_of_the_state(running, remote):
     """A fault at the first sample: the last pose of one is held, then a ramp; latched."""
     arm = running(arming_timeout=1.0)
@@ -108,9 +109,9 @@ def test_two_publishers_in_motion(running):
 
 
 @row('the state publisher restarts, appears twice, comes and goes', 'TWO_STATE_PUBLISHERS',
-     'STALE_STATE', file='wire/decoders.py',
-     line='            if state[joint, 4] >= sequence:         # a publisher only counts up\n',
-     instead='            if False:\n')
+     'STALE_STATE',
+     module='wire.decoders',
+     change='_ >= sequence', to='False')
 def test_the_state_publisher_restarts(running, remote):
     """Sooner than the timeout it looks like a second one, later states are stale: latched."""
     arm = running()

@@ -29,9 +29,9 @@ def refusal(arm, sender, message, why):
     assert arm.ticks(5) == near(np.tile(arm.gravity, (5, 1)))
 
 
-@row('two publishers of the reference', file='nodes/trajectory_subscriber.py',
-     line='        if self._node.count_publishers(self._topic) > 1:\n',
-     instead='        if False:\n')
+@row('two publishers of the reference',
+     module='nodes.trajectory_subscriber',
+     change='_.count_publishers(_) > 1', to='False')
 def test_two_publishers_of_the_reference(running):
     """Refused and warned about, whoever sends; one is enough again when the other has gone."""
     arm = running(mode='computed_torque')
@@ -48,8 +48,9 @@ def test_two_publishers_of_the_reference(running):
     assert abs(arm.ticks(500)[-1] - arm.gravity).max() > 0.1
 
 
-@row('bad reference', file='nodes/trajectory_subscriber.py',
-     line='        if start < now:\n', instead='        if False:\n')
+@row('bad reference',
+     module='nodes.trajectory_subscriber',
+     change='start < now', to='False')
 def test_bad_reference(running):
     """Each is refused with its reason, and the pose is held by gravity as before."""
     arm = running(mode='computed_torque')

@@ -39,9 +39,9 @@ def stopped(arm):
     assert efforts[-2] == near(arm.gravity + expected)
 
 
-@row('SIGHUP, SIGQUIT', file='nodes/node_main.py',
-     line='ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP\n',
-     instead='ENDING = signal.SIGINT, signal.SIGTERM\n')
+@row('SIGHUP, SIGQUIT',
+     module='nodes.node_main',
+     change='_, _, signal.SIGQUIT, signal.SIGHUP', to='signal.SIGINT, signal.SIGTERM')
 @pytest.mark.parametrize('how', ['SIGHUP', 'SIGQUIT', 'closed session'])
 def test_sighup_sigquit(start, remote, how):
     """As SIGTERM, while the arm moves; the end of a session takes the log with it."""

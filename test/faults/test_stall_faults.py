@@ -51,8 +51,9 @@ def stalls(remote, simulator, controller):
     return instant
 
 
-@row('control loop stands still', 'LOOP_STALLED', file='control/guard.py',
-     line='    return gap > s.state_timeout\n', instead='    return False\n')
+@row('control loop stands still', 'LOOP_STALLED',
+     module='control.guard',
+     change='gap > _.state_timeout', to='False')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_loop_stands_still(start, remote, path, trigger):
     """Nothing is published after it; states that waited move nothing, brakes stay engaged."""
@@ -93,8 +94,9 @@ def test_zero_after_a_stall_by_choice(start, remote, path):
     assert np.ptp(remote.positions()[-200:], axis=0).max() == 0.0
 
 
-@row('control loop stands still', 'LOOP_STALLED', file='realtime/timing_rules.py',
-     line='    return max(before, 1e-9 * (woke - asked))\n', instead='    return 0.0\n')
+@row('control loop stands still', 'LOOP_STALLED',
+     module='realtime.timing_rules',
+     change='return max(_, 1e-9 * (_ - _))', to='return 0.0')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):
     """Its time tells nothing of a gap, the steady clock does; a paused simulation is none."""
@@ -117,8 +119,9 @@ def test_loop_stands_still_in_a_simulation(controller, remote, path, trigger):
     assert len(remote.commands_since(instant)) > HANDED_OVER
 
 
-@row('clock of the simulation stops, states go on', 'CLOCK_STOPPED', file='control/guard.py',
-     line='    if outside.clock_stopped > s.state_timeout:\n', instead='    if False:\n')
+@row('clock of the simulation stops, states go on', 'CLOCK_STOPPED',
+     module='control.guard',
+     change='_.clock_stopped > _.state_timeout', to='False')
 @pytest.mark.parametrize(('path', 'trigger'), WAYS)
 def test_clock_stops_while_states_go_on(controller, remote, path, trigger):
     """Zero at once, for fault efforts would need time; the same state again is a pause."""
@@ -141,9 +144,9 @@ def test_clock_stops_while_states_go_on(controller, remote, path, trigger):
     arm.reset()
 
 
-@row('command after the command timeout', file='simulation/drive.py',
-     line='            self._held = True\n            self._brake(True, reason)\n',
-     instead='            self._brake(True, reason)\n')
+@row('command after the command timeout',
+     module='simulation.drive',
+     change='_._held = True\n_._brake(True, reason)', to='self._brake(True, reason)')
 def test_command_after_the_command_timeout(start, remote):
     """Brakes that a timeout has engaged are opened on request alone, whoever sends what."""
     simulator = start(node('simulator'), *SIMULATOR)

@@ -22,9 +22,9 @@ BAD = [({'position': [nan, 9.0]}, NON_FINITE), ({'position': [9.0, -inf]}, NON_F
        ({'name': ['elbow', 'wrist'], 'position': [9.0, 9.0]}, FOREIGN)]
 
 
-@row('no joint state yet', 'NO_STATE', file='nodes/arming.py',
-     line='            if missing := loop.decoder.missing:\n',
-     instead='            if missing := []:\n')
+@row('no joint state yet', 'NO_STATE',
+     module='nodes.arming',
+     change='_.decoder.missing', to='[]')
 def test_no_joint_state_yet(controller, remote):
     """Nothing is published; activating is refused, with the names of the joints waited for."""
     arm = Arm(remote, controller(arming_timeout=0.5))
@@ -42,9 +42,9 @@ def test_no_joint_state_yet(controller, remote):
     assert arm.tick() == near(arm.gravity)
 
 
-@row('state stale', 'STALE_STATE', file='control/guard.py',
-     line='        if not now - state[i].received <= timeout:      # NaN: never came\n',
-     instead='        if isnan(state[i].received):\n')
+@row('state stale', 'STALE_STATE',
+     module='control.guard',
+     change='not _ - _.received <= _', to='isnan(state[i].received)')
 def test_state_stale(running):
     """At rest gravity of the last pose, for a bounded time; in motion zero at once; latched."""
     arm = running()
@@ -97,8 +97,9 @@ def test_stale_while_stopping(running, remote):
     arm.nothing()
 
 
-@row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE', file='wire/decoders.py',
-     line='                return NON_FINITE\n', instead='                pass\n')
+@row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE',
+     module='wire.decoders',
+     change='if _ or _ or _: return NON_FINITE', to='pass')
 def test_bad_samples(running, remote):
     """Each is refused, counted and answered by nothing; nothing but bad ones is a stale state."""
     arm = running()
@@ -123,9 +124,10 @@ def test_bad_samples(running, remote):
     assert arm.tick() == near(g)
 
 
-@row('velocity empty or NaN', 'NO_VELOCITY', file='control/guard.py',
-     line='        return NO_VELOCITY, unmeasured\n    if m.missed > s.missed_limit:\n',
-     instead='        pass\n    if m.missed > s.missed_limit:\n')
+@row('velocity empty or NaN', 'NO_VELOCITY',
+     module='control.guard',
+     change='if _: return NO_VELOCITY, _\nif _ > _: return PERIODS_MISSED, _',
+     to='if m.missed > s.missed_limit: return PERIODS_MISSED, -1')
 def test_missing_velocity_is_a_fault(running, remote):
     """Gravity of a known pose, damped by what positions tell of the motion, then the ramp."""
     arm = running(arming_timeout=1.0)
@@ -185,8 +187,8 @@ def test_missing_velocity_leaves_gravity(running):
 
 
 @row('reordered or extra joints; joints spread over several messages', 'STALE_STATE',
-     file='wire/decoders.py', line='        joint = find(b, begin, end, names, ends)\n',
-     instead='        joint = k if k < permutation.shape[0] else -1\n')
+     module='wire.decoders',
+     change='find(_, _, _, _, _)', to='k if k < permutation.shape[0] else -1')
 def test_joints_in_any_order(running, remote):
     """By name, whatever comes with them: the same efforts to the last bit; each must be fresh."""
     arm = running(mode='computed_torque')

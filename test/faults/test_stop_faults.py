@@ -67,8 +67,9 @@ def ready(remote, controller, topic, qos=10, **parameters):
     return arm, Button(remote, topic, qos)
 
 
-@row('the heartbeat is silent or false', 'HEARTBEAT_LOST', file='nodes/stop_topics.py',
-     line='        elif now - self._heard > self._timeout:\n', instead='        elif False:\n')
+@row('the heartbeat is silent or false', 'HEARTBEAT_LOST',
+     module='nodes.stop_topics',
+     change='_ - _._heard > _._timeout', to='False')
 @pytest.mark.parametrize('how', ['silent', 'gone'])
 def test_heartbeat_is_silent(controller, remote, how):
     """A fault after the timeout, latched; no arming before the first beat, nor without it."""
@@ -90,9 +91,9 @@ def test_heartbeat_is_silent(controller, remote, how):
             arm.reset()
 
 
-@row('the heartbeat is silent or false', 'HEARTBEAT_LOST', file='nodes/stop_topics.py',
-     line="    return {b'\\x00': False, b'\\x01': True}.get(bytes(value))\n",
-     instead='    return True\n')
+@row('the heartbeat is silent or false', 'HEARTBEAT_LOST',
+     module='nodes.stop_topics',
+     change="return {b'\\x00': False, b'\\x01': True}.get(bytes(_))", to='return True')
 @pytest.mark.parametrize('word', ['false', 'neither'])
 def test_heartbeat_is_false(controller, remote, word):
     """A stop at once, however short it was and however lively the beat is after it."""
@@ -118,8 +119,9 @@ def test_two_heartbeats(controller, remote):
     arm.reset()
 
 
-@row('emergency stop', 'EMERGENCY_STOP', file='nodes/stop_topics.py',
-     line="        self._outside['stop_reason'] = reason\n", instead='        pass\n')
+@row('emergency stop', 'EMERGENCY_STOP',
+     module='nodes.stop_topics',
+     change="_['stop_reason'] = reason", to='pass')
 @pytest.mark.parametrize('qos', ['latched', 'plain'])
 def test_emergency_stop(controller, remote, qos):
     """True is a fault, latched when it is false again; while it is true nothing is armed."""

@@ -19,9 +19,9 @@ TOO_FAR = 1e306                         # rad: a number, but the law's answer to
 RATE = np.array([800.0, 300.0])         # N·m/s, of two_link: ten times its effort limits
 
 
-@row('computed effort not finite', 'EFFORT_NOT_FINITE', file='control/cycle.py',
-     line='        sound = limits.clamp(joints, tau) and sound\n',
-     instead='        limits.clamp(joints, tau)\n        sound = True\n')
+@row('computed effort not finite', 'EFFORT_NOT_FINITE',
+     module='control.cycle',
+     change='sound = limits.clamp(_, _) and sound', to='limits.clamp(joints, tau)\nsound = True')
 def test_effort_not_finite(running, remote):
     """It is never published: gravity for a bounded time, a ramp to zero, nothing; latched."""
     arm = running(mode='computed_torque', position_margin=[0.0], **TELEPORTED)
@@ -38,8 +38,9 @@ def test_effort_not_finite(running, remote):
     assert arm.tick() == near(arm.gravity)
 
 
-@row('missed periods', 'PERIODS_MISSED', file='control/guard.py',
-     line='    if m.missed > s.missed_limit:\n', instead='    if False:\n')
+@row('missed periods', 'PERIODS_MISSED',
+     module='control.guard',
+     change='_ > _.missed_limit', to='False')
 def test_missed_periods(start, remote):
     """They are counted and never made up for; too many at a time are a fault, latched."""
     # Half a second is 50 periods: more than are allowed, and than the machine keeps us waiting
@@ -73,8 +74,9 @@ def test_missed_periods(start, remote):
     remote.until(lambda: arm.phase == 'RUNNING', 'RUNNING')
 
 
-@row('time stands still, jumps, dt ≤ 0', file='control/cycle.py',
-     line='    jumped = abs(now - m.time) > s.state_timeout\n', instead='    jumped = False\n')
+@row('time stands still, jumps, dt ≤ 0',
+     module='control.cycle',
+     change='abs(_ - _.time) > _.state_timeout', to='False')
 def test_time_that_jumps(running, remote):
     """No step of the efforts; what was followed is over, and the present pose is held."""
     arm = running(mode='computed_torque')
