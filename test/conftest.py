@@ -7,6 +7,8 @@ Being here also puts this folder on the path of every test: `import processes`, 
 """
 
 import os
+import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
+PROCESS = {'start', 'remote'}       # fixtures that start processes, or speak with them
+ROS = re.compile(r'rclpy|robodyn_ros\.nodes|\w+_msgs')       # packages that need ROS
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 
@@ -42,6 +46,32 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[WATCH] = watch = Watch(Path(folder.name) / 'stalls')
     config.add_cleanup(watch.close)
     config.add_cleanup(forked.close)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests as `process` and `ros` by their fixtures and by what their module imports."""
+    modules: dict[object, list[str]] = {}
+    for item in items:
+        if not isinstance(item, pytest.Function):
+            item.add_marker('ros')          # of launch_testing
+            item.add_marker('process')
+            continue
+        module = item.module
+        if module not in modules:
+            values = list(vars(module).values())
+            names = [getattr(value, '__module__', None) or getattr(value, '__name__', '')
+                     for value in values]
+            modules[module] = [
+                *(['process'] if any(value is subprocess or value is Process for value in values)
+                  else []),
+                *(['ros'] if any(isinstance(name, str) and ROS.match(name) for name in names)
+                  else [])]
+        for marker in modules[module]:
+            item.add_marker(marker)
+        if PROCESS.intersection(item.fixturenames):
+            item.add_marker('process')
+        if 'remote' in item.fixturenames:
+            item.add_marker('ros')
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,7 +13,7 @@ from faults.rows import with_rows
 
 from processes import Process
 
-# The rows that depend on the control cycle, its guard and its limits; with ALL_ROWS=1 the others too
+# Rows of the control cycle, its guard and its limits; with ALL_ROWS=1 the others too
 TESTS = {test.__name__: test for test in with_rows()
          if test.row.mutation.module.startswith('control.') or 'ALL_ROWS' in os.environ}
 # That tests pass on an unchanged copy is seen once a file; all of them on both copies:
