@@ -12,7 +12,7 @@ ROBOT ?= panda
 DISTRO ?= kilted
 export DISTRO
 
-.PHONY: help demo test lint fuzz adversary bench soak clean
+.PHONY: help demo test quick lint fuzz adversary bench soak clean
 
 help lint clean: python
 	@$(PYTHON) make.py $@
@@ -22,6 +22,9 @@ demo: python
 
 test: python
 	@$(PYTHON) make.py test $(ARGS)
+
+quick: python
+	@$(PYTHON) make.py quick $(ARGS)
 
 fuzz: python
 	@$(PYTHON) make.py fuzz $(ARGS)

@@ -6,8 +6,10 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
 
   demo [ROBOT]    two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
                   ur5, two_link, ... or the path of a URDF file
-  test [ARG ...]  everything checked: ruff, mypy, pytest (which gets the arguments)
-  lint            ruff and mypy alone
+  test [ARG ...]  everything checked: lint, then pytest (which gets the arguments)
+  quick [ARG ...] lint, and the tests that need no process, no ROS and no patience: under a minute
+                  once caches are warm; pytest gets the arguments
+  lint            ruff, mypy, codespell and the rules of imports
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs, 10000 if not said: each has to be a robot or refused
                   in plain words; `wire`: hostile messages for the decoders until coverage stops
                   growing, 10 minutes at most; both if not said; `wire --help` for more
@@ -50,10 +52,14 @@ ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribu
 VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
 RANGE = '3.10-3.13'
 BENCHMARKS = ['dynamics', 'loop']
-# Rooms of test/ that are the same however slow the machine is: they compute, install, or play an
-# arm on simulation time
-TIMELESS = ['adversary', 'control', 'dynamics', 'faults', 'identification', 'lagrange', 'model',
-            'packaging', 'simulation', 'wire']
+LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
+# Tests that are the same however slow the machine is: they compute, install, or play an arm on
+# simulation time. What takes longest is first, so that no process is left alone with it.
+TIMELESS = ['faults', 'identification', 'packaging', 'adversary', 'dynamics', 'cli', 'control',
+            'test_compile_notice.py', 'test_jit.py', 'flight_recorder', 'simulation', 'wire',
+            'model', 'lagrange', 'test_closed_loop.py', 'test_discovery.py', 'test_errors.py',
+            'test_readme.py', 'test_text.py']
+SIDE_BY_SIDE = ['-n', '2', '--dist', 'loadgroup']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''
@@ -269,9 +275,10 @@ def lint(arguments):
     if arguments:
         sys.exit('lint takes no arguments')
     env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'test'})
-    for tool in (['ruff', 'check', '.'], ['mypy']):
-        say('$ ' + ' '.join(tool))
-        failed = subprocess.call([python, '-m'] + tool, cwd=ROOT, env=env)
+    for name, *options in LINTERS:
+        say('$ ' + ' '.join([name, *options]))
+        tool = os.path.join(os.path.dirname(python), name)
+        failed = subprocess.call([tool, *options], cwd=ROOT, env=env)
         if failed:
             sys.exit(failed if failed > 0 else 128 - failed)
     return env, python
@@ -282,12 +289,19 @@ def test(arguments):
     env, python = lint([])
     failed = 0
     for runs_in in [arguments] if arguments else [
-            ['-n', '2', '--dist', 'loadgroup', *(os.path.join('test', room) for room in TIMELESS)],
+            [*SIDE_BY_SIDE, *(os.path.join('test', room) for room in TIMELESS)],
             ['test', *('--ignore=' + os.path.join('test', room) for room in TIMELESS)]]:
         say('$ pytest ' + ' '.join(runs_in))
         failed = subprocess.call([python, '-m', 'pytest', *runs_in], cwd=ROOT, env=env) or failed
     if failed:
         sys.exit(failed if failed > 0 else 128 - failed)
+
+
+def quick(arguments):
+    """Run what a developer wants to know between two changes."""
+    env, python = lint([])
+    become(env, python, '-m', 'pytest', '-q', *SIDE_BY_SIDE, '-m',
+           'not process and not ros and not slow', *(arguments or ['test']))
 
 
 def fuzz(arguments):
@@ -335,7 +349,7 @@ def clean(arguments):
 
 def main(arguments):
     """Run the target that the command line names."""
-    targets = {'demo': demo, 'test': test, 'lint': lint, 'fuzz': fuzz,
+    targets = {'demo': demo, 'test': test, 'quick': quick, 'lint': lint, 'fuzz': fuzz,
                'adversary': adversary, 'bench': bench, 'soak': soak, 'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):
