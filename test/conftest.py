@@ -30,6 +30,13 @@ WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
 PROCESS = {'start', 'remote'}       # fixtures that start processes, or speak with them
 ROS = re.compile(r'rclpy|robodyn_ros\.nodes|\w+_msgs')       # packages that need ROS
+# Rooms, and files of others, that compile kernels, integrate long motions or load many robots
+SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identification', 'lagrange',
+        'packaging', 'simulation', 'control/test_limits.py', 'dynamics/test_derivatives.py',
+        'dynamics/test_mujoco.py', 'dynamics/test_simd_batch.py', 'dynamics/test_specialized.py',
+        'dynamics/test_theory_page.py', 'dynamics/test_wide.py', 'model/test_urdf_fuzz.py',
+        'wire/test_wire_fuzz.py', 'test_closed_loop.py', 'test_stall_monitor.py'}
+TEST = Path(__file__).resolve().parent
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 
@@ -49,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests as `process` and `ros` by their fixtures and by what their module imports."""
+    """Mark tests: `process` and `ros` by fixtures and imports, `slow` by their place."""
     modules: dict[object, list[str]] = {}
     for item in items:
         if not isinstance(item, pytest.Function):
@@ -66,6 +73,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                   else []),
                 *(['ros'] if any(isinstance(name, str) and ROS.match(name) for name in names)
                   else [])]
+        place = item.path.relative_to(TEST).as_posix()
+        if SLOW.intersection((place, place.split('/')[0])):
+            item.add_marker('slow')
         for marker in modules[module]:
             item.add_marker(marker)
         if PROCESS.intersection(item.fixturenames):
