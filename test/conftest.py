@@ -32,10 +32,13 @@ PROCESS = {'start', 'remote'}       # fixtures that start processes, or speak wi
 ROS = re.compile(r'rclpy|robodyn_ros\.nodes|\w+_msgs')       # packages that need ROS
 # Rooms, and files of others, that compile kernels, integrate long motions or load many robots
 SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identification', 'lagrange',
-        'packaging', 'simulation', 'control/test_limits.py', 'dynamics/test_derivatives.py',
+        'packaging', 'simulation', 'flight_recorder', 'cli/test_check_machine.py',
+        'cli/test_replay.py', 'control/test_limits.py', 'dynamics/test_derivatives.py',
         'dynamics/test_mujoco.py', 'dynamics/test_simd_batch.py', 'dynamics/test_specialized.py',
-        'dynamics/test_theory_page.py', 'dynamics/test_wide.py', 'model/test_urdf_fuzz.py',
-        'wire/test_wire_fuzz.py', 'test_closed_loop.py', 'test_stall_monitor.py'}
+        'dynamics/test_theory_page.py', 'dynamics/test_trace.py', 'dynamics/test_wide.py',
+        'dynamics/test_wrenches.py', 'model/test_dh.py', 'model/test_dh_file.py',
+        'model/test_urdf_fuzz.py', 'wire/test_wire_fuzz.py', 'test_closed_loop.py',
+        'test_stall_monitor.py'}
 TEST = Path(__file__).resolve().parent
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
@@ -121,8 +124,8 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
     ``start(command, *arguments, env={}, cwd=None, fresh=False)`` runs a process and returns it.
 
     ``command`` is a program or the beginning of a command line; ``env`` is added to the
-    environment of the tests, a value None takes a variable out; ``fresh`` as of
-    :class:`processes.Process`. Killed when the test ends.
+    environment of the tests, a value None takes a variable out; ``fresh``, also a
+    marker, as of :class:`processes.Process`. Killed when the test ends.
     """
     running = request.node.stash[STARTED] = []
 
@@ -134,7 +137,7 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
                       **(env or {})}
         process = Process([*head, *map(str, arguments)], tmp_path / f'process{len(running)}.txt',
                           {k: v for k, v in everything.items() if v is not None}, cwd,
-                          fresh=fresh)
+                          fresh=fresh or request.node.get_closest_marker('fresh') is not None)
         running.append(process)
         return process
 

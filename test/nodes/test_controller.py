@@ -12,6 +12,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robodyn_ros.nodes import transport
 
+pytestmark = pytest.mark.fresh      # the nodes as users start them
+
 EXACT = ['-p', 'trigger:=state', '-p', 'use_sim_time:=true']
 
 
