@@ -23,6 +23,9 @@ demo: python
 test: python
 	@$(PYTHON) make.py test $(ARGS)
 
+quick: python
+	@$(PYTHON) make.py quick $(ARGS)
+
 fuzz: python
 	@$(PYTHON) make.py fuzz $(ARGS)
 

@@ -7,7 +7,8 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   demo [ROBOT]    two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
                   ur5, two_link, ... or the path of a URDF file
   test [ARG ...]  everything checked: lint, then pytest (which gets the arguments)
-  quick           lint, and the tests that start no process and compile nothing: under a minute
+  quick [ARG ...] lint, and the tests that need no process, no ROS and no patience: under a minute
+                  once caches are warm; pytest gets the arguments
   lint            ruff, mypy, codespell, import-linter
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs, 10000 if not said: each has to be a robot or refused
                   in plain words; `wire`: hostile messages for the decoders until coverage stops
@@ -56,7 +57,7 @@ LINT = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
 # What the markers in pyproject.toml say of the tests
 SIDE_BY_SIDE = ['-n', '2', '--dist', 'loadgroup']
 TESTS = [SIDE_BY_SIDE + ['-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
-QUICK = SIDE_BY_SIDE + ['-m', 'not (alone or process or ros or slow)', 'test']
+QUICK = SIDE_BY_SIDE + ['-m', 'not (alone or process or ros or slow)']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''
@@ -286,13 +287,6 @@ def test(arguments):
     pytest([arguments] if arguments else TESTS)
 
 
-def quick(arguments):
-    """Run what answers within a minute."""
-    if arguments:
-        sys.exit('quick takes no arguments')
-    pytest([QUICK])
-
-
 def pytest(runs):
     """Run lint, then pytest with each of these lists of arguments; exit if any has failed."""
     env, python = lint([])
@@ -302,6 +296,12 @@ def pytest(runs):
         failed = subprocess.call([python, '-m', 'pytest', *runs_in], cwd=ROOT, env=env) or failed
     if failed:
         sys.exit(failed if failed > 0 else 128 - failed)
+
+
+def quick(arguments):
+    """Run what a developer wants to know between two changes."""
+    env, python = lint([])
+    become(env, python, '-m', 'pytest', '-q', *QUICK, *(arguments or ['test']))
 
 
 def fuzz(arguments):

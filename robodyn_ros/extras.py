@@ -42,10 +42,10 @@ EXTRAS = {
         # Where there are packages of it; elsewhere `fuzz wire` cannot hunt, and says so.
         'atheris; platform_system == "Linux" and platform_machine == "x86_64" '
         'and python_version < "3.14"',
-        'codespell',
+        'codespell==2.4.*',
         'colcon-common-extensions',
         'hypothesis',
-        'import-linter',
+        'import-linter==2.*',
         'mypy==2.4.*',
         'pin',
         'pytest==8.3.*',            # the last that launch_testing runs under

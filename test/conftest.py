@@ -8,11 +8,11 @@ Being here also puts this folder on the path of every test: `import processes`, 
 
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,13 +28,24 @@ if TYPE_CHECKING:
 
 WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
-SHOWN = 4000        # characters of what a process has printed, in the report of a failure
+PROCESS = {'start', 'remote'}       # fixtures that start processes, or speak with them
+ROS = re.compile(r'rclpy|robodyn_ros\.nodes|\w+_msgs')       # packages that need ROS
+# Rooms, and files of others, that compile kernels, integrate long motions or load many robots
+SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identification', 'lagrange',
+        'packaging', 'simulation', 'flight_recorder', 'cli/test_check_machine.py',
+        'cli/test_replay.py', 'control/test_limits.py', 'dynamics/test_derivatives.py',
+        'dynamics/test_mujoco.py', 'dynamics/test_simd_batch.py', 'dynamics/test_specialized.py',
+        'dynamics/test_theory_page.py', 'dynamics/test_trace.py', 'dynamics/test_wide.py',
+        'dynamics/test_wrenches.py', 'model/test_dh.py', 'model/test_dh_file.py',
+        'model/test_urdf_fuzz.py', 'wire/test_wire_fuzz.py', 'test_closed_loop.py',
+        'test_stall_monitor.py'}
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
-ALONE = ('benchmarks', 'demo', 'launch', 'realtime', 'nodes/test_control_loop.py',
-         'nodes/test_no_allocation.py', 'nodes/test_timing.py', 'test_stall_monitor.py')
-TEST = Path(__file__).parent
-MARKS = {'ros': re.compile(r'^(import|from) (rclpy|nodes|robodyn_ros\.nodes)\b', re.MULTILINE),
-         'process': re.compile(r'\b(subprocess|multiprocessing|os\.fork)\b')}
+ALONE = {'benchmarks', 'demo', 'launch', 'realtime', 'nodes/test_control_loop.py',
+         'nodes/test_no_allocation.py', 'nodes/test_timing.py', 'test_stall_monitor.py'}
+# What takes longest, to be started first: then no process is left alone with it at the end
+LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
+TEST = Path(__file__).resolve().parent
+SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,23 +64,39 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by where they are and what their files use; pyproject.toml has the markers."""
+    """Mark tests: `process` and `ros` by fixtures and imports, others by place; sort them."""
+    modules: dict[object, list[str]] = {}
     for item in items:
-        place = item.path.relative_to(TEST)
-        if str(place).startswith(ALONE):
-            item.add_marker('alone')
-        marks = uses(item.path)
-        if 'start' in getattr(item, 'fixturenames', ()):
-            marks |= {'process'}
-        for mark in marks:
-            item.add_marker(mark)
+        if not isinstance(item, pytest.Function):
+            for marker in ('alone', 'ros', 'process'):      # of launch_testing
+                item.add_marker(marker)
+            continue
+        module = item.module
+        if module not in modules:
+            values = list(vars(module).values())
+            names = [getattr(value, '__module__', None) or getattr(value, '__name__', '')
+                     for value in values]
+            modules[module] = [
+                *(['process'] if any(value is subprocess or value is Process for value in values)
+                  else []),
+                *(['ros'] if any(isinstance(name, str) and ROS.match(name) for name in names)
+                  else [])]
+        place = item.path.relative_to(TEST).as_posix()
+        for marker, places in (('slow', SLOW), ('alone', ALONE)):
+            if places.intersection((place, place.split('/')[0])):
+                item.add_marker(marker)
+        for marker in modules[module]:
+            item.add_marker(marker)
+        if PROCESS.intersection(item.fixturenames):
+            item.add_marker('process')
+        if 'remote' in item.fixturenames:
+            item.add_marker('ros')
+    items.sort(key=lambda item: rank(item.path.relative_to(TEST).parts[0]))
 
 
-@cache
-def uses(path: Path) -> frozenset[str]:
-    """Return the markers of a file: `ros` if it imports rclpy, `process` if it starts others."""
-    text = path.read_text()
-    return frozenset(mark for mark, pattern in MARKS.items() if pattern.search(text))
+def rank(room: str) -> int:
+    """Return the place of a room of the tests in the order of their run."""
+    return LONGEST.index(room) if room in LONGEST else len(LONGEST)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -109,8 +136,8 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
     ``start(command, *arguments, env={}, cwd=None, fresh=False)`` runs a process and returns it.
 
     ``command`` is a program or the beginning of a command line; ``env`` is added to the
-    environment of the tests, a value None takes a variable out; ``fresh`` as of
-    :class:`processes.Process`. Killed when the test ends.
+    environment of the tests, a value None takes a variable out; ``fresh``, also a
+    marker, as of :class:`processes.Process`. Killed when the test ends.
     """
     running = request.node.stash[STARTED] = []
 
@@ -122,7 +149,7 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[.
                       **(env or {})}
         process = Process([*head, *map(str, arguments)], tmp_path / f'process{len(running)}.txt',
                           {k: v for k, v in everything.items() if v is not None}, cwd,
-                          fresh=fresh)
+                          fresh=fresh or request.node.get_closest_marker('fresh') is not None)
         running.append(process)
         return process
 

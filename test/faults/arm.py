@@ -152,7 +152,11 @@ class Arm:
             yield
         finally:
             self.remote.node.destroy_timer(timer)
-        self.remote.listen(0.1)
+        for _ in range(10):             # until all answers have come, however slow the machine
+            heard = len(self.remote.commands)
+            self.remote.listen(0.1)
+            if len(self.remote.commands) == heard:
+                break
         self._answered = len(self.remote.commands)
 
     def asked(self, what: str, ask) -> None:

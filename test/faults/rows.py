@@ -36,6 +36,6 @@ def row(fault: str, *codes: str, where: object, find: str, instead: str) -> Call
 
 
 def with_rows() -> list[Callable]:
-    """Every test that is one of a row, in the order of the files."""
+    """Return every test that is one of a row, in the order of the files."""
     return [test for path in sorted(Path(__file__).parent.glob('test_*_faults.py'))
             for test in vars(import_module(path.stem)).values() if hasattr(test, 'row')]

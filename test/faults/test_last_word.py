@@ -31,7 +31,7 @@ def test_the_process_does_not_end_before_its_last_word_is_heard(start, remote, h
     listener.wait_for_line(r'\[\d')
     listener.popen.send_signal(signal.SIGSTOP)
     controller.popen.send_signal(signal.Signals[how])
-    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
+    remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     remote.listen(0.2)
     listener.popen.send_signal(signal.SIGCONT)
     assert controller.wait() == 0

@@ -166,7 +166,7 @@ def test_a_simulator_that_dies_and_comes_back(start, remote):
     remote.until(lambda: len(remote.commands) > 200, 'commands')
     assert remote.trigger('/controller/reset') == (False, 'there is no fault to reset')
     simulator.kill()
-    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
+    remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     efforts = np.array(remote.commands)
     share = efforts @ arm.gravity / (arm.gravity @ arm.gravity)
     assert abs(efforts - np.outer(share, arm.gravity)).max() < 0.05

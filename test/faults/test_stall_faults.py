@@ -130,12 +130,13 @@ def test_clock_stops_while_states_go_on(controller, remote, path, trigger):
     arm.bring_up()
     timer = remote.node.create_timer(0.005, lambda: arm.send(0.0))
     remote.listen(2.0 * TIMEOUT)
-    assert remote.commands[-1] == near(arm.gravity)
+    remote.until(remote.newest_command, 'commands')
+    assert remote.newest_command() == near(arm.gravity)
 
     def creep():
         arm.position += 1e-4
     remote.node.create_timer(0.005, creep)
-    remote.until(lambda: remote.commands[-1] == ZERO, 'zero')
+    remote.until(lambda: remote.newest_command() == ZERO, 'zero')
     arm.faulted('CLOCK_STOPPED')
     remote.listen(0.2)
     commands = np.array(remote.commands)

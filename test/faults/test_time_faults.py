@@ -57,8 +57,8 @@ def test_missed_periods(start, remote):
     simulator.wait_for_line('brakes engaged: no command for 0.5 s')
     before = len(remote.commands)
     arm.controller.popen.send_signal(signal.SIGCONT)
-    remote.until(lambda: remote.commands[-1] == [0.0, 0.0] or len(remote.commands) > before + 60,
-                 'the last message')
+    remote.until(lambda: remote.newest_command() == [0.0, 0.0]
+                 or len(remote.commands) > before + 60, 'the last message')
     efforts = np.array(remote.commands[before:])
     assert len(efforts) < 49                    # of 40 periods; those missed would be as many more
     arm.faulted('PERIODS_MISSED')
@@ -143,13 +143,13 @@ def test_time_that_stands_still_on_the_grid(controller, remote):
     for elapsed in (0.0, 0.005, 0.005):         # step by step toward what pulls the arm back
         arm.pass_time(elapsed)
         held += elapsed * RATE
-        remote.until(lambda held=held: remote.commands[-1] == near(held), 'the next step')
+        remote.until(lambda held=held: remote.newest_command() == near(held), 'the next step')
         assert arm.hears(40) == near(np.tile(held, (40, 1)))    # no state for 0.2 s of wall time
     arm.send(-95.0)                             # a reset of the simulation
     assert arm.hears(20) == near(np.tile(held, (20, 1)))
     for _ in range(10):
         arm.send(0.004)
         arm.hears(5)
-    remote.until(lambda: remote.commands[-1] == near(arm.gravity), 'the present pose')
+    remote.until(lambda: remote.newest_command() == near(arm.gravity), 'the present pose')
     arm.pass_time(0.06)
     arm.faulted('STALE_STATE')

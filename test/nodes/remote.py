@@ -48,7 +48,8 @@ class Recorder:
     def _run(self) -> None:
         while not self._over.is_set():
             self._subscription.wait(100_000_000)
-            self._samples += self._subscription.drain_numbered()
+            taken = self._subscription.drain_numbered()
+            self._samples.extend(taken)     # not `+=`, which would undo a `forget` meanwhile
 
     def messages(self) -> list:
         """Everything since `forget`, oldest first."""
@@ -209,6 +210,11 @@ class Remote:
         """Return the last of them, None if there is none."""
         return self._states.newest()
 
+    def newest_command(self) -> list[float] | None:
+        """Return the last efforts heard, None if there are none."""
+        message = self._commands.newest()
+        return None if message is None else list(message.data)
+
     def complete(self) -> bool:
         """Whether no command and no state was lost on the way to us."""
         return self._commands.complete() and self._states.complete()
@@ -219,5 +225,6 @@ class Remote:
         self._states.forget()
 
     def positions(self) -> np.ndarray:
-        """Positions heard so far (K, nv)."""
+        """Return positions heard so far (K, nv), of one state at least, which is waited for."""
+        self.until(self.newest_state, 'states')
         return np.array([m.position for m in self.states])

@@ -12,6 +12,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robodyn_ros.nodes import transport
 
+pytestmark = pytest.mark.fresh      # the nodes as users start them
+
 EXACT = ['-p', 'trigger:=state', '-p', 'use_sim_time:=true']
 
 
@@ -37,7 +39,7 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
     assert remote.diagnostics['refused samples'] == '0'
     assert remote.diagnostics['data path'] == 'native'
     assert remote.change('deactivate') and remote.state() == 'inactive'
-    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
+    remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     sim.wait_for_line('brakes engaged: no command')
     assert controller.interrupt() == 0 and sim.interrupt() == 0
 
@@ -91,11 +93,11 @@ def test_follows_a_trajectory_and_refuses_nonsense(pair, remote):
     bring_up(remote)
     publisher = remote.trajectories()
     publisher.publish(goal(0.6, 0.2))
-    remote.until(lambda: abs(np.array(remote.states[-1].position) - [0.6, 0.2]).max() < 2e-3,
+    remote.until(lambda: abs(remote.positions()[-1] - [0.6, 0.2]).max() < 2e-3,
                  'the goal')
     publisher.publish(goal(0.6, float('nan')))
     controller.wait_for_line(r'trajectory refused: positions of joint2 .* nan')
     publisher.publish(goal(0.6, 9.0))
     controller.wait_for_line(r'trajectory refused: position of joint2')
     remote.listen(0.3)
-    assert np.array(remote.states[-1].position) == pytest.approx([0.6, 0.2], abs=2e-3)
+    assert remote.positions()[-1] == pytest.approx([0.6, 0.2], abs=2e-3)

@@ -49,7 +49,7 @@ def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
     remote.until(lambda: len(remote.commands) > 100, 'commands')
     assert abs(np.array(remote.commands) - gravity).max() < 0.05
     assert remote.change('deactivate')
-    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
+    remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     sim.wait_for_line('brakes engaged: no command')
 
 

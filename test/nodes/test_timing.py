@@ -23,6 +23,8 @@ from robodyn_ros.realtime.system_checks import attempt
 from robodyn_ros.realtime.timing_log import load
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
 
+pytestmark = pytest.mark.fresh      # the nodes as users start them
+
 ASKED = ['-p', 'priority:=10', '-p', 'lock_memory:=true', '-p', 'keep_awake:=true',
          '-p', 'spin:=0.00005', '-p', f'cpus:=[{min(os.sched_getaffinity(0))}]']
 

@@ -28,6 +28,7 @@ def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
     publisher.publish(trajectory_bytes(NAMES, np.arange(1.0, MOST_WAYPOINTS + 1), *rows))
     remote.until_line(controller, 'following a trajectory of 20000 waypoints')
     remote.listen(0.5)
+    remote.until(remote.newest_command, 'commands')
     assert abs(np.array(remote.commands) - gravity).max() < 0.05
     assert abs(remote.positions() - POSE).max() < 1e-3
     remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')

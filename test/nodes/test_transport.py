@@ -221,7 +221,7 @@ def test_the_node_runs_on_native_code(pair, remote, gravity):
     assert float(remote.timing['cycle time p99 [us]']) > 0
     assert remote.set('controller', payload_mass=0.5, payload_frame='link2') == ''
     assert remote.change('deactivate')
-    remote.until(lambda: remote.commands[-1] == [0.0, 0.0], 'the last message')
+    remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     assert remote.change('activate') and remote.change('deactivate')
     assert controller.interrupt() == 0 and sim.interrupt() == 0
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from processes import Process
 
@@ -76,12 +77,30 @@ def test_an_old_python_can_read_it():
     ast.parse((ROOT / 'make.py').read_text(), feature_version=(3, 6))
 
 
+def test_pre_commit_runs_the_linters():
+    """The list of make.py, so that a commit that passes locally passes there."""
+    hooks = yaml.safe_load((ROOT / '.pre-commit-config.yaml').read_text())['repos'][0]['hooks']
+    [linters] = [ast.literal_eval(node.value) for node in ast.parse(
+        (ROOT / 'make.py').read_text()).body if isinstance(node, ast.Assign)
+        and getattr(node.targets[0], 'id', '') == 'LINTERS']
+    assert [hook['entry'] for hook in hooks] == [
+        ' '.join(['.venv/bin/' + name, *options]) for name, *options in linters]
+
+
+def test_the_parallel_phase_names_what_is_there():
+    """A room that is renamed would leave the parallel phase without a word."""
+    [timeless] = [ast.literal_eval(node.value) for node in ast.parse(
+        (ROOT / 'make.py').read_text()).body if isinstance(node, ast.Assign)
+        and getattr(node.targets[0], 'id', '') == 'TIMELESS']
+    assert [name for name in timeless if not (ROOT / 'test' / name).exists()] == []
+
+
 def test_help_and_unknown_targets(place):
     assert 'demo [ROBOT]' in make(place).stdout == make(place, 'help').stdout
     unknown = make(place, 'dmeo')
     assert (unknown.returncode, unknown.stderr.count('\n')) == (1, 1)
     assert "'dmeo' is none of" in unknown.stderr
-    for target in ('demo', 'test', 'lint', 'fuzz', 'bench', 'soak', 'clean', 'help'):
+    for target in ('demo', 'test', 'quick', 'lint', 'fuzz', 'bench', 'soak', 'clean', 'help'):
         assert f'\n  {target} ' in make(place).stdout and target in unknown.stderr
 
 
