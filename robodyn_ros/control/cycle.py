@@ -43,7 +43,7 @@ from .trajectory_tracking import Points
 class CycleInputs(NamedTuple):
     """All that a control cycle reads and writes, except its time and its efforts."""
 
-    robot: ModelData                # parameters of the dynamics
+    robot: ModelData            # parameters of the dynamics
     workspace: Workspace        # memory of the dynamics
     joints: ndarray             # (nv,) JOINT, gains and limits
     settings: ndarray           # (1,) SETTINGS
