@@ -24,11 +24,11 @@ class CommandPublishers:
     For DISCOVERY seconds after its own publisher was made, others may not be discovered yet. One
     that was killed counts until its liveliness lease ends, 20 s with Fast DDS.
 
-    :param outside: (1,) ``CYCLE_INPUT``, of which ``command_publishers`` is written.
+    :param cycle_input: (1,) ``CYCLE_INPUT``, of which ``command_publishers`` is written.
     """
 
-    def __init__(self, node: Node, commands: Publisher, outside: ndarray):
-        self._node, self._outside = node, outside
+    def __init__(self, node: Node, commands: Publisher, cycle_input: ndarray):
+        self._node, self._cycle_input = node, cycle_input
         self._topic = commands.topic_name       # remapped, as graph queries do not do it
         self._known = time.monotonic() + DISCOVERY
         #: Names of the other nodes when there last were any, '' before.
@@ -49,7 +49,7 @@ class CommandPublishers:
             if self._node.context.ok():
                 raise
             return                              # the node ends
-        self._outside['command_publishers'] = count
+        self._cycle_input['command_publishers'] = count
 
     def _names(self) -> str:
         names = sorted(publisher_names(self._node, self._topic))

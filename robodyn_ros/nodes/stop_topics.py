@@ -126,15 +126,15 @@ class StopTopics:
     """
     Heartbeat and emergency stop, as far as they are enabled, for the guard.
 
-    :param outside: (1,) ``CYCLE_INPUT``, of which ``stop_reason`` is written.
+    :param cycle_input: (1,) ``CYCLE_INPUT``, of which ``stop_reason`` is written.
     :param driving: returns whether the arm is driven; a stop stays in force until it is not.
     :param heartbeat_timeout: longest time without a heartbeat [s]; 0: no heartbeat is required.
     :param emergency_stop: whether ``~/emergency_stop`` is subscribed to.
     """
 
-    def __init__(self, node: Node, outside: ndarray, driving: Callable[[], bool], *,
+    def __init__(self, node: Node, cycle_input: ndarray, driving: Callable[[], bool], *,
                  heartbeat_timeout: float, emergency_stop: bool):
-        self._outside, self._driving, self._lock = outside, driving, threading.Lock()
+        self._cycle_input, self._driving, self._lock = outside, driving, threading.Lock()
         self._topics: list[StopTopic] = []
         self._detail: dict[int, str] = {}
         with self._lock:                        # the threads wait until all of them are there
@@ -162,7 +162,7 @@ class StopTopics:
             if topic.trouble or topic.told:
                 reason = topic.reason
                 self._detail[topic.reason] = topic.trouble or topic.told
-        self._outside['stop_reason'] = reason
+        self._cycle_input['stop_reason'] = reason
 
     def detail(self, code: int) -> str:
         """Return details on a reason code of these topics, '' for others."""

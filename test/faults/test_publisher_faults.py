@@ -110,7 +110,7 @@ def test_two_publishers_in_motion(running):
 
 
 @row('the state publisher restarts, appears twice, comes and goes', 'TWO_STATE_PUBLISHERS',
-     'STALE_STATE', where=decoders.store, find='_ >= _', instead='False')
+     'STALE_STATE', where=decoders.store, find='_[_, SEQUENCE] >= _', instead='False')
 def test_the_state_publisher_restarts(running, remote):
     """Sooner than the timeout it looks like a second one, later states are stale: latched."""
     arm = running()

@@ -98,8 +98,8 @@ def test_stale_while_stopping(running, remote):
     arm.nothing()
 
 
-@row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE', where=decoders.joint_state,
-     find='return NON_FINITE', instead='pass')
+@row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE',
+     where=decoders.decode_numbers, find='return NON_FINITE', instead='pass')
 def test_bad_samples(running, remote):
     """Each is refused, counted and answered by nothing; nothing but bad ones is a stale state."""
     arm = running()
