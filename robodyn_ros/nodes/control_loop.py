@@ -62,9 +62,9 @@ class ControlLoop:
         self.decoder.forget()
         self.tally.clear()
         self.controller.begin()
-        outside = self.controller.cycle_input
-        outside['simulated_time'], outside['stalled'] = self.on_ros_time, 0.0
-        outside['clock_stopped'] = 0
+        told = self.controller.cycle_input
+        told['simulated_time'], outside['stalled'] = self.on_ros_time, 0.0
+        told['clock_stopped'] = 0
         self.controller.changed = self._loop.call
         self._stop.clear()
         self._scheduled.clear()

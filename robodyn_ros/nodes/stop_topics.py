@@ -134,7 +134,7 @@ class StopTopics:
 
     def __init__(self, node: Node, cycle_input: ndarray, driving: Callable[[], bool], *,
                  heartbeat_timeout: float, emergency_stop: bool):
-        self._cycle_input, self._driving, self._lock = outside, driving, threading.Lock()
+        self._cycle_input, self._driving, self._lock = cycle_input, driving, threading.Lock()
         self._topics: list[StopTopic] = []
         self._detail: dict[int, str] = {}
         with self._lock:                        # the threads wait until all of them are there
