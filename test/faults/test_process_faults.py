@@ -210,11 +210,11 @@ def test_a_simulated_robot_of_which_the_contrary_is_said(start, remote, by_robot
                        f'robot_compensates_gravity:={str(not by_robot).lower()}')
     simulator.wait_for_line('simulator ready')
     assert remote.change('configure')
+    remote.until(lambda: len(remote.states) > 100, 'states')
     remote.change('activate')
     remote.until_line(controller, 'FAULT: the measured efforts contradict robot_compensates_grav')
     # Nothing is commanded from then on: until the brakes come it may sink, however late we look
     fault = float(re.findall(r'\[ERROR\] \[([\d.]+)\] .*FAULT', controller.text)[0])
-    remote.until(remote.newest_state, 'states')
     remote.until(lambda: seconds(remote.states[-1]) > fault, 'states')
     poses = [state.position for state in remote.states if seconds(state) < fault]
     assert len(poses) > 100 and abs(np.array(poses) - POSE).max() < 0.05
