@@ -62,9 +62,9 @@ class ControlLoop:
         self.decoder.forget()
         self.tally.clear()
         self.controller.begin()
-        told = self.controller.cycle_input
-        told['simulated_time'], outside['stalled'] = self.on_ros_time, 0.0
-        told['clock_stopped'] = 0
+        cycle_input = self.controller.cycle_input
+        cycle_input['simulated_time'], cycle_input['stalled'] = self.on_ros_time, 0.0
+        cycle_input['clock_stopped'] = 0
         self.controller.changed = self._loop.call
         self._stop.clear()
         self._scheduled.clear()
