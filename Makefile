@@ -14,7 +14,7 @@ export DISTRO
 
 .PHONY: help demo test quick lint fuzz adversary bench soak clean
 
-help lint quick clean: python
+help lint clean: python
 	@$(PYTHON) make.py $@
 
 demo: python
