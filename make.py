@@ -53,7 +53,7 @@ ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribu
 VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
 RANGE = '3.10-3.13'
 BENCHMARKS = ['dynamics', 'loop']
-LINT = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
+LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
 # What the markers in pyproject.toml say of the tests
 SIDE_BY_SIDE = ['-n', '2', '--dist', 'loadgroup']
 TESTS = [SIDE_BY_SIDE + ['-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
@@ -273,7 +273,7 @@ def lint(arguments):
     if arguments:
         sys.exit('lint takes no arguments')
     env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'test'})
-    for tool in LINT:
+    for tool in LINTERS:
         say('$ ' + ' '.join(tool))
         script = os.path.join(os.path.dirname(python), tool[0])
         failed = subprocess.call([script] + tool[1:], cwd=ROOT, env=env)

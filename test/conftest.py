@@ -94,6 +94,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: rank(item.path.relative_to(TEST).parts[0]))
 
 
+for _place in {*SLOW, *ALONE, *LONGEST}:        # or what is renamed would lose its marker
+    assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
+
+
 def rank(room: str) -> int:
     """Return the place of a room of the tests in the order of their run."""
     return LONGEST.index(room) if room in LONGEST else len(LONGEST)

@@ -87,14 +87,6 @@ def test_pre_commit_runs_the_linters():
         ' '.join(['.venv/bin/' + name, *options]) for name, *options in linters]
 
 
-def test_the_parallel_phase_names_what_is_there():
-    """A room that is renamed would leave the parallel phase without a word."""
-    [timeless] = [ast.literal_eval(node.value) for node in ast.parse(
-        (ROOT / 'make.py').read_text()).body if isinstance(node, ast.Assign)
-        and getattr(node.targets[0], 'id', '') == 'TIMELESS']
-    assert [name for name in timeless if not (ROOT / 'test' / name).exists()] == []
-
-
 def test_help_and_unknown_targets(place):
     assert 'demo [ROBOT]' in make(place).stdout == make(place, 'help').stdout
     unknown = make(place, 'dmeo')
