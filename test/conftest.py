@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                   else []),
                 *(['ros'] if any(isinstance(name, str) and ROS.match(name) for name in names)
                   else [])]
-        place = item.path.relative_to(TEST).as_posix()
+        place = within(item.path)
         for marker, places in (('slow', SLOW), ('alone', ALONE)):
             if places.intersection((place, place.split('/')[0])):
                 item.add_marker(marker)
@@ -91,11 +91,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker('process')
         if 'remote' in item.fixturenames:
             item.add_marker('ros')
-    items.sort(key=lambda item: rank(item.path.relative_to(TEST).parts[0]))
+    items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
 
 
 for _place in {*SLOW, *ALONE, *LONGEST}:        # or what is renamed would lose its marker
     assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
+
+
+def within(path: Path) -> str:
+    """Return a path below test/; elsewhere its name."""
+    return (path.relative_to(TEST) if path.is_relative_to(TEST) else Path(path.name)).as_posix()
 
 
 def rank(room: str) -> int:
