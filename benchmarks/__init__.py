@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the dynamics are, beside others on the same machine in the same minute."""
+"""Benchmarks of dynamics and control loop beside other libraries, interleaved in one run."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who answers joint states with efforts: a node of a tutorial, and each way of our controller."""
+"""Nodes that answer joint states with efforts: that of a tutorial, and our controller."""
 
 import ctypes
 import re

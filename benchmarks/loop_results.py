@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What came out of `benchmarks.loop`, and beside it what was expected."""
+"""Results of `benchmarks.loop` beside the expectations."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How many times as fast, as bars."""
+"""Bar chart of relative speeds."""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is compared with what, what is expected of it, and what came out."""
+"""Comparisons of the dynamics benchmark: subjects, expectations and results."""
 
 from typing import Any
 

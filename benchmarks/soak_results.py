@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a soak has to show, judged from what was heard, recorded and read."""
+"""Criteria of a soak test, evaluated on its recordings."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-What every test gets: a ROS domain of its own, and processes that cannot outlive it.
+Configuration of all tests: an own ROS domain, processes that cannot outlive a test, markers.
 
 Being here also puts this folder on the path of every test: `import processes`, `import robots`.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a person sees of code that takes long to compile: a real compiler, on a cold cache."""
+"""Progress messages of slow compilation: a real compiler, on a cold cache."""
 
 import os
 import pty

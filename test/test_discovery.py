@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a person finds who looks around: names, texts of objects, signatures, robots by name."""
+"""Interactive discovery: names, representations, signatures, robots by name."""
 
 import inspect
 import subprocess

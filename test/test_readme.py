@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the README tells people to type works, and what it says comes out."""
+"""The commands and results in the README."""
 
 import re
 from pathlib import Path

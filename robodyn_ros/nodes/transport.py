@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which way states and efforts go: the best rung of a ladder that can be had, and why."""
+"""Transport of states and efforts: the fastest way that works here, and why it was chosen."""
 
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple

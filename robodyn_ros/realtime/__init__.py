@@ -1,3 +1,3 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""When things happen: the grid of a fixed-rate loop and figures about it."""
+"""Control loop at a fixed rate: timing, scheduling and statistics."""

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a control loop counts and times, in arrays that compiled code writes as well."""
+"""Counters and timing of a control loop, in arrays that compiled code writes as well."""
 
 from typing import Any
 

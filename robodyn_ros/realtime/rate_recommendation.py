@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which rate a machine sustains, from how late it was seen to wake a loop."""
+"""Recommendation of a control rate from measured wake-up latencies."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-What a thread may ask of Linux so that it wakes up in time, and what to do where it is refused.
+Real-time scheduling, CPU affinity and memory locking of a thread; remedies where refused.
 
 Nothing here stops a loop: what the kernel does not grant becomes a sentence, and on it goes.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How well a loop keeps its time: a ring of its latest cycles, and figures over them."""
+"""Timing statistics of a control loop: a ring buffer of its latest cycles, and percentiles."""
 
 from collections.abc import Iterable
 from math import inf

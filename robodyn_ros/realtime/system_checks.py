@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a Linux machine decides how late threads wake up, and what a person can change of it."""
+"""Checks of the Linux settings that determine wake-up latencies, with remedies."""
 
 import os
 import platform

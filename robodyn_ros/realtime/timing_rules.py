@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the loop in Python and the compiled one have to do alike: plain functions for both."""
+"""Timing rules of the control loop: deadlines, stalls, silence."""
 
 from math import isnan, nan
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How late this machine wakes a loop that sleeps until the next point of a grid."""
+"""Measurement of the wake-up latency of a periodic loop on this machine."""
 
 import sys
 import threading

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a decoder answers: accepted, or the one reason why a message is not used at all."""
+"""Status codes of decoders: accepted, or the reason why a message is rejected."""
 
 ACCEPTED = 0
 MALFORMED = 1

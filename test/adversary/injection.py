@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an injected fault is: a small function that edits samples, the plant or the requests."""
+"""Injected faults: small functions that edit samples, the plant or the requests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run is judged by: figures for the table, and invariants that nothing may break."""
+"""Criteria of a run: figures for the table, and invariants that nothing may violate."""
 
 from dataclasses import dataclass, field
 

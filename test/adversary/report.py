@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How random compositions are shown while they are played, and summed up."""
+"""Progress and summary of random compositions."""
 
 import json
 import time

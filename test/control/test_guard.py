@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the guard lets through, and what it publishes when something is wrong."""
+"""Guard: admitted efforts, and those published in a fault."""
 
 import numpy as np
 import pytest

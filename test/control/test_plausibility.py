@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which joint states are believed: healthy ones always, contradictions not for long."""
+"""Plausibility of joint states: valid ones always pass, contradictions do not for long."""
 
 import numpy as np
 import pytest

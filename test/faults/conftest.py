@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the fault tests share."""
+"""Fixtures of the fault tests."""
 
 import pytest
 from faults.arm import Arm

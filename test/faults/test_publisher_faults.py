@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Who publishes the joint states: two at a time, one after the other, one for each joint."""
+"""Publishers of joint states: two at a time, one after the other, one for each joint."""
 
 import numpy as np
 import pytest

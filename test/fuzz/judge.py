@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What has to hold for every text: a sound robot, or a refusal that helps, and nothing else."""
+"""Criteria for every text: a valid robot or a helpful refusal, and nothing else."""
 
 import ctypes
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong on purpose is named, and what is right is let pass."""
+"""Data checks: deliberate errors are named, correct data pass."""
 
 from dataclasses import replace
 

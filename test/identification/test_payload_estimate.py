@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is in the hand: within its standard errors, of bodies that can exist."""
+"""Payload estimates: within their standard errors, and physically consistent."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a person reads: in a terminal, and in LaTeX."""
+"""Printed equations: in a terminal, and in LaTeX."""
 
 import re
 import shutil

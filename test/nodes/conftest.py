@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the nodes share."""
+"""Fixtures of the tests of the nodes."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How the controller node begins, waits, fails and ends."""
+"""Life cycle of the controller node: start, waiting, failure and end."""
 
 import gc
 import signal

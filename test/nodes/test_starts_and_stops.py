@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a loop leaves behind that has been started and stopped a hundred times."""
+"""Resources of a loop that has been started and stopped a hundred times."""
 
 import re
 import sys

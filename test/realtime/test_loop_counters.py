@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a loop counts, and the rules that it shares with the compiled one."""
+"""Counters of a loop, and its timing rules."""
 
 from math import isnan, nan
 

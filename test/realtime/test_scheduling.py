@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of the kernel, granted and refused, by what the kernel itself says afterwards."""
+"""Scheduling requests, granted and refused, verified with the kernel."""
 
 import ctypes
 import json

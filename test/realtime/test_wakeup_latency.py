@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured of this machine, and what is concluded; no figure of it is expected."""
+"""Measured wake-up latencies and the conclusions from them; no value is expected."""
 
 import sys
 import threading

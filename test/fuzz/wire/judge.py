@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-What has to hold for every stream of messages, whoever wrote it.
+Criteria for every stream of messages, whoever wrote it.
 
 rclpy's own deserialisation says what is in a message; from that follows the one answer that each
 decoder must give, and every number that it must have taken over, bit for bit. In two things we
