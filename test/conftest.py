@@ -45,6 +45,7 @@ ALONE = {'benchmarks', 'demo', 'launch', 'realtime', 'nodes/test_control_loop.py
 # What takes longest, to be started first: then no process is left alone with it at the end
 LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
 TEST = Path(__file__).resolve().parent
+UNHEARD = 'its node has not answered within'    # nodes/services.py: Fast DDS did not connect them
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 
@@ -110,16 +111,17 @@ def rank(room: str) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Repeat, once, a test that failed while the machine stood still, and say so."""
+    """Repeat, once, a test that failed for a reason outside of this project, and say so."""
     hook, begin = item.ihook, time.monotonic()
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    stall = item.config.stash[WATCH].longest(begin)
+    stall, failed = item.config.stash[WATCH].longest(begin), [r for r in reports if r.failed]
+    unheard = any(UNHEARD in str(report.longrepr) for report in failed)
     # Items of launch_testing cannot be run twice
-    if (stall and hasattr(item, '_initrequest')
-            and any(report.failed for report in reports)):
-        print(f'\n{item.nodeid} failed while the machine stood still for {1e3 * stall:.0f} ms: '
-              'once more', file=sys.__stderr__, flush=True)
+    if failed and (stall or unheard) and hasattr(item, '_initrequest'):
+        why = (f'while the machine stood still for {1e3 * stall:.0f} ms' if stall else
+               'because the middleware connected no service')
+        print(f'\n{item.nodeid} failed {why}: once more', file=sys.__stderr__, flush=True)
         item._initrequest()     # as pytest-rerunfailures does
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     for report in reports:

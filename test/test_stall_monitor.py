@@ -42,6 +42,26 @@ def test_what_fails_in_a_stall_is_repeated_once(tmp_path, stall, passes_after, c
     assert ('once more' in done.stderr) == said
 
 
+UNHEARD = '''
+from conftest import UNHEARD
+
+runs = []
+
+
+def test_it():
+    runs.append(0)
+    assert len(runs) > {passes_after}, f'service /x: {{UNHEARD}} 20 s'
+'''
+
+
+@pytest.mark.parametrize(('passes_after', 'code', 'said'), [(1, 0, True), (2, 1, True),
+                                                            (0, 0, False)])
+def test_what_fails_for_want_of_a_service_is_repeated_once(tmp_path, passes_after, code, said):
+    done = run(tmp_path, UNHEARD.format(passes_after=passes_after))
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ('connected no service: once more' in done.stderr) == said
+
+
 SAYING = '''
 def test_it(start):
     start('echo', 'last', 'words').wait_for_line('last words')
