@@ -184,7 +184,7 @@ class Controller:
         return self.advance(now)
 
     def advance(self, now: float) -> bool:
-        """Advance as :meth:`step` does; missed periods are those that ``outside`` already has."""
+        """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""
         return self.cycle(self.inputs, now, self.tau)
 
     @property

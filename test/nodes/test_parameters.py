@@ -119,4 +119,5 @@ def test_tables(table):
 def test_docs_are_up_to_date():
     """docs/parameters.md is what python -m robodyn_ros.nodes.parameter_docs prints."""
     docs = Path(__file__).parents[2] / 'docs' / 'parameters.md'
-    assert docs.read_text() == parameter_docs.page()
+    assert docs.read_text() == parameter_docs.page(), (
+        'run: python -m robodyn_ros.nodes.parameter_docs > docs/parameters.md')
