@@ -207,10 +207,16 @@ def pip(python, env, what, *arguments):
     """Run `pip install`, or stop with one line; return the seconds that it took."""
     command = [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input',
                '--progress-bar', 'off']
+    # A signal that comes between the start of pip and its mention here would leave it behind
+    signals = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     with open(LOG, 'wb') as log:
         running = subprocess.Popen(command + list(arguments), cwd=ROOT, env=env,
-                                   stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                   preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK,
+                                                                             signals))
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
         seconds = follow(running)
     except SystemExit:              # SIGTERM has reached us alone
         running.terminate()

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 SCRIPT = '''
 import sys
 from robodyn_ros import Dynamics, compile_notice, load_urdf
-compile_notice.AFTER = compile_notice.REFRESH = float(sys.argv[1])
+compile_notice.DELAY = compile_notice.REFRESH_PERIOD = float(sys.argv[1])
 dynamics = Dynamics(load_urdf('two_link'))
 dynamics.pose([0.1, 0.2], 'tool0')
 dynamics.gravity([0.1, 0.2])

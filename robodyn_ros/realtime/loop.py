@@ -174,9 +174,11 @@ def step(io: AnyLoopIO, inputs: 'CycleInputs', tau: ndarray, begun: int, now: fl
     w.moving, given.clock_stopped = timing_rules.moving(
         io.decoder.state[:, POSITION], io.pose, now == controller.time, w.moving,
         given.clock_stopped, begun)
-    steady = steady_ns(io) * 1e-9
-    if steady >= w.count_again:
-        w.count_again = steady + timing_rules.COUNT_INTERVAL
+    steady = steady_ns(io)
+    # It may have stood still since it woke, before it read its time: no state is stale for that
+    given.stalled = timing_rules.stall(given.stalled, begun, steady)
+    if steady * 1e-9 >= w.count_again:
+        w.count_again = steady * 1e-9 + timing_rules.COUNT_INTERVAL
         given.listeners = count_listeners(io)
     publishes = advance(io, inputs, now, tau)
     given.stalled = 0.0

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control thread, on real topics: what wakes it, what ends it, what it leaves behind."""
 
+import time
+
 import pytest
 from nodes.closed_loop import WAYS, Rig, each_way
 from sensor_msgs.msg import JointState
@@ -17,6 +19,23 @@ def test_states_of_other_joints_do_not_hide_silence(node, trigger, path):
     rig.run()
     rig.until(lambda: rig.controller.phase == guard.FAULT, names=('finger1', 'finger2'))
     assert rig.controller.reason == 'state is stale (joint1)'
+    rig.loop.stop()
+
+
+@pytest.mark.parametrize('trigger', ['timer', 'state'])
+def test_a_stall_within_a_cycle_is_no_stale_state(node, monkeypatch, trigger):
+    """Between the take of a state and the time of its cycle, the loop may stand still too."""
+    rig = Rig(node, trigger)
+    rig.run()
+    operations, stalls = rig.loop._loop, iter([0.6])
+
+    def cycle_time():
+        if operations._taken is None:           # not the time at which a state was received
+            time.sleep(next(stalls, 0.0))
+        return time.monotonic()
+    monkeypatch.setattr(operations, 'cycle_time', cycle_time)
+    rig.until(lambda: rig.controller.phase == guard.FAULT)
+    assert rig.controller.reason == 'the control loop stood still'
     rig.loop.stop()
 
 
