@@ -29,7 +29,8 @@ import llvmlite.binding
 import numba
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, _CacheLocator
-from numba.extending import overload, register_jitable
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic, overload, register_jitable
 from platformdirs import user_cache_path
 
 from .compile_notice import compiling
@@ -64,6 +65,16 @@ def tuple_type(record: Any, **kinds: Any) -> Any:
     fields = (kinds[name] for name in record._fields)
     return types.NamedTuple(tuple(
         kind if isinstance(kind, types.Type) else numba.typeof(kind) for kind in fields), record)
+
+
+def tuple_loader(kind: Any) -> Any:
+    """Return a function for compiled code that returns the tuple of this type at an address."""
+    def load_tuple(typing, address):
+        def build(context, builder, signature, args):
+            place = builder.inttoptr(args[0], context.get_value_type(kind).as_pointer())
+            return impl_ret_borrowed(context, builder, kind, builder.load(place))
+        return kind(types.int64), build
+    return intrinsic(load_tuple)
 
 
 def substitute(function: Callable[..., Any], implementation: Callable[..., Any]) -> None:

@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from ..control import guard
-from ..control.dtypes import GRAVITY_COMPENSATION, MODES, Vectors
+from ..control.dtypes import Vectors
+from ..control.history import Snapshot
+from ..control.laws import registry
 from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
 from ..flight_recorder.arrays import Flown
@@ -97,18 +99,18 @@ def _happened(flown: Flown, k: int) -> str:
         text += f', arming: {guard.REASONS[guard.CODES[after["arming_refusal"]]]}'
     settings = s.versions[int(cycle['version'])].settings
     timeout = f'state_timeout {settings.state_timeout:g} s'
-    return (f'{text}; mode {MODES[after["mode"]]}, {timeout}, {cycle["missed"]} periods missed, '
-            f'{cycle["listeners"]} listeners')
+    return (f'{text}; mode {registry.mode_name(int(after["mode"]))}, {timeout}, '
+            f'{cycle["missed"]} periods missed, {cycle["listeners"]} listeners')
 
 
 def _table(flown: Flown, replay: Replay, k: int) -> Table:
     """Show what each joint did, should have done, and was given."""
     s, model = flown.snapshot, flown.model
     published = replay.run(k)
-    v = Vectors(*replay.vectors)
+    v = Vectors(*replay.vectors[:len(Vectors._fields)])
     joints = s.versions[int(s.cycles[k]['version'])].joints
     running = guard.RUNNING in (s.memory['phase'][k], replay.memory['phase'][0])
-    target = running and replay.memory['mode'][0] != GRAVITY_COMPENSATION
+    target = running and replay.memory['mode'][0] in _following(s)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ('joint', 'position', 'limits', 'reference', 'velocity', 'limit', 'reference',
                     'measured', 'gravity', 'published' if published else 'not published', 'limit',
@@ -123,6 +125,12 @@ def _table(flown: Flown, replay: Replay, k: int) -> Table:
                            state['effort'], v.gravity[i], replay.tau[i], j['effort_limit'],
                            1e3 * (s.cycles[k]['now'] - state['received']))))
     return table
+
+
+def _following(s: Snapshot) -> list[int]:
+    """Return the numbers of the laws that follow a reference."""
+    modes = map(registry.mode_name, {*map(int, s.memory['mode'])})
+    return [registry.number(mode) for mode in modes if registry.find(mode).follows]
 
 
 def _number(x: float) -> str:
@@ -141,7 +149,7 @@ def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
     s, model = flown.snapshot, flown.model
     t = s.cycles['now'] - s.cycles['now'][k]
     published, running = s.cycles['published'] == 1, s.memory['phase'][1:] == guard.RUNNING
-    follows = running & (s.memory['mode'][1:] != GRAVITY_COMPENSATION)
+    follows = running & np.isin(s.memory['mode'][1:], _following(s))
     vector = {name: s.vectors[1:, i] for i, name in enumerate(Vectors._fields)}
     rows: list[tuple[str, ndarray, ndarray, ndarray]] = [
         ('position [rad | m]', s.state['position'], vector['target'], follows),

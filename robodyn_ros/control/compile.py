@@ -1,44 +1,53 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compilation of the control cycle to machine code, for any robot."""
+"""
+Compilation of the control cycle to machine code, for any robot.
 
+With the environment variable ROBODYN_PLAIN=1 the cycle and its law stay plain Python, in which a
+debugger stops: slow, and the same.
+"""
+
+import os
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
-from ..dynamics import compile as dynamics
 from ..dynamics import numba_types
 from ..jit import compile_function, jitable, tuple_type
 from ..state import STATE
 from . import (
     cycle,
+    friction_compensation,
     gravity_check,
     guard,
-    laws,
     limits,
     motion_checks,
     phase_efforts,
+    plain_cycle,
     plausibility,
     ring_buffer,
-    robot_dynamics,
     trajectory_tracking,
     velocity_estimator,
 )
 from .cycle import CycleInputs
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
+from .laws import compile as law_code
+from .laws.compile import compiled_law
+from .laws.law import Law
 from .trajectory_tracking import Points
 
-MODULES = (*dynamics.MODULES, dynamics, *(jitable(m) for m in (
-    cycle, gravity_check, guard, laws, limits, motion_checks, phase_efforts, plausibility,
-    robot_dynamics, trajectory_tracking, velocity_estimator)),
-           jitable(ring_buffer, inline=True))
+VARIABLE = 'ROBODYN_PLAIN'
 
-_ring, _vectors = ring_buffer.recorder(1, 0)
+MODULES = (*law_code.MODULES, *(jitable(m) for m in (
+    cycle, friction_compensation, gravity_check, guard, limits, motion_checks, phase_efforts,
+    plausibility, trajectory_tracking, velocity_estimator)), jitable(ring_buffer, inline=True))
+
+_ring, _vectors, _ = ring_buffer.recorder(1, 0)
 CYCLE_INPUTS = tuple_type(
     CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
-    joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS),
+    joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
     controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors, ring=_ring)
 EFFORTS = types.float64[::1]
@@ -52,8 +61,24 @@ class CompiledCycle(NamedTuple):
     code: str               # name of the machine code; other sources or another CPU: another one
 
 
+def plain() -> bool:
+    """Return whether the environment asks for a control cycle in plain Python."""
+    return os.environ.get(VARIABLE, '0') != '0'
+
+
+def law_address(law: Law) -> int:
+    """
+    Return the address of a compiled law, 0 where the cycle is plain Python.
+
+    :raises numba.core.errors.NumbaError: the function of the law does not compile.
+    """
+    return 0 if plain() else compiled_law(law).address
+
+
 @cache
 def compiled() -> CompiledCycle:
-    """Return the compiled control cycle, from the cache where this machine has compiled it."""
+    """Return the control cycle, from the cache where this machine has compiled it."""
+    if plain():
+        return CompiledCycle(plain_cycle.cycle, 'plain Python')
     compiled_cycle = compile_function('control', cycle.recorded_cycle, SIGNATURE, MODULES)
     return CompiledCycle(compiled_cycle, compiled_cycle.py_func.cache_folder)

@@ -16,19 +16,19 @@ from ..errors import ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from ..state import STATE, no_state
 from . import guard, ring_buffer
-from .compile import compiled
+from .compile import compiled, law_address
 from .cycle import CycleInputs
 from .dtypes import (
     ARM,
     CONTROLLER_STATE,
     CYCLE_INPUT,
     DISARM,
-    GRAVITY_COMPENSATION,
-    MODES,
     NO_REQUEST,
     STOP,
 )
 from .history import History, Version
+from .laws import registry
+from .laws.call import LawMemory
 from .limits import SHARE
 from .pace import Pace
 from .settings import Settings
@@ -77,7 +77,12 @@ class Controller:
         self.tau = np.zeros(model.nv)
         self.settings, self._law = settings, 0
         self._stable: tuple = ()            # `stability` of settings that were found stable
-        self._flight, self._v = ring_buffer.recorder(model.nv, recorded)
+        #: Laws that the mode can be switched to, compiled now because it takes seconds.
+        self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
+        self._addresses = {law: law_address(law) for law in self.laws}
+        self._flight, self._v, self._law_memory = ring_buffer.recorder(
+            model.nv, recorded, registry.most_rows(*self.laws))
+        self._law_returned = np.zeros(1, np.int64)
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
@@ -131,8 +136,9 @@ class Controller:
     def _prepare(self, settings: Settings) -> Version:
         """Return the records and the robot that the cycle reads, for settings that are valid."""
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
+        law = self._law_of(settings)
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
-            settings.check_gains(loaded, joints)
+            settings.check_gains(loaded)
             self._stable = stability
         record = settings.settings_record()
         record['law'] = self._law + (settings.law != self.settings.law)
@@ -142,7 +148,18 @@ class Controller:
         own = self._own
         if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
             robot = robot._replace(addresses=own.addresses)
-        return Version(robot, joints, record, settings)
+        return Version(robot, joints, record, settings, law)
+
+    def _law_of(self, settings: Settings) -> LawMemory:
+        """Return the law of the settings, with its gains."""
+        law = settings.law_in_force
+        if law not in self.laws:
+            raise ParameterError(
+                f'law {settings.mode} was not loaded when the controller was configured',
+                name='mode', value=settings.mode, remedy='configure the controller with this mode')
+        code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
+        return LawMemory(code, settings.gain_rows(self.model), self._law_memory,
+                         self._law_returned)
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """
@@ -190,9 +207,9 @@ class Controller:
     @property
     def inputs(self) -> CycleInputs:
         """What the compiled :attr:`cycle` reads and writes, as of now."""
-        robot, joints, settings, _ = self._records
+        robot, joints, settings, _, law = self._records
         return CycleInputs(
-            robot=robot, workspace=self._work, joints=joints, settings=settings,
+            robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
             controller_state=self.memory, vectors=self._v, ring=self._flight)
 
@@ -224,9 +241,10 @@ class Controller:
         if self.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
-        if self.memory['mode'][0] == GRAVITY_COMPENSATION:
-            raise TrajectoryError('gravity_compensation follows no reference', name='mode',
-                                  remedy=f'set mode to one of {", ".join(MODES[1:])}')
+        mode = registry.mode_name(int(self.memory['mode'][0]))
+        if not registry.find(mode).follows:
+            raise TrajectoryError(f'{mode} follows no reference', name='mode',
+                                  remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
         old, serial = self._points, int(self._points.header['serial'][0]) + 1
         position, velocity = self._v.target.copy(), np.zeros(self.model.nv)
         if following := bool(self.memory['following'][0]):

@@ -15,9 +15,9 @@ from numpy import ndarray, record
 from ..dynamics.entry_points import solve
 from ..dynamics.model_data import ModelData, Workspace
 from . import (
+    friction_compensation,
     gravity_check,
     guard,
-    laws,
     limits,
     motion_checks,
     phase_efforts,
@@ -26,17 +26,12 @@ from . import (
     trajectory_tracking,
     velocity_estimator,
 )
-from .dtypes import (
-    COMPUTED_TORQUE,
-    GRAVITY_COMPENSATION,
-    JOINT_IMPEDANCE,
-    PD,
-    STOP_WITH_GRAVITY,
-    VELOCITY_OR_GRAVITY,
-    Vectors,
-)
+from .dtypes import STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY, Vectors
+from .laws.call import LawMemory, call_law, forget
+from .laws.law import Arm
+from .laws.registry import GRAVITY_COMPENSATION
 from .ring_buffer import Flight
-from .robot_dynamics import forward_dynamics, gravity, inverse_dynamics, mass_matrix
+from .robot_dynamics import forward_dynamics, gravity, mass_matrix
 from .trajectory_tracking import Points
 
 
@@ -45,8 +40,9 @@ class CycleInputs(NamedTuple):
 
     robot: ModelData            # parameters of the dynamics
     workspace: Workspace        # memory of the dynamics
-    joints: ndarray             # (nv,) JOINT, gains and limits
+    joints: ndarray             # (nv,) JOINT, limits
     settings: ndarray           # (1,) SETTINGS
+    law: LawMemory              # the law in force
     cycle_input: ndarray        # (1,) what the cycle is told by its surroundings
     state: ndarray              # (nv,) STATE, times on the clock of the cycle
     points: Points              # reference trajectory
@@ -116,11 +112,10 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         if phase_efforts.rising_efforts(joints, s, v, 0.0 if unheard else dt, tau):
             guard.enter(m, guard.RUNNING, now)
             m.mode, m.serial = s.mode, points.header[0].serial
-            trajectory_tracking.hold_here(m, v)
+            begin_law(inputs.law, m, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
-        law_efforts(robot, work, joints, s, m, v, points, unmeasured, changed, jumped or unheard,
-                    now, tau)
+        law_efforts(inputs, unmeasured, changed, jumped or unheard, now, dt, tau)
     elif m.phase == guard.STOPPING:
         last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
         phase_efforts.damped_gravity(s, v, tau)
@@ -160,6 +155,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             tau[i] = 0.0
     for i in range(n):
         v.published[i] = tau[i] - v.tau_gravity[i]
+        v.withheld[i] = v.requested[i] - tau[i] if m.phase == guard.RUNNING else 0.0
         if unheard:                     # a new listener begins with gravity alone
             v.tau_residual[i] = v.published[i] = 0.0
     publish = publishing or m.publishing == 1       # the last message is published once
@@ -269,33 +265,48 @@ def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, jo
         m.without_state, m.since = 1, -inf      # no ramp ends without time
 
 
-def law_efforts(robot: ModelData, work: Workspace, joints: ndarray, s: record, m: record,
-                v: Vectors, points: Points, unmeasured: int, changed: bool, restart: bool,
-                now: float, tau: ndarray) -> None:
+def begin_law(law: LawMemory, m: record, v: Vectors) -> None:
+    """Begin a law: its reference is the present pose, and its memory is zero."""
+    trajectory_tracking.hold_here(m, v)
+    forget(law)
+    for i in range(v.q.shape[0]):
+        v.withheld[i] = 0.0
+
+
+def law_efforts(inputs: CycleInputs, unmeasured: int, changed: bool, restart: bool, now: float,
+                dt: float, tau: ndarray) -> None:
     """
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     :param changed, restart: the reference becomes the present pose because the law is another one,
         or because time has jumped or nobody listens.
+    :param tau: before, the efforts published last.
     """
-    mode, gravity_alone = s.mode, False
-    if unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY:
-        mode, gravity_alone = GRAVITY_COMPENSATION, True
-    if m.mode != mode or changed or restart:
-        m.mode = mode
+    s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
+    gravity_alone = unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY
+    mode = GRAVITY_COMPENSATION if gravity_alone else s.mode
+    if m.mode != mode or restart:
+        begin_law(inputs.law, m, v)
+    elif changed:                   # of the same law: what it has learned stays
         trajectory_tracking.hold_here(m, v)
-    trajectory_tracking.follow(points, m, v, now)
-    if mode == GRAVITY_COMPENSATION:
-        laws.gravity_compensation(v)
-    elif mode == PD:
-        laws.pd(joints, v)
-    elif mode == JOINT_IMPEDANCE:
-        laws.joint_impedance(joints, v)
-    elif mode == COMPUTED_TORQUE:
-        laws.computed_torque(inverse_dynamics, robot, work, joints, v)
-    if s.compensates_friction == 1 and not gravity_alone:
-        qd = v.qd if mode == GRAVITY_COMPENSATION else v.target_qd
-        laws.friction_compensation(robot.friction, joints, qd, v.friction, v.tau_law)
+    m.mode = mode
+    trajectory_tracking.follow(inputs.points, m, v, now)
+    for i in range(v.q.shape[0]):
+        v.applied[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
+        v.tau_law[i] = v.gravity[i]
+    if not gravity_alone:
+        call_law(inputs.law, arm_of(inputs, now, dt), v.tau_law)
+        if s.compensates_friction == 1:
+            friction_compensation.friction_compensation(
+                inputs.robot.friction, inputs.joints, v.target_qd if s.follows == 1 else v.qd,
+                v.friction, v.tau_law)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
+
+
+def arm_of(inputs: CycleInputs, now: float, dt: float) -> Arm:
+    """Return what a law knows of the arm."""
+    v = inputs.vectors
+    return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
+               v.applied, v.withheld, inputs.joints, inputs.robot, inputs.workspace)

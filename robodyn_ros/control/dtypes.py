@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from .parameters import FAULT_ACTION, MISSING_VELOCITY, MODES, STALL_ACTION, STOP_WITH
+from .parameters import FAULT_ACTION, MISSING_VELOCITY, STALL_ACTION, STOP_WITH
 from .parameters import ControlParameters as Declared
 from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, record_dtype
 
 # Choices of parameters as the numbers that their record has
-GRAVITY_COMPENSATION, PD, JOINT_IMPEDANCE, COMPUTED_TORQUE = range(len(MODES))
 VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING_VELOCITY))
 STOP_WITH_ZERO, STOP_WITH_GRAVITY = range(len(STOP_WITH))
 FAULT_RAMP, FAULT_HOLD = range(len(FAULT_ACTION))
@@ -33,7 +32,7 @@ CYCLE_INPUT = np.dtype([
     ('clock_stopped', float),           # s for which the arm has moved while time stood still
 ])
 
-# Gains and limits of one joint: the parameters declared for this record, and
+# Limits of one joint: the parameters declared for this record, and
 JOINT = np.dtype([
     *record_dtype(Declared, JOINT_RECORD),
     ('position_lower', float),          # rad | m
@@ -44,6 +43,8 @@ JOINT = np.dtype([
 # Settings of the controller: the parameters declared for this record, and
 SETTINGS = np.dtype([
     *record_dtype(Declared, SETTINGS_RECORD),
+    ('mode', np.int64),                 # number of the law, see laws/registry.py
+    ('follows', np.int64),              # 1: it follows a reference
     ('law', np.int64),                  # another number: mode, gains, friction or payload differ
     ('version', np.int64),              # counts all changes, see history.py
     ('period', float),                  # s, nominal
@@ -122,6 +123,8 @@ class Vectors(NamedTuple):
     contradiction: ndarray  # the smaller magnitude of the two, in tolerances
     rejected: ndarray       # samples rejected in a row
     requested: ndarray      # effort before the limits
+    withheld: ndarray       # that minus the effort published, in the last cycle of a law
+    applied: ndarray        # effort published last, with g(q) where the robot adds it
     gained: ndarray         # leaky sum of changes of velocity: measured, and as the model predicts
     predicted_gain: ndarray
     blocked: ndarray        # time for which the joint was driven without moving

@@ -3,13 +3,14 @@
 """
 Friction parameters of the settings, and bounds of friction compensation.
 
-The law is :func:`.laws.friction_compensation`. Modes that follow a reference compensate the
-friction at the velocity of the reference: a feed-forward term, which cannot make the loop
-unstable. Gravity compensation has no reference and uses the measured velocity, which is negative
-damping. If the actual friction is at least the modelled friction f, and f does not decrease with
-velocity, share · f(v(t - delay)) supplies on average at most this share of the power that friction
-dissipates, whatever the delay (rearrangement inequality). The share must therefore stay below 1
-even for a joint whose friction has decreased: see :data:`MOST_MEASURED`.
+The efforts are those of :func:`.friction_compensation.friction_compensation`. Laws that follow a
+reference compensate the friction at the velocity of the reference: a feed-forward term, which
+cannot make the loop unstable. Gravity compensation has no reference and uses the measured
+velocity, which is negative damping. If the actual friction is at least the modelled friction f,
+and f does not decrease with velocity, share · f(v(t - delay)) supplies on average at most this
+share of the power that friction dissipates, whatever the delay (rearrangement inequality). The
+share must therefore stay below 1 even for a joint whose friction has decreased: see
+:data:`MOST_MEASURED`.
 
 Sources: Armstrong-Hélouvry, Dupont, Canudas de Wit, Automatica 30(7) (1994); Olsson, Åström,
 Canudas de Wit, Gäfvert, Lischinsky, European Journal of Control 4(3) (1998); Bona, Indri, Friction

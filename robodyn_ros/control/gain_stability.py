@@ -76,8 +76,8 @@ def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: floa
 
 def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike,
           period: float, delay: float, viscous: ArrayLike = 0.0,
-          parameters: tuple[str, str] = ('stiffness', 'damping'),
-          margin: float = MARGIN) -> None:
+          parameters: Sequence[str] = ('stiffness', 'damping'),
+          margin: float = MARGIN, integral: ArrayLike = 0.0) -> None:
     """
     Raise :class:`ParameterError` for unstable gains, with the :func:`highest` stable ones.
 
@@ -86,7 +86,9 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
     less stiffness, the remedy states how much.
 
     :param M, stiffness, damping, period, delay, viscous: see :func:`spectral_radius`.
-    :param parameters: names of ``stiffness`` and ``damping`` in the error.
+    :param parameters: names of ``stiffness``, ``damping`` and, with one, ``integral``.
+    :param integral: (nv,), or one for all joints, gain of the integral of the position error
+        [N·m/(rad·s) | N/(m·s)].
     """
     K, D = np.asarray(stiffness, float), np.asarray(damping, float)
     loop = _Loop(M, margin * period, margin * delay, viscous)
@@ -94,6 +96,9 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
                for name, gain, low in zip(parameters, (K, D), _lower(loop, K, D))
                if (where := np.flatnonzero(low < gain)).size]
     if not changed:
+        if np.any(integral):
+            _check_integral(loop, joint_names, (K, D), np.broadcast_to(integral, K.shape),
+                            parameters[2])
         return
     listed = [f'{name} {_list(joint_names, gain, where)}' for name, gain, _, where in changed]
     at_most = [f'{name} {_list(joint_names, low, where)}' for name, _, low, where in changed]
@@ -109,8 +114,31 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
         value=float(gain[where[0]]) if len(where) == 1 else gain[where].tolist())
 
 
+def _check_integral(loop: '_Loop', joint_names: Sequence[str], gains: Gains, integral: ndarray,
+                    parameter: str) -> None:
+    """Raise :class:`ParameterError` for integral gains with which stable gains are unstable."""
+    def stable(share: float) -> bool:
+        return bool(loop.radii(*gains, share * integral).max() <= 1.0 + TOLERANCE)
+    if stable(1.0):
+        return
+    low = next((level for level in LEVELS if stable(level)), 0.0)
+    high = low / LEVELS[1]
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if stable(middle) else (low, middle)
+    where, most = np.flatnonzero(integral), _rounded(low * integral, ROUND_FLOOR)
+    raise ParameterError(
+        f'{parameter} {_list(joint_names, integral, where)} would be unstable, or nearly so, with '
+        'these other gains', name=parameter, value=integral.tolist(),
+        remedy=f'give at most {_list(joint_names, most, where)}')
+
+
 class _Loop:
-    """The loop at P poses; its state is (δq, δq̇, efforts not acted yet, the oldest first)."""
+    """
+    The loop at P poses.
+
+    Its state is (δq, δq̇, efforts not acted yet, the oldest first), and ∫ δq with integral gains.
+    """
 
     def __init__(self, M: ArrayLike, period: float, delay: float, viscous: ArrayLike):
         M = np.asarray(M, float)
@@ -121,6 +149,7 @@ class _Loop:
             self.periods, period = MOST_PERIODS, delay / MOST_PERIODS
         # The hold is late by half a period; K that is late by t is one with the damping -K t
         self.late = (self.periods + 0.5) * period
+        self._period = period
         self.friction = np.broadcast_to(np.asarray(viscous, float), n)
 
         half = np.linalg.cholesky(M)
@@ -152,21 +181,25 @@ class _Loop:
         """Return the stiffness (nv,) whose delay cancels all damping of slow motion."""
         return (D + self.friction) / self.late
 
-    def radii(self, K: ndarray, D: ndarray, poses: Sequence[int] | slice = slice(None)) -> ndarray:
+    def radii(self, K: ndarray, D: ndarray, integral: ndarray | None = None,
+              poses: Sequence[int] | slice = slice(None)) -> ndarray:
         """Return the spectral radius (P,) at each pose."""
         n, d, step, push = len(K), self.periods, self._step[poses], self._push[poses]
+        m = n * (2 + d)                     # states without the integrals, which are the last ones
+        ki = np.zeros(n) if integral is None else integral
         feedback = -np.hstack([np.diag(K), np.diag(D)])
-        A = np.zeros((len(step), n * (2 + d), n * (2 + d)))
+        A = np.zeros((len(step), m + n, m + n))
+        A[:, m:, m:], A[:, m:, :n] = np.eye(n), self._period * np.eye(n)
         if d:
             A[:, :2 * n, :2 * n], A[:, :2 * n, 2 * n:3 * n] = step, push
-            A[:, 2 * n:-n, 3 * n:] = np.eye((d - 1) * n)
-            A[:, -n:, :2 * n] = feedback
+            A[:, 2 * n:m - n, 3 * n:m] = np.eye((d - 1) * n)
+            A[:, m - n:m, :2 * n], A[:, m - n:m, m:] = feedback, -np.diag(ki)
         else:
-            A[:] = step + push @ feedback
+            A[:, :m, :m], A[:, :m, m:] = step + push @ feedback, -push * ki
         # States that no other state depends on are no part of the loop
         acts = (K != 0.0) | (D != 0.0)
         moves = acts | (self.friction > 0.0)
-        kept = np.flatnonzero(np.concatenate([K != 0.0, moves, np.tile(acts, d)]))
+        kept = np.flatnonzero(np.concatenate([K != 0.0, moves, np.tile(acts, d), ki != 0.0]))
         if not len(kept):
             return np.zeros(len(A))
         return np.abs(np.linalg.eigvals(A[:, kept[:, None], kept])).max(1)
@@ -189,7 +222,7 @@ def _search(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Gains:
         return k, d
 
     def stable(change: Change, level: float) -> bool:
-        return bool(loop.radii(*lowered(change, level), poses).max() < 1.0)
+        return bool(loop.radii(*lowered(change, level), poses=poses).max() < 1.0)
 
     def finer(change: Change, low: float, high: float) -> float:
         while high - low > 1e-4 * high:
@@ -217,7 +250,8 @@ def _changes(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[
                 gains[which][joint] *= level
                 return gains
             k, d = change(0.0)
-            if loop.radii(0.0 * k if which else k, d, poses).max() < 1.0:   # else no level helps
+            # Else no level helps
+            if loop.radii(0.0 * k if which else k, d, poses=poses).max() < 1.0:
                 yield change
 
     def softer(level: float) -> Gains:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics.model_data import ModelData
+from .laws.call import LawMemory
 from .ring_buffer import SPARE, Flight
 from .settings import Settings
 from .trajectory_tracking import Points
@@ -22,6 +23,7 @@ class Version(NamedTuple):
     joints: ndarray         # (nv,) JOINT
     record: ndarray         # (1,) SETTINGS
     settings: Settings
+    law: LawMemory          # with the gains
 
 
 class Snapshot(NamedTuple):
@@ -109,5 +111,6 @@ def _keep(kept: dict, number: int, new: Version | Points, oldest: int) -> None:
 
 
 def _size(thing: Version | Points) -> int:
-    arrays = ((*thing.robot, thing.joints, thing.record) if isinstance(thing, Version) else thing)
+    arrays = ((*thing.robot, *thing.law, thing.joints, thing.record)
+              if isinstance(thing, Version) else thing)
     return sum(a.nbytes for a in arrays)

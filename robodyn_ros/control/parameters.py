@@ -6,7 +6,8 @@ Control parameters, each declared once: default, unit, range, meaning and record
 From these declarations derive :class:`~.settings.Settings`, the records that the control cycle
 reads (:mod:`.dtypes`), the parameters of the controller node and docs/parameters.md,
 each in the order of this file. To add a parameter, add a field here; with ``record=`` the cycle
-finds its value in a record field of the same name.
+finds its value in a record field of the same name. Gains are declared with the laws that have
+them, in :mod:`.laws`.
 
 Lists hold one value a joint; a number, or a list of one, stands for all joints.
 """
@@ -14,20 +15,19 @@ Lists hold one value a joint; a number, or a list of one, stands for all joints.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .laws.computed_torque import AccelerationGains
+from .laws.pd import ImpedanceGains
+from .laws.registry import MODES
 from .setting_fields import JOINT_RECORD as JOINT
 from .setting_fields import SETTINGS_RECORD as SETTINGS
-from .setting_fields import choice, flag, number, numbers, text
+from .setting_fields import PerJoint, choice, flag, number, numbers, text
 
-#: Control laws, in the order of their numbers.
-MODES = ('gravity_compensation', 'pd', 'joint_impedance', 'computed_torque')
 #: Reactions to a state without velocity, in the order of their numbers.
 MISSING_VELOCITY = ('fault', 'estimate', 'gravity_only')
 #: Efforts of the last message after stopping, of a latched fault, and after a stall of the loop.
 STOP_WITH = ('zero', 'gravity')
 FAULT_ACTION = ('ramp', 'hold')
 STALL_ACTION = ('silence', 'zero')
-
-PerJoint = Sequence[float] | float
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,23 @@ class LoopParameters:
 
 
 @dataclass(frozen=True)
-class LawParameters:
+class Mode:
+    """Choice of the control law."""
+
+    mode: str = choice(MODES, 'Control law; or a law of your own, as package.module:NAME.',
+                       places=True)
+
+
+# A dataclass has the fields of its last base first
+@dataclass(frozen=True)
+class LawGains(AccelerationGains, ImpedanceGains, Mode):
+    """The gains of all laws of this package."""
+
+
+@dataclass(frozen=True)
+class LawParameters(LawGains):
     """Control law, its gains and limits, and what is known of the robot beyond the URDF."""
 
-    mode: str = choice(MODES, 'Control law.', record=SETTINGS)
-    stiffness: PerJoint = numbers(
-        'N·m/rad or N/m', 0.0, 1e6, 'Stiffness K of pd and joint_impedance, per joint.',
-        record=JOINT)
-    damping: PerJoint = numbers(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Damping D of pd and joint_impedance, per joint.',
-        record=JOINT)
-    acceleration_kp: PerJoint = numbers(
-        '1/s²', 0.0, 1e5, 'Position gain k_p of computed_torque.', record=JOINT)
-    acceleration_kd: PerJoint = numbers(
-        '1/s', 0.0, 1e4, 'Velocity gain k_d of computed_torque.', record=JOINT)
     effort_limit: PerJoint = numbers(
         'N·m or N', 0.0, 1e6, 'Effort limit, at most that of the URDF; empty: that of the URDF.',
         live=False, record=JOINT)

@@ -31,36 +31,44 @@ SPARE = 2                               # slots: boundary after the newest, and 
 
 
 class Flight(NamedTuple):
-    """Ring of N slots, for K vectors of nv joints; with N = 0 nothing is recorded."""
+    """
+    Ring of N slots, for K rows of nv joints; with N = 0 nothing is recorded.
+
+    The rows are the `Vectors`, and the memory of the law.
+    """
 
     done: ndarray           # (1,) complete cycles since the ring was begun
     cycles: ndarray         # (N,) CYCLE
     state: ndarray          # (N, nv) STATE
     memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
-    vectors: ndarray        # (N, K, nv) likewise, of the K `Vectors`
+    vectors: ndarray        # (N, K, nv) likewise, of the K rows
     tau: ndarray            # (N, nv) likewise
-    present: ndarray        # (K, nv) the vectors of the controller themselves
+    present: ndarray        # (K, nv) the rows of the controller themselves
 
 
-def bytes_a_cycle(nv: int) -> int:
-    """Return the size of a slot of the ring [bytes] for ``nv`` joints."""
+def bytes_a_cycle(nv: int, rows: int) -> int:
+    """Return the size of a slot of the ring [bytes] for ``nv`` joints and ``rows`` rows."""
     return (CYCLE.itemsize + CONTROLLER_STATE.itemsize
-            + nv * (STATE.itemsize + 8 * len(Vectors._fields) + 8))
+            + nv * (STATE.itemsize + 8 * (len(Vectors._fields) + rows) + 8))
 
 
-def recorder(nv: int, cycles: int) -> tuple[Flight, Vectors]:
+def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndarray]:
     """
-    Return a ring of ``cycles`` cycles, within LARGEST bytes, and the vectors that it copies.
+    Return a ring of ``cycles`` cycles, within LARGEST bytes, and what it copies.
+
+    That are the vectors, and the memory of the law, an array (rows, nv).
 
     :param nv: number of joints.
     """
-    n = min(cycles + SPARE, LARGEST // bytes_a_cycle(nv)) if cycles > 0 else 0
-    k = len(Vectors._fields)
+    n = min(cycles + SPARE, LARGEST // bytes_a_cycle(nv, rows)) if cycles > 0 else 0
+    vectors = len(Vectors._fields)
+    k = vectors + rows
     present = np.zeros((k, nv))
     # Filled, so that the operating system provides the memory now and not in the loop
     return Flight(np.zeros(1, np.int64), np.full(n, np.zeros((), CYCLE)),
                   no_state(n * nv).reshape(n, nv), np.full(n, np.zeros((), CONTROLLER_STATE)),
-                  np.full((n, k, nv), 0.0), np.full((n, nv), 0.0), present), Vectors(*present)
+                  np.full((n, k, nv), 0.0), np.full((n, nv), 0.0), present), Vectors(
+                      *present[:vectors]), present[vectors:]
 
 
 def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:

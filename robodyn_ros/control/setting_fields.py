@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declarations of control parameters (default, unit, range, doc, record), and value checks."""
 
+from collections.abc import Sequence
 from dataclasses import Field, field, fields
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
+
+PerJoint = Sequence[float] | float
 
 # Where the control cycle reads a field: in the record of all joints, or in that of each joint
 SETTINGS_RECORD, JOINT_RECORD = 'settings', 'joint'
@@ -44,14 +47,28 @@ def numbers(unit: str, lower: float, upper: float, doc: str,
         'unlimited': unlimited})
 
 
-def choice(choices: tuple[str, ...], doc: str, *, live: bool = True, record: str = '') -> Any:
+def gain(unit: str, lower: float, upper: float, doc: str, default: float | None = None) -> Any:
+    """
+    Declare a gain of a control law: one number a joint, or one for all joints.
+
+    :param lower, upper, doc: see :func:`number`; of each element.
+    :param default: what an empty list stands for; None: the law cannot do without the gain.
+    """
+    return field(default=(), metadata={
+        'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': True, 'record': '',
+        'unlimited': False, 'empty': default})
+
+
+def choice(choices: tuple[str, ...], doc: str, *, live: bool = True, record: str = '',
+           places: bool = False) -> Any:
     """
     Declare one of several words, of which the first is the default; a record has its index.
 
     :param doc, live, record: see :func:`number`.
+    :param places: whether ``package.module:NAME`` is accepted besides.
     """
     return field(default=choices[0], metadata={'choices': choices, 'doc': doc, 'live': live,
-                                               'record': record})
+                                               'record': record, 'places': places})
 
 
 def text(doc: str, *, live: bool = True) -> Any:
@@ -103,7 +120,8 @@ def checked(declared: 'Field[Any]', value: Any) -> Any:
 
     if isinstance(default, str):
         choices = about.get('choices', ())
-        if not isinstance(value, str) or (choices and value not in choices):
+        if not isinstance(value, str) or (choices and value not in choices and not (
+                about.get('places') and ':' in value)):
             close = get_close_matches(str(value), choices, n=1)
             refuse((f'did you mean {close[0]}? ' if close else '')
                    + (f'choose one of {", ".join(choices)}' if choices else 'give a text'))

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of a controller, and their conversion to the records that the cycle reads."""
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -15,8 +18,10 @@ from ..model.robot import RobotModel
 from .dtypes import JOINT, SETTINGS
 from .friction import CURVE, check_compensation, viscous, with_friction
 from .gain_stability import check, highest
+from .laws import registry
+from .laws.law import Law
 from .limits import APPROACH_SHARE, DELAY_SHARE
-from .parameters import ControlParameters
+from .parameters import ControlParameters, LawGains
 from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, checked, record_value, recorded
 
 # Of limits.enforce_joint_limits [1/s]: as high as causes no oscillation with efforts that act up
@@ -39,10 +44,8 @@ JUDGED_POSES = 32
 TWICE = 2.0
 
 FRICTION = (*CURVE, 'friction_offset', 'friction_compensation')
-GAINS = ('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd')
-# Gains that a mode cannot do without
-NEEDED = {'pd': ('stiffness', 'damping'), 'joint_impedance': ('stiffness', 'damping'),
-          'computed_torque': ('acceleration_kp', 'acceleration_kd')}
+#: Gains of the laws of this package.
+GAINS = tuple(f.name for f in fields(LawGains) if 'empty' in f.metadata)
 
 
 @dataclass(frozen=True)
@@ -54,22 +57,35 @@ class Settings(ControlParameters):
     that needs them is refused without. Empty lists of friction and limits mean those of the model,
     empty ``friction_compensation`` and ``friction_offset`` none.
 
+    :param mode: name of a law, ``package.module:NAME``, or a :class:`~.laws.law.Law`.
+    :param gains: gains of a law of one's own, by name; they are kept as pairs.
     :raises ParameterError: a value of the wrong kind, not finite or outside its range; the error
         names the field and the range. Lengths are checked with the model, by the controller.
     """
 
+    gains: Any = field(default=(), metadata={'record': ''})
+
     def __post_init__(self):
+        if isinstance(self.mode, Law):
+            object.__setattr__(self, 'mode', registry.mode_of(self.mode))
         for declared in fields(self):
-            object.__setattr__(self, declared.name,
-                               checked(declared, getattr(self, declared.name)))
+            if declared.name != 'gains':
+                object.__setattr__(self, declared.name,
+                                   checked(declared, getattr(self, declared.name)))
+        object.__setattr__(self, 'gains', _own_gains(self.law_in_force, self.gains))
+
+    @property
+    def law_in_force(self) -> Law:
+        """The law of the mode."""
+        return registry.find(self.mode)
 
     def _given(self, name: str) -> tuple[float, ...]:
         """Numbers of a list, empty where nothing is given."""
-        return getattr(self, name)
+        return dict(self.gains)[name] if name in dict(self.gains) else getattr(self, name, ())
 
     def per_joint(self, model: RobotModel, name: str) -> ndarray:
         """Value of a list for each joint; :class:`ParameterError` where its length is wrong."""
-        values = np.asarray(getattr(self, name), float)
+        values = np.asarray(self._given(name), float)
         if values.size == 1:
             return np.full(model.nv, values.item())
         if values.shape != (model.nv,):
@@ -78,19 +94,45 @@ class Settings(ControlParameters):
                 remedy=f'give one, or {model.nv}: for {", ".join(model.joint_names)}')
         return values
 
-    def check_gains(self, model: RobotModel, joints: ndarray) -> None:
+    def gain_rows(self, model: RobotModel) -> ndarray:
+        """
+        Return the gains (G, nv) of the law in force, in the order of their declaration.
+
+        :raises ParameterError: a gain that the law needs is missing, or a length is wrong.
+        """
+        law = self.law_in_force
+        for name in law.required:
+            if not self._given(name):
+                raise ParameterError(f'mode {self.mode} needs gains, and {name} is not set',
+                                     name=name, remedy=f'set parameter {name}: one value a joint')
+        rows = [self._gain(model, declared) for declared in law.declared]
+        return np.array(rows, float).reshape(len(rows), model.nv)
+
+    def _gain(self, model: RobotModel, declared: 'Field[Any]') -> ndarray:
+        """Return a gain (nv,); where it is not set its default, 0 without."""
+        if self._given(declared.name):
+            return self.per_joint(model, declared.name)
+        return np.full(model.nv, declared.metadata['empty'] or 0.0)
+
+    def check_gains(self, model: RobotModel) -> None:
         """
         Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
 
-        :param joints: (nv,) ``JOINT``.
         :raises ParameterError: see :func:`~.gain_stability.check`.
         """
         period, names = 1.0 / self.rate, model.joint_names
-        check(names, judged(model), joints['stiffness'], joints['damping'], period,
-              self.loop_delay, viscous(model))
-        check(names, np.eye(model.nv), joints['acceleration_kp'], joints['acceleration_kd'],
-              period, self.loop_delay, parameters=('acceleration_kp', 'acceleration_kd'),
-              margin=TWICE)
+        declared = {f.name: f for law in (*registry.BUILT_IN, self.law_in_force)
+                    for f in law.declared}
+        for parameters in {pair: None for law in (*registry.BUILT_IN, self.law_in_force)
+                           for pair in law.judged}:
+            K, D, integral = (self._gain(model, declared[name]) if name else np.zeros(model.nv)
+                              for name in parameters[:3])
+            if parameters.accelerations:
+                check(names, np.eye(model.nv), K, D, period, self.loop_delay,
+                      parameters=parameters[:3], margin=TWICE, integral=integral)
+            else:
+                check(names, judged(model), K, D, period, self.loop_delay, viscous(model),
+                      parameters=parameters[:3], integral=integral)
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 
@@ -108,13 +150,14 @@ class Settings(ControlParameters):
     @property
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
-        return (self.mode, self._lists(*GAINS, *FRICTION), self._payload, self.velocity_scale)
+        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self._payload,
+                self.velocity_scale)
 
     @property
     def stability(self) -> tuple:
         """What decides whether the gains are stable on a model: see :meth:`check_gains`."""
-        return (self._lists(*GAINS), self.loading, self.rate, self.loop_delay,
-                self.damping_rate)
+        return (self._lists(*GAINS), self.gains, self.law_in_force.judged, self.loading,
+                self.rate, self.loop_delay, self.damping_rate)
 
     @property
     def loading(self) -> tuple:
@@ -153,6 +196,8 @@ class Settings(ControlParameters):
         out['late_limit'] = self.late_limit or LATE * self.loop_delay + 1.0 / self.rate
         out['limit_rate'] = rate = self.limit_rate
         out['approach_rate'] = min(APPROACH_RATE, APPROACH_SHARE * rate)
+        out['mode'] = registry.number(self.mode)
+        out['follows'] = self.law_in_force.follows
         out['compensates_friction'] = any(self._given('friction_compensation'))
         return out
 
@@ -160,13 +205,9 @@ class Settings(ControlParameters):
         """
         Return the (nv,) records ``JOINT`` for a model, in its joint order.
 
-        :raises ParameterError: a gain the mode needs is missing, a limit is zero, a length wrong,
-            friction or its share are not what they could be.
+        :raises ParameterError: a limit is zero, a length wrong, friction or its share are not
+            what they could be.
         """
-        for name in NEEDED.get(self.mode, ()):
-            if not self._given(name):
-                raise ParameterError(f'mode {self.mode} needs gains, and {name} is not set',
-                                     name=name, remedy=f'set parameter {name}: one value a joint')
         out, defaults = np.zeros(model.nv, JOINT), self._defaults(model)
         for f in recorded(self, JOINT_RECORD):
             if self._given(f.name):
@@ -176,7 +217,7 @@ class Settings(ControlParameters):
         self._check_limits(model, out)
         check_compensation(self._with_friction(model), out['friction_compensation'],
                            out['friction_offset'], out['effort_limit'],
-                           self.mode == 'gravity_compensation')
+                           not self.law_in_force.follows)
         out['position_lower'], out['position_upper'] = model.position_lower, model.position_upper
         out['periodic'] = model.periodic
         out['velocity_limit'] *= self.velocity_scale
@@ -185,7 +226,7 @@ class Settings(ControlParameters):
     def _defaults(self, model: RobotModel) -> dict[str, ndarray]:
         """Return limits and tolerances (nv,) that stand for empty lists."""
         rotates = np.array(model.joint_types) != 'prismatic'
-        followed = FOLLOWED if self.mode == 'computed_torque' else (0.0, 0.0)
+        followed = FOLLOWED if self.law_in_force.exact else (0.0, 0.0)
         limit = (self.per_joint(model, 'effort_limit') if self._given('effort_limit')
                  else model.effort_limit)
         return {'effort_limit': model.effort_limit, 'velocity_limit': model.velocity_limit,
@@ -218,6 +259,31 @@ class Settings(ControlParameters):
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
                                  remedy='give a number above 0 for each joint')
+
+
+def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """
+    Return the gains of a law of one's own as pairs, checked.
+
+    :param given: mapping or pairs.
+    :raises ParameterError: the law has no such gain, or a value is refused.
+    """
+    values = dict(given) if isinstance(given, (Mapping, tuple, list)) else None
+    if values is None:
+        raise ParameterError(f'gains = {given!r} are refused', name='gains', value=given,
+                             remedy='give a mapping of names to numbers')
+    own = {f.name: f for f in law.declared if f.name not in GAINS}
+    taken = own.keys() & {f.name for f in fields(Settings)}
+    if taken:
+        raise ParameterError(f'law {law.name} calls a gain {min(taken)}, as a parameter is called',
+                             name=min(taken), remedy='give the gain another name')
+    for name in values.keys() - own.keys():
+        close = get_close_matches(str(name), own, n=1)
+        raise ParameterError(
+            f'law {law.name} has no gain {name} of its own', name=str(name),
+            remedy=f'did you mean {close[0]}?' if close else
+            f'its own gains are {", ".join(own) or "none"}')
+    return tuple((name, checked(own[name], value)) for name, value in sorted(values.items()))
 
 
 def judged(model: RobotModel) -> ndarray:

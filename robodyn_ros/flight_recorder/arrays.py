@@ -18,8 +18,11 @@ import numpy as np
 from numpy import ndarray
 
 from ..control import guard
-from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, MODES, SETTINGS, Vectors
+from ..control.compile import law_address
+from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
 from ..control.history import Snapshot, Version
+from ..control.laws import registry
+from ..control.laws.call import LawMemory
 from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
 from ..control.trajectory_tracking import HEADER, Points
@@ -31,13 +34,13 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 2'
+FORMAT = 'robodyn_ros flight 3'
 ARRAYS = Snapshot._fields[:5]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
 # Fields that are indices, and into how many phases, reasons, ...
 INDICES = {'phase': len(guard.PHASES), 'reason': len(guard.CODES),
-           'arming_refusal': len(guard.CODES), 'mode': len(MODES)}
+           'arming_refusal': len(guard.CODES)}
 # Fields that are the index of a joint, or -1
 JOINTS = ('joint', 'arming_refusal_joint', 'saturated_joint')
 
@@ -80,6 +83,9 @@ def described(model: RobotModel, snapshot: Snapshot, about: About) -> dict[str, 
     """Return the description of a snapshot for JSON: origin, model, settings and references."""
     return {'format': FORMAT, 'about': asdict(about), 'model': to_urdf(model),
             'settings': [asdict(v.settings) for v in snapshot.versions.values()],
+            'laws': {str(k): registry.mode_name(k) for k in sorted(
+                {*map(int, snapshot.memory['mode'])}
+                | {int(v.record['mode'][0]) for v in snapshot.versions.values()})},
             'specialized': [bool(v.robot.addresses[0]) for v in snapshot.versions.values()],
             'references': [{'serial': serial, 'start': float(p.header['start'][0]),
                             'segments': len(p.coefficients), 'duration': float(p.times[-1])}
@@ -125,7 +131,11 @@ def unpacked(data: bytes) -> Flown:
     if not str(text['model']).startswith('<'):          # never another file
         raise ValueError('no model')
     model, about = load_urdf(text['model']), About(**text['about'])
-    nv, k = model.nv, len(Vectors._fields)
+    nv, k = model.nv, arrays['vectors'].shape[1] if arrays['vectors'].ndim == 3 else 0
+    if k < len(Vectors._fields):
+        raise ValueError('other vectors than there are now')
+    for records in arrays['memory'], arrays['settings']:
+        records['mode'] = _present_numbers(text['laws'], records['mode'])
     c, versions = len(arrays['cycles']), len(arrays['settings'])
     parts, total = len(arrays['segments']), int(arrays['segments'].sum())
     for name, dtype, shape in (
@@ -163,6 +173,25 @@ def _with_present_names(records: ndarray, dtype: np.dtype) -> ndarray:
     return out
 
 
+def _present_numbers(laws: dict[str, str], recorded: ndarray) -> ndarray:
+    """
+    Return the numbers that laws have in this process for those that they had in the recording.
+
+    :param laws: modes by the numbers of the recording.
+    :raises ValueError: a law is of another package, and has not been loaded: a recording from
+        anywhere must not be able to import a module.
+    """
+    out = np.zeros_like(recorded)
+    for number in np.unique(recorded):
+        mode = laws[str(number)]
+        try:
+            registry.find(mode, load=False)
+        except ParameterError as error:
+            raise ValueError(f'the law {mode} is not loaded: name it with --law') from error
+        out[recorded == number] = registry.number(mode)
+    return out
+
+
 def _versions(model: RobotModel, text: dict[str, Any],
               arrays: dict[str, ndarray]) -> Iterator[tuple[int, Version]]:
     """Yield the settings by version, each with the parameters of its loaded model."""
@@ -171,6 +200,8 @@ def _versions(model: RobotModel, text: dict[str, Any],
                                              arrays['joints'], arrays['settings'], strict=True):
         if said.keys() != {f.name for f in fields(Settings)}:
             raise ValueError('other settings than there are now')
+        if said['mode'] != registry.mode_name(int(record['mode'])):
+            raise ValueError('settings of another law')
         values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                                   for name, value in said.items()}
         try:
@@ -181,11 +212,13 @@ def _versions(model: RobotModel, text: dict[str, Any],
         if key not in robots:
             robot = parameters(settings.loaded(model))
             robots[key] = with_kernels(robot) if special else robot
-        if not (0 <= record['mode'] < len(MODES)
-                and 0 <= record['missing_velocity'] < len(MISSING_VELOCITY)):
+        if not 0 <= record['missing_velocity'] < len(MISSING_VELOCITY):
             raise ValueError('settings without a meaning')
+        law = LawMemory.none(model.nv)._replace(
+            code=np.array([law_address(settings.law_in_force), record['mode']], np.int64),
+            gains=settings.gain_rows(model))
         yield int(record['version']), Version(
-            robots[key], joints.copy(), np.array([record], SETTINGS), settings)
+            robots[key], joints.copy(), np.array([record], SETTINGS), settings, law)
 
 
 def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:

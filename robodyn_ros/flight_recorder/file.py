@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..control import guard
-from ..control.dtypes import MODES, Vectors
+from ..control.dtypes import Vectors
 from ..control.history import Snapshot
+from ..control.laws.registry import mode_name
 from ..errors import RecordingError, RobodynError
 from ..extras import pip_install
 from ..model.robot import RobotModel
@@ -195,7 +196,7 @@ def _decisions(model: RobotModel, s: Snapshot, k: int, time: int) -> bytes:
     m, c = s.memory[k + 1], s.cycles[k]
     phase, reason = guard.PHASES[m['phase']], guard.CODES[m['reason']]
     values = {
-        'phase': phase, 'mode': MODES[m['mode']], 'reason': reason,
+        'phase': phase, 'mode': mode_name(int(m['mode'])), 'reason': reason,
         'joint': (*model.joint_names, '')[m['joint']],              # -1: none
         'arming_refusal': guard.CODES[m['arming_refusal']],
         **{name: m[name] for name in COUNTERS},

@@ -37,7 +37,9 @@ class Replay:
     def __init__(self, model: RobotModel, snapshot: Snapshot):
         nv = model.nv
         self.snapshot, self._work = snapshot, workspace(model)
-        self._flight, self._v = recorder(nv, 0)
+        rows = snapshot.vectors.shape[1] - len(Vectors._fields)
+        self._flight, self._v, self._law_memory = recorder(nv, 0, rows)
+        self._names = (*Vectors._fields, *(f'memory {k} of the law' for k in range(rows)))
         self._state = np.zeros(nv, STATE)
         self._outside = np.zeros(1, CYCLE_INPUT)
         self._cycle = compiled().cycle
@@ -55,9 +57,10 @@ class Replay:
             self._outside[name] = given[name]
         self._state[:], self.memory[0] = s.state[k], s.memory[k]
         self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
-        robot, joints, settings, _ = s.versions[int(given['version'])]
+        robot, joints, settings, _, law = s.versions[int(given['version'])]
         inputs = CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings,
+            law=law._replace(memory=self._law_memory),
             cycle_input=self._outside, state=self._state, points=s.points[int(given['serial'])],
             controller_state=self.memory, vectors=self._v, ring=self._flight)
         return self._cycle(inputs, float(given['now']), self.tau)
@@ -70,7 +73,7 @@ class Replay:
                 *(['published'] if published != s.cycles[k]['published'] else []),
                 *(name for name in CONTROLLER_STATE.names or ()
                   if _differ(self.memory[0][name], after[name])),
-                *(name for name, a, b in zip(Vectors._fields, self.vectors, s.vectors[k + 1])
+                *(name for name, a, b in zip(self._names, self.vectors, s.vectors[k + 1])
                   if _differ(a, b))]
 
     def compare(self) -> Agreement:

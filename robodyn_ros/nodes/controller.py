@@ -13,6 +13,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from ..control import guard
 from ..control.controller import Controller
+from ..control.laws import registry
 from ..errors import RobodynError
 from ..model.robot import RobotModel
 from ..wire.joint_state import JointStateDecoder
@@ -21,7 +22,7 @@ from .arming import ARMED, STANDING, Answer, Arming
 from .autostart import Autostart
 from .change_monitor import ChangeMonitor
 from .control_loop import ControlLoop
-from .controller_parameters import TABLE, scheduling, settings
+from .controller_parameters import TABLE, law_parameters, scheduling, settings
 from .controller_reports import ControllerReports
 from .controller_topics import ControllerTopics
 from .parameters import Parameters
@@ -50,6 +51,7 @@ class ControllerNode(LifecycleNode):
         self._over: Callable[[], bool] = lambda: False
         self._answer, self._waits_for_robot = ARMED, False
         self.parameters = Parameters(self, TABLE)
+        self._declare_gains()
         self.parameters.fixed = lambda: self.loop is not None
         self.parameters.accept = self._check_settings
         self.parameters.changed = self._apply_settings
@@ -210,11 +212,17 @@ class ControllerNode(LifecycleNode):
 
     # Parameters and periodic work
 
+    def _declare_gains(self) -> None:
+        """Declare the gains of the law of the mode, which may be one of a user."""
+        self.parameters.add(law_parameters(registry.find(self.parameters['mode'])))
+
     def _check_settings(self, values: dict[str, Any]) -> None:
+        law_parameters(registry.find(values['mode']))
         if self.loop is not None:
             self.loop.controller.check(settings(values))
 
     def _apply_settings(self) -> None:
+        self._declare_gains()
         if self.loop is not None:
             self.loop.controller.use(settings(self.parameters.values()))
 

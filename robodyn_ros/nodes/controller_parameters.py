@@ -10,8 +10,15 @@ Those of the node itself are declared here, those of control in
 from dataclasses import Field, fields
 from typing import Any
 
-from ..control.parameters import GuardParameters, LawParameters, LoopParameters
-from ..control.settings import Settings
+from ..control.laws import registry
+from ..control.laws.law import Law
+from ..control.parameters import (
+    ControlParameters,
+    GuardParameters,
+    LawParameters,
+    LoopParameters,
+)
+from ..control.settings import GAINS, Settings
 from ..errors import ParameterError
 from ..realtime.scheduling import Scheduling
 from . import robot
@@ -33,7 +40,21 @@ def _parameter(field: 'Field[Any]') -> Parameter:
                    else (type(default), default))
     return Parameter(field.name, kind, value, about['doc'], about.get('unit', ''),
                      about.get('lower'), about.get('upper'), about.get('choices', ()),
-                     about['live'])
+                     about['live'], about.get('places', False))
+
+
+def law_parameters(law: Law) -> tuple[Parameter, ...]:
+    """
+    Return the gains of a law as parameters of the node.
+
+    :raises ParameterError: a parameter of the node has the name of a gain.
+    """
+    names = {p.name for p in TABLE} - set(GAINS)
+    for field in law.declared:
+        if field.name in names:
+            raise ParameterError(f'law {law.name} calls a gain {field.name}, as a parameter is '
+                                 'called', name=field.name, remedy='give the gain another name')
+    return tuple(map(_parameter, law.declared))
 
 
 ROBOT = (
@@ -117,7 +138,9 @@ TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
 
 def settings(values: dict[str, Any]) -> Settings:
     """Return the control settings among a node's parameter values."""
-    return Settings(**{f.name: values[f.name] for f in fields(Settings)})
+    own = [f.name for f in registry.find(values['mode']).declared if f.name not in GAINS]
+    return Settings(**{f.name: values[f.name] for f in fields(ControlParameters)},
+                    gains={name: values[name] for name in own if values.get(name)})
 
 
 def scheduling(values: dict[str, Any]) -> Scheduling:

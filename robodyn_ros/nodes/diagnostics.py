@@ -10,7 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from ..control import guard
-from ..control.dtypes import MODES
+from ..control.laws.registry import mode_name
 from ..realtime.statistics import OK, quality, rate, spread, worst
 from .control_loop import ControlLoop
 from .trajectory_subscriber import TrajectorySubscriber
@@ -64,7 +64,7 @@ class Report:
         rate = (present[1] - cycles) / (now - since) if now > since else 0.0
         newly_missed = loop.tally.missed - missed
         phase, refused = guard.PHASES[m['phase']], loop.tally.refused
-        level, message = DiagnosticStatus.OK, f'{phase}, {MODES[m["mode"]]}'
+        level, message = DiagnosticStatus.OK, f'{phase}, {mode_name(int(m["mode"]))}'
         if m['implausible'] and not self._warned:
             self._warned = True         # once: the diagnostics have their number
             self._logger.warning('a joint state was implausible, and the one before it stays in '
@@ -79,7 +79,7 @@ class Report:
         if m['phase'] == guard.FAULT:
             level, message = DiagnosticStatus.ERROR, f'FAULT: {reason}'
         values = {
-            'phase': phase, 'mode': MODES[m['mode']], 'reason': reason,
+            'phase': phase, 'mode': mode_name(int(m['mode'])), 'reason': reason,
             'reason code': loop.controller.reason_code, 'listeners': listeners,
             'waiting for': ', '.join(loop.decoder.missing) or 'nothing',
             'data path': loop.data_path, 'scheduling': loop.scheduling,

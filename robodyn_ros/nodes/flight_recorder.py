@@ -16,6 +16,7 @@ from ..control import guard, ring_buffer
 from ..control.compile import compiled
 from ..control.controller import Controller
 from ..control.history import Snapshot
+from ..control.laws import registry
 from ..errors import RobodynError
 from ..extras import pip_install
 from ..flight_recorder import file
@@ -50,7 +51,8 @@ class FlightRecorder:
             self._log.warning('flight_recorder is off: the library mcap is missing '
                               f'({pip_install("mcap")})')
             return 0
-        asked, most = round(seconds * rate), ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv)
+        asked = round(seconds * rate)
+        most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, registry.most_rows())
         if asked > most:
             self._log.warning(f'flight_recorder keeps the latest {most} cycles, not {asked}: '
                               f'{ring_buffer.LARGEST >> 20} MiB are its most')

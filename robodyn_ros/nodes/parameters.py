@@ -3,7 +3,7 @@
 """Parameters of a node: ROS descriptors, checks and documentation from one declaration."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -53,14 +53,17 @@ class Parameter:
     upper: float | None = None
     choices: tuple[str, ...] = ()
     live: bool = False
+    #: Whether package.module:NAME is accepted besides the choices.
+    places: bool = False
 
     def check(self, value: Any) -> None:
         """Raise :class:`ParameterError` if the parameter may not have this value."""
         def refuse(remedy: str) -> None:
             raise ParameterError(f'parameter {self.name} = {value!r} is refused',
                                  name=self.name, value=value, remedy=remedy)
-        if self.choices and value not in self.choices:
-            refuse(f'choose one of {", ".join(self.choices)}')
+        if self.choices and value not in self.choices and not (self.places and ':' in value):
+            refuse(f'choose one of {", ".join(self.choices)}'
+                   + (', or a place package.module:NAME' if self.places else ''))
         numbers = value if self.type in LISTS else [value]
         if self.type not in (int, float, list[float], list[int]):
             return
@@ -74,7 +77,8 @@ class Parameter:
     def range(self) -> str:
         """The range as text, e.g. [0, 1], or the choices; empty if there is none."""
         if self.choices:
-            return ', '.join(f'`{c}`' for c in self.choices)
+            return ', '.join([*(f'`{c}`' for c in self.choices),
+                              *(['package.module:NAME'] if self.places else [])])
         if self.lower is None and self.upper is None:
             return ''
         def bound(x: float | None, none: str) -> str:
@@ -123,16 +127,28 @@ class Parameters:
         self.fixed = lambda: False
         #: Names of the parameters that somebody has set, at the start or later.
         self.given: set[str] = set()
-        self._declare()
-        for p in self.table.values():
-            p.check(self[p.name])
+        self._declare(self.table.values())
         _answer_malformed(node)
         node.add_on_set_parameters_callback(self._on_set)
         node.add_post_set_parameters_callback(self._after_set)
 
-    def _declare(self) -> None:
-        """Declare each parameter by its type, which an empty list lacks, then set defaults."""
-        for p in self.table.values():
+    def add(self, table: Iterable[Parameter]) -> None:
+        """
+        Declare more parameters; those that are declared already are left as they are.
+
+        :raises ParameterError: as the constructor.
+        """
+        more = [p for p in table if p.name not in self.table]
+        self.table |= {p.name: p for p in more}
+        self._declare(more)
+
+    def _declare(self, table: Collection[Parameter]) -> None:
+        """
+        Declare each parameter by its type, which an empty list lacks, then set defaults.
+
+        :raises ParameterError: a parameter has a value that it may not have.
+        """
+        for p in table:
             try:
                 self.node.declare_parameter(p.name, TYPES[p.type], p.descriptor())
             except ParameterException as error:
@@ -142,8 +158,10 @@ class Parameters:
             if self.node.get_parameter_or(p.name).value is not None:
                 self.given.add(p.name)
         self.node.set_parameters_atomically(
-            [RosParameter(p.name, TYPES[p.type], p.default) for p in self.table.values()
+            [RosParameter(p.name, TYPES[p.type], p.default) for p in table
              if p.name not in self.given])
+        for p in table:
+            p.check(self[p.name])
 
     def __getitem__(self, name: str) -> Any:
         value = self.node.get_parameter(name).value

@@ -11,8 +11,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ..control import guard
+from ..control.compile import VARIABLE, plain
 from ..control.controller import Controller
-from ..errors import RobodynError
+from ..errors import DataPathError, RobodynError
 from ..realtime.loop_counters import Tally
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder
@@ -90,6 +91,9 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
             tally: Tally, trigger: str, spin: float) -> 'NativeLoop':
     from ..realtime.native.runner import NativeLoop  # the controller works without it
 
+    if plain():
+        raise DataPathError(f'{VARIABLE} asks for a control cycle in plain Python',
+                            name='data_path', remedy=f'unset {VARIABLE}')
     _try_native(node)
     encoder = EffortEncoder(controller.model.nv)
     return NativeLoop(

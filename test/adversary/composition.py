@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings import Settings
 
 from . import arms

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.laws.registry import MODES
 
 from . import arms
 from .features import FAULT

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.trajectory import Waypoints
 
 from . import arms, features

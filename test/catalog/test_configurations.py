@@ -8,7 +8,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 
 from robodyn_ros.catalog.robots import read_configuration
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.resources import robot_path, share_path
@@ -57,7 +57,7 @@ def test_gains_and_limits_suit_the_robot_in_every_mode(name):
     for mode in MODES:
         settings: Settings = controller_parameters.settings(values | {'mode': mode})
         joints = settings.joint_records(model)
-        settings.check_gains(model, joints)
+        settings.check_gains(model)
         assert (joints['effort_rate_limit'] > 0).all()
 
 

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from typer.testing import CliRunner
 
 from robodyn_ros.cli.app import app
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import controller_parameters
 from robodyn_ros.nodes import robot as node_robot
@@ -57,7 +57,7 @@ def test_the_controller_takes_it_in_every_mode(name, tmp_path):
     for mode in MODES:
         settings = controller_parameters.settings(values | {'mode': mode})
         joints = settings.joint_records(model)
-        settings.check_gains(model, joints)
+        settings.check_gains(model)
         assert (joints['effort_limit'] == model.effort_limit).all()
         assert (joints['velocity_limit'] == model.velocity_limit).all()
 
@@ -69,7 +69,7 @@ def test_gains_suit_a_slow_loop(tmp_path):
     assert (values['rate'], values['loop_delay']) == (100.0, 0.03)
     settings = controller_parameters.settings(values | {'mode': 'computed_torque'})
     model = node_robot.controlled(values, node_robot.description(values))
-    settings.check_gains(model, settings.joint_records(model))
+    settings.check_gains(model)
     assert (values['acceleration_kp'][0], values['acceleration_kd'][0]) != (100.0, 20.0)
 
 

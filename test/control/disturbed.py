@@ -12,8 +12,8 @@ from numpy import ndarray
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.control.gain_stability import highest
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError
@@ -153,7 +153,7 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
         settings = replace(asked, stiffness=stiffness, damping=damping,
                            acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd)
         try:
-            settings.check_gains(settings.loaded(model), settings.joint_records(model))
+            settings.check_gains(settings.loaded(model))
             return settings
         except ParameterError:          # too stiff for this damping
             stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp

@@ -4,11 +4,11 @@
 
 import numpy as np
 import pytest
-from control import uncompiled_cycle
 from control.closed_loop import GAINS, Rig
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control import plain_cycle
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
@@ -205,7 +205,7 @@ def test_references_that_cannot_be_followed(two_link, phase):
 def test_plain_python_gives_the_same(two_link):
     """The cycle is one plain function: Python and machine code agree to rounding."""
     compiled, slow = (Rig(two_link, POSE, mode='computed_torque') for _ in range(2))
-    slow.controller.cycle = uncompiled_cycle.cycle
+    slow.controller.cycle = plain_cycle.cycle
     for rig in (compiled, slow):
         rig.rise()
         rig.controller.follow(Waypoints(two_link.joint_names, [0.3], [[0.4, 0.4]]), rig.time)

@@ -7,17 +7,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from control import uncompiled_cycle
 from control.closed_loop import GAINS, Rig
 from control.disturbed import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.control import plain_cycle
 from robodyn_ros.control import settings as settings_module
-from robodyn_ros.control.dtypes import MODES
 from robodyn_ros.control.friction import CURVE, MOST_MEASURED
 from robodyn_ros.control.gain_stability import MARGIN, TOLERANCE, spectral_radius
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError
@@ -171,7 +171,7 @@ def test_plain_python_gives_the_same(two_link, monkeypatch):
            'static_friction': [2.5, 1.0], 'friction_offset': [0.1, -0.2]}
     fast = followed(two_link, **how)
     monkeypatch.setattr('robodyn_ros.control.controller.compiled',
-                        lambda: SimpleNamespace(cycle=uncompiled_cycle.cycle))
+                        lambda: SimpleNamespace(cycle=plain_cycle.cycle))
     assert followed(two_link, **how) == pytest.approx(fast, abs=1e-9)
 
 
@@ -322,7 +322,7 @@ def test_gains_are_judged_with_the_friction_of_both_directions(two_link):
     """Stiffness that its own damping cannot bear is borne by friction, if it is on both ways."""
     def check(**how):
         wanted = Settings(stiffness=[20.0], damping=[0.0], **how)
-        wanted.check_gains(wanted.loaded(two_link), wanted.joint_records(two_link))
+        wanted.check_gains(wanted.loaded(two_link))
     check(viscous_friction=[1.0])
     for how in ({}, {'viscous_friction': [1.0], 'backward_viscous_friction': [0.0]}):
         with pytest.raises(ParameterError, match='unstable'):

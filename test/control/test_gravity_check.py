@@ -9,7 +9,7 @@ import pytest
 from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.model.resources import robot_path
 

@@ -96,7 +96,7 @@ def test_effort_not_finite(two_link):
     """An effort that is not a number is never published: the arm is held by damped gravity."""
     rig = Rig(two_link, POSE, mode='computed_torque')
     rig.rise()
-    rig.controller._records[1]['acceleration_kp'][0] = np.nan
+    rig.controller._records.law.gains[0, 0] = np.nan
     rig.qd[:] = 0.1, 0.1
     rig.tick()
     assert rig.phase == 'FAULT' and rig.controller.reason == 'computed effort is not finite'
@@ -110,7 +110,7 @@ def test_infinite_effort(two_link):
     """One that the rate limit would make finite is none either."""
     rig = Rig(two_link, POSE, mode='joint_impedance')
     rig.rise()
-    rig.controller._records[1]['stiffness'][0] = np.inf
+    rig.controller._records.law.gains[0, 0] = np.inf
     rig.controller._v.target[0] += 1e-3
     rig.tick()
     assert rig.phase == 'FAULT' and rig.controller.reason == 'computed effort is not finite'
@@ -145,7 +145,7 @@ def test_fault_that_holds_by_choice(two_link):
     """With fault_action hold the arm is kept while the state is fresh, and stops on asking."""
     rig = Rig(two_link, POSE, mode='computed_torque', fault_action='hold')
     rig.rise()
-    rig.controller._records[1]['acceleration_kp'][0] = np.nan
+    rig.controller._records.law.gains[0, 0] = np.nan
     rig.run(3.0)
     assert rig.phase == 'FAULT' and abs(rig.q - POSE).max() < 0.01
     rig.controller.stop()
@@ -167,7 +167,7 @@ def test_limp_stays_limp(two_link, change):
     """Efforts that are over come back by arming alone, whatever is set and whatever time it is."""
     rig = Rig(two_link, POSE, mode='computed_torque', fault_hold_time=0.05, fault_ramp_time=0.05)
     rig.rise()
-    rig.controller._records[1]['acceleration_kp'][0] = np.nan
+    rig.controller._records.law.gains[0, 0] = np.nan
     rig.run(0.3)
     assert all(t is None for t in rig.run(0.1)) and rig.phase == 'FAULT'
     if change == 'longer hold':
@@ -184,7 +184,7 @@ def test_fault_that_holds_and_loses_its_state(two_link):
     rig = Rig(two_link, POSE, mode='computed_torque', fault_action='hold', fault_hold_time=0.2,
               fault_ramp_time=0.1)
     rig.rise()
-    rig.controller._records[1]['acceleration_kp'][0] = np.nan
+    rig.controller._records.law.gains[0, 0] = np.nan
     rig.run(2.0)
     held = rig.dynamics.gravity(rig.q)
     after = rig.run(0.5, sense=False)

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from control import uncompiled_cycle
 from flight_recorder.flights import MODEL, eventful, go, recording_rig
 
-from robodyn_ros.control import guard, history, ring_buffer
+from robodyn_ros.control import guard, history, plain_cycle, ring_buffer
 from robodyn_ros.control.cycle import cycle
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.trajectory_tracking import HEADER, Points
 from robodyn_ros.flight_recorder.replay import Replay, latched
 
@@ -58,7 +57,7 @@ def test_so_are_the_kernels_of_one_robot_and_a_fault_of_the_law():
     rig = recording_rig(1000, specialize=True, mode='computed_torque')
     rig.rise()
     rig.controller.use(rig.controller.settings)
-    rig.controller._records.joints['acceleration_kp'][0] = np.nan
+    rig.controller._records.law.gains[0, 0] = np.nan
     rig.run(0.05)
     s = rig.controller.history.take()
     assert s.versions[1].robot.addresses.all()
@@ -74,7 +73,7 @@ def test_a_request_is_recorded_as_the_cycle_took_it():
     c = rig.controller
 
     rig.sense()
-    inputs = uncompiled_cycle.fields_readable(c.inputs)
+    inputs = plain_cycle.fields_readable(c.inputs)
     ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
                        inputs.points, 0.0)
     assert inputs.ring.cycles['request'][0] == 0
@@ -91,8 +90,9 @@ def test_a_difference_is_found_and_named():
     s = rig.controller.history.take()
     s.tau[150, 1] = np.nextafter(s.tau[150, 1], np.inf)
     found = Replay(MODEL, s).compare()
-    # The effort before a cycle decides nothing while the law goes on
-    assert (found.cycles - found.same, found.first, found.what) == (1, 149, ('tau',))
+    # The cycle after it has noted the effort, which decides nothing while the law goes on
+    assert (found.cycles - found.same, found.first, found.what) == (2, 149, ('tau',))
+    assert Replay(MODEL, s).differences(150) == ['applied']
     assert (found.cycle, found.joint) == (149, 1) and 0.0 < found.largest < 1e-12
     s.state['position'][100] += 1e-9
     assert 'gravity' in Replay(MODEL, s).differences(100)
@@ -158,9 +158,9 @@ def test_it_begins_anew_with_the_loop_and_can_be_off():
 
 
 def test_its_memory_is_bounded():
-    ring, _ = ring_buffer.recorder(7, 10**9)
+    ring, _, _ = ring_buffer.recorder(7, 10**9)
     assert 18_000 < len(ring.cycles) and sum(a.nbytes for a in ring[1:-1]) <= ring_buffer.LARGEST
-    ring, _ = ring_buffer.recorder(7, 5000)
+    ring, _, _ = ring_buffer.recorder(7, 5000)
     assert len(ring.cycles) == 5002
     assert sum(a.nbytes for a in ring[1:-1]) == 5002 * ring_buffer.bytes_a_cycle(7)
 

@@ -9,6 +9,7 @@ import pytest
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.parameters import ControlParameters
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
@@ -22,9 +23,9 @@ def two_link():
 
 def test_records(two_link):
     """One value stands for all joints; limits come from the URDF."""
-    joints = Settings(mode='pd', stiffness=[5.0], damping=[1.0, 2.0]).joint_records(two_link)
-    assert joints['stiffness'].tolist() == [5.0, 5.0]
-    assert joints['damping'].tolist() == [1.0, 2.0]
+    settings = Settings(mode='pd', stiffness=[5.0], damping=[1.0, 2.0])
+    joints = settings.joint_records(two_link)
+    assert settings.gain_rows(two_link).tolist() == [[5.0, 5.0], [1.0, 2.0]]
     assert (joints['effort_limit'] == two_link.effort_limit).all()
     assert joints['effort_rate_limit'] == pytest.approx(10.0 * two_link.effort_limit)
     assert (joints['velocity_limit'] == two_link.velocity_limit).all()
@@ -42,7 +43,9 @@ def test_records(two_link):
 def test_refused(two_link, name, settings):
     """A gain that the mode needs, a length or a limit that is wrong is named."""
     with pytest.raises(ParameterError) as refusal:
+        settings.gain_rows(two_link)
         settings.joint_records(two_link)
+        settings.check_gains(two_link)
     assert refusal.value.name == name
 
 
@@ -97,7 +100,7 @@ def test_what_a_setting_cannot_be(given, remedy):
 def test_a_number_stands_for_all_joints(two_link, gain):
     """A controller takes gains as numbers, lists and arrays."""
     settings = Settings(mode='computed_torque', acceleration_kp=gain, acceleration_kd=20)
-    assert settings.joint_records(two_link)['acceleration_kp'].tolist() == [100.0, 100.0]
+    assert settings.gain_rows(two_link)[0].tolist() == [100.0, 100.0]
     controller = Controller(two_link, settings, specialize=False)
     with pytest.raises(ParameterError, match='acceleration_kp has 3 values.*joint1, joint2'):
         controller.use(Settings(mode='computed_torque', acceleration_kp=[1, 2, 3],
@@ -109,7 +112,7 @@ def test_the_node_has_the_same_ranges():
     """What the node's table says of a setting is what the library checks."""
     parameters = pytest.importorskip('robodyn_ros.nodes.controller_parameters')
     table = {p.name: p for p in parameters.TABLE}
-    for f in fields(Settings):
+    for f in fields(ControlParameters):
         said = table[f.name]
         assert said.choices == f.metadata.get('choices', ()), f.name
         if 'lower' in f.metadata:

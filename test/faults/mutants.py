@@ -56,6 +56,7 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
         monkeypatch.setattr(Remote.until, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait, '__defaults__', (PATIENCE,))
+    monkeypatch.setenv('ROBODYN_PLAIN', '1')
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]))
     monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
@@ -71,7 +72,6 @@ def copied(folder: Path, row: Row | None = None) -> None:
     shutil.copytree(ROOT / 'robodyn_ros', package)
     for beside in ('urdf', 'package.xml'):
         (folder / beside).symlink_to(ROOT / beside)
-    shutil.copy(TEST / 'control' / 'uncompiled_cycle.py', package / 'control' / 'compile.py')
     with (package / '__init__.py').open('a') as file:
         file.write(f'\nprint({SIGN!r})\n')
     if row is not None:

@@ -12,13 +12,20 @@ from numba import types
 from numpy import ndarray
 
 from ...control import compile as control
-from ...jit import compile_callback, compile_function, jitable, substitute, tuple_type
+from ...jit import (
+    compile_callback,
+    compile_function,
+    jitable,
+    substitute,
+    tuple_loader,
+    tuple_type,
+)
 from ...wire import compile as wire
 from .. import loop, loop_counters, loop_io, serialized_bytes, statistics, timing_rules
 from ..loop_counters import COUNTS
 from ..loop_io import LOOP_STATE
 from . import ffi, inline, io
-from .ffi import check_symbols, sem_post, store_tuple, tuple_loader
+from .ffi import check_symbols, sem_post, store_tuple
 from .inline import answer_inline, handles_at, take_turn
 from .io import HANDLES, LoopIO, content, sequence_number
 

@@ -8,7 +8,6 @@ from typing import Any
 import llvmlite.binding
 import numpy as np
 from numba import types
-from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
 from ...errors import DataPathError
@@ -57,16 +56,6 @@ def _store_tuple(typing, address, values):
 
 
 store_tuple: Any = intrinsic(_store_tuple)
-
-
-def tuple_loader(kind: Any) -> Any:
-    """Return a function for compiled code that returns the tuple of this type at an address."""
-    def load_tuple(typing, address):
-        def build(context, builder, signature, args):
-            place = builder.inttoptr(args[0], context.get_value_type(kind).as_pointer())
-            return impl_ret_borrowed(context, builder, kind, builder.load(place))
-        return kind(types.int64), build
-    return intrinsic(load_tuple)
 
 
 def check_symbols() -> None:

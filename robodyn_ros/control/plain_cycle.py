@@ -1,30 +1,23 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The control cycle in plain Python: slow, and the same; it stands in for control/compile.py."""
+"""Control cycle in plain Python, in which a debugger can stop: slow, and the same."""
 
-import sys
-from types import ModuleType
+from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
-from robodyn_ros.control.cycle import CycleInputs, recorded_cycle
-
-code = __name__
-
-
-def compiled() -> ModuleType:
-    """Return the module whose ``cycle`` is the control cycle."""
-    return sys.modules[__name__]
+from .cycle import CycleInputs, recorded_cycle
 
 
-def cycle(inputs, now, tau):
-    """Do what the compiled cycle does."""
+def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
+    """Do what the compiled :func:`.cycle.recorded_cycle` does."""
     return recorded_cycle(fields_readable(inputs), now, tau)
 
 
 def fields_readable(inputs: CycleInputs) -> CycleInputs:
     """Return the inputs with fields that Python reads as compiled code does, and no kernels."""
-    def fields(records):
+    def fields(records: ndarray) -> Any:
         return records.view(np.recarray)
     robot, work, points, ring = inputs.robot, inputs.workspace, inputs.points, inputs.ring
     return inputs._replace(
@@ -33,5 +26,6 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
         workspace=work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
         points=points._replace(header=fields(points.header)),
         ring=ring._replace(cycles=fields(ring.cycles)),
-        **{name: fields(getattr(inputs, name)) for name in (
-            'joints', 'settings', 'cycle_input', 'state', 'controller_state')})
+        joints=fields(inputs.joints), settings=fields(inputs.settings),
+        cycle_input=fields(inputs.cycle_input), state=fields(inputs.state),
+        controller_state=fields(inputs.controller_state))

@@ -1,0 +1,51 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Call of the law in force by the control cycle, which is compiled before there are laws."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from . import registry
+from .law import Arm
+
+# Elements of `LawMemory.code`
+ADDRESS, NUMBER = range(2)
+
+
+class LawMemory(NamedTuple):
+    """The law in force: its code, its gains, and what it keeps from cycle to cycle."""
+
+    code: ndarray           # (2,) int64: address of the compiled law, number in the registry
+    gains: ndarray          # (G, nv) one row a gain
+    memory: ndarray         # (L, nv) rows of its memory; it may use fewer
+    returned: ndarray       # (1,) int64: 1 once the law has returned without an error
+
+    @classmethod
+    def none(cls, nv: int, rows: int = 0) -> 'LawMemory':
+        """Return the memory of gravity compensation that is not compiled."""
+        return cls(np.zeros(2, np.int64), np.zeros((0, nv)), np.zeros((rows, nv)),
+                   np.zeros(1, np.int64))
+
+
+def call_law(law: LawMemory, arm: Arm, tau: ndarray) -> None:
+    """
+    Write the efforts of the law in force into ``tau`` (nv,) [N·m | N].
+
+    Elements that the law does not write are NaN, and so is the first one if it has failed with an
+    error. Compiled code calls the compiled law instead, see :mod:`.compile`.
+    """
+    python_law = registry.by_number(int(law.code[NUMBER]))
+    tau[:] = np.nan
+    gains, memory = (kind(*rows[:len(kind._fields)]) for kind, rows in (
+        (registry.gains_class(python_law), law.gains),
+        (registry.memory_class(python_law), law.memory)))
+    python_law.efforts(arm, gains, memory, tau)
+
+
+def forget(law: LawMemory) -> None:
+    """Set all memory of the law to zero, as it begins."""
+    for k in range(law.memory.shape[0]):
+        for i in range(law.memory.shape[1]):
+            law.memory[k, i] = 0.0

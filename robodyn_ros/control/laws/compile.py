@@ -1,0 +1,166 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compilation of control laws, each on its own, and their call by the compiled control cycle."""
+
+import sys
+from functools import cache
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic, register_jitable
+from numba.np import arrayobj
+from numpy import ndarray
+
+from ...dynamics import compile as dynamics_code
+from ...dynamics import numba_types
+from ...dynamics.numba_types import MATRIX, VECTOR
+from ...jit import (
+    FASTMATH,
+    compile_callback,
+    jitable,
+    substitute,
+    tuple_loader,
+    tuple_type,
+)
+from .. import robot_dynamics
+from ..dtypes import JOINT
+from . import call, computed_torque, dynamics, joint_impedance, law, pd, registry
+from .call import ADDRESS, LawMemory
+from .law import Arm, Law
+
+INTEGERS = types.int64[::1]
+LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)
+ARM = tuple_type(
+    Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
+    robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
+    **dict.fromkeys(Arm._fields[2:-3], VECTOR))
+ARGUMENTS = types.Tuple((LAW_MEMORY, ARM, VECTOR))
+ENTRY = types.void(types.int64)
+# Packages that a law of a user may use, and whose functions are not those of a law
+FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros', 'scipy'}
+
+# Modules of functions that laws may call
+LAW_MODULES: tuple[ModuleType, ...] = (
+    *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(dynamics), law, call,
+    jitable(pd), jitable(joint_impedance), jitable(computed_torque))
+
+
+def _call_with(typing, address, values):
+    """Call the function at an address with the address of a copy of a tuple."""
+    def build(context, builder, signature, args):
+        place = cgutils.alloca_once_value(builder, args[1])
+        word = ir.IntType(64)
+        function = ir.FunctionType(ir.VoidType(), [word]).as_pointer()
+        builder.call(builder.inttoptr(args[0], function), [builder.ptrtoint(place, word)])
+        return context.get_dummy_value()
+    return types.void(types.int64, values), build
+
+
+call_with: Any = intrinsic(_call_with)
+arguments_at: Any = tuple_loader(ARGUMENTS)
+
+
+def rows_of(kind: Any) -> Any:
+    """
+    Return a function for compiled code: a (K, nv) array as a NamedTuple of its first rows.
+
+    :param kind: NamedTuple class of at most K fields.
+    """
+    count = len(kind._fields)
+    result = types.NamedUniTuple(VECTOR, count, kind)
+
+    def rows(typing, matrix):
+        def build(context, builder, signature, args):
+            array = context.make_array(matrix)(context, builder, args[0])
+            size = builder.extract_value(array.shape, 1)
+            word = ir.IntType(64)
+            views = []
+            for k in range(count):
+                view = context.make_array(VECTOR)(context, builder)
+                first = builder.mul(size, word(k))
+                arrayobj.populate_array(
+                    view, data=builder.gep(array.data, [first]),
+                    shape=cgutils.pack_array(builder, [size]),
+                    strides=cgutils.pack_array(builder, [word(8)]), itemsize=word(8),
+                    meminfo=None, parent=None)
+                views.append(view._getvalue())
+            return impl_ret_borrowed(context, builder, result,
+                                     context.make_tuple(builder, result, views))
+        return result(matrix), build
+    return intrinsic(rows)
+
+
+def call_compiled(law: LawMemory, arm: Arm, tau: ndarray) -> None:
+    """Do what :func:`.call.call_law` does, with the compiled law."""
+    for i in range(tau.shape[0]):
+        tau[i] = np.nan
+    law.returned[0] = 0
+    call_with(law.code[ADDRESS], (law, arm, tau))
+    if law.returned[0] == 0:
+        tau[0] = np.nan
+
+
+substitute(call.call_law, call_compiled)
+
+
+# Of the law that `_entry` is compiled for: see `compiled_law`
+_efforts: Any = None
+_gains: Any = None
+_memory: Any = None
+
+
+def _entry(address: int) -> None:
+    """Run a law with the arguments at an address."""
+    law, arm, tau = arguments_at(address)
+    _efforts(arm, _gains(law.gains), _memory(law.memory), tau)
+    law.returned[0] = 1
+
+
+@cache
+def compiled_law(law: Law) -> Any:
+    """
+    Return the compiled law, whose ``address`` the cycle calls, from the cache where it is there.
+
+    :raises numba.core.errors.NumbaError: the function of the law does not compile.
+    """
+    module = sys.modules[law.efforts.__module__]
+    modules = (jitable(module),) if law in registry.BUILT_IN else user_modules(law)
+    # Globals of its own, not a closure: Numba would take its contents into the key of the cache
+    entry = FunctionType(_entry.__code__, {
+        **globals(), '_efforts': law.efforts, '_gains': rows_of(registry.gains_class(law)),
+        '_memory': rows_of(registry.memory_class(law))}, f'law_{law.name}')
+    return compile_callback(f'law_{law.name}', entry, ENTRY,
+                            (*LAW_MODULES, *modules, sys.modules[__name__]))
+
+
+@cache
+def user_modules(law: Law) -> tuple[ModuleType, ...]:
+    """
+    Return the modules of a law of a user: its own, and those that it has functions or values of.
+
+    Their functions are compiled with bounds checks, and must not allocate memory.
+    """
+    found: dict[str, ModuleType] = {}
+    waiting = [law.efforts.__module__]
+    while waiting:
+        name = waiting.pop()
+        module = sys.modules.get(name)
+        if (module is None or name in found or getattr(module, '__file__', None) is None
+                or name.split('.')[0] in FOREIGN):
+            continue
+        found[name] = module
+        for value in list(vars(module).values()):
+            if isinstance(value, FunctionType) and value.__module__ == name:
+                register_jitable(boundscheck=True, _nrt=False, fastmath=FASTMATH,
+                                 error_model='numpy')(value)
+            waiting.append(value.__name__ if isinstance(value, ModuleType)
+                           else getattr(value, '__module__', None) or '')
+    return tuple(found.values())
+
+
+MODULES = (*LAW_MODULES, jitable(call), sys.modules[__name__])

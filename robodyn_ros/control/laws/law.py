@@ -1,0 +1,109 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Control law: its function, its gains, and what the controller has to know of it."""
+
+from collections.abc import Callable
+from dataclasses import Field, dataclass, fields
+from typing import Any, NamedTuple
+
+from numpy import ndarray
+
+from ...dynamics.model_data import ModelData, Workspace
+from ...errors import ParameterError
+
+#: Kinds of reference that a law follows.
+NO_REFERENCE, TRAJECTORY = 'none', 'trajectory'
+
+
+class Arm(NamedTuple):
+    """
+    State and reference of the arm, as a law reads them; a law writes to none of the arrays.
+
+    Arrays are (nv,) in the model's joint order, positions in rad | m, efforts in N·m | N.
+    """
+
+    time: float             # s, of the cycle
+    dt: float               # s, duration of the cycle
+    q: ndarray              # position and velocity
+    qd: ndarray
+    q_reference: ndarray    # reference position, velocity, acceleration
+    qd_reference: ndarray
+    qdd_reference: ndarray
+    gravity: ndarray        # g(q)
+    measured: ndarray       # measured effort, NaN where the state carries none
+    applied: ndarray        # effort applied by the last cycle, with g(q) where the robot adds it
+    withheld: ndarray       # effort that the limits have withheld in the last cycle
+    joints: ndarray         # (nv,) JOINT, limits: effort_limit, velocity_limit, ...
+    robot: ModelData        # parameters and workspace of :mod:`.dynamics`; workspace.M is M(q)
+    workspace: Workspace
+
+
+class Judged(NamedTuple):
+    """
+    Gains that are judged by the eigenvalues of the delayed loop, see :mod:`..gain_stability`.
+
+    Names of the gains that act on the position, on the velocity, and on the integral of the
+    position error ('' for none).
+    """
+
+    position: str
+    velocity: str
+    integral: str = ''
+    #: Whether they act on accelerations, which M(q) turns into efforts.
+    accelerations: bool = False
+
+
+@dataclass(frozen=True)
+class Law:
+    """
+    Control law.
+
+    ``efforts(arm, gains, memory, tau)`` writes the efforts (nv,) [N·m | N] with g(q), as if the
+    robot compensated no gravity. It is compiled by Numba and called in every control cycle: it
+    must neither allocate memory nor keep anything but what it writes to ``memory``.
+
+    :param name: as in the parameter ``mode`` and in messages.
+    :param efforts: the function; ``arm`` is an :class:`Arm`, ``gains`` and ``memory`` are named
+        tuples of (nv,) arrays, with the fields of the two parameters below.
+    :param equation: for the docs, with ``source``: book or paper, and equation.
+    :param gains: dataclass whose fields are declared by :func:`..setting_fields.gain`; None: none.
+    :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each;
+        zero when the law begins. None: nothing.
+    :param reference: TRAJECTORY, or NO_REFERENCE for a law that uses none.
+    :param exact: whether a distance from the reference is a fault unless ``following_error`` is
+        set, as for laws without a stiffness of the user's choice.
+    :param judged: gains whose stability is checked with the delay of the loop.
+    """
+
+    name: str
+    efforts: Callable[[Arm, Any, Any, ndarray], None]
+    equation: str
+    source: str
+    gains: type | None = None
+    memory: type | None = None
+    reference: str = TRAJECTORY
+    exact: bool = False
+    judged: tuple[Judged, ...] = ()
+
+    def __post_init__(self) -> None:
+        # The plain function of one that a user has decorated for Numba
+        object.__setattr__(self, 'efforts', getattr(self.efforts, 'py_func', self.efforts))
+        if self.reference not in (NO_REFERENCE, TRAJECTORY):
+            raise ParameterError(f'law {self.name}: reference {self.reference!r} is unknown',
+                                 name=self.name, value=self.reference,
+                                 remedy=f'choose {NO_REFERENCE!r} or {TRAJECTORY!r}')
+
+    @property
+    def declared(self) -> 'tuple[Field[Any], ...]':
+        """Declarations of the gains."""
+        return () if self.gains is None else fields(self.gains)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Names of the gains that have no default."""
+        return tuple(f.name for f in self.declared if f.metadata['empty'] is None)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the law follows a reference."""
+        return self.reference != NO_REFERENCE

@@ -1,0 +1,36 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""PD control of the joints, without any model."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy import ndarray
+
+from ..setting_fields import PerJoint, gain
+from .law import Arm, Judged, Law
+
+
+@dataclass(frozen=True)
+class ImpedanceGains:
+    """Gains of a spring and a damper at each joint."""
+
+    stiffness: PerJoint = gain(
+        'N·m/rad or N/m', 0.0, 1e6, 'Stiffness K of pd and joint_impedance, per joint.')
+    damping: PerJoint = gain(
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Damping D of pd and joint_impedance, per joint.')
+
+
+JUDGED = Judged('stiffness', 'damping')
+
+
+def pd(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
+    """Write τ = K (q_r - q) + D (q̇_r - q̇): independent of any model, it sags under gravity."""
+    for i in range(tau.shape[0]):
+        tau[i] = (gains.stiffness[i] * (arm.q_reference[i] - arm.q[i])
+                  + gains.damping[i] * (arm.qd_reference[i] - arm.qd[i]))
+
+
+LAW = Law('pd', pd, equation='τ = K (q_r - q) + D (q̇_r - q̇)',
+          source='Siciliano et al., Robotics, 2009, section 8.5.1, without g(q)',
+          gains=ImpedanceGains, judged=(JUDGED,))

@@ -1,0 +1,132 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Control laws by name and number: those of this package, and those that a user names.
+
+A law of this package is added to :data:`BUILT_IN`, one of another package is loaded on demand by
+its place, ``package.module:NAME``. Numbers are those of this process: recordings have the names.
+"""
+
+import sys
+from collections import namedtuple
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from ...errors import ParameterError
+from . import computed_torque, gravity_compensation, joint_impedance, pd
+from .law import Law
+
+BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW)
+#: Names of the laws of this package, in the order of their numbers.
+MODES = tuple(law.name for law in BUILT_IN)
+#: Those of them that follow a reference.
+FOLLOWING = tuple(law.name for law in BUILT_IN if law.follows)
+#: Number of gravity compensation, which the cycle falls back to.
+GRAVITY_COMPENSATION = 0
+
+_laws: dict[str, Law] = {law.name: law for law in BUILT_IN}
+
+
+class _None:
+    """Gains of a law that has none."""
+
+
+def find(mode: str, *, load: bool = True) -> Law:
+    """
+    Return the law of a mode.
+
+    :param mode: name of a law of this package, or ``package.module:NAME``.
+    :param load: whether the module may be imported.
+    :raises ParameterError: there is no such law.
+    """
+    if mode in _laws:
+        return _laws[mode]
+    if not load or ':' not in mode:
+        close = get_close_matches(mode, _laws, n=1)
+        raise ParameterError(
+            f'parameter mode = {mode!r} is refused', name='mode', value=mode,
+            remedy=(f'did you mean {close[0]}? ' if close else '')
+            + f'choose one of {", ".join(_laws)}, or a law of your own, as package.module:NAME')
+    _laws[mode] = law = _imported(mode)
+    return law
+
+
+def mode_of(law: Law) -> str:
+    """
+    Return the mode that stands for a law, which later calls of :func:`find` accept.
+
+    That is its name for a law of this package, ``package.module:NAME`` for one that is found in
+    the module of its function, else its name with a colon in front: no other process will find it.
+    """
+    for mode, known in _laws.items():
+        if known is law:
+            return mode
+    module = sys.modules.get(law.efforts.__module__)
+    names = [name for name, value in vars(module).items() if value is law] if module else []
+    mode = f'{law.efforts.__module__}:{names[0]}' if names else f':{law.name}'
+    _laws[mode] = law
+    return mode
+
+
+def number(mode: str) -> int:
+    """Return the number of a law in this process."""
+    find(mode)
+    return list(_laws).index(mode)
+
+
+def by_number(index: int) -> Law:
+    """Return the law of a number."""
+    return list(_laws.values())[index]
+
+
+def mode_name(index: int) -> str:
+    """Return the mode of a number, '' for a number that no law has."""
+    modes = list(_laws)
+    return modes[index] if 0 <= index < len(modes) else ''
+
+
+@cache
+def gains_class(law: Law) -> Any:
+    """Return the NamedTuple class of the gains, with the fields of their declaration."""
+    return namedtuple((law.gains or _None).__name__, [f.name for f in law.declared])
+
+
+def memory_class(law: Law) -> Any:
+    """Return the NamedTuple class of the memory of a law."""
+    return law.memory or _NoMemory
+
+
+_NoMemory: Any = namedtuple('_NoMemory', [])
+
+
+def memory_rows(law: Law) -> int:
+    """Return the number of (nv,) arrays that a law keeps."""
+    return len(memory_class(law)._fields)
+
+
+def most_rows(*laws: Law) -> int:
+    """Return the most rows that a law of this package, or one of ``laws``, keeps."""
+    return max(map(memory_rows, (*BUILT_IN, *laws)))
+
+
+def _imported(mode: str) -> Law:
+    """Return the law at ``package.module:NAME``."""
+    def refused(problem: str, remedy: str) -> ParameterError:
+        return ParameterError(f'parameter mode = {mode!r} is refused: {problem}', name='mode',
+                              value=mode, remedy=remedy)
+    place, _, name = mode.partition(':')
+    if not place or not name.isidentifier():
+        raise refused('it names no law', 'write package.module:NAME')
+    try:
+        module = import_module(place)
+    except Exception as error:      # whatever the module of a user raises on import
+        raise refused(f'module {place} cannot be imported ({type(error).__name__}: {error})',
+                      'correct it, or install its package where Python finds it') from error
+    law = getattr(module, name, None)
+    if not isinstance(law, Law):
+        laws = [key for key, value in vars(module).items() if isinstance(value, Law)]
+        raise refused(f'{place} has no Law of the name {name}',
+                      f'it has {", ".join(laws)}' if laws else 'define it: see robodyn new-law')
+    return law
