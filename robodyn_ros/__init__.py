@@ -10,7 +10,8 @@ Model-based torque control of robot arms: the library, without ROS.
 
 :func:`load_urdf`, :func:`load_dh` and :func:`from_dh` return a :class:`RobotModel`,
 :class:`Dynamics` computes its motion, :class:`Controller` with :class:`Settings` controls it,
-:func:`simulate` does so in MuJoCo. Errors are those of :mod:`robodyn_ros.errors`.
+:func:`simulate` does so in MuJoCo. A control law of one's own is a :class:`Law`, whose gains are
+declared with :func:`gain`. Errors are those of :mod:`robodyn_ros.errors`.
 """
 
 from importlib import import_module
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .closed_loop import Simulated, simulate
     from .control.controller import Controller
+    from .control.laws.law import Law
+    from .control.setting_fields import gain
     from .control.settings import Settings
     from .control.trajectory import Waypoints
     from .dynamics import Dynamics
@@ -26,13 +29,15 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ['Controller', 'DhLink', 'Dynamics', 'RobotModel', 'Settings', 'Simulated', 'Waypoints',
-           '__version__', 'from_dh', 'load_dh', 'load_urdf', 'robot_names', 'simulate']
+__all__ = ['Controller', 'DhLink', 'Dynamics', 'Law', 'RobotModel', 'Settings', 'Simulated',
+           'Waypoints', '__version__', 'from_dh', 'gain', 'load_dh', 'load_urdf', 'robot_names',
+           'simulate']
 
 _MODULES = {'Controller': '.control.controller', 'DhLink': '.model', 'Dynamics': '.dynamics',
-            'RobotModel': '.model', 'Settings': '.control.settings', 'Simulated': '.closed_loop',
-            'Waypoints': '.control.trajectory', 'from_dh': '.model', 'load_dh': '.model',
-            'load_urdf': '.model', 'robot_names': '.model', 'simulate': '.closed_loop'}
+            'Law': '.control.laws.law', 'RobotModel': '.model', 'Settings': '.control.settings',
+            'Simulated': '.closed_loop', 'Waypoints': '.control.trajectory', 'from_dh': '.model',
+            'gain': '.control.setting_fields', 'load_dh': '.model', 'load_urdf': '.model',
+            'robot_names': '.model', 'simulate': '.closed_loop'}
 
 
 def __getattr__(name: str) -> object:

@@ -34,8 +34,8 @@ from . import (
 from .cycle import CycleInputs
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .laws import compile as law_code
-from .laws.compile import compiled_law
 from .laws.law import Law
+from .laws.trial import address_of
 from .trajectory_tracking import Points
 
 VARIABLE = 'ROBODYN_PLAIN'
@@ -70,9 +70,9 @@ def law_address(law: Law) -> int:
     """
     Return the address of a compiled law, 0 where the cycle is plain Python.
 
-    :raises numba.core.errors.NumbaError: the function of the law does not compile.
+    :raises ParameterError: the law does not compile, see :func:`.laws.trial.address_of`.
     """
-    return 0 if plain() else compiled_law(law).address
+    return 0 if plain() else address_of(law)
 
 
 @cache

@@ -27,7 +27,7 @@ from .dtypes import (
     STOP,
 )
 from .history import History, Version
-from .laws import registry
+from .laws import registry, trial
 from .laws.call import LawMemory
 from .limits import SHARE
 from .pace import Pace
@@ -94,6 +94,9 @@ class Controller:
         self._points, self._pace = Points.none(model.nv), Pace()
         self._streamed = 0                  # short trajectories in a row
         self.use(settings)
+        if settings.law_in_force not in registry.BUILT_IN:
+            trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
+                        1.0 / settings.rate)
         if specialize:
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)

@@ -65,14 +65,18 @@ call_with: Any = intrinsic(_call_with)
 arguments_at: Any = tuple_loader(ARGUMENTS)
 
 
+def rows_type(kind: Any) -> Any:
+    """Return the Numba type of a NamedTuple class of (nv,) arrays."""
+    return types.NamedUniTuple(VECTOR, len(kind._fields), kind)
+
+
 def rows_of(kind: Any) -> Any:
     """
     Return a function for compiled code: a (K, nv) array as a NamedTuple of its first rows.
 
     :param kind: NamedTuple class of at most K fields.
     """
-    count = len(kind._fields)
-    result = types.NamedUniTuple(VECTOR, count, kind)
+    count, result = len(kind._fields), rows_type(kind)
 
     def rows(typing, matrix):
         def build(context, builder, signature, args):

@@ -1,0 +1,179 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Trial of a law of a user before it drives an arm: it compiles, returns numbers, and is fast enough.
+
+What a trial cannot find is left to the guard: a law that fails in some other state writes NaN, and
+EFFORT_NOT_FINITE is latched in that cycle.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import cache, partial
+from inspect import signature
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core.errors import NumbaError
+from numpy import ndarray
+
+from ...dynamics import Dynamics
+from ...dynamics.model_data import parameters, workspace
+from ...errors import ParameterError
+from ...jit import compile_function
+from ...model.pose import spread
+from ...model.robot import RobotModel
+from . import registry
+from .call import LawMemory, call_law
+from .compile import ARM, LAW_MEMORY, MODULES, VECTOR, compiled_law, rows_type
+from .law import Arm, Law
+
+STATES = 16                 # in which the law is tried
+PATIENCE = 5.0              # s after which it is taken never to return
+CALLS, BATCHES = 50, 5      # that are timed; the fastest batch counts
+SHARE = 0.5                 # of the period that a law may take
+# Lines of a message of Numba that do not say what is wrong; characters of one that does
+NO_PROBLEM = 'Failed in nopython', 'During:', 'raised from', 'No implementation of'
+LONGEST = 160
+
+
+def refused(law: Law, problem: str, remedy: str) -> ParameterError:
+    """Return the error that a law cannot be used."""
+    return ParameterError(f'law {law.name} is refused: {problem}', name='mode', value=law.name,
+                          remedy=remedy)
+
+
+def address_of(law: Law) -> int:
+    """
+    Return the address of a compiled law.
+
+    :raises ParameterError: it does not compile, allocates memory, or takes other arguments.
+    """
+    if law in registry.BUILT_IN:
+        return compiled_law(law).address
+    if (count := len(signature(law.efforts).parameters)) != 4:
+        raise refused(law, f'its function takes {count} arguments',
+                      'it has to take four: arm, gains, memory, tau')
+    try:
+        return compiled_law(law).address
+    except NumbaError as error:
+        if (problem := _problem(law)) is None:
+            raise refused(law, 'it allocates memory, which takes a time that nothing bounds',
+                          'write loops over joints instead of expressions of whole arrays, and '
+                          'keep intermediate arrays in the memory of the law') from error
+        raise refused(law, f'it does not compile: {problem}',
+                      'use what Numba compiles: numbers, loops, elements of arrays; with '
+                      'ROBODYN_PLAIN=1 a debugger stops in it') from error
+
+
+def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, period: float) -> None:
+    """
+    Try a law of a user in random states.
+
+    :param of_law: its code and its gains.
+    :param joints: (nv,) ``JOINT``.
+    :param period: of the control cycle [s].
+    :raises ParameterError: an effort is not finite, or the law fails, takes more than SHARE of the
+        period, or does not return.
+    """
+    rows = np.zeros((max(1, registry.memory_rows(law)), model.nv))
+    own = of_law._replace(memory=rows, returned=np.zeros(1, np.int64))
+    call = _compiled_trial() if of_law.code[0] else _plain_trial
+    tau = np.zeros(model.nv)
+    for arm in _arms(model, joints, period):
+        _within_patience(law, partial(call, own, arm, tau, 1))
+        if own.returned[0] == 0:
+            raise refused(law, f'it fails: {_python_error(law, own, arm)}',
+                          'correct it; with ROBODYN_PLAIN=1 a debugger stops in it')
+        if not (good := np.isfinite(tau)).all():
+            joint = model.joint_names[int(np.argmin(good))]
+            raise refused(law, f'its effort of {joint} is not finite at q = '
+                          f'{arm.q.round(3).tolist()}, q̇ = {arm.qd.round(3).tolist()}',
+                          'write a finite number for each joint, in every state')
+    fastest = min(_seconds(call, own, arm, tau) for _ in range(BATCHES))
+    if of_law.code[0] and fastest > SHARE * period:
+        raise refused(law, f'it takes {1e6 * fastest:.3g} µs, and a period is {1e6 * period:.3g} '
+                      'µs', 'make it faster, or lower the rate')
+
+
+def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
+    """Return the arm in random states within its limits, with a reference near each."""
+    random, n = np.random.default_rng(0), model.nv
+    dynamics, robot = Dynamics(model), parameters(model)
+    speed = np.where(np.isfinite(joints['velocity_limit']), joints['velocity_limit'], 1.0)
+    records = joints.view(np.recarray)
+    arms = []
+    for k, q in enumerate(spread(model, STATES)):
+        work, gravity = workspace(model), dynamics.gravity(q)
+        work.M[:] = dynamics.mass_matrix(q)
+        error, velocity = random.uniform(-0.1, 0.1, n), speed * random.uniform(-1.0, 1.0, (2, n))
+        measured = gravity if k % 2 else np.full(n, np.nan)
+        arms.append(Arm(k * period, period, np.array(q, float), velocity[0], q + error,
+                        velocity[1], random.uniform(-1.0, 1.0, n), gravity, measured,
+                        gravity.copy(), np.zeros(n), records, robot, work))
+    return arms
+
+
+def _within_patience(law: Law, call: Callable[[], Any]) -> None:
+    """Call in another thread, which is left alone if it does not return."""
+    thread = threading.Thread(target=call, daemon=True, name=f'trial of law {law.name}')
+    thread.start()
+    thread.join(PATIENCE)
+    if thread.is_alive():
+        raise refused(law, f'it has not returned within {PATIENCE:g} s',
+                      'bound its loops by the number of joints')
+
+
+def _seconds(call: Callable[..., Any], of_law: LawMemory, arm: Arm, tau: ndarray) -> float:
+    """Return the time that one call takes [s], the mean of CALLS."""
+    begin = time.perf_counter()
+    call(of_law, arm, tau, CALLS)
+    return (time.perf_counter() - begin) / CALLS
+
+
+def _trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
+    """Call the law ``count`` times."""
+    for _ in range(count):
+        call_law(law, arm, tau)
+
+
+def _plain_trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
+    """Call the law once, in plain Python."""
+    law.returned[0] = 0
+    call_law(law, arm, tau)
+    law.returned[0] = 1
+
+
+@cache
+def _compiled_trial() -> Any:
+    """Return :func:`_trial`, compiled."""
+    return compile_function('law_trial', _trial,
+                            types.void(LAW_MEMORY, ARM, VECTOR, types.int64),
+                            (*MODULES, sys.modules[__name__]))
+
+
+def _python_error(law: Law, of_law: LawMemory, arm: Arm) -> str:
+    """Return what the law raises in Python, where it has failed as compiled code."""
+    try:
+        call_law(of_law, arm, np.zeros(len(arm.q)))
+    except Exception as error:          # whatever a law of a user raises
+        return f'{type(error).__name__}: {error}'
+    return 'an error that it does not raise in plain Python'
+
+
+def _problem(law: Law) -> str | None:
+    """Return what Numba has against a law, None if it compiles where it may allocate memory."""
+    try:
+        numba.njit(types.void(ARM, rows_type(registry.gains_class(law)),
+                              rows_type(registry.memory_class(law)), VECTOR))(law.efforts)
+    except NumbaError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        told = [line for line in lines if not line.startswith(NO_PROBLEM)]
+        places = [line.rstrip(':') for line in lines if line.startswith('File "')]
+        return ', '.join(line if len(line) <= LONGEST else f'{line[:LONGEST]} ...'
+                         for line in (*told[:1], *places[:1]))
+    return None
