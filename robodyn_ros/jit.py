@@ -77,13 +77,16 @@ def tuple_loader(kind: Any) -> Any:
     return intrinsic(load_tuple)
 
 
-def substitute(function: Callable[..., Any], implementation: Callable[..., Any]) -> None:
+def substitute(function: Callable[..., Any], implementation: Callable[..., Any], *,
+               inline: bool = False) -> None:
     """
     Let compiled code call ``implementation`` where its text calls ``function``; Python does not.
 
     :param implementation: plain function of the same parameters.
+    :param inline: merge it into its callers.
     """
-    options: Any = {'fastmath': FASTMATH, 'error_model': 'numpy'}
+    force = {'forceinline': True} if inline else {}
+    options: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', **force}
     register: Any = overload(function, strict=False, jit_options=options)
     register(lambda *_, **__: implementation)
 

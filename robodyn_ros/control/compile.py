@@ -40,9 +40,11 @@ from .trajectory_tracking import Points
 
 VARIABLE = 'ROBODYN_PLAIN'
 
+# Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    cycle, friction_compensation, gravity_check, guard, limits, motion_checks, phase_efforts,
-    plausibility, trajectory_tracking, velocity_estimator)), jitable(ring_buffer, inline=True))
+    friction_compensation, gravity_check, guard, limits, motion_checks, phase_efforts,
+    plausibility, trajectory_tracking, velocity_estimator)),
+           *(jitable(m, inline=True) for m in (cycle, ring_buffer)))
 
 _ring, _vectors, _ = ring_buffer.recorder(1, 0)
 CYCLE_INPUTS = tuple_type(

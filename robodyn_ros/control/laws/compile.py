@@ -109,7 +109,7 @@ def call_compiled(law: LawMemory, arm: Arm, tau: ndarray) -> None:
         tau[0] = np.nan
 
 
-substitute(call.call_law, call_compiled)
+substitute(call.call_law, call_compiled, inline=True)
 
 
 # Of the law that `_entry` is compiled for: see `compiled_law`
@@ -167,4 +167,4 @@ def user_modules(law: Law) -> tuple[ModuleType, ...]:
     return tuple(found.values())
 
 
-MODULES = (*LAW_MODULES, jitable(call), sys.modules[__name__])
+MODULES = (*LAW_MODULES, jitable(call, inline=True), sys.modules[__name__])
