@@ -112,7 +112,8 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         if phase_efforts.rising_efforts(joints, s, v, 0.0 if unheard else dt, tau):
             guard.enter(m, guard.RUNNING, now)
             m.mode, m.serial = s.mode, points.header[0].serial
-            begin_law(inputs.law, m, v)
+            trajectory_tracking.hold_here(m, v)
+            forget_law(inputs.law, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
         law_efforts(inputs, unmeasured, changed, jumped or unheard, now, dt, tau)
@@ -265,9 +266,8 @@ def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, jo
         m.without_state, m.since = 1, -inf      # no ramp ends without time
 
 
-def begin_law(law: LawMemory, m: record, v: Vectors) -> None:
-    """Begin a law: its reference is the present pose, and its memory is zero."""
-    trajectory_tracking.hold_here(m, v)
+def forget_law(law: LawMemory, v: Vectors) -> None:
+    """Set the memory of a law that begins to zero."""
     forget(law)
     for i in range(v.q.shape[0]):
         v.withheld[i] = 0.0
@@ -286,10 +286,10 @@ def law_efforts(inputs: CycleInputs, unmeasured: int, changed: bool, restart: bo
     s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
     gravity_alone = unmeasured >= 0 and s.missing_velocity == VELOCITY_OR_GRAVITY
     mode = GRAVITY_COMPENSATION if gravity_alone else s.mode
-    if m.mode != mode or restart:
-        begin_law(inputs.law, m, v)
-    elif changed:                   # of the same law: what it has learned stays
+    if m.mode != mode or changed or restart:
         trajectory_tracking.hold_here(m, v)
+    if m.mode != mode or restart:   # with other gains of the same law its memory stays
+        forget_law(inputs.law, v)
     m.mode = mode
     trajectory_tracking.follow(inputs.points, m, v, now)
     for i in range(v.q.shape[0]):
