@@ -163,13 +163,31 @@ def replay(file: Annotated[Path, typer.Argument(
            cycle: Annotated[int | None, typer.Option(
                '--cycle', metavar='N', help='Cycle to show; default: the one in which the '
                'latest fault latched.')] = None,
+           law: Annotated[list[str], typer.Option(
+               '--law', metavar='PACKAGE.MODULE:NAME', help='Law of your own that the recording '
+               'was made with; its module is imported. Can be repeated.')] = [],  # noqa: B006
            picture: Annotated[Path | None, typer.Option(
                '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
                ] = None) -> None:
     """Recompute the last seconds before a fault and show the cycle in which it latched."""
+    from ..control.laws import registry
     from .replay import run
 
+    for mode in law:
+        registry.find(mode)
     run(file, cycle, picture or file.with_suffix('.png'), console())
+
+
+@app.command('new-law')
+def new_law(name: Annotated[str, typer.Argument(
+                metavar='NAME', help='Name of the law and of its module, as my_spring.')],
+            folder: Annotated[Path, typer.Option(help='Folder to write to.')] = Path('.'),
+            force: Annotated[bool, typer.Option('--force', help='Replace the files.')] = False
+            ) -> None:
+    """Write a commented control law of your own, and its test, to be filled in."""
+    from .new_law import run
+
+    run(name, folder, console(), force)
 
 
 @app.command()

@@ -127,6 +127,7 @@ class Parameters:
         self.fixed = lambda: False
         #: Names of the parameters that somebody has set, at the start or later.
         self.given: set[str] = set()
+        self._declaring = False
         self._declare(self.table.values())
         _answer_malformed(node)
         node.add_on_set_parameters_callback(self._on_set)
@@ -139,8 +140,12 @@ class Parameters:
         :raises ParameterError: as the constructor.
         """
         more = [p for p in table if p.name not in self.table]
+        self._declaring = True          # neither a change, nor there for `values` yet
+        try:
+            self._declare(more)
+        finally:
+            self._declaring = False
         self.table |= {p.name: p for p in more}
-        self._declare(more)
 
     def _declare(self, table: Collection[Parameter]) -> None:
         """
@@ -161,21 +166,28 @@ class Parameters:
             [RosParameter(p.name, TYPES[p.type], p.default) for p in table
              if p.name not in self.given])
         for p in table:
-            p.check(self[p.name])
+            p.check(self._value(p))
 
     def __getitem__(self, name: str) -> Any:
-        value = self.node.get_parameter(name).value
-        return list(value) if self.table[name].type in LISTS else value
+        return self._value(self.table[name])
+
+    def _value(self, p: Parameter) -> Any:
+        value = self.node.get_parameter(p.name).value
+        return list(value) if p.type in LISTS else value
 
     def values(self) -> dict[str, Any]:
         """Return every value by name, as now in force."""
         return {name: self[name] for name in self.table}
 
     def _after_set(self, changes: list[RosParameter]) -> None:
+        if self._declaring:
+            return
         self.given.update(change.name for change in changes)
         self.changed()
 
     def _on_set(self, changes: list[RosParameter]) -> SetParametersResult:
+        if self._declaring:
+            return SetParametersResult(successful=True)
         values = self.values()
         try:
             for change in changes:

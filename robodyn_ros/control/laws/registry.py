@@ -123,7 +123,8 @@ def _imported(mode: str) -> Law:
         module = import_module(place)
     except Exception as error:      # whatever the module of a user raises on import
         raise refused(f'module {place} cannot be imported ({type(error).__name__}: {error})',
-                      'correct it, or install its package where Python finds it') from error
+                      'correct it; install its package, or add its folder to PYTHONPATH'
+                      ) from error
     law = getattr(module, name, None)
     if not isinstance(law, Law):
         laws = [key for key, value in vars(module).items() if isinstance(value, Law)]

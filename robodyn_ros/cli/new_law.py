@@ -1,0 +1,97 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Skeleton of a control law of one's own, and of its test."""
+
+from keyword import iskeyword
+from pathlib import Path
+from string import Template
+
+from rich.console import Console
+
+from ..errors import ArgumentError
+
+LAW = Template('''\
+"""
+Control law: a spring and a damper about the reference, with gravity compensation.
+
+    PYTHONPATH=. ros2 run robodyn_ros controller --ros-args -p mode:=$name:$constant \\
+        -p spring:=[100.0] -p urdf:=...
+    Settings(mode='$name:$constant', gains={'spring': 100.0})       # without ROS
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy import ndarray
+
+from robodyn_ros import Law, gain
+from robodyn_ros.control.laws.law import Judged
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Gains, one number a joint; each is a ROS parameter of this name."""
+
+    spring: Any = gain('N·m/rad or N/m', 0.0, 1e4, 'Stiffness of the spring.')
+    damper: Any = gain('N·m·s/rad or N·s/m', 0.0, 1e3, 'Damping.', default=1.0)
+
+
+def efforts(arm: Any, gains: Any, memory: Any, tau: ndarray) -> None:
+    """
+    Write the efforts tau (nv,) [N·m | N], with g(q).
+
+    Numba compiles this: loop over the joints, allocate nothing. robodyn_ros.control.laws.law.Arm
+    lists what is known of the arm; robodyn_ros.control.laws.dynamics has its inverse dynamics.
+    What the law is to keep from cycle to cycle it writes to memory: see laws/computed_torque.py.
+    """
+    for i in range(tau.shape[0]):
+        tau[i] = (arm.gravity[i] + gains.spring[i] * (arm.q_reference[i] - arm.q[i])
+                  + gains.damper[i] * (arm.qd_reference[i] - arm.qd[i]))
+
+
+$constant = Law('$name', efforts, equation='τ = g(q) + K (q_r - q) + D (q̇_r - q̇)',
+        source='write here where it comes from', gains=Gains,
+        judged=(Judged('spring', 'damper'),))       # are they stable, with the delay of the loop?
+''')
+
+TEST = Template('''\
+"""The law $name holds an arm, as compiled code and in plain Python (ROBODYN_PLAIN=1)."""
+
+import numpy as np
+from $name import $constant
+
+from robodyn_ros import Settings, load_urdf, simulate
+
+
+def test_it_holds_the_arm():
+    arm, pose = load_urdf('two_link'), [0.3, 0.5]
+    settings = Settings(mode=$constant, gains={'spring': 50.0, 'damper': [10.0, 2.0]})
+    run = simulate(arm, settings, pose, duration=1.0)
+    assert run.fault == ''
+    assert np.abs(run.position - pose).max() < 1e-3
+''')
+
+
+def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
+    """
+    Write NAME.py and test_NAME.py into a folder.
+
+    :raises ArgumentError: the name is none of a module, or a file exists or cannot be written.
+    """
+    if not name.isidentifier() or iskeyword(name) or name != name.lower():
+        raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
+                            remedy='write small letters, digits and underscores, as my_spring')
+    texts = {folder / f'{name}.py': LAW, folder / f'test_{name}.py': TEST}
+    if there := [str(path) for path in texts if path.exists() and not force]:
+        raise ArgumentError(f'{", ".join(there)} exists', name='NAME', value=name,
+                            remedy='choose another name, or replace with --force')
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, template in texts.items():
+            path.write_text(template.substitute(name=name, constant=name.upper()))
+    except OSError as error:
+        raise ArgumentError(f'{folder} cannot be written ({error.strerror})', name='--folder',
+                            value=str(folder), remedy='choose another folder') from error
+    law, test = texts
+    out.print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
+              f'try it: cd {folder} && python -m pytest {test.name}')

@@ -1,0 +1,49 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn new-law`: what it writes works as it is, and nothing is overwritten."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from robodyn_ros.cli.options import app
+
+app_module = pytest.importorskip('robodyn_ros.cli.app')
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def written(folder, *arguments):
+    return CliRunner().invoke(app, ['new-law', *arguments, '--folder', str(folder)])
+
+
+@pytest.mark.parametrize('plain', ['0', '1'])
+def test_its_test_passes(tmp_path, plain):
+    """Compiled, and in plain Python."""
+    pytest.importorskip('mujoco')
+    result = written(tmp_path, 'my_spring')
+    assert result.exit_code == 0 and 'mode my_spring:MY_SPRING' in result.output
+    done = subprocess.run(
+        [sys.executable, '-m', 'pytest', '-q', 'test_my_spring.py'], cwd=tmp_path, text=True,
+        capture_output=True, timeout=300,
+        env={**os.environ, 'PYTHONPATH': str(ROOT), 'ROBODYN_PLAIN': plain})
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize('name', ['two words', 'class', '1st', 'Upper', '../x'])
+def test_names_of_no_module(tmp_path, name):
+    result = written(tmp_path, name)
+    assert result.exit_code == 1 and 'no name of a Python module' in result.output
+    assert not [*tmp_path.iterdir()]
+
+
+def test_nothing_is_overwritten(tmp_path):
+    (tmp_path / 'test_spring.py').write_text('mine')
+    result = written(tmp_path, 'spring')
+    assert result.exit_code == 1 and 'exists' in result.output and '--force' in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ['test_spring.py']
+    assert written(tmp_path, 'spring', '--force').exit_code == 0
+    assert 'mine' not in (tmp_path / 'test_spring.py').read_text()

@@ -1,0 +1,155 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A law of one's own: loaded, checked before it drives, guarded when it does."""
+
+import numpy as np
+import own_laws
+import pytest
+from control.closed_loop import Rig
+
+from robodyn_ros import Controller, Law, Settings, gain, load_urdf
+from robodyn_ros.control import plain_cycle
+from robodyn_ros.control.laws import registry
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.flight_recorder.replay import Replay
+
+MODEL = load_urdf('two_link')
+POSE = [0.3, 0.5]
+SPRING = {'mode': 'own_laws:SPRING', 'gains': {'spring': [40.0, 10.0]}}
+
+
+def refusal(**settings):
+    with pytest.raises(ParameterError) as error:
+        Controller(MODEL, Settings(**settings), specialize=False)
+    return error.value
+
+
+def test_it_drives_the_arm_with_its_gains():
+    rig = Rig(MODEL, POSE, **SPRING)
+    rig.rise()
+    g = rig.controller.tau.copy()
+    rig.q = rig.q + [0.001, 0.002]
+    rig.tick()
+    k = rig.controller.inputs.vectors
+    expected = k.gravity - np.array([40.0, 10.0]) * [0.001, 0.002]
+    assert k.tau_law == pytest.approx(expected) and abs(rig.controller.tau - g).max() < 0.2
+
+
+def test_a_law_itself_is_a_mode():
+    settings = Settings(mode=own_laws.SPRING, gains={'spring': 3})
+    assert settings.mode == 'own_laws:SPRING' and settings.gains == (('spring', (3.0,)),)
+    assert settings.gain_rows(MODEL).tolist() == [[3.0, 3.0], [1.0, 1.0]]
+    hidden = Law('hidden', own_laws.float_efforts, '', '')
+    assert Settings(mode=hidden).mode == ':hidden'
+
+
+def test_its_memory_begins_at_zero_and_is_recorded():
+    """Other gains leave it alone, another mode and back does not."""
+    rig = Rig(MODEL, POSE, **SPRING)
+    rig.controller = Controller(MODEL, Settings(**SPRING), rig.state, specialize=False,
+                                recorded=2000)
+    rig.rise()
+    rig.run(0.05)
+    memory = rig.controller.inputs.law.memory
+    assert 50.0 <= memory[0].min() == memory[0].max() <= 250.0
+    before = memory[0, 0]
+    rig.controller.use(Settings(**{**SPRING, 'gains': {'spring': 30.0}}))
+    rig.tick()
+    assert memory[0, 0] == before + 1.0
+    rig.controller.use(Settings(mode='gravity_compensation'))
+    rig.tick()
+    rig.controller.use(Settings(**SPRING))
+    rig.tick()
+    assert memory[0, 0] == 1.0
+    agreement = Replay(MODEL, rig.controller.history.take()).compare()
+    assert agreement.same == agreement.cycles > 50
+
+
+def test_plain_python_computes_the_same():
+    compiled, plain = Rig(MODEL, POSE, **SPRING), Rig(MODEL, POSE, **SPRING)
+    plain.controller.cycle = plain_cycle.cycle
+    for rig in compiled, plain:
+        rig.rise()
+        rig.run(0.02)
+    assert plain.controller.tau == pytest.approx(compiled.controller.tau, abs=1e-12)
+    assert plain.controller.inputs.law.memory[0, 0] == compiled.controller.inputs.law.memory[0, 0]
+
+
+@pytest.mark.parametrize(('name', 'why'), [
+    ('ALLOCATING', 'it allocates memory'),
+    ('NOT_A_NUMBER', 'its effort of joint1 is not finite at q = '),
+    ('SLOW', 'and a period is 1e+03 µs'),
+    ('ENDLESS', 'it has not returned within'),
+    ('OUT_OF_BOUNDS', 'it fails: IndexError: index 2 is out of bounds'),
+    ('NOT_COMPILING', "it does not compile: Unknown attribute 'speed'"),
+    ('ONE_JOINT', 'its effort of joint2 is not finite'),
+    ('THREE', 'its function takes 3 arguments'),
+])
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
+def test_refused_before_it_drives(monkeypatch, name, why):
+    monkeypatch.setattr(f'{registry.__package__}.trial.PATIENCE', 0.5)
+    error = refusal(mode=f'own_laws:{name}')
+    assert why in str(error) and error.name == 'mode' and error.remedy
+
+
+@pytest.mark.parametrize(('mode', 'why'), [
+    ('own_laws:SPRNG', 'own_laws has no Law of the name SPRNG'),
+    ('own_laws:NOT_A_LAW', 'no Law of the name NOT_A_LAW'),
+    ('no_such_module:LAW', 'no_such_module cannot be imported (ModuleNotFoundError'),
+    ('own_laws:', 'it names no law'), (':SPRING', 'it names no law'),
+    ('joint_impedence', 'did you mean joint_impedance'),
+])
+def test_a_mode_that_names_no_law(mode, why):
+    with pytest.raises(ParameterError) as error:
+        Settings(mode=mode)
+    assert why in str(error.value)
+
+
+@pytest.mark.parametrize(('gains', 'why'), [
+    ({'sprng': 1.0}, 'did you mean spring'), ({'spring': -1.0}, 'spring = -1.0 is refused'),
+    ({'spring': [np.nan, 1.0]}, 'spring'), ({'stiffness': 1.0}, 'no gain stiffness of its own'),
+    (3.0, 'give a mapping'),
+])
+def test_gains_that_are_refused(gains, why):
+    with pytest.raises(ParameterError, match=why):
+        Settings(mode='own_laws:SPRING', gains=gains)
+
+
+def test_gains_that_are_missing_or_too_many():
+    assert 'spring is not set' in str(refusal(mode='own_laws:SPRING'))
+    error = refusal(mode='own_laws:SPRING', gains={'spring': [1.0, 2.0, 3.0]})
+    assert error.name == 'spring' and '3 values' in str(error)
+
+
+def test_a_gain_named_after_a_parameter():
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True)
+    class Gains:
+        rate: object = gain('', 0.0, 1.0, 'Taken.')
+    with pytest.raises(ParameterError, match='calls a gain rate, as a parameter is'):
+        Settings(mode=Law('taken', own_laws.float_efforts, '', '', gains=Gains))
+
+
+def test_a_law_that_was_not_loaded_is_no_mode_of_a_running_controller():
+    """Compiling takes seconds, which no arm waits for."""
+    rig = Rig(MODEL, POSE)
+    rig.rise()
+    with pytest.raises(ParameterError, match='was not loaded when the controller was configured'):
+        rig.controller.use(Settings(mode='own_laws:FLOAT'))
+    assert rig.tick() is not None and rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize('name', ['FAILING_LATE', 'SILENT_LATE'])
+@pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
+def test_one_that_fails_later_is_a_fault(name):
+    """An error, or no effort at all: gravity compensation for a bounded time; latched."""
+    rig = Rig(MODEL, [own_laws.BEYOND - 1e-4, 0.5], mode=f'own_laws:{name}')
+    rig.rise()
+    rig.qd = np.array([0.05, 0.0])
+    steps = [rig.controller.tau.copy()]
+    for _ in range(20):
+        rig.tick()
+        steps.append(rig.controller.tau.copy())
+    assert abs(np.diff(steps, axis=0)).max() < 1.0
+    assert rig.phase == 'FAULT' and rig.controller.reason_code == 'EFFORT_NOT_FINITE'

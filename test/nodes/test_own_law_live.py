@@ -1,0 +1,77 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A law of one's own in the node: on each data path, its gains as parameters, and refusals."""
+
+import os
+
+import numpy as np
+import own_laws
+import pytest
+from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
+from nodes.test_controller import goal
+
+from processes import node
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.nodes import transport
+
+# The server that nodes are forked from has another path of modules
+pytestmark = pytest.mark.fresh
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    """Let nodes find the laws of the tests."""
+    path = os.path.dirname(own_laws.__file__)
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
+        [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
+
+
+@pytest.mark.parametrize('path', transport.LADDER)
+def test_it_drives_the_arm(start, remote, path):
+    """It follows a trajectory; its gains are parameters, checked and changed like any others."""
+    start(node('simulator'), *SIMULATOR, '-p', 'joint_damping:=1.0').wait_for_line('ready')
+    controller = start(node('controller'), *CONTROLLER, '-p', 'mode:=own_laws:SPRING', '-p',
+                       f'data_path:={path}', '-p', 'spring:=[100.0, 50.0]', '-p',
+                       'damper:=[20.0, 5.0]')
+    bring_up(remote)
+    assert f'own_laws:SPRING, 1000 Hz, trigger timer, data path {path}' in controller.text
+    remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))
+    controller.wait_for_line('following a trajectory')
+    remote.until(lambda: abs(remote.positions()[-1:] - [0.6, 0.2]).max(initial=1.0) < 0.01,
+                 'the goal')
+    assert remote.set('controller', spring=[120.0, 60.0]) == ''
+    assert 'damper = [-1.0] is refused' in remote.set('controller', damper=[-1.0])
+    assert 'damper 500 (joint1) would be unstable' in remote.set('controller', damper=[500.0, 5.0])
+    assert 'was not loaded' in remote.set('controller', mode='own_laws:FLOAT')
+    assert remote.set('controller', mode='gravity_compensation') == ''
+    assert remote.set('controller', mode='own_laws:SPRING') == ''
+    remote.until(lambda: remote.diagnostics.get('mode') == 'own_laws:SPRING', 'diagnostics')
+    assert remote.diagnostics['phase'] == 'RUNNING'
+    dynamics = Dynamics(load_urdf('two_link'))
+    remote.forget()
+    remote.until(lambda: len(remote.states) > 100 and remote.commands, 'states')
+    assert np.array(remote.newest_command()) == pytest.approx(
+        dynamics.gravity(remote.positions()[-1]), abs=2.0)
+    assert controller.interrupt() == 0
+
+
+@pytest.mark.parametrize(('law', 'why'), [
+    ('own_laws:ALLOCATING', 'law allocating is refused: it allocates memory'),
+    ('own_laws:ENDLESS', 'law endless is refused: it has not returned'),
+    ('own_laws:SPRING', 'mode own_laws:SPRING needs gains, and spring is not set')])
+def test_refused_when_configured(start, remote, law, why):
+    controller = start(node('controller'), *CONTROLLER, '-p', 'urdf:=two_link', '-p',
+                       f'mode:={law}')
+    remote.until(lambda: remote.state() == 'unconfigured', 'the controller')
+    assert not remote.change('configure') and remote.state() == 'unconfigured'
+    remote.until_line(controller, why)
+    assert controller.interrupt() == 0
+
+
+@pytest.mark.parametrize(('law', 'why'), [
+    ('own_laws:SPRNG', 'own_laws has no Law of the name SPRNG'),
+    ('no_such:LAW', 'module no_such cannot be imported')])
+def test_refused_when_it_starts(start, law, why):
+    controller = start(node('controller'), *CONTROLLER, '-p', f'mode:={law}')
+    assert controller.wait() == 1 and why in controller.text
+    assert 'Traceback' not in controller.text

@@ -1,0 +1,113 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws as users write them, good ones and bad ones."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robodyn_ros import Law, gain
+from robodyn_ros.control.laws.law import Judged
+
+BEYOND = 0.5                # rad, of the first joint: there the laws that fail do so
+
+
+@dataclass(frozen=True)
+class Gains:
+    spring: Any = gain('N·m/rad', 0.0, 1e4, 'Stiffness of the spring.')
+    damper: Any = gain('N·m·s/rad', 0.0, 1e3, 'Damping.', default=1.0)
+
+
+class Memory(NamedTuple):
+    cycles: np.ndarray
+    longest: np.ndarray
+
+
+def spring_efforts(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        memory.cycles[i] += 1.0
+        memory.longest[i] = max(memory.longest[i], abs(arm.q[i] - arm.q_reference[i]))
+        tau[i] = (arm.gravity[i] + gains.spring[i] * (arm.q_reference[i] - arm.q[i])
+                  + gains.damper[i] * (arm.qd_reference[i] - arm.qd[i]))
+
+
+SPRING = Law('spring', spring_efforts, 'τ = g(q) + K e + D ė', 'a test', gains=Gains,
+             memory=Memory, judged=(Judged('spring', 'damper'),))
+
+
+def float_efforts(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        tau[i] = arm.gravity[i]
+
+
+FLOAT = Law('float', float_efforts, 'τ = g(q)', 'a test', reference='none')
+
+
+def allocating(arm, gains, memory, tau):
+    tau[:] = arm.gravity + arm.q
+
+
+def not_a_number(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        tau[i] = np.sqrt(arm.q[i])
+
+
+def slow(arm, gains, memory, tau):
+    total = 0.0
+    for k in range(300000):
+        total += np.sin(arm.q[0] + k)
+    for i in range(tau.shape[0]):
+        tau[i] = total
+
+
+def endless(arm, gains, memory, tau):
+    k = 0
+    while k >= 0:
+        k = (k + 1) % 1000
+        tau[0] = arm.q[0]
+
+
+def out_of_bounds(arm, gains, memory, tau):
+    for i in range(tau.shape[0] + 1):
+        tau[i] = arm.gravity[i]
+
+
+def not_compiling(arm, gains, memory, tau):
+    tau[0] = arm.speed[0]
+
+
+def one_joint(arm, gains, memory, tau):
+    tau[0] = arm.gravity[0]
+
+
+def three_arguments(arm, gains, tau):
+    tau[0] = 0.0
+
+
+ALLOCATING, NOT_A_NUMBER, SLOW, ENDLESS, OUT_OF_BOUNDS, NOT_COMPILING, ONE_JOINT, THREE = (
+    Law(f.__name__, f, 'none', 'a test') for f in (
+        allocating, not_a_number, slow, endless, out_of_bounds, not_compiling, one_joint,
+        three_arguments))
+
+
+def moved(arm):
+    return arm.q[0] > BEYOND and arm.q[0] < BEYOND + 0.001      # where no trial looks
+
+
+def failing_late(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        tau[i] = arm.gravity[i]
+    if moved(arm):
+        tau[tau.shape[0] + int(arm.q[0])] = 0.0
+
+
+def silent_late(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        if not moved(arm):
+            tau[i] = arm.gravity[i]
+
+
+FAILING_LATE, SILENT_LATE = (Law(f.__name__, f, 'none', 'a test')
+                             for f in (failing_late, silent_late))
+NOT_A_LAW = 3
