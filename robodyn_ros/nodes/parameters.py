@@ -58,9 +58,11 @@ class Parameter:
 
     def check(self, value: Any) -> None:
         """Raise :class:`ParameterError` if the parameter may not have this value."""
+        shown = list(value) if self.type in LISTS else value
+
         def refuse(remedy: str) -> None:
-            raise ParameterError(f'parameter {self.name} = {value!r} is refused',
-                                 name=self.name, value=value, remedy=remedy)
+            raise ParameterError(f'parameter {self.name} = {shown!r} is refused',
+                                 name=self.name, value=shown, remedy=remedy)
         if self.choices and value not in self.choices and not (self.places and ':' in value):
             refuse(f'choose one of {", ".join(self.choices)}'
                    + (', or a place package.module:NAME' if self.places else ''))
