@@ -194,10 +194,16 @@ def compile_function(name: str, function: Callable[..., Any], signature: Any,
 
 
 def compile_callback(name: str, function: Callable[..., Any], signature: Any,
-                     modules: tuple[ModuleType, ...]) -> Any:
-    """Return likewise a function whose ``address`` C code can call."""
+                     modules: tuple[ModuleType, ...], *, constants: str = '',
+                     cached: bool = True) -> Any:
+    """
+    Return likewise a function whose ``address`` C code can call.
+
+    :param constants: text on which the machine code depends besides the modules.
+    :param cached: False compiles it in each process, because some source has no file.
+    """
     with _loading:
-        return _compile(name, function, numba.cfunc, signature, modules)
+        return _compile(name, function, numba.cfunc, signature, modules, constants, cached)
 
 
 # Reentrant: compiling one function may compile or load another.
@@ -206,12 +212,13 @@ _loading = RLock()
 
 @cache
 def _compile(name: str, function: Any, decorator: Any, signature: Any,
-             modules: tuple[ModuleType, ...]) -> Any:
-    digest = hashlib.sha256(_fingerprint((*modules, sys.modules[function.__module__])))
+             modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True) -> Any:
+    digest = hashlib.sha256(_fingerprint((*modules, sys.modules[function.__module__]))
+                            + constants.encode())
     function.cache_folder = f'{name}_{digest.hexdigest()[:20]}'
     options = OPTIONS if decorator is numba.njit else {}
     with compiling(name):
-        return decorator(signature, cache=True, **options)(function)
+        return decorator(signature, cache=cached, **options)(function)
 
 
 def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:

@@ -24,6 +24,7 @@ def test_library_example(monkeypatch):
     q, numbers = eval(said[1]), np.array(said[2].split(), float)
     assert names['dyn'].gravity(q) == pytest.approx(numbers, abs=1e-7)
     still = names['arm6'].gravity(names['arm'].qpos)
+    assert names['run'].fault == '' and abs(names['run'].position - [0.3, 0.5]).max() < 1e-6
     assert len(still) == 6 and names['efforts'] == pytest.approx(still, abs=1e-7)
 
 

@@ -153,3 +153,23 @@ def test_one_that_fails_later_is_a_fault(name):
         steps.append(rig.controller.tau.copy())
     assert abs(np.diff(steps, axis=0)).max() < 1.0
     assert rig.phase == 'FAULT' and rig.controller.reason_code == 'EFFORT_NOT_FINITE'
+
+
+def test_a_law_of_no_file():
+    """As in a notebook: its functions and numbers are compiled as they are, each time."""
+    text = '''
+from robodyn_ros import Law
+def helper(arm, i):
+    return SHARE * arm.gravity[i]
+def efforts(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        tau[i] = helper(arm, i)
+LAW = Law('share', efforts, '', '', reference='none')
+'''
+    for share in 1.0, 0.97:
+        space = {'SHARE': share}
+        exec(text, space)
+        rig = Rig(MODEL, POSE, mode=space['LAW'])
+        rig.rise()
+        v = rig.controller.inputs.vectors
+        assert v.tau_law == pytest.approx(share * v.gravity)

@@ -132,39 +132,52 @@ def compiled_law(law: Law) -> Any:
 
     :raises numba.core.errors.NumbaError: the function of the law does not compile.
     """
-    module = sys.modules[law.efforts.__module__]
-    modules = (jitable(module),) if law in registry.BUILT_IN else user_modules(law)
     # Globals of its own, not a closure: Numba would take its contents into the key of the cache
     entry = FunctionType(_entry.__code__, {
         **globals(), '_efforts': law.efforts, '_gains': rows_of(registry.gains_class(law)),
         '_memory': rows_of(registry.memory_class(law))}, f'law_{law.name}')
-    return compile_callback(f'law_{law.name}', entry, ENTRY,
-                            (*LAW_MODULES, *modules, sys.modules[__name__]))
+    name = f'law_{law.name}'
+    if law in registry.BUILT_IN:
+        modules = *LAW_MODULES, jitable(sys.modules[law.efforts.__module__])
+        return compile_callback(name, entry, ENTRY, (*modules, sys.modules[__name__]))
+    spaces = user_namespaces(law)
+    files = [module for place in spaces if (module := sys.modules.get(place))
+             and getattr(module, '__file__', None)]
+    return compile_callback(name, entry, ENTRY, (*LAW_MODULES, *files, sys.modules[__name__]),
+                            constants=repr([_constants(space) for space in spaces.values()]),
+                            cached=len(files) == len(spaces))
 
 
-@cache
-def user_modules(law: Law) -> tuple[ModuleType, ...]:
+def user_namespaces(law: Law) -> dict[str, dict[str, Any]]:
     """
-    Return the modules of a law of a user: its own, and those that it has functions or values of.
+    Return the namespaces of a law of a user, by their modules: its own, and those that it uses.
 
-    Their functions are compiled with bounds checks, and must not allocate memory.
+    Their functions are made known to the compiler, with bounds checks and without allocations.
     """
-    found: dict[str, ModuleType] = {}
-    waiting = [law.efforts.__module__]
+    found: dict[str, dict[str, Any]] = {}
+    waiting = [(str(law.efforts.__module__), law.efforts.__globals__)]
     while waiting:
-        name = waiting.pop()
-        module = sys.modules.get(name)
-        if (module is None or name in found or getattr(module, '__file__', None) is None
-                or name.split('.')[0] in FOREIGN):
+        place, space = waiting.pop()
+        if place in found or place.split('.')[0] in FOREIGN:
             continue
-        found[name] = module
-        for value in list(vars(module).values()):
-            if isinstance(value, FunctionType) and value.__module__ == name:
+        found[place] = space
+        for value in list(space.values()):
+            if isinstance(value, FunctionType) and str(value.__module__) == place:
                 register_jitable(boundscheck=True, _nrt=False, fastmath=FASTMATH,
                                  error_model='numpy')(value)
-            waiting.append(value.__name__ if isinstance(value, ModuleType)
-                           else getattr(value, '__module__', None) or '')
-    return tuple(found.values())
+            elif isinstance(value, FunctionType):
+                waiting.append((str(value.__module__), value.__globals__))
+            elif isinstance(value, ModuleType):
+                waiting.append((value.__name__, vars(value)))
+    return found
+
+
+def _constants(space: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the values of a namespace that compiled code contains, wherever they come from."""
+    return [(name, value.tolist() if isinstance(value, ndarray) else value)
+            for name, value in sorted(space.items()) if name.isidentifier()
+            and isinstance(value, (bool, int, float, complex, str, tuple, ndarray))
+            and not name.startswith('__')]
 
 
 MODULES = (*LAW_MODULES, jitable(call, inline=True), sys.modules[__name__])
