@@ -88,8 +88,7 @@ def test_heartbeat_is_silent(controller, remote, how):
     arm.refuses_reset('the heartbeat is missing (silence')
     if how == 'silent':
         with button.pressed(True):
-            remote.listen(0.5)
-            arm.reset()
+            arm.reset_in_time()
 
 
 @row('the heartbeat is silent or false', 'HEARTBEAT_LOST', where=stop_topics._word,
@@ -155,8 +154,7 @@ def test_emergency_stop_without_a_publisher(controller, remote):
     let_down(arm, 'EMERGENCY_STOP', 'nobody publishes ~/emergency_stop')
     arm.refuses_reset('nobody publishes')
     with Button(remote, STOP).pressed(False):
-        remote.listen(0.5)
-        arm.reset()
+        arm.reset_in_time()
 
 
 def test_latched_emergency_stop_from_before_the_controller(controller, remote):
