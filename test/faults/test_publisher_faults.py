@@ -160,7 +160,7 @@ def test_a_simulator_that_ends_and_comes_back(start, remote):
     simulator = start(node('simulator'), *SIMULATOR)
     simulator.wait_for_line('simulator ready')
     arm = Arm(remote, start(
-        node('controller'), *CONTROLLER, '-p', 'state_timeout:=0.2', '-p', 'fault_hold_time:=0.3',
+        node('controller'), *CONTROLLER, '-p', 'state_timeout:=0.5', '-p', 'fault_hold_time:=0.3',
         '-p', 'fault_ramp_time:=1.0', '-p', 'arming_timeout:=1.0'))
     bring_up(remote)
     remote.until(lambda: len(remote.commands) > 200, 'commands')

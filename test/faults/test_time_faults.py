@@ -47,7 +47,7 @@ def test_missed_periods(start, remote):
                       '-p', 'joint_damping:=20.0')
     simulator.wait_for_line('simulator ready')
     arm = Arm(remote, start(
-        node('controller'), '--ros-args', '-p', 'state_timeout:=1.0', '-p', 'rate:=100.0',
+        node('controller'), '--ros-args', '-p', 'state_timeout:=3.0', '-p', 'rate:=100.0',
         '-p', 'missed_limit:=25', '-p', 'late_limit:=1.0', '-p', 'fault_hold_time:=0.2',
         '-p', 'fault_ramp_time:=0.2'))
     bring_up(remote)
