@@ -6,22 +6,18 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
 
   demo [ROBOT]    two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
                   ur5, two_link, ... or the path of a URDF file
-  test [ARG ...]  everything checked: lint, then pytest (which gets the arguments)
-  quick [ARG ...] lint, and the tests that need no process, no ROS and no patience: under a minute
+  test [ARG ...]  lint, then all tests; pytest gets the arguments
+  quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
   lint            ruff, mypy, codespell, import-linter
-  fuzz [WHAT ...] `urdf [N]`: N mutated URDFs, 10000 if not said: each has to be a robot or refused
-                  in plain words; `wire`: hostile messages for the decoders until coverage stops
-                  growing, 10 minutes at most; both if not said; `wire --help` for more
+  fuzz [WHAT ...] `urdf [N]`: N mutated URDFs (10,000); `wire`: hostile messages for the decoders
+                  until coverage stops growing, 10 minutes at most; both if not said
   adversary [ARG ...]
-                  random compositions of faults, injected into the controller over ten minutes: in
-                  the library and through real nodes; `table`: every fault alone; `quiet`: an hour
-                  of healthy motion, for false alarms; --help for more
-  bench [ARG ...] the dynamics timed beside Pinocchio, MuJoCo and NumPy, then the loop beside rclpy
-                  nodes, some minutes each; tables and pictures in build/bench/; --quick for a
-                  first look; `bench dynamics` and `bench loop` are one of them, --help for more
-  soak [ARG ...]  the two nodes for ten minutes on a loaded machine: no effort may be missing;
-                  figures and a picture in build/soak/; --minutes 1 for a first look
+                  random combinations of faults for ten minutes; --help for more
+  bench [ARG ...] the dynamics beside Pinocchio, MuJoCo and NumPy, then the loop beside rclpy nodes
+                  (`bench dynamics`, `bench loop`: one of them), --help for more; build/bench/
+  soak [ARG ...]  two nodes for ten minutes on a loaded machine: no effort may be missing; results
+                  in build/soak/; --minutes 1 for a first look
   clean           remove all that the others, colcon and Python's tools have written here
   help            this text
 
@@ -50,9 +46,12 @@ BUILD = os.path.join(ROOT, 'build')
 STAMP = os.path.join(VENV, 'robodyn_ros.stamp')
 LOG = os.path.join(BUILD, 'pip.log')
 ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribution of ROS 2
-VERSIONS = ((3, 13), (3, 12), (3, 11), (3, 10))
-RANGE = '3.10-3.13'
+PYTHONS = 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3', 'python'
 BENCHMARKS = ['dynamics', 'loop']
+# Targets that are one program: the extras that it needs, and its command line
+PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
+            'adversary': (['sim', 'test'], [os.path.join('test', 'adversary')]),
+            'soak': (['sim'], ['-m', 'benchmarks.soak'])}
 LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
 # What the markers in pyproject.toml say of the tests
 SIDE_BY_SIDE = ['-n', '2', '--dist', 'loadgroup']
@@ -62,15 +61,13 @@ QUICK = SIDE_BY_SIDE + ['-m', 'not (alone or process or ros or slow)']
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''
 import struct, sys
-ok = sys.implementation.name == 'cpython' and struct.calcsize('P') == 8
-ok = ok and (3, 10) <= sys.version_info[:2] <= (3, 13)
-ok = ok and getattr(sys, '_is_gil_enabled', lambda: True)()
-sys.exit(not ok)
+sys.exit(not (sys.implementation.name == 'cpython' and struct.calcsize('P') == 8
+              and (3, 10) <= sys.version_info[:2] <= (3, 13)
+              and getattr(sys, '_is_gil_enabled', lambda: True)()))
 '''
 
-# Set by a sourced ROS installation, by the ROS wheels of another environment, or by a person for
-# another Python: they make ours load foreign packages, libraries or settings. Those kept say who
-# may hear our nodes and where logs go.
+# Set by another installation of ROS or of Python: ours would load its packages or settings. Those
+# kept say who may hear our nodes and where logs go.
 FOREIGN = ('_ROS_WHEELS_', 'AMENT_', 'CMAKE_PREFIX_PATH', 'COLCON_', 'FASTDDS_', 'FASTRTPS_',
            'PIP_PREFIX', 'PIP_ROOT', 'PIP_TARGET', 'PIP_USER', 'PYTHON', 'RMW_', 'ROS_',
            'VIRTUAL_ENV')
@@ -97,10 +94,10 @@ def say(text):
 
 
 def runs(env, *command):
-    """Say whether a command exists and succeeds, without a word of its own."""
+    """Return whether a command exists and succeeds, without a word of its own."""
+    null = subprocess.DEVNULL
     try:
-        return subprocess.call(command, env=env, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+        return subprocess.call(command, env=env, stdin=null, stdout=null, stderr=null) == 0
     except OSError:
         return False
 
@@ -118,8 +115,7 @@ def check_machine():
 def pythons(env):
     """Yield the Pythons of this machine that are in the range, the running one first."""
     folders = os.environ.get('PATH', os.defpath).split(os.pathsep)
-    names = ['python{}.{}'.format(*version) for version in VERSIONS] + ['python3', 'python']
-    found = [os.path.join(folder, name) for name in names for folder in folders if folder]
+    found = [os.path.join(folder, name) for name in PYTHONS for folder in folders if folder]
     for python in [sys.executable] + found:
         if python and runs(env, python, '-c', PROBE):
             yield python
@@ -129,9 +125,9 @@ def make_venv(env):
     """Make .venv with the first Python that can, or stop with one line."""
     usable = list(pythons(env))
     if not usable:
-        sys.exit('No Python {} (CPython, 64 bit) found; this is {}. Install one, e.g. '
+        sys.exit('No Python 3.10-3.13 (CPython, 64 bit) found; this is {}. Install one, e.g. '
                  '`sudo apt install python3 python3-venv`, and run this again.'
-                 .format(RANGE, platform.python_version()))
+                 .format(platform.python_version()))
     say('Making {} ...'.format(os.path.basename(VENV)))
     for python in usable:
         if (runs(env, python, '-m', 'venv', '--clear', VENV)
@@ -174,50 +170,32 @@ def why(log):
     return errors[0][len('ERROR:'):].strip() if errors else 'pip gave no reason'
 
 
-def follow(running):
-    """Wait for pip; in a terminal, show that it gets on."""
-    begin = time.time()
-    while running.poll() is None:
-        if sys.stderr.isatty():
-            with open(LOG, errors='replace') as log:
-                text = log.read()
-            doing = 'unpacking' if '\nInstalling collected' in text else 'fetching'
-            sys.stderr.write('\r\033[K  {:.0f} s, {} {} packages'.format(
-                time.time() - begin, doing, text.count('\nCollecting ')))
-            sys.stderr.flush()
-        time.sleep(0.2)
-    if sys.stderr.isatty():
-        sys.stderr.write('\r\033[K')
-    return time.time() - begin
-
-
 def install(python, extras, env):
     """Install this package, editable, with its extras into .venv, or stop with one line."""
     what = 'ROS 2 {}, MuJoCo{}'.format(
         DISTRO.capitalize(), ' and the tools for testing' if 'test' in extras else '')
-    say('Installing {} into {}: once, a minute or two ...'
-        .format(what, os.path.basename(VENV)))
+    say('Installing {} into {}: once, a minute or two ...'.format(what, os.path.basename(VENV)))
     # The pip of Python 3.10 does not find, in minutes, which versions go together; a new one does
-    seconds = pip(python, env, what, '--upgrade', 'pip')
-    seconds += pip(python, env, what, '--editable', '.[{}]'.format(','.join(sorted(extras))))
-    say('Installed {} in {:.0f} s.'.format(what, seconds))
+    begin = time.time()
+    pip(python, env, what, '--upgrade', 'pip')
+    pip(python, env, what, '--editable', '.[{}]'.format(','.join(sorted(extras))))
+    say('Installed {} in {:.0f} s.'.format(what, time.time() - begin))
 
 
 def pip(python, env, what, *arguments):
-    """Run `pip install`, or stop with one line; return the seconds that it took."""
+    """Run `pip install`, or stop with one line."""
     command = [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input',
-               '--progress-bar', 'off']
+               '--progress-bar', 'off', *arguments]
     # A signal that comes between the start of pip and its mention here would leave it behind
     signals = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     with open(LOG, 'wb') as log:
-        running = subprocess.Popen(command + list(arguments), cwd=ROOT, env=env,
-                                   stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                                   preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK,
-                                                                             signals))
+        running = subprocess.Popen(
+            command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, signals))
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-        seconds = follow(running)
+        running.wait()
     except SystemExit:              # SIGTERM has reached us alone
         running.terminate()
         raise
@@ -230,7 +208,6 @@ def pip(python, env, what, *arguments):
     if running.returncode:
         with open(LOG, errors='replace') as file:
             sys.exit('Could not install {}: {} (details: {})'.format(what, why(file.read()), LOG))
-    return seconds
 
 
 def prepare(wanted):
@@ -263,13 +240,18 @@ def become(env, *command):
     os.execve(command[0], command, env)
 
 
+def call(env, *command):
+    """Run the command, and return what this process should exit with."""
+    code = subprocess.call(command, cwd=ROOT, env=env)
+    return code if code >= 0 else 128 - code
+
+
 def demo(arguments):
     """Run the main job."""
     if len(arguments) > 1:
         sys.exit('demo takes one robot, not {}'.format(' '.join(arguments)))
     robot = arguments[0] if arguments and arguments[0] else 'panda'
-    if os.path.isfile(robot):
-        robot = os.path.abspath(robot)
+    robot = os.path.abspath(robot) if os.path.isfile(robot) else robot
     env, python = prepare({ROS.get(DISTRO), 'sim'})
     become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot)
 
@@ -279,47 +261,28 @@ def lint(arguments):
     if arguments:
         sys.exit('lint takes no arguments')
     env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'test'})
-    for tool in LINTERS:
-        say('$ ' + ' '.join(tool))
-        script = os.path.join(os.path.dirname(python), tool[0])
-        failed = subprocess.call([script] + tool[1:], cwd=ROOT, env=env)
+    for tool, *options in LINTERS:
+        say('$ ' + ' '.join([tool] + options))
+        failed = call(env, os.path.join(os.path.dirname(python), tool), *options)
         if failed:
-            sys.exit(failed if failed > 0 else 128 - failed)
+            sys.exit(failed)
     return env, python
 
 
 def test(arguments):
-    """Run everything that says whether this works: what does not need its time, side by side."""
-    pytest([arguments] if arguments else TESTS)
-
-
-def pytest(runs):
-    """Run lint, then pytest with each of these lists of arguments; exit if any has failed."""
+    """Run lint, then everything that says whether this works; exit if any of it has failed."""
     env, python = lint([])
     failed = 0
-    for runs_in in runs:
-        say('$ pytest ' + shlex.join(runs_in))
-        failed = subprocess.call([python, '-m', 'pytest', *runs_in], cwd=ROOT, env=env) or failed
-    if failed:
-        sys.exit(failed if failed > 0 else 128 - failed)
+    for selected in [arguments] if arguments else TESTS:
+        say('$ pytest ' + shlex.join(selected))
+        failed = call(env, python, '-m', 'pytest', *selected) or failed
+    sys.exit(failed)
 
 
 def quick(arguments):
     """Run what a developer wants to know between two changes."""
     env, python = lint([])
     become(env, python, '-m', 'pytest', '-q', *QUICK, *(arguments or ['test']))
-
-
-def fuzz(arguments):
-    """Run what looks for a URDF or a message that is more than this package can take."""
-    env, python = prepare({ROS.get(DISTRO), 'sim', 'test'})
-    become(env, python, os.path.join('test', 'fuzz'), *arguments)
-
-
-def adversary(arguments):
-    """Run what looks for a fault, or for several, that the guard does not withstand."""
-    env, python = prepare({ROS.get(DISTRO), 'sim', 'test'})
-    become(env, python, os.path.join('test', 'adversary'), *arguments)
 
 
 def bench(arguments):
@@ -330,17 +293,10 @@ def bench(arguments):
         names = BENCHMARKS if set(arguments) <= {'--quick', '--docs'} else BENCHMARKS[:1]
     env, python = prepare({ROS.get(DISTRO), 'sim', 'test', 'bench'})
     for name in names[:-1]:
-        failed = subprocess.call([python, '-m', 'benchmarks.' + name] + arguments, cwd=ROOT,
-                                 env=env)
+        failed = call(env, python, '-m', 'benchmarks.' + name, *arguments)
         if failed:
-            sys.exit(failed if failed > 0 else 128 - failed)
+            sys.exit(failed)
     become(env, python, '-m', 'benchmarks.' + names[-1], *arguments)
-
-
-def soak(arguments):
-    """Run what says whether the loop keeps its time for long."""
-    env, python = prepare({ROS.get(DISTRO), 'sim'})
-    become(env, python, '-m', 'benchmarks.soak', *arguments)
 
 
 def clean(arguments):
@@ -355,15 +311,19 @@ def clean(arguments):
 
 def main(arguments):
     """Run the target that the command line names."""
-    targets = {'demo': demo, 'test': test, 'quick': quick, 'lint': lint, 'fuzz': fuzz,
-               'adversary': adversary, 'bench': bench, 'soak': soak, 'clean': clean}
+    targets = {'demo': demo, 'test': test, 'quick': quick, 'lint': lint, 'bench': bench,
+               'clean': clean}
     name = arguments[0] if arguments else 'help'
     if name in ('help', '-h', '--help'):
         print(__doc__.strip())
     elif name in targets:
         targets[name](arguments[1:])
+    elif name in PROGRAMS:
+        extras, command = PROGRAMS[name]
+        env, python = prepare({ROS.get(DISTRO), *extras})
+        become(env, python, *command, *arguments[1:])
     else:
-        sys.exit('{!r} is none of {}, help'.format(name, ', '.join(targets)))
+        sys.exit('{!r} is none of {}, help'.format(name, ', '.join([*targets, *PROGRAMS])))
 
 
 if __name__ == '__main__':

@@ -42,6 +42,9 @@ SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identificat
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
 ALONE = {'benchmarks', 'demo', 'launch', 'realtime', 'nodes/test_control_loop.py',
          'nodes/test_no_allocation.py', 'nodes/test_timing.py', 'test_stall_monitor.py'}
+# Tests that are given to the processes of pytest-xdist one by one; of elsewhere a file goes to one
+# process, which makes its fixtures and caches once
+SPREAD = {'faults', 'nodes'}
 # What takes longest, to be started first: then no process is left alone with it at the end
 LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
 TEST = Path(__file__).resolve().parent
@@ -64,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(forked.close)
 
 
+@pytest.hookimpl(tryfirst=True)         # before pytest-xdist reads its marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests: `process` and `ros` by fixtures and imports, others by place; sort them."""
     modules: dict[object, list[str]] = {}
@@ -86,6 +90,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, places in (('slow', SLOW), ('alone', ALONE)):
             if places.intersection((place, place.split('/')[0])):
                 item.add_marker(marker)
+        if place.split('/')[0] not in SPREAD:
+            item.add_marker(pytest.mark.xdist_group(place))
         for marker in modules[module]:
             item.add_marker(marker)
         if PROCESS.intersection(item.fixturenames):
@@ -95,7 +101,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
 
 
-for _place in {*SLOW, *ALONE, *LONGEST}:        # or what is renamed would lose its marker
+for _place in {*SLOW, *ALONE, *SPREAD, *LONGEST}:        # or what is renamed would lose its marker
     assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
 
 

@@ -78,12 +78,12 @@ def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:
         boundary(flight, 0, memory, tau)
 
 
-def before(flight: Flight, settings: ndarray, outside: ndarray, state: ndarray, points: Points,
-           now: float) -> None:
+def before(flight: Flight, settings: ndarray, cycle_input: ndarray, state: ndarray,
+           points: Points, now: float) -> None:
     """
     Store the inputs of the cycle that begins.
 
-    :param settings: (1,) ``SETTINGS``; ``outside`` (1,) ``CYCLE_INPUT``; ``state`` (nv,)
+    :param settings: (1,) ``SETTINGS``; ``cycle_input`` (1,) ``CYCLE_INPUT``; ``state`` (nv,)
         ``STATE``; ``points`` the reference; ``now`` [s].
     """
     n = flight.cycles.shape[0]
@@ -92,11 +92,12 @@ def before(flight: Flight, settings: ndarray, outside: ndarray, state: ndarray, 
     slot = flight.done[0] % n
     cycle = flight.cycles[slot]
     cycle.now = now
-    cycle.missed, cycle.listeners = outside[0].missed, outside[0].listeners
-    cycle.command_publishers = outside[0].command_publishers
-    cycle.stop_reason, cycle.stalled = outside[0].stop_reason, outside[0].stalled
-    cycle.simulated_time = outside[0].simulated_time
-    cycle.clock_stopped = outside[0].clock_stopped
+    cycle.missed, cycle.listeners = cycle_input[0].missed, cycle_input[0].listeners
+    cycle.command_publishers = cycle_input[0].command_publishers
+    cycle.stop_reason = cycle_input[0].stop_reason
+    cycle.stalled = cycle_input[0].stalled
+    cycle.simulated_time = cycle_input[0].simulated_time
+    cycle.clock_stopped = cycle_input[0].clock_stopped
     cycle.version, cycle.serial = settings[0].version, points.header[0].serial
     for i in range(state.shape[0]):
         flight.state[slot, i] = state[i]

@@ -41,7 +41,7 @@ class Replay:
         self._flight, self._v, self._law_memory = recorder(nv, 0, rows)
         self._names = (*Vectors._fields, *(f'memory {k} of the law' for k in range(rows)))
         self._state = np.zeros(nv, STATE)
-        self._outside = np.zeros(1, CYCLE_INPUT)
+        self._cycle_input = np.zeros(1, CYCLE_INPUT)
         self._cycle = compiled().cycle
         #: Name of the compiled cycle, which differs between machines and versions.
         self.code = compiled().code
@@ -54,15 +54,16 @@ class Replay:
         s = self.snapshot
         given = s.cycles[k]
         for name in CYCLE_INPUT.names or ():
-            self._outside[name] = given[name]
+            self._cycle_input[name] = given[name]
         self._state[:], self.memory[0] = s.state[k], s.memory[k]
         self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
         robot, joints, settings, _, law = s.versions[int(given['version'])]
         inputs = CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings,
             law=law._replace(memory=self._law_memory),
-            cycle_input=self._outside, state=self._state, points=s.points[int(given['serial'])],
-            controller_state=self.memory, vectors=self._v, ring=self._flight)
+            cycle_input=self._cycle_input, state=self._state,
+            points=s.points[int(given['serial'])], controller_state=self.memory,
+            vectors=self._v, ring=self._flight)
         return self._cycle(inputs, float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:

@@ -56,7 +56,7 @@ class ControllerNode(LifecycleNode):
         self.parameters.accept = self._check_settings
         self.parameters.changed = self._apply_settings
         self.description = RobotDescription(self)
-        self.reports = ControllerReports(self)
+        self.reports = ControllerReports(self, self)
         # On the steady clock, so that reports go on in a paused simulation
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._reset = ResetService(self, self._begin_reset)

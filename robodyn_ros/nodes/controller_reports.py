@@ -3,19 +3,36 @@
 """Reports of the controller node: log lines, diagnostics and flight recordings."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
 
 from ..control import guard
 from ..model.robot import RobotModel
 from . import diagnostics, gravity_choice
 from .control_loop import ControlLoop
 from .controller_parameters import thresholds
+from .controller_topics import ControllerTopics
 from .flight_recorder import FlightRecorder
+from .parameters import Parameters
+from .robot_description import RobotDescription
+from .trajectory_subscriber import TrajectorySubscriber
 
-if TYPE_CHECKING:
-    from .controller import ControllerNode
+
+class ReportedNode(Protocol):
+    """State of a controller node that is reported."""
+
+    parameters: Parameters
+    description: RobotDescription
+    trajectories: TrajectorySubscriber
+    topics: ControllerTopics | None     # while the node is configured
+    active: bool                        # armed, and not deactivated since
+    trouble: str                        # why configuring or activating failed, '' if it did not
+
+    @property
+    def loop(self) -> ControlLoop | None:
+        """Control loop while the node is configured."""
 
 
 class ControllerReports:
@@ -24,10 +41,14 @@ class ControllerReports:
 
     Changes are logged within the period in which :meth:`pending` is polled; diagnostics are
     published once a second and with each change of the phase.
+
+    :param node: publishes and logs the reports.
+    :param reported: the same node, as what the reports are about.
     """
 
-    def __init__(self, node: 'ControllerNode'):
-        self._node, self._log = node, node.get_logger()
+    def __init__(self, node: Node, reported: ReportedNode):
+        self._node, self._log = reported, node.get_logger()
+        self._clock = node.get_clock()
         self._status = diagnostics.Report(node)
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._recorder = FlightRecorder(node)
@@ -120,7 +141,7 @@ class ControllerReports:
             statuses = [self._status.status(node.loop, node.trajectories, self._reason(),
                                             time.monotonic()),
                         self._status.timing(node.loop, thresholds(node.parameters.values()))]
-        self._publisher.publish(diagnostics.array(node.get_clock().now().to_msg(), statuses))
+        self._publisher.publish(diagnostics.array(self._clock.now().to_msg(), statuses))
 
     def _log_phase(self, phase: int) -> None:
         if phase != guard.FAULT:

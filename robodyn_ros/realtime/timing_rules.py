@@ -4,22 +4,25 @@
 
 from math import isnan, nan
 
+from numpy import ndarray
+
 COUNT_INTERVAL = 0.05       # s between two counts of the listeners
 GRACE = 2_000_000           # ns that a state may come after the clock of its time
 
 
-def next_point(deadline, period, now):
+def next_point(deadline: int, period: int, now: int) -> tuple[int, int]:
     """
     Return the next point of a grid that is not over, and how many were missed before it.
 
-    :param deadline: its present point [ns]; ``period`` and ``now`` [ns], integers as well.
+    :param deadline: its present point [ns].
+    :param period, now: of the grid, and the present time [ns].
     """
     late = now - (deadline + period)
     missed = max(0, -(-late // period))
     return deadline + (missed + 1) * period, missed
 
 
-def stall(before, asked, woke):
+def stall(before: float, asked: int, woke: int) -> float:
     """
     Return for how long [s] the loop has stood still although it should have run.
 
@@ -29,7 +32,7 @@ def stall(before, asked, woke):
     return max(before, 1e-9 * (woke - asked))
 
 
-def outdated(goes_on, begun, now, timeout):
+def outdated(goes_on: bool, begun: int, now: int, timeout: float) -> bool:
     """
     Whether an effort must not be published any more: the loop stood still while it was computed.
 
@@ -42,7 +45,7 @@ def outdated(goes_on, begun, now, timeout):
     return goes_on and 1e-9 * (now - begun) > timeout
 
 
-def silence(fault, simulated, period, timeout):
+def silence(fault: bool, simulated: bool, period: float, timeout: float) -> float:
     """
     Return for how long [s] the loop waits for a state, until it runs a cycle without one.
 
@@ -58,7 +61,8 @@ def silence(fault, simulated, period, timeout):
     return timeout if simulated else 0.5 * timeout
 
 
-def moving(position, seen, stands, since, before, now):
+def moving(position: ndarray, seen: ndarray, stands: bool, since: int, before: float,
+           now: int) -> tuple[int, float]:
     """
     Return since when [ns], and for how long [s], the arm has moved while time stands still.
 
@@ -84,7 +88,7 @@ def moving(position, seen, stands, since, before, now):
     return since, 1e-9 * (now - since)
 
 
-def goes_on(now, noticed, last, timeout):
+def goes_on(now: float, noticed: float, last: float, timeout: float) -> bool:
     """
     Whether time has gone on without a state.
 
@@ -98,7 +102,7 @@ def goes_on(now, noticed, last, timeout):
     return now != noticed and (now > last or last - now > timeout)
 
 
-def lost_since(numbers, seen):
+def lost_since(numbers: ndarray, seen: ndarray) -> int:
     """
     Return how many samples were published and never came since the last call.
 
@@ -116,7 +120,7 @@ def lost_since(numbers, seen):
     return int(most) - 1
 
 
-def oldest(received):
+def oldest(received: ndarray) -> float:
     """Return the earliest of the (nv,) times [s], NaN where one is not known."""
     first = received[0]
     for i in range(received.shape[0]):

@@ -16,6 +16,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from faults import arm
 from faults.rows import Row
 from nodes.remote import Remote
 
@@ -24,7 +25,7 @@ from processes import Process
 TEST = Path(__file__).resolve().parents[1]
 ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
-PATIENCE = 8.0      # s, for what may never come where a row is disabled
+PATIENCE, MOST = 8.0, 1500      # s and ticks, for what may never come where a row is disabled
 SIGN = 'this is a copy of robodyn_ros'          # what each process of it prints first
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
                       'Local)Error', re.MULTILINE)
@@ -56,6 +57,8 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
         monkeypatch.setattr(Remote.until, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait, '__defaults__', (PATIENCE,))
+        monkeypatch.setattr(arm, 'PATIENCE', PATIENCE / 2)     # answers come at once, or never
+        monkeypatch.setattr(arm, 'MOST', MOST)
     monkeypatch.setenv('ROBODYN_PLAIN', '1')
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]))

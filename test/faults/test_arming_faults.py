@@ -58,7 +58,7 @@ def test_reset_is_refused_at_once(running, remote):
      instead='False')
 def test_autostart_is_refused(controller, remote):
     """What is no part of starting a system ends it: nothing moves later with nobody asking."""
-    arm = Arm(remote, controller(autostart='true', arming_timeout=0.5, **ANY_VELOCITY))
+    arm = Arm(remote, controller(autostart='true', arming_timeout=1.0, **ANY_VELOCITY))
     remote.until(lambda: remote.state() == 'inactive', 'configured')
     arm.controller.wait_for_line('not activated: no joint state yet')
     with arm.streaming(**MOVING):

@@ -19,8 +19,7 @@ TESTS = {test.__name__: test for test in with_rows()
 # That tests pass on a whole copy is seen once a file; all of them on both copies:
 # PYTHONPATH=test python -m pytest -p faults.mutants test/faults/test_state_faults.py
 FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()
-# pytest processes; beside another one that pytest-xdist has started, one
-TOGETHER = 1 if 'PYTEST_XDIST_WORKER' in os.environ else 2
+TOGETHER = 2        # pytest processes, which wait more than they compute
 
 pytestmark = pytest.mark.xdist_group('mutants')     # one process starts them for all
 

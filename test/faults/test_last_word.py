@@ -35,4 +35,4 @@ def test_the_process_does_not_end_before_its_last_word_is_heard(start, remote, h
     remote.listen(0.2)
     listener.popen.send_signal(signal.SIGCONT)
     assert controller.wait() == 0
-    listener.wait_for_line(r'\[0\.0, 0\.0\]', deadline=10.0)
+    listener.wait_for_line(r'\[0\.0, 0\.0\]')

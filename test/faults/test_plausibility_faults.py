@@ -63,7 +63,7 @@ LIES = {
      where=plausibility.consistent, find='return _ <= 1.0', instead='return True')
 def test_position_and_velocity_contradict_each_other(running):
     """Zero within 50 ms, for the arm moves; latched, and not armed while it lasts."""
-    arm = running(arming_timeout=0.5)
+    arm = running()
     for lie in LIES.values():
         arm.velocity = np.array([1.0, -0.8])
         assert moving(arm, 20)[-1] == near(arm.gravity)
@@ -150,8 +150,9 @@ class Late(Simulation):
      instead='pass')
 def test_states_come_late(controller, remote):
     """Latency that grows by 50 ms/s is found before it is 25 ms; a stamp of zero says nothing."""
-    arm = Late(remote, controller(trigger='timer', rate=200.0, late_limit=0.0, stiffness=[0.0],
-                                  damping=[0.0], acceleration_kp=[0.0], acceleration_kd=[0.0]))
+    arm = Late(remote, controller(
+        trigger='timer', rate=200.0, state_timeout=0.5, late_limit=0.0, stiffness=[0.0],
+        damping=[0.0], acceleration_kp=[0.0], acceleration_kd=[0.0]))
     arm.bring_up()
     g = arm.gravity
     for _ in range(10):

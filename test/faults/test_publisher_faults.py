@@ -155,17 +155,17 @@ def test_publishers_of_a_joint_each(controller, remote):
     assert arm.tick() == near(arm.gravity)
 
 
-def test_a_simulator_that_dies_and_comes_back(start, remote):
+def test_a_simulator_that_ends_and_comes_back(start, remote):
     """On the steady clock: the fault names a joint; a reset is refused until states are back."""
     simulator = start(node('simulator'), *SIMULATOR)
     simulator.wait_for_line('simulator ready')
     arm = Arm(remote, start(
-        node('controller'), *CONTROLLER, '-p', 'state_timeout:=0.2', '-p', 'fault_hold_time:=0.3',
+        node('controller'), *CONTROLLER, '-p', 'state_timeout:=0.5', '-p', 'fault_hold_time:=0.3',
         '-p', 'fault_ramp_time:=1.0', '-p', 'arming_timeout:=1.0'))
     bring_up(remote)
     remote.until(lambda: len(remote.commands) > 200, 'commands')
     assert remote.trigger('/controller/reset') == (False, 'there is no fault to reset')
-    simulator.kill()
+    simulator.interrupt()     # killed, it might hold a lock of the middleware for a second
     remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
     efforts = np.array(remote.commands)
     share = efforts @ arm.gravity / (arm.gravity @ arm.gravity)

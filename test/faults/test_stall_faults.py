@@ -20,7 +20,7 @@ from robodyn_ros.simulation import drive
 near = pytest.approx
 ZERO = [0.0, 0.0]
 STOPPED = 1.2           # s, wall time
-TIMEOUT = 0.3           # s, state_timeout: longer than a busy machine keeps a loop waiting
+TIMEOUT = 0.6           # s, state_timeout: longer than a busy machine keeps a loop waiting
 BRAKES = 0.5            # s, command_timeout
 # An effort on its way into the middleware when the process was suspended, which nobody recalls
 HANDED_OVER = 1

@@ -29,7 +29,7 @@ BAD = [({'position': [nan, 9.0]}, NON_FINITE), ({'position': [9.0, -inf]}, NON_F
      instead='[]')
 def test_no_joint_state_yet(controller, remote):
     """Nothing is published; activating is refused, with the names of the joints waited for."""
-    arm = Arm(remote, controller(arming_timeout=0.5))
+    arm = Arm(remote, controller(arming_timeout=1.0))
     assert remote.change('configure') and not remote.change('activate')
     assert 'not activated: no joint state yet of joint1, joint2 on' in arm.controller.text
     timer = remote.node.create_timer(0.002, lambda: arm.send(

@@ -15,7 +15,7 @@ from robodyn_ros.nodes import stop_topics
 
 near = pytest.approx
 ZERO = [0.0, 0.0]
-TIMEOUT = 0.5       # s of silence
+TIMEOUT = 0.8       # s of silence
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 UNRELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 STOP, BEAT = '/controller/emergency_stop', '/controller/heartbeat'
@@ -84,12 +84,11 @@ def test_heartbeat_is_silent(controller, remote, how):
     button.release()
     if how == 'gone':
         button.leave()
-    let_down(arm, 'HEARTBEAT_LOST', 'silence on ~/heartbeat for more than 0.5 s')
+    let_down(arm, 'HEARTBEAT_LOST', f'silence on ~/heartbeat for more than {TIMEOUT:g} s')
     arm.refuses_reset('the heartbeat is missing (silence')
     if how == 'silent':
         with button.pressed(True):
-            remote.listen(0.5)
-            arm.reset()
+            arm.reset_in_time()
 
 
 @row('the heartbeat is silent or false', 'HEARTBEAT_LOST', where=stop_topics._word,
@@ -155,8 +154,7 @@ def test_emergency_stop_without_a_publisher(controller, remote):
     let_down(arm, 'EMERGENCY_STOP', 'nobody publishes ~/emergency_stop')
     arm.refuses_reset('nobody publishes')
     with Button(remote, STOP).pressed(False):
-        remote.listen(0.5)
-        arm.reset()
+        arm.reset_in_time()
 
 
 def test_latched_emergency_stop_from_before_the_controller(controller, remote):

@@ -131,7 +131,7 @@ def test_time_that_stands_still_on_the_grid(controller, remote):
     """At a fixed rate a paused simulation holds the output, however long, and then goes on."""
     arm = Simulation(remote, controller(
         trigger='timer', rate=200.0, mode='computed_torque', acceleration_kp=[100.0],
-        acceleration_kd=[20.0], stiffness=[0.0], damping=[0.0], **TELEPORTED))
+        acceleration_kd=[20.0], stiffness=[0.0], damping=[0.0], state_timeout=0.5, **TELEPORTED))
     arm.bring_up()
     assert arm.hears(20) == near(np.tile(arm.gravity, (20, 1)))
     arm.position -= 0.3
@@ -151,5 +151,5 @@ def test_time_that_stands_still_on_the_grid(controller, remote):
         arm.send(0.004)
         arm.hears(5)
     remote.until(lambda: remote.newest_command() == near(arm.gravity), 'the present pose')
-    arm.pass_time(0.06)
+    arm.pass_time(0.6)
     arm.faulted('STALE_STATE')

