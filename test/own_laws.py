@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn_ros import Law, gain
 from robodyn_ros.control.laws.law import Judged
+from robodyn_ros.control.laws.pd import ImpedanceGains
 
 BEYOND = 0.5                # rad, of the first joint: there the laws that fail do so
 
@@ -34,6 +35,16 @@ def spring_efforts(arm, gains, memory, tau):
 
 SPRING = Law('spring', spring_efforts, 'τ = g(q) + K e + D ė', 'a test', gains=Gains,
              memory=Memory, judged=(Judged('spring', 'damper'),))
+
+
+def impedance_efforts(arm, gains, memory, tau):
+    for i in range(tau.shape[0]):
+        tau[i] = (arm.gravity[i] + gains.stiffness[i] * (arm.q_reference[i] - arm.q[i])
+                  + gains.damping[i] * (arm.qd_reference[i] - arm.qd[i]))
+
+
+IMPEDANCE = Law('impedance', impedance_efforts, 'that of joint_impedance', 'a test',
+                gains=ImpedanceGains)
 
 
 def float_efforts(arm, gains, memory, tau):

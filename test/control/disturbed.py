@@ -149,11 +149,14 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
     acceleration_kd = np.minimum(10.0**random.uniform(0, 4, n), top[1][1])
     stiffness = np.minimum(stiffness, top[0][0])
     acceleration_kp = np.minimum(acceleration_kp, top[1][0])
+    acceleration_ki = 10.0**random.uniform(-1, 6, n) * (random.uniform() < 0.5)
     while True:
         settings = replace(asked, stiffness=stiffness, damping=damping,
-                           acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd)
+                           acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd,
+                           acceleration_ki=acceleration_ki)
         try:
             settings.check_gains(settings.loaded(model))
             return settings
         except ParameterError:          # too stiff for this damping
             stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp
+            acceleration_ki = 0.2 * acceleration_ki

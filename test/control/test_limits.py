@@ -46,6 +46,15 @@ def test_no_joint_leaves_its_limits(name):
     assert acted > 0.1 * SEEDS
 
 
+def test_a_law_of_a_user_is_limited_too():
+    """The limits do not ask who computes the effort."""
+    model, dynamics = arm('two_link')
+    for seed in range(40):
+        worst = run(model, dynamics, seed, mode='own_laws:IMPEDANCE')
+        assert worst.position <= 0.02 and worst.velocity <= 1.10 and worst.effort <= 1.0, seed
+        assert_bounded_steps(worst, seed)
+
+
 def assert_bounded_steps(worst, seed):
     """`effort_rate_limit`, ten effort limits per second, bounds the law; braking, BRAKING_RATE."""
     assert worst.law_step <= 10.0 * PERIOD + 1e-9, f'seed {seed}: {worst}'
