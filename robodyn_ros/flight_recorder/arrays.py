@@ -44,15 +44,6 @@ INDICES = {'phase': len(guard.PHASES), 'reason': len(guard.CODES),
 # Fields that are the index of a joint, or -1
 JOINTS = ('joint', 'arming_refusal_joint', 'saturated_joint')
 
-# Present names of fields by those that earlier versions wrote
-EARLIER = {
-    'objection': 'arming_refusal', 'objection_joint': 'arming_refusal_joint',
-    'blind': 'without_state', 'strain': 'saturation_time', 'strained': 'saturated_joint',
-    'feels_gravity': 'senses_gravity', 'kept_inside': 'joint_limited',
-    'friction_share': 'friction_compensation', 'effort_rate': 'effort_rate_limit',
-    'strain_limit': 'saturation_timeout', 'stop_with_gravity': 'stop_with',
-    'zero_after_stall': 'stall_action', 'fault_keeps_holding': 'fault_action'}
-
 
 @dataclass
 class About:
@@ -111,7 +102,7 @@ def packed(text: str, snapshot: Snapshot) -> bytes:
 
 def unpacked(data: bytes) -> Flown:
     """
-    Return the recording that :func:`packed` has written, this version's or an earlier one's.
+    Return the recording that :func:`packed` has written.
 
     :raises ValueError: it is no recording, or is inconsistent; damaged data raises this and other
         exceptions of :data:`.file.DAMAGE`.
@@ -123,8 +114,6 @@ def unpacked(data: bytes) -> Flown:
             raise ValueError(f'{broken} is damaged')
     with np.load(BytesIO(data), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    for name, present in (('memory', CONTROLLER_STATE), ('joints', JOINT), ('settings', SETTINGS)):
-        arrays[name] = _with_present_names(arrays[name], present)
     text = json.loads(arrays['text'].tobytes())
     if text['format'] != FORMAT:
         raise ValueError(f'format {text["format"]!r}, not {FORMAT!r}')
@@ -132,10 +121,6 @@ def unpacked(data: bytes) -> Flown:
         raise ValueError('no model')
     model, about = load_urdf(text['model']), About(**text['about'])
     nv, k = model.nv, arrays['vectors'].shape[1] if arrays['vectors'].ndim == 3 else 0
-    if k < len(Vectors._fields):
-        raise ValueError('other vectors than there are now')
-    for records in arrays['memory'], arrays['settings']:
-        records['mode'] = _present_numbers(text['laws'], records['mode'])
     c, versions = len(arrays['cycles']), len(arrays['settings'])
     parts, total = len(arrays['segments']), int(arrays['segments'].sum())
     for name, dtype, shape in (
@@ -148,29 +133,16 @@ def unpacked(data: bytes) -> Flown:
             ('coefficients', np.dtype(float), (total, 6, nv))):
         if arrays[name].dtype != dtype or arrays[name].shape != shape:
             raise ValueError(f'{name} is {arrays[name].dtype} {arrays[name].shape}')
+    for records in arrays['memory'], arrays['settings']:
+        records['mode'] = _present_numbers(text['laws'], records['mode'])
+    laws = [registry.by_number(int(mode)) for mode in np.unique(arrays['memory']['mode'])]
+    if k < len(Vectors._fields) + registry.most_rows(*laws):    # which compiled code relies on
+        raise ValueError('fewer vectors than there are now')
     snapshot = Snapshot(
         versions=dict(_versions(model, text, arrays)), points=dict(_points(arrays)),
         **{name: np.ascontiguousarray(arrays[name]) for name in ARRAYS})
     _check(snapshot, nv)
     return Flown(model, snapshot, about)
-
-
-def _with_present_names(records: ndarray, dtype: np.dtype) -> ndarray:
-    """
-    Return records of this or an earlier version as ``dtype``; any others as they are.
-
-    :raises FloatingPointError: a number that has become an integer since was not finite.
-    """
-    names = records.dtype.names or ()
-    present = [EARLIER.get(name, name) for name in names]
-    if sorted(present) != sorted(dtype.names or ()) or not {
-            records.dtype[name] for name in names} <= {np.dtype(float), np.dtype(np.int64)}:
-        return records
-    out = np.zeros(records.shape, dtype)
-    with np.errstate(invalid='raise'):
-        for name, new in zip(names, present):
-            out[new] = records[name]
-    return out
 
 
 def _present_numbers(laws: dict[str, str], recorded: ndarray) -> ndarray:

@@ -149,7 +149,8 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
     acceleration_kd = np.minimum(10.0**random.uniform(0, 4, n), top[1][1])
     stiffness = np.minimum(stiffness, top[0][0])
     acceleration_kp = np.minimum(acceleration_kp, top[1][0])
-    acceleration_ki = 10.0**random.uniform(-1, 6, n) * (random.uniform() < 0.5)
+    apart = random.spawn(1)[0]          # without changing what else a seed stands for
+    acceleration_ki = 10.0**apart.uniform(-1, 6, n) * (apart.uniform() < 0.5)
     while True:
         settings = replace(asked, stiffness=stiffness, damping=damping,
                            acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd,

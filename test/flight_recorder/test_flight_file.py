@@ -8,11 +8,13 @@ from functools import cache
 from io import BytesIO
 
 import numpy as np
+import own_laws
 import pytest
 from flight_recorder.flights import MODEL, about, eventful, recording_rig
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.flight_recorder import arrays, file
 from robodyn_ros.flight_recorder.replay import Replay
@@ -173,35 +175,18 @@ def field(name, value):
 @pytest.mark.parametrize('others', [
     {'text': words(format='robodyn_ros flight 0')}, {'text': words(model='/etc/passwd')},
     {'text': words(about={})}, {'text': words(settings=[])}, {'text': words(settings=4 * [{}])},
-    {'text': setting(rate=-1.0)}, {'text': setting(mode='pdd')},
+    {'text': setting(rate=-1.0)}, {'text': setting(mode='pdd')}, {'text': setting(mode='pd')},
     {'text': lambda a: a[:-1]}, {'tau': lambda a: a[:-1]}, {'tau': lambda a: a.astype(np.float32)},
     {'memory': field('phase', 5)}, {'memory': field('joint', 2)}, {'memory': field('mode', -1)},
     {'memory': field('segment', 10**12)}, {'cycles': field('version', 99)},
     {'cycles': field('serial', 99)}, {'settings': field('mode', 7)},
+    {'vectors': lambda a: a[:, :-2].copy()}, {'vectors': lambda a: a[:, 0]},
+    {'text': words(laws={})}, {'text': words(laws={'3': 'own_laws:SPRING'})},
     {'segments': lambda a: 0 * a}, {'times': lambda a: a[1:]}])
 def test_arrays_that_do_not_fit_are_refused(others):
     with pytest.raises(file.DAMAGE):
         arrays.unpacked(changed(**others))
     arrays.unpacked(changed())
-
-
-def of_an_earlier_version(records):
-    """The fields with their former names, types and order."""
-    former = {new: old for old, new in arrays.EARLIER.items()}
-    names = sorted(records.dtype.names)
-    types = [float if name == 'missed_limit' else records.dtype[name] for name in names]
-    out = np.zeros(records.shape, [(former.get(name, name), t) for name, t in zip(names, types)])
-    for name in names:
-        out[former.get(name, name)] = records[name]
-    return out
-
-
-def test_a_recording_of_an_earlier_version_is_read():
-    earlier = changed(memory=of_an_earlier_version, joints=of_an_earlier_version,
-                      settings=of_an_earlier_version)
-    with np.load(BytesIO(earlier)) as file:
-        assert 'strain' in file['memory'].dtype.names
-    assert same(arrays.unpacked(earlier).snapshot, flown()[0])
 
 
 def test_nothing_in_it_is_executed(tmp_path):
@@ -227,3 +212,18 @@ def test_what_is_no_recording_is_refused_in_one_line(tmp_path, content):
     with pytest.raises(RecordingError, match='flight recorder') as refused:
         file.read(path)
     assert '\n' not in str(refused.value)
+
+
+def test_a_recording_imports_nothing(tmp_path, monkeypatch):
+    """The module of a law is imported where the reader of the file names it, not the file."""
+    monkeypatch.setitem(registry._laws, 'elsewhere:LAW', own_laws.FLOAT)
+    number = registry.number('elsewhere:LAW')
+    snapshot, said = flown()
+    text = json.dumps(arrays.described(MODEL, snapshot, said))
+    data = changed(text=lambda a: np.frombuffer(text.replace(
+        '"laws": {', f'"laws": {{"{number}": "elsewhere:LAW", ').encode(), np.uint8),
+        memory=field('mode', number))
+    arrays.unpacked(data)
+    monkeypatch.delitem(registry._laws, 'elsewhere:LAW')
+    with pytest.raises(ValueError, match='the law elsewhere:LAW is not loaded: name it with --law'):
+        arrays.unpacked(data)
