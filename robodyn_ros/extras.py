@@ -35,6 +35,9 @@ EXTRAS = {
         'matplotlib',
         'rosbags>=0.11',            # reader of ROS 2 bags without ROS
     ],
+    'stream': [
+        'ruckig',                   # targets without a time, as in teleoperation
+    ],
     'bench': [
         'cmeel-eigen',              # headers for the C++ API of Pinocchio
     ],
