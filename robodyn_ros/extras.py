@@ -53,6 +53,7 @@ EXTRAS = {
         'pin',
         'pytest==8.3.*',            # the last that launch_testing runs under
         'pytest-xdist',
+        'ruckig',
         'ruff==0.17.*',
         'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
         'types-PyYAML',
