@@ -14,6 +14,7 @@ from .trajectory import Waypoints, interpolate, joint_order
 from .trajectory_tracking import HEADER, Points, sample_state
 
 
+@np.errstate(all='ignore')          # numbers that overflow are refused
 def plan(limits: MotionLimits, asked: Waypoints, old: Points | None, held: ndarray,
          start: float, serial: int) -> Points:
     """

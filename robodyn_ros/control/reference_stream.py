@@ -24,7 +24,6 @@ def is_target(asked: Waypoints) -> bool:
     return len(asked.times) == 1 and asked.times[0] == 0.0
 
 
-@np.errstate(all='ignore')          # numbers that overflow are refused
 def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: ndarray,
           acceleration: ndarray, start: float, serial: int) -> Points:
     """

@@ -161,6 +161,9 @@ def test_what_is_over_is_skipped(node):
     desk.arm.rig.run(0.6)
     assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
     assert not desk.send(goal(points=[point(0.3, 0.3)], header=late))
+    assert not desk.send(goal(points=[point(0.3, 0.3, at=0.0)], header=late))
+    for times in ((1.0, 1.0, 9.0), (9.0, 3.0)):
+        assert not desk.send(goal(points=[point(0.4, 0.4, at=t) for t in times], header=late))
     desk.close()
 
 
