@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.dtypes import CONTROLLER_STATE, Vectors
@@ -198,3 +199,25 @@ def test_limits_follow_from_the_velocity_limit(limits):
     assert found.acceleration.tolist() == [3.0, 3.0] and found.jerk.tolist() == [9.0, 7.0]
     with pytest.raises(TrajectoryError, match='joint2 has no limits'):
         plan(motion_limits(limits.model, Settings(), speed), target(0.4, 0.4), None, HERE, 10.0, 1)
+
+
+@pytest.mark.parametrize('change', [{}, {'payload_frame': 'link2', 'payload_mass': 0.05},
+                                    {'mode': 'joint_impedance'}])
+def test_a_stream_at_the_rate_of_the_loop(limits, change):
+    """A target in each cycle, while law or payload change: no fault, and no step of q_r."""
+    rig = Rig(limits.model, HERE, mode='computed_torque')
+    rig.rise()
+    rng, controller = np.random.default_rng(2), rig.controller
+    for k in range(800):
+        if k % 50 == 0:
+            pose = rng.uniform(-0.2, 0.4, 2)
+        if k == 400 and change:
+            controller.use(replace(controller.settings, **change))
+            rig.tick()                  # the present pose becomes the reference
+        controller.follow(target(*pose), rig.time + 0.01)
+        before = controller._v.target.copy()
+        rig.tick()
+        assert np.abs(controller._v.target - before).max() <= 1e-3 * SPEED + 1e-9
+    rig.run(1.5)
+    assert rig.phase == 'RUNNING', controller.reason
+    assert rig.q == pytest.approx(pose, abs=0.02)
