@@ -35,6 +35,9 @@ EXTRAS = {
         'matplotlib',
         'rosbags>=0.11',            # reader of ROS 2 bags without ROS
     ],
+    'stream': [
+        'ruckig',                   # targets without a time, as in teleoperation
+    ],
     'bench': [
         'cmeel-eigen',              # headers for the C++ API of Pinocchio
     ],
@@ -50,6 +53,7 @@ EXTRAS = {
         'pin',
         'pytest==8.3.*',            # the last that launch_testing runs under
         'pytest-xdist',
+        'ruckig',
         'ruff==0.17.*',
         'setuptools==79.0.1',       # the last that colcon build --symlink-install runs under
         'types-PyYAML',

@@ -4,7 +4,6 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy import ndarray
@@ -30,10 +29,12 @@ from .history import History, Version
 from .laws import registry, trial
 from .laws.call import LawMemory
 from .limits import SHARE
+from .motion_limits import motion_limits
 from .pace import Pace
+from .reference_planning import plan
 from .settings import Settings
-from .trajectory import Waypoints, interpolate, splice
-from .trajectory_tracking import Points, sample
+from .trajectory import Waypoints, splice
+from .trajectory_tracking import Points
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 GRAVITY_CHANGE = 0.1
@@ -140,6 +141,7 @@ class Controller:
         """Return the records and the robot that the cycle reads, for settings that are valid."""
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
         law = self._law_of(settings)
+        motion_limits(self.model, settings, joints['velocity_limit'])
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded)
             self._stable = stability
@@ -232,6 +234,10 @@ class Controller:
         """
         Follow a trajectory from ``start`` on.
 
+        Joints that are not named keep their present reference. No waypoints: the reference
+        decelerates to rest. One at time 0 is a target to be reached as soon as the limits of
+        velocity, acceleration and jerk allow, from any state, as in teleoperation.
+
         Every trajectory ends at rest, and a new one may replace it on the way. A stream of them,
         as in teleoperation, has to look ahead: give each trajectory waypoints for the next half
         second or more, and send the next one before it brakes. With waypoints only a few
@@ -249,18 +255,17 @@ class Controller:
             raise TrajectoryError(f'{mode} follows no reference', name='mode',
                                   remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
         old, serial = self._points, int(self._points.header['serial'][0]) + 1
-        position, velocity = self._v.target.copy(), np.zeros(self.model.nv)
-        if following := bool(self.memory['following'][0]):
-            position, velocity = sample(old, start)
-        joints = self._records.joints
-        allowed = replace(self.model, velocity_limit=SHARE * joints['velocity_limit'])
-        new = interpolate(allowed, waypoints, position, velocity, start, serial)
+        following = bool(self.memory['following'][0])
+        limits = motion_limits(self.model, self.settings,
+                               SHARE * self._records.joints['velocity_limit'])
+        new = plan(limits, waypoints, old if following else None, self._v.target.copy(), start,
+                   serial)
         now = float(self.memory['time'][0])
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
         streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
-                    and waypoints.times[-1] < HORIZON)
+                    and 0.0 < np.max(waypoints.times, initial=0.0) < HORIZON)
         self._streamed = self._streamed + 1 if streamed else 0
         new = splice(old, new, now) if following else new
         self.history.add(new)

@@ -110,6 +110,12 @@ class LawParameters(LawGains):
         0.0, 'kg', 0.0, 1000.0, 'Mass of the payload, a point mass.')
     payload_com: Sequence[float] = numbers(
         'm', -10.0, 10.0, 'Position of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
+    acceleration_limit: PerJoint = numbers(
+        'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of references to a target without a time '
+        'and of stops; empty: the velocity limit within 0.25 s.')
+    jerk_limit: PerJoint = numbers(
+        'rad/s³ or m/s³', 1e-3, 1e7, 'Jerk limit of the same; empty: the acceleration limit '
+        'within 0.1 s.')
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,9 @@ class Waypoints:
     """
     Waypoints of a requested trajectory, with the joints in any order.
 
-    :param joint_names: every joint of the model, once.
-    :param times: (W,) [s] since the start, increasing.
+    :param joint_names: joints of the model, each once; those that are missing keep their
+        present reference.
+    :param times: (W,) [s] since the start, increasing; none: stop.
     :param positions: (W, nv) [rad | m].
     :param velocities: (W, nv) [rad/s | m/s] or None.
     :param accelerations: (W, nv) [rad/s² | m/s²] or None; needs velocities.
@@ -80,12 +81,32 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
                               remedy='give it a time after 0')
     p = _polynomials(times, x, xd, xdd, velocity)
     _check_limits(model, p)
-    coefficients = np.zeros((len(times) - 1, 6, model.nv))
+    return _points(p, start, serial)
+
+
+def points_through(times: ndarray, x: ndarray, xd: ndarray, xdd: ndarray, start: float,
+                   serial: int) -> Points:
+    """
+    Return quintic segments through states, which nothing checks.
+
+    :param times: (W,) [s] from 0 on; ``x``, ``xd``, ``xdd``: (W, nv) [rad | m, per s, per s²].
+    :param start: time [s] on the clock of the controller.
+    :param serial: number of the new reference.
+    :raises TrajectoryError: numbers that overflow.
+    """
+    p = _polynomials(times, x, xd, xdd, xd[0])
+    if not np.isfinite(p.c).all():
+        _refuse_overflow()
+    return _points(p, start, serial)
+
+
+def _points(p: PPoly, start: float, serial: int) -> Points:
+    coefficients = np.zeros((p.c.shape[1], 6, p.c.shape[2]))
     for k, c in enumerate(p.c[::-1]):           # scipy: (power, segment, joint), highest first
         coefficients[:, k] = c
     header = np.zeros(1, HEADER)
     header[0] = start, serial
-    return Points(header, np.ascontiguousarray(times), coefficients)
+    return Points(header, np.ascontiguousarray(p.x), coefficients)
 
 
 def splice(old: Points, new: Points, now: float) -> Points:
@@ -117,10 +138,12 @@ def splice(old: Points, new: Points, now: float) -> Points:
                   np.concatenate([coefficients[first:kept], new.coefficients]))
 
 
-def joint_order(joints: Sequence[str], names: Sequence[str]) -> list[int]:
+def joint_order(joints: Sequence[str], names: Sequence[str], *,
+                partial: bool = False) -> list[int]:
     """
     Return the index in ``names`` of each of ``joints``.
 
+    :param partial: whether joints may be missing, whose index is -1.
     :raises TrajectoryError: ``names`` are not ``joints``, each once.
     """
     ours = ', '.join(joints)
@@ -136,10 +159,10 @@ def joint_order(joints: Sequence[str], names: Sequence[str]) -> list[int]:
         if name in at:
             _refuse(f'joint {name!r} is named twice', name, 'name every joint once')
         at[name] = i
-    for name in joints:
+    for name in () if partial else joints:
         if name not in at:
             _refuse(f'joint {name!r} is missing', name, 'name every joint of the robot')
-    return [at[name] for name in joints]
+    return [at.get(name, -1) for name in joints]
 
 
 def _ordered(model: RobotModel, asked: Waypoints) -> tuple[

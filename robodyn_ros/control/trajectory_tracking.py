@@ -73,7 +73,13 @@ def follow(points: Points, m: record, v: Vectors, now: float) -> None:
 
 def sample(points: Points, time: float) -> tuple[ndarray, ndarray]:
     """Return position and velocity (nv,) of a reference at a time on its clock [s]."""
+    position, velocity, _ = sample_state(points, time)
+    return position, velocity
+
+
+def sample_state(points: Points, time: float) -> tuple[ndarray, ndarray, ndarray]:
+    """Return position, velocity and acceleration (nv,) of a reference at a time [s]."""
     m = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0]
     v = Vectors.zeros(points.coefficients.shape[2])
     follow(points._replace(header=points.header.view(np.recarray)), m, v, time)
-    return v.target, v.target_qd
+    return v.target, v.target_qd, v.target_qdd

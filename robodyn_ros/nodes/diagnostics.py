@@ -78,6 +78,7 @@ class Report:
             level, message = DiagnosticStatus.WARN, f'{message}: nobody listens to the commands'
         if m['phase'] == guard.FAULT:
             level, message = DiagnosticStatus.ERROR, f'FAULT: {reason}'
+        target_rate, jitter = references.targets.rate(now)
         values = {
             'phase': phase, 'mode': mode_name(int(m['mode'])), 'reason': reason,
             'reason code': loop.controller.reason_code, 'listeners': listeners,
@@ -89,6 +90,7 @@ class Report:
             'accepted samples': loop.tally.accepted,
             'accepted trajectories': references.accepted,
             'refused trajectories': references.refused,
+            'target rate [Hz]': f'{target_rate:.1f}', 'target jitter [ms]': f'{1e3 * jitter:.2f}',
             'refused samples': sum(refused.values()), **_counts(refused),
             'implausible samples': m['implausible'],
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],

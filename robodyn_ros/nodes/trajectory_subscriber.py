@@ -6,17 +6,20 @@ import time
 from collections.abc import Callable
 from typing import NoReturn, Protocol
 
+import numpy as np
 from numpy import ndarray
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from ..control.controller import Controller
+from ..control.reference_stream import is_target
 from ..control.trajectory import MOST_WAYPOINTS, Waypoints, joint_order
 from ..errors import TrajectoryError
 from ..wire.joint_trajectory import JointTrajectoryMessage
 from .command_publishers import named, publisher_names
 from .raw_waitable import LargeMessages
+from .stream_rate import StreamRate
 
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
@@ -58,6 +61,8 @@ class TrajectorySubscriber:
         #: Why every trajectory is refused (several publishers), '' for no reason.
         self.trouble = ''
         self.accepted, self.refused = 0, 0
+        #: Rate of the targets without a time.
+        self.targets = StreamRate()
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
         self._messages = LargeMessages(node, JointTrajectory, topic, 1, MOST_BYTES, self._take)
         node.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -70,7 +75,8 @@ class TrajectorySubscriber:
             self._warn(f'trajectory refused: {error}')
         else:
             self.accepted += 1
-            if line := self._successes.line(f'following a trajectory of {number} waypoints'):
+            said = f'following a trajectory of {number} waypoints' if number else 'coming to rest'
+            if line := self._successes.line(said):
                 self._node.get_logger().info(line)
 
     def _follow(self, data: ndarray, size: int) -> int:
@@ -86,9 +92,22 @@ class TrajectorySubscriber:
         message = JointTrajectoryMessage(data)
         if message.waypoints > MOST_WAYPOINTS:
             _refuse(f'{message.waypoints} waypoints', 'points', f'give at most {MOST_WAYPOINTS}')
-        joint_order(follower.controller.model.joint_names, message.joint_names)
+        joint_order(follower.controller.model.joint_names, message.joint_names, partial=True)
         if size > len(data):
             _refuse(f'a message of {size} bytes', 'points', f'give at most {MOST_BYTES}')
+        start, over = self._start(message, follower, now)
+        asked = self._waypoints(message)
+        if over > 0.0 and message.waypoints:
+            asked = remaining(asked, over)
+        follower.controller.follow(asked, start)
+        if is_target(asked):
+            self.targets.add(time.monotonic())
+        return message.waypoints
+
+    def _waypoints(self, message: JointTrajectoryMessage) -> Waypoints:
+        """Return the waypoints of a message; none of an empty one, which asks to stop."""
+        if message.waypoints == 0:
+            return Waypoints(message.joint_names, np.zeros(0), np.zeros((0, 0)))
         times, (positions, velocities, accelerations, effort) = message.points()
         if effort is not None:
             _refuse('the waypoints have efforts', 'effort', 'leave them empty: the controller '
@@ -96,28 +115,27 @@ class TrajectorySubscriber:
         if positions is None:
             _refuse('the trajectory has no positions', 'positions',
                     'give one a joint and waypoint')
-        follower.controller.follow(
-            Waypoints(message.joint_names, times, positions, velocities, accelerations),
-            self._start(message, follower, now))
-        return message.waypoints
+        return Waypoints(message.joint_names, times, positions, velocities, accelerations)
 
-    def _start(self, message: JointTrajectoryMessage, follower: Follower, now: float) -> float:
-        """Return the start of the trajectory on the clock of the follower [s]."""
+    def _start(self, message: JointTrajectoryMessage, follower: Follower,
+               now: float) -> tuple[float, float]:
+        """
+        Return the start on the clock of the follower, and how much is over by then [s].
+
+        Nothing is over of a trajectory stamped with the time of now, although that is past.
+        """
         at_once = now + LEAD + LEAD_PER_WAYPOINT * message.waypoints
         if message.stamp_ns == 0:
-            return at_once
+            return at_once, 0.0
         start = 1e-9 * message.stamp_ns
         if not follower.on_ros_time:
             start += now - 1e-9 * self._node.get_clock().now().nanoseconds
-        if now - JUST_NOW <= start < now:       # from its first waypoint on, only so much later
-            return at_once
         if start < now:
-            _refuse(f'the trajectory should have started {now - start:.3f} s ago',
-                    'header.stamp', 'stamp it with the time of now or later, or with zero for now')
+            return at_once, 0.0 if now - JUST_NOW <= start else at_once - start
         if start > now + FURTHEST:
             _refuse(f'the trajectory would start in {start - now:.0f} s', 'header.stamp',
                     f'stamp it at most {FURTHEST:g} s ahead, or with zero for now')
-        return start
+        return start, 0.0
 
     def _look(self) -> None:
         """Count publishers; log when trajectories begin or cease to be refused for that."""
@@ -134,6 +152,25 @@ class TrajectorySubscriber:
     def _warn(self, text: str) -> None:
         if line := self._warnings.line(text):
             self._node.get_logger().warning(line)
+
+
+def remaining(asked: Waypoints, over: float) -> Waypoints:
+    """
+    Return the waypoints that are still to come, with times from now on.
+
+    :param over: time [s] for which the trajectory should have been under way.
+    :raises TrajectoryError: all of it is over.
+    """
+    if (np.diff(asked.times) <= 0.0).any():
+        return asked                    # refused for that when it is planned
+    left = asked.times > over
+    if not left.any():
+        _refuse(f'the trajectory should have started {over:.3f} s ago and is over',
+                'header.stamp', 'stamp it with the time of now or later, or with zero for now')
+    velocities, accelerations = (None if a is None else a[left]
+                                 for a in (asked.velocities, asked.accelerations))
+    return Waypoints(asked.joint_names, asked.times[left] - over, asked.positions[left],
+                     velocities, accelerations)
 
 
 class Throttle:

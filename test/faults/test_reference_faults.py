@@ -10,6 +10,8 @@ from builtin_interfaces.msg import Duration
 from faults.rows import row
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robodyn_ros.control import reference_stream
+from robodyn_ros.control.controller import Controller
 from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
 
 near = pytest.approx
@@ -62,12 +64,56 @@ def test_bad_reference(running):
             (late, 'should have started'),
             (motion(arm, (nan, 0.2)), 'finite'), (motion(arm, (inf, 0.2)), 'finite'),
             (motion(arm, joint_names=['joint1', 'elbow']), "no joint 'elbow'"),
-            (motion(arm, joint_names=['joint1']), 'joint2'),
+            (motion(arm, joint_names=['joint1']), 'positions'),
             (motion(arm, (0.1, 0.2, 0.3)), 'positions'),
-            (motion(arm, points=[]), 'no waypoints'),
             (motion(arm, (9.0, 0.2), 60), 'outside'), (motion(arm, (-2.0, 2.0), 0), 'waypoint')):
         refusal(arm, sender, message, why)
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
+
+
+@row('bad target of a stream', where=reference_stream._check_positions, find='_.any()',
+     instead='False')
+def test_bad_target_of_a_stream(running):
+    """Not finite, outside the limits, or too fast to stop within them: refused, nothing moves."""
+    arm = running(mode='computed_torque')
+    sender = arm.remote.trajectories()
+    for pose, velocity, why in (
+            ((nan, 0.2), 0.0, 'nan'), ((9.0, 0.2), 0.0, 'outside'),
+            ((0.6, 0.2), 99.0, 'target velocity')):
+        message = motion(arm, pose, 0)
+        message.points[0].velocities = [velocity, 0.0]
+        refusal(arm, sender, message, why)
+    assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
+
+
+@row('a stream of targets ends', where=reference_stream.reach, find='_.any()', instead='False')
+def test_a_stream_of_targets_ends(running):
+    """The last target had a velocity: the reference comes to rest behind it, and is held."""
+    arm = running(mode='computed_torque')
+    sender = arm.remote.trajectories()
+    passed = motion(arm, (0.32, 0.5), 0)
+    passed.points[0].velocities = [0.5, 0.0]
+    ends = []
+    for message in (passed, motion(arm, (0.32, 0.5), 0)):
+        said = arm.controller.text.count('following a trajectory')
+        sender.publish(message)
+        arm.remote.until(lambda before=said: arm.controller.text.count(
+            'following a trajectory') > before, 'it is followed')
+        efforts = arm.ticks(900)
+        assert abs(np.diff(efforts[-100:], axis=0)).max() < 1e-6
+        ends.append(efforts[-1])
+    assert ends[0][0] > ends[1][0] + 0.1 and arm.phase == 'RUNNING'
+
+
+@row('trajectory during a fault', where=Controller.follow, find='_ != guard.RUNNING',
+     instead='False')
+def test_trajectory_during_a_fault(running):
+    """Refused; the efforts of the fault go on."""
+    arm = running(mode='computed_torque', fault_action='hold')
+    sender = arm.remote.trajectories()
+    arm.silence(0.2)
+    arm.controller.wait_for_line('FAULT: ')
+    refusal(arm, sender, motion(arm), 'the controller is FAULT')
 
 
 def test_a_refused_reference_leaves_the_motion_under_way(running):

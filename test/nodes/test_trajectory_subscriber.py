@@ -23,6 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robodyn_ros import load_urdf
 from robodyn_ros.control.trajectory_tracking import sample
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.nodes.stream_rate import StreamRate
 from robodyn_ros.nodes.trajectory_subscriber import (
     FURTHEST,
     JUST_NOW,
@@ -123,13 +124,93 @@ def test_a_trajectory_is_followed(desk):
     assert not desk.send(goal())
 
 
+def test_an_empty_trajectory_stops(desk):
+    """The reference comes to rest smoothly, with or without names, and is held there."""
+    for names in (NAMES, []):
+        assert desk.send(goal(points=[point(1.0, 0.0), point(*POSE, at=2.0)]))
+        desk.arm.rig.run(0.5)
+        moving = desk.arm.controller._v.target_qd.copy()
+        assert desk.send(JointTrajectory(joint_names=names))
+        speeds = []
+        for _ in range(800):
+            desk.arm.rig.tick()
+            speeds.append(desk.arm.controller._v.target_qd.copy())
+        assert abs(moving).max() > 0.3 and abs(speeds[0]).max() > 0.3
+        assert abs(np.diff(speeds, axis=0)).max() < 0.1 and not speeds[-1].any()
+        assert desk.arm.rig.phase == 'RUNNING'
+
+
+def test_joints_that_are_not_named_go_on(desk):
+    """One joint gets another goal; the other one comes to the goal that it had."""
+    assert desk.send(goal(points=[point(0.6, 0.3, at=2.0)]))
+    desk.arm.rig.run(0.5)
+    assert desk.send(goal(joint_names=['joint2'], points=[point(0.7)]))
+    desk.arm.rig.run(2.2)
+    assert desk.arm.rig.q == pytest.approx([0.6, 0.7], abs=1e-3)
+
+
+def test_what_is_over_is_skipped(node):
+    """A trajectory that should be under way is followed from the waypoints to come."""
+    desk = Desk(node, on_ros_time=True)
+    desk.arm.rig.run(5.0)
+    start = round(1e9 * (desk.arm.now() - 2.0))
+    late = Header(stamp=Time(sec=start // 10**9, nanosec=start % 10**9))
+    assert desk.send(goal(points=[point(-9.0, -9.0), point(0.4, 0.4, at=3.0)], header=late))
+    desk.arm.rig.run(0.5)
+    assert abs(desk.arm.rig.q - [0.4, 0.4]).max() > 1e-2
+    desk.arm.rig.run(0.6)
+    assert desk.arm.rig.q == pytest.approx([0.4, 0.4], abs=1e-3)
+    assert not desk.send(goal(points=[point(0.3, 0.3)], header=late))
+    assert not desk.send(goal(points=[point(0.3, 0.3, at=0.0)], header=late))
+    for times in ((1.0, 1.0, 9.0), (9.0, 3.0)):
+        assert not desk.send(goal(points=[point(0.4, 0.4, at=t) for t in times], header=late))
+    desk.close()
+
+
+@pytest.mark.parametrize('mode', ['computed_torque', 'joint_impedance'])
+def test_a_stream_of_targets(node, mode):
+    """At 100 Hz, with targets that jump: no fault, no step, and where it ends the arm is held."""
+    desk = Desk(node)
+    controller = desk.arm.controller
+    controller.use(replace(controller.settings, mode=mode))
+    desk.arm.rig.run(0.01)
+    rng, before = np.random.default_rng(4), controller._v.target.copy()
+    for k in range(150):
+        pose = POSE + rng.uniform(-0.3, 0.3, 2) if k < 149 else np.array([0.4, 0.4])
+        assert desk.send(goal(points=[point(*pose, at=0.0)]))
+        for _ in range(10):
+            desk.arm.rig.tick()
+            now = controller._v.target.copy()
+            assert (abs(now - before) <= 1e-3 * desk.arm.rig.model.velocity_limit).all()
+            before = now
+    desk.arm.rig.run(2.5)
+    assert desk.arm.rig.phase == 'RUNNING', controller.reason
+    assert controller._v.target == pytest.approx([0.4, 0.4], abs=1e-9)
+    controller.use(replace(controller.settings, mode='gravity_compensation'))
+    desk.arm.rig.run(0.01)
+    assert not desk.send(goal(points=[point(0.4, 0.4, at=0.0)]))
+    desk.close()
+
+
+def test_rate_of_a_stream():
+    """Mean and deviation of its intervals, until a pause ends it."""
+    stream = StreamRate()
+    assert stream.rate(0.0)[0] == 0.0
+    for k in range(51):
+        stream.add(0.02 * k + 0.001 * (k % 2))
+    rate, jitter = stream.rate(1.0)
+    assert rate == pytest.approx(50.0) and jitter == pytest.approx(1e-3)
+    assert stream.rate(9.0)[0] == 0.0
+    stream.add(9.0)
+    assert stream.rate(9.0)[0] == 0.0
+
+
 FAR = int(FURTHEST) + 60
 JUMBLED = [point(0.3, 0.4), point(0.4, at=2.0)]
 REFUSED = [
-    (JointTrajectory(), 'joint .joint1. is missing'),
-    (goal(points=[]), 'no waypoints'),
-    (goal(joint_names=[]), 'joint .joint1. is missing'),
-    (goal(joint_names=['joint1']), 'joint .joint2. is missing'),
+    (goal(joint_names=[]), 'positions of waypoint 0 are 2 numbers'),
+    (goal(joint_names=[], points=[JointTrajectoryPoint()]), 'no positions'),
+    (goal(joint_names=['joint1']), 'positions of waypoint 0 are 2 numbers'),
     (goal(joint_names=['joint1', 'joint1']), 'joint .joint1. is named twice'),
     (goal(joint_names=['joint1', 'elbow']), 'no joint .elbow.: the joints are joint1, joint2'),
     (goal(joint_names=['joint1', 'joint\uff12']), r"\('joint\\uff12'\): .*looks the same"),
@@ -147,8 +228,10 @@ REFUSED = [
     (goal(points=[point(0.4, 0.4, velocities=[np.inf, 0.0])]), 'velocities of joint1 .* is inf'),
     (goal(points=[point(0.4, 9.0)]), 'position of joint2 would be .* outside'),
     (goal(points=[point(0.4, 0.4, at=1e-3)]), 'velocity of joint. would be .* outside'),
-    (goal(points=[point(0.4, 0.4, at=0.0)]), 'starts 0.1 away from where joint'),
-    (goal(points=[point(*POSE, at=0.0)]), 'one waypoint at time 0'),
+    (goal(points=[point(0.4, 0.4, at=0.0), point(0.4, 0.4)]), 'starts 0.1 away from where joint'),
+    (goal(points=[point(np.nan, 0.4, at=0.0)]), 'target position of joint1 is nan'),
+    (goal(points=[point(9.0, 0.4, at=0.0)]), 'position of joint1 would be 9, outside'),
+    (goal(points=[point(0.4, 0.4, at=0.0, velocities=[99.0, 0.0])]), 'target velocity of joint1'),
     (goal(points=[point(0.4, 0.4, at=-1.0)]), 'waypoint 0 is at -1 s'),
     (goal(points=[point(0.4, 0.4, at=-2.0**31)]), 'waypoint 0 is at -2147483648 s'),
     (goal(points=2 * [point(0.4, 0.4)]), 'waypoint 1 is at 1 s, waypoint 0 at 1 s'),
@@ -196,14 +279,14 @@ def test_names_do_not_forge_the_log(desk, capfd):
 def test_a_stream_of_refusals_is_not_all_logged(desk, capfd):
     """It does not fill the disk; all are counted, and what was not said is told with the next."""
     for _ in range(500):
-        assert not desk.send(goal(points=[]))
+        assert not desk.send(goal(points=[point(0.4)]))
     assert desk.references.refused == 500
     said = capfd.readouterr().err
     while 'more before it' not in said:
-        assert not desk.send(goal(points=[]))
+        assert not desk.send(goal(points=[point(0.4)]))
         said += capfd.readouterr().err
     told = said.count('trajectory refused') + sum(
-        map(int, re.findall(r'one at least \((\d+) more before it', said)))
+        map(int, re.findall(r'or none \((\d+) more before it', said)))
     assert told == desk.references.refused and said.count('trajectory refused') < 500
 
 

@@ -1,0 +1,42 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of position, velocity, acceleration and jerk that references are planned within."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..model.robot import RobotModel
+from .settings import Settings
+
+# s in which the velocity limit, and then the acceleration limit, is reached where none are set
+VELOCITY_TIME, ACCELERATION_TIME = 0.25, 0.1
+
+
+class MotionLimits(NamedTuple):
+    """
+    Limits of a reference.
+
+    ``model`` has the limits of position and velocity in force; ``acceleration`` and ``jerk`` (nv,)
+    [rad/s² | m/s², rad/s³ | m/s³] are infinite for joints that have no velocity limit either.
+    """
+
+    model: RobotModel
+    acceleration: ndarray
+    jerk: ndarray
+
+
+def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray) -> MotionLimits:
+    """
+    Return the limits in force: those of the settings, else those that the velocity limit implies.
+
+    :param velocity_limit: (nv,) [rad/s | m/s].
+    :raises ParameterError: acceleration_limit or jerk_limit has the wrong length.
+    """
+    acceleration = (settings.per_joint(model, 'acceleration_limit')
+                    if np.size(settings.acceleration_limit) else velocity_limit / VELOCITY_TIME)
+    jerk = (settings.per_joint(model, 'jerk_limit') if np.size(settings.jerk_limit)
+            else acceleration / ACCELERATION_TIME)
+    return MotionLimits(replace(model, velocity_limit=velocity_limit), acceleration, jerk)

@@ -1,0 +1,216 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""References that begin anywhere: time-optimal motion to a target, and deceleration to rest."""
+
+import numpy as np
+from numpy import ndarray
+
+from ..errors import TrajectoryError
+from ..extras import pip_install
+from .motion_limits import VELOCITY_TIME, MotionLimits
+from .trajectory import Waypoints, joint_order, points_through
+from .trajectory_tracking import Points
+
+# s; ends of phases of constant jerk that are closer together become one
+MERGED = 1e-5
+SLACK = 1e-9
+# Durations [s] of a deceleration, of which the shortest within the limits is taken
+DURATIONS = np.geomspace(5e-3, 100.0, 240)
+GRID = np.linspace(0.0, 1.0, 17)[:, None, None]         # where the limits are checked
+
+
+def is_target(asked: Waypoints) -> bool:
+    """Return whether one waypoint at time 0 asks for a pose as soon as the limits allow."""
+    return len(asked.times) == 1 and asked.times[0] == 0.0
+
+
+def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: ndarray,
+          acceleration: ndarray, start: float, serial: int) -> Points:
+    """
+    Return the time-optimal motion to a target, with limited velocity, acceleration and jerk.
+
+    The phases of constant jerk are those of Berscheid and Kröger, Jerk-limited Real-time
+    Trajectory Generation with Arbitrary Target States, RSS 2021, as implemented by Ruckig. A
+    target velocity is followed by :func:`decelerate`. Continuous joints take the shortest way.
+
+    :param asked: see :func:`is_target`.
+    :param position, velocity, acceleration: (nv,) of the reference at ``start`` [rad | m, per s,
+        per s²].
+    :param start: time [s] on the clock of the controller.
+    :param serial: number of the new reference.
+    :raises TrajectoryError: naming the joint, and the remedy; without Ruckig.
+    """
+    model = limits.model
+    target, target_velocity = _target(limits, asked)
+    target = target + np.where(model.periodic,
+                               2.0 * np.pi * np.round((position - target) / (2.0 * np.pi)), 0.0)
+    times, x, xd, xdd = _time_optimal(limits, (position, velocity, acceleration),
+                                      (target, target_velocity))
+    x[-1], xd[-1], xdd[-1] = target, target_velocity, 0.0
+    if target_velocity.any():
+        then = deceleration(limits, target, target_velocity, np.zeros(model.nv))
+        times = np.concatenate([times, times[-1] + then[0][1:]])
+        x, xd, xdd = (np.vstack([a, b[1:]]) for a, b in zip((x, xd, xdd), then[1:], strict=True))
+    _check_positions(limits, x)
+    return points_through(times, x, xd, xdd, start, serial)
+
+
+def decelerate(limits: MotionLimits, position: ndarray, velocity: ndarray, acceleration: ndarray,
+               start: float, serial: int) -> Points:
+    """
+    Return the reference that comes to rest smoothly, each joint as soon as its limits allow.
+
+    Parameters as for :func:`reach`. Where not all limits can be kept, those of position and
+    velocity are, then that of acceleration, then that of jerk.
+    """
+    return points_through(*deceleration(limits, position, velocity, acceleration), start, serial)
+
+
+def deceleration(limits: MotionLimits, position: ndarray, velocity: ndarray,
+                 acceleration: ndarray) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """
+    Return times (W,) [s] and states (W, nv) of a deceleration to rest, with ends of its phases.
+
+    Each joint follows the quartic x₀ + v₀ t + a₀ t²/2 - (v₀ + 2 a₀ T/3) t³/T²
+    + (a₀ + 2 v₀/T) t⁴/(4 T²), whose velocity and acceleration are 0 at its end T.
+    """
+    quartic, chosen = _shortest(limits, position, velocity, acceleration)
+    times = np.unique(np.concatenate([[0.0], chosen]))
+    x, xd, xdd, _ = _derivatives(quartic, np.minimum(times[:, None], chosen))
+    return times, x, xd, xdd
+
+
+def _shortest(limits, position, velocity, acceleration):
+    """Return coefficients (5, nv) and duration (nv,) of the shortest quartics within limits."""
+    model, T = limits.model, DURATIONS[:, None]
+    tried = np.broadcast_arrays(
+        position, velocity, acceleration / 2.0,
+        -(velocity + 2.0 / 3.0 * acceleration * T) / T**2,
+        (acceleration + 2.0 * velocity / T) / (4.0 * T**2))
+    x, xd, xdd, jerk = _derivatives(tried, GRID * T)
+    greatest = np.where(np.isfinite(limits.acceleration), limits.acceleration,
+                        np.abs(velocity).max() / VELOCITY_TIME)
+    inside = ((x >= np.minimum(model.position_lower, position) - SLACK)
+              & (x <= np.maximum(model.position_upper, position) + SLACK)
+              & (np.abs(xd) <= np.maximum(model.velocity_limit, np.abs(velocity)) + SLACK)).all(0)
+    allowed = inside & (np.abs(xdd) <= np.maximum(greatest, np.abs(acceleration)) + SLACK).all(0)
+    gentle = allowed & (np.abs(jerk) <= limits.jerk + SLACK).all(0)
+    k = gentle.argmax(0)
+    for best in (allowed, inside):      # the jerk is exceeded first, then the acceleration
+        k = np.where(gentle.any(0), k, len(T) - 1 - best[::-1].argmax(0))
+        gentle = gentle | (best & ~gentle.any(0))
+    k = np.where(inside.any(0), k, 0)
+    each = np.arange(len(position))
+    return np.array([c[k, each] for c in tried]), DURATIONS[k]
+
+
+def _derivatives(c, t):
+    """Return position, velocity, acceleration and jerk of quartics."""
+    return (c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * c[4]))),
+            c[1] + t * (2.0 * c[2] + t * (3.0 * c[3] + t * 4.0 * c[4])),
+            2.0 * c[2] + t * (6.0 * c[3] + t * 12.0 * c[4]),
+            6.0 * c[3] + t * 24.0 * c[4])
+
+
+def _target(limits: MotionLimits, asked: Waypoints) -> tuple[ndarray, ndarray]:
+    """Return position and velocity (nv,) of a target within the limits."""
+    model = limits.model
+    order = joint_order(model.joint_names, asked.joint_names)
+    if asked.positions is None:
+        raise TrajectoryError('the target has no positions', name='positions',
+                              remedy='give one a joint')
+    if asked.accelerations is not None and np.any(asked.accelerations):
+        raise TrajectoryError('the target has accelerations', name='accelerations',
+                              remedy='leave them empty: the motion ends at rest')
+    values = []
+    for kind in ('positions', 'velocities'):
+        a = np.zeros((1, model.nv)) if getattr(asked, kind) is None else np.asarray(
+            getattr(asked, kind), float)
+        if a.shape != (1, model.nv):
+            raise TrajectoryError(f'{kind} have shape {a.shape}', name=kind,
+                                  remedy=f'give one value a joint: (1, {model.nv})')
+        values.append(a[0, order])
+    target, velocity = values
+    for i, name in enumerate(model.joint_names):
+        for what, value in (('position', target[i]), ('velocity', velocity[i])):
+            if not np.isfinite(value):
+                raise TrajectoryError(f'the target {what} of {name} is {value}', name=name,
+                                      value=float(value), remedy='give finite numbers')
+        if abs(velocity[i]) > model.velocity_limit[i]:
+            raise TrajectoryError(
+                f'the target velocity of {name} is {velocity[i]:.6g}', name=name,
+                value=float(velocity[i]), remedy=f'give at most {model.velocity_limit[i]:.6g}')
+    _check_positions(limits, target[None])
+    return target, velocity
+
+
+def _check_positions(limits: MotionLimits, x: ndarray) -> None:
+    """Refuse positions (W, nv) outside the limits."""
+    model = limits.model
+    outside = ~((x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK))
+    if outside.any():
+        w, i = np.argwhere(outside)[0]
+        lower, upper = model.position_lower[i], model.position_upper[i]
+        raise TrajectoryError(
+            f'position of {model.joint_names[i]} would be {x[w, i]:.6g}, outside '
+            f'[{lower:.6g}, {upper:.6g}]', name=model.joint_names[i], value=float(x[w, i]),
+            remedy='give a target further inside, or with less velocity')
+
+
+def _time_optimal(limits, present, target):
+    """Return times and states at the ends of the phases of Ruckig's motion."""
+    try:
+        import ruckig
+    except ImportError:
+        raise TrajectoryError(
+            'a target without a time needs Ruckig, which is not installed', name='ruckig',
+            remedy=f'run `{pip_install("ruckig")}`, or give the waypoint a time after 0'
+        ) from None
+    model = limits.model
+    if not np.isfinite([model.velocity_limit, limits.acceleration, limits.jerk]).all():
+        i = int(np.argmin(np.isfinite(limits.jerk)))
+        raise TrajectoryError(
+            f'joint {model.joint_names[i]} has no limits to plan its motion with',
+            name=model.joint_names[i],
+            remedy='set velocity_limit, or give the waypoint a time after 0')
+    asked = ruckig.InputParameter(model.nv)
+    asked.current_position, asked.current_velocity, asked.current_acceleration = present
+    asked.target_position, asked.target_velocity = target
+    asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
+        model.velocity_limit, limits.acceleration, limits.jerk)
+    planned = ruckig.Trajectory(model.nv)
+    # Joints that wait for others may swing out; each on its own takes the shortest motion
+    for synchronization in (ruckig.Synchronization.Time, ruckig.Synchronization.No):
+        asked.synchronization = synchronization
+        try:
+            result = ruckig.Ruckig(model.nv).calculate(asked, planned)
+        except ruckig.RuckigError as error:
+            raise TrajectoryError(f'no motion leads to the target: {str(error).strip()}',
+                                  name='points', remedy='give a target that is nearer') from error
+        if result < 0:
+            raise TrajectoryError(f'no motion leads to the target: {result}', name='points',
+                                  remedy='give a target that is nearer')
+        if all(b.min >= low - SLACK and b.max <= high + SLACK for b, low, high in zip(
+                planned.position_extrema, model.position_lower, model.position_upper,
+                strict=True)):
+            break
+    else:
+        _check_positions(limits, np.array([[b.min for b in planned.position_extrema],
+                                           [b.max for b in planned.position_extrema]]))
+    times = _phase_ends(planned)
+    x, xd, xdd = np.array([planned.at_time(t) for t in times]).transpose(1, 0, 2)
+    # Exactly the present state, without Ruckig's rounding: no step of the reference
+    x[0], xd[0], xdd[0] = present
+    return times, x, xd, xdd
+
+
+def _phase_ends(planned):
+    """Return 0 and the times [s] at which the jerk of a joint changes."""
+    phases = [np.cumsum([*p.brake.t, *p.t, *p.accel.t]) for p in planned.profiles[0]]
+    ends = np.unique(np.clip(np.concatenate([[0.0, planned.duration], *phases]),
+                             0.0, planned.duration))
+    times = ends[np.concatenate([[True], np.diff(ends) > MERGED])]
+    if len(times) > 1:
+        times[-1] = planned.duration
+        return times
+    return np.array([0.0, max(planned.duration, MERGED)])
