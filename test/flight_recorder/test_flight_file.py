@@ -225,5 +225,5 @@ def test_a_recording_imports_nothing(tmp_path, monkeypatch):
         memory=field('mode', number))
     arrays.unpacked(data)
     monkeypatch.delitem(registry._laws, 'elsewhere:LAW')
-    """A module is imported where the reader of the file names its law, not because a file does."""
+    with pytest.raises(ValueError, match='elsewhere:LAW is not loaded: name it with --law'):
         arrays.unpacked(data)
