@@ -188,11 +188,16 @@ def pip(python, env, what, *arguments):
                '--progress-bar', 'off', *arguments]
     # A signal that comes between the start of pip and its mention here would leave it behind
     signals = {signal.SIGINT, signal.SIGTERM}
+
+    def let_signals_end_it():
+        for number in signals:
+            signal.signal(number, signal.SIG_DFL)       # and not a handler of ours
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     with open(LOG, 'wb') as log:
         running = subprocess.Popen(
             command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, signals))
+            preexec_fn=let_signals_end_it)
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
         running.wait()
