@@ -49,6 +49,7 @@ SPREAD = {'faults', 'nodes'}
 LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
 TEST = Path(__file__).resolve().parent
 UNHEARD = 'its node has not answered within'    # nodes/services.py: Fast DDS did not connect them
+STALLED = 'the control loop stood still'        # control/guard.py: who says so was stopped
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 
@@ -123,10 +124,12 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
     stall, failed = item.config.stash[WATCH].longest(begin), [r for r in reports if r.failed]
     unheard = any(UNHEARD in str(report.longrepr) for report in failed)
+    stalled = any(STALLED in process.text for process in item.stash.get(STARTED, []))
     # Items of launch_testing cannot be run twice
-    if failed and (stall or unheard) and hasattr(item, '_initrequest'):
+    if failed and (stall or unheard or stalled) and hasattr(item, '_initrequest'):
         why = (f'while the machine stood still for {1e3 * stall:.0f} ms' if stall else
-               'because the middleware connected no service')
+               'because the middleware connected no service' if unheard else
+               f'while a controller said that {STALLED}')
         print(f'\n{item.nodeid} failed {why}: once more', file=sys.__stderr__, flush=True)
         item._initrequest()     # as pytest-rerunfailures does
         reports = runtestprotocol(item, nextitem=nextitem, log=False)

@@ -62,6 +62,27 @@ def test_what_fails_for_want_of_a_service_is_repeated_once(tmp_path, passes_afte
     assert ('connected no service: once more' in done.stderr) == said
 
 
+STALLED = '''
+from conftest import STALLED
+
+runs = []
+
+
+def test_it(start):
+    runs.append(0)
+    start('echo', f'FAULT: {{STALLED}}').wait_for_line(STALLED)
+    assert len(runs) > {passes_after}
+'''
+
+
+@pytest.mark.parametrize(('passes_after', 'code', 'said'), [(1, 0, True), (2, 1, True),
+                                                            (0, 0, False)])
+def test_what_fails_with_a_stalled_controller_is_repeated_once(tmp_path, passes_after, code, said):
+    done = run(tmp_path, STALLED.format(passes_after=passes_after))
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ('the control loop stood still: once more' in done.stderr) == said
+
+
 SAYING = '''
 def test_it(start):
     start('echo', 'last', 'words').wait_for_line('last words')
