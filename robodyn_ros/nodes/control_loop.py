@@ -13,6 +13,7 @@ from ..control.controller import Controller
 from ..realtime.loop_counters import Tally
 from ..realtime.periodic_timer import sharpen_timers
 from ..realtime.scheduling import Outcome, Scheduling, middleware_threads, scheduled
+from ..realtime.time_slice import SLICE, shortened
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder
 from .python_loop import PythonLoop
@@ -111,6 +112,9 @@ class ControlLoop:
                 below = Scheduling(priority=max(1, self._wanted.priority - 1))
                 for thread in middleware_threads() if self.scheduling.real_time else ():
                     others.enter_context(scheduled(below, thread))
+                if not self.scheduling.real_time and others.enter_context(
+                        shortened([0, *middleware_threads()])):
+                    self.scheduling.granted.append(f'time slice {1e-6 * SLICE:g} ms')
                 self._scheduled.set()
                 self._drive()
         finally:

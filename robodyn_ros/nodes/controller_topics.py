@@ -18,6 +18,7 @@ from ..wire.joint_state import JointStateDecoder
 from . import qos, transport
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
+from .fastdds_profile import suppress_timer
 from .raw_subscription import RCLError
 from .simulation_clock import SimulationClock
 from .stop_topics import StopTopics
@@ -37,6 +38,7 @@ class ControllerTopics:
     def __init__(self, node: LifecycleNode, p: dict[str, Any], controller: Controller,
                  decoder: JointStateDecoder, scheduling: Scheduling):
         self._node = node
+        suppress_timer(node.resolve_topic_name('commands'))
         self._commands = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         sim_time = node.get_parameter('use_sim_time').value
         self._clock = SimulationClock(node) if sim_time else None

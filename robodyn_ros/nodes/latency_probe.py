@@ -27,6 +27,7 @@ from ..realtime.periodic_timer import Grid, sharpen_timers
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateEncoder
 from . import qos
+from .fastdds_profile import suppress_timer
 from .raw_subscription import SerializedSubscription
 
 JOINTS = 7
@@ -55,6 +56,7 @@ def measure(seconds: float) -> tuple[ndarray, int]:
 
 def _measure(node: Node, other: subprocess.Popen, n: int) -> tuple[ndarray, int]:
     encoder = JointStateEncoder([f'joint{i}' for i in range(JOINTS)])
+    suppress_timer(node.resolve_topic_name(STATES))
     states = node.create_publisher(JointState, STATES, qos.STATES_OUT)
     efforts = SerializedSubscription(node, Float64MultiArray, EFFORTS, qos.COMMANDS)
     zero, begin = np.zeros(JOINTS), monotonic()
@@ -105,6 +107,7 @@ def answer() -> None:
     with _node('here') as node:
         threading.Thread(target=until_closed, daemon=True).start()
         states = SerializedSubscription(node, JointState, STATES, qos.STATES_IN)
+        suppress_timer(node.resolve_topic_name(EFFORTS))
         efforts = node.create_publisher(Float64MultiArray, EFFORTS, qos.COMMANDS)
         encoder, zero = EffortEncoder(JOINTS), np.zeros(JOINTS)
         while not over.is_set():

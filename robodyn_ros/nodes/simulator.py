@@ -24,6 +24,7 @@ from ..simulation.imperfections import Noise
 from ..simulation.plant import Plant, PlantState
 from ..wire.joint_state import JointStateEncoder
 from . import node_main, qos, robot
+from .fastdds_profile import suppress_timer
 from .parameters import Parameters
 from .raw_subscription import SerializedSubscription
 from .simulator_loop import SimulatorLoop
@@ -55,6 +56,8 @@ class Simulator(Node):
         self._driver, self._ratio, self._shift = (
             column[order] for column in (model.driver, model.ratio, model.shift))
         self._drives = (np.arange(model.nb) < model.nv).astype(float)
+        for topic in 'joint_states', '/clock':
+            suppress_timer(self.resolve_topic_name(topic))
         self._states = self.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
         self._clock_publisher = (self.create_publisher(Clock, '/clock', qos.CLOCK_OUT)
                                  if p['publish_clock'] else None)

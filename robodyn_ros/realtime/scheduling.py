@@ -53,7 +53,8 @@ class Outcome:
     real_time: bool = False         # whether the priority is granted
 
     def __str__(self) -> str:
-        return ', '.join(self.granted) or 'no real-time priority'
+        return ', '.join(self.granted if self.real_time
+                         else ['no real-time priority', *self.granted])
 
 
 @contextmanager

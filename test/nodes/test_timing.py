@@ -17,6 +17,7 @@ from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import timing_file
 from robodyn_ros.nodes.controller_parameters import TABLE, scheduling
 from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from robodyn_ros.realtime import time_slice
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt
@@ -41,8 +42,33 @@ def threads(pid):
     return found
 
 
+def slices(pid):
+    """Time slices [ns] of the threads of a process, by their names."""
+    return {(Path(f'/proc/{pid}/task/{number}/comm')).read_text().strip() + f' {number}':
+            time_slice.time_slice(number)
+            for number in map(int, os.listdir(f'/proc/{pid}/task'))}
+
+
 def locked(pid):
     return int(re.search(r'VmLck:\s+(\d+)', Path(f'/proc/{pid}/status').read_text())[1])
+
+
+def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
+    """Of the control thread and of those of the middleware, while the node is active."""
+    if time_slice.time_slice(0) == 0:
+        pytest.skip('the kernel has no time slices of threads')
+    _, controller = pair([], [], fresh=True)
+    pid = controller.popen.pid
+    assert remote.change('configure')
+    assert time_slice.SLICE not in slices(pid).values()
+    assert remote.change('activate')
+    controller.wait_for_line('control thread: no real-time priority, time slice 0.1 ms')
+    short = [name for name, ns in slices(pid).items() if ns == time_slice.SLICE]
+    assert sum(not name.startswith('dds.') for name in short) == 1
+    assert {name for name in slices(pid) if name.startswith('dds.')} == {
+        name for name in short if name.startswith('dds.')}
+    assert remote.change('deactivate')
+    assert time_slice.SLICE not in slices(pid).values()
 
 
 def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):

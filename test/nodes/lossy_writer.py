@@ -1,0 +1,65 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Publish samples over a network that goes down for a while, and print which ones arrive.
+
+``python lossy_writer.py 0|1``, in a network namespace of its own: without or with the profile of
+:mod:`robodyn_ros.nodes.fastdds_profile`.
+"""
+
+import subprocess
+import sys
+import time
+
+import rclpy
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray
+
+from robodyn_ros.nodes import qos
+from robodyn_ros.nodes.fastdds_profile import suppress_timer
+
+TOPIC, SAMPLES, LOST = '/lossy', 20, range(10, 13)
+
+
+def ip(*command):
+    subprocess.run(['ip', *command], check=True)
+
+
+def hear():
+    rclpy.init()
+    node = Node('reader')
+    node.create_subscription(Float64MultiArray, TOPIC,
+                             lambda message: print(int(message.data[0]), flush=True), 10)
+    rclpy.spin(node)
+
+
+def publish(tuned):
+    ip('link', 'set', 'lo', 'up')
+    ip('link', 'set', 'lo', 'multicast', 'on')
+    ip('route', 'add', '224.0.0.0/4', 'dev', 'lo')
+    reader = subprocess.Popen([sys.executable, __file__])
+    try:
+        rclpy.init()
+        node = Node('writer')
+        assert suppress_timer(TOPIC) if tuned else True
+        writer = node.create_publisher(Float64MultiArray, TOPIC, qos.COMMANDS)
+        end = time.monotonic() + 30.0
+        while not writer.get_subscription_count() and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        for i in range(SAMPLES):
+            if i in (LOST.start, LOST.stop):
+                ip('link', 'set', 'lo', 'down' if i == LOST.start else 'up')
+            writer.publish(Float64MultiArray(data=[float(i)]))
+            time.sleep(0.02)
+        assert writer.wait_for_all_acked(rclpy.duration.Duration(seconds=20))
+        time.sleep(0.5)                 # until the reader has printed it
+    finally:
+        reader.kill()
+
+
+if __name__ == '__main__':
+    if len(sys.argv) > 1:
+        publish(sys.argv[1] == '1')
+    else:
+        hear()

@@ -1,0 +1,92 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The profile of the commands' writer: fewer wake-ups, and what is lost is still sent again."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nodes import lossy_writer
+from std_msgs.msg import Float64MultiArray
+
+from robodyn_ros.nodes import fastdds_profile, qos
+
+HERE = Path(__file__).parent
+NAMESPACE = ['unshare', '--map-root-user', '--net']
+SAMPLES = 100
+
+
+def wake_ups() -> int:
+    """How often the thread of events has slept."""
+    for task in Path('/proc/self/task').iterdir():
+        if (task / 'comm').read_text().startswith('dds.ev'):
+            status = (task / 'status').read_text()
+            return int(re.search(r'^voluntary_ctxt_switches:\s*(\d+)', status, re.M)[1])
+    raise AssertionError('Fast DDS has no thread of events')
+
+
+def test_the_thread_of_events_sleeps_through_commands(remote, start):
+    """It is woken by almost no sample, and several times by each one of a writer without it."""
+    start([sys.executable, '-c', READER])
+    counts = []
+    for topic in '/plain_commands', '/tuned_commands':
+        if topic == '/tuned_commands':
+            assert fastdds_profile.suppress_timer(topic)
+            assert fastdds_profile.suppress_timer(topic), 'loaded already'
+        writer = remote.node.create_publisher(Float64MultiArray, topic, qos.COMMANDS)
+        remote.until(writer.get_subscription_count, 'the reader')
+        remote.listen(0.5)
+        before = wake_ups()
+        for _ in range(SAMPLES):
+            writer.publish(Float64MultiArray(data=[0.0] * 7))
+            remote.listen(0.002)
+        counts.append(wake_ups() - before)
+    plain, tuned = counts
+    assert plain > SAMPLES
+    assert tuned < plain / 4
+
+
+READER = '''
+import rclpy
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray
+rclpy.init()
+node = Node('reader')
+for topic in '/plain_commands', '/tuned_commands':
+    node.create_subscription(Float64MultiArray, topic, lambda message: None, 10)
+rclpy.spin(node)
+'''
+
+
+@pytest.mark.parametrize('tuned', [False, True])
+def test_lost_samples_are_sent_again(start, tuned):
+    """While the network is down three samples are lost; all arrive, in order."""
+    if subprocess.run([*NAMESPACE, 'ip', 'link'], capture_output=True).returncode:
+        pytest.skip('no network namespace can be made here (unshare --map-root-user --net)')
+    process = start([*NAMESPACE, sys.executable, lossy_writer.__file__, str(int(tuned))],
+                    env={'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4',
+                         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'})
+    assert process.wait(60.0) == 0, process.text
+    assert process.text.split() == [str(i) for i in range(lossy_writer.SAMPLES)]
+
+
+def test_profiles_of_the_user_decide_alone(monkeypatch, tmp_path):
+    """A variable or a file in the working directory that Fast DDS reads."""
+    monkeypatch.setattr(fastdds_profile, '_loaded', set())
+    monkeypatch.setenv('FASTDDS_DEFAULT_PROFILES_FILE', 'mine.xml')
+    assert not fastdds_profile.suppress_timer('/theirs')
+    monkeypatch.delenv('FASTDDS_DEFAULT_PROFILES_FILE')
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'DEFAULT_FASTDDS_PROFILES.xml').write_text('')
+    assert not fastdds_profile.suppress_timer('/theirs')
+
+
+def test_another_middleware_has_no_profile(tmp_path):
+    """Where Fast DDS is not loaded nothing is loaded for it."""
+    code = ('from robodyn_ros.nodes.fastdds_profile import loaded_library, suppress_timer\n'
+            'assert loaded_library() is None and not suppress_timer("/commands")')
+    subprocess.run([sys.executable, '-c', code], check=True, cwd=tmp_path,
+                   env={**os.environ, 'PYTHONPATH': str(HERE.parents[1])})
