@@ -68,7 +68,8 @@ def write_parameters(path: Path, parameters: Mapping[str, Mapping[str, Any]]) ->
 
 def load_robot(name_or_path: str, locked: Mapping[str, float], pose: Sequence[float], *,
                root: str | None = None, tip: str | None = None, massless: str = 'refuse',
-               accepted_links: Sequence[str] | None = None, roomy: bool = False) -> CatalogRobot:
+               accepted_links: Sequence[str] | None = None, roomy: bool = False,
+               gravity: Sequence[float] | None = None) -> CatalogRobot:
     """
     Return a robot by its known name, with config/NAME.yaml, or from the path of a URDF file.
 
@@ -82,6 +83,7 @@ def load_robot(name_or_path: str, locked: Mapping[str, float], pose: Sequence[fl
         configuration.
     :param roomy: initial position away from the limits where neither ``pose`` nor the
         configuration gives one: :func:`~robodyn_ros.model.pose.roomy_position`.
+    :param gravity: (3,) [m/s²] in the base frame; None: that of the URDF.
     :raises UrdfError: there is no such robot or file, or the URDF is not supported.
     :raises ParameterError: the pose has another number of joints, or is outside the limits.
     """
@@ -94,7 +96,8 @@ def load_robot(name_or_path: str, locked: Mapping[str, float], pose: Sequence[fl
     if not locked:
         locked = dict(zip(simulator.get('locked_joints', []),
                           simulator.get('locked_positions', [])))
-    model = load_urdf(path, root=root, tip=tip, locked=locked, massless=massless)
+    model = load_urdf(path, root=root, tip=tip, locked=locked, massless=massless,
+                      gravity=gravity)
     if not len(pose) and len(simulator.get('initial_position', [])) == model.nv:
         pose = simulator['initial_position']
     start = roomy_position(model) if roomy and not len(pose) else initial_position(model, pose)

@@ -147,6 +147,9 @@ Joints = Annotated[str, typer.Option(
 Rate = Annotated[float | None, typer.Option(
     '--rate', help='Sample rate (Hz), if there is no time column.')]
 Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
+Gravity = Annotated[str, typer.Option(
+    '--gravity', metavar='X,Y,Z', help='Gravity (m/s²) in the frame of the base, for a robot that '
+    'does not stand upright; default: that of the URDF, or 0,0,-9.81.')]
 Accept = Annotated[list[str], typer.Option(
     '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
 CutoffOption = Annotated[float | None, typer.Option(
@@ -158,7 +161,7 @@ FrictionFile = Annotated[Path | None, typer.Option(
 @app.command('identify')
 def identify_command(
         recording: Source, robot: OfRobot,
-        locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
+        locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
         columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
         accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
@@ -192,6 +195,9 @@ def identify_command(
             '--payload', help='Identify the load at --frame; the robot is known.')] = False,
         frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
         friction: FrictionFile = None,
+        force: Annotated[bool, typer.Option(
+            '--force', help='Write the files of a result that predicts worse than a constant.'
+            )] = False,
         output: Annotated[Path, typer.Option(
             metavar='FOLDER', help='Folder of the results.'
             )] = Path('identified')) -> None:
@@ -204,7 +210,8 @@ def identify_command(
     from .identify import distances, read_options, recording_of, run, seconds
     from .identify import payload as find
 
-    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
+    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
+                        gravity=numbers('--gravity', gravity) or None)
     reading = read_options(columns, units, rate, topic, joints)
     preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
     late = seconds('--delay', delay)
@@ -215,13 +222,17 @@ def identify_command(
     require_modules('identify', ['matplotlib', 'jinja2'], IdentificationError)
     selection = ParameterSelection(static=static, directions=directions, moving=moving)
     options = PipelineOptions(selection, armature, method, split, speeds, late, tilt and not root,
-                              distances('--presliding', presliding), preparation)
-    run(recording, chosen, reading, options, output, console(), sys.argv[1:])
+                              distances('--presliding', presliding), preparation, force)
+    same_robot = [word for option, values in (('--locked', locked), ('--root', [root]), (
+        '--tip', [tip]), ('--gravity', [gravity])) for value in values if value
+        for word in (option, value)]
+    run(recording, chosen, reading, options, output, console(), sys.argv[1:], same_robot)
 
 
 @app.command()
 def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
              locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
+             gravity: Gravity = '',
              columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
              rate: Rate = None, topic: Topic = '', joints: Joints = '',
              accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
@@ -234,7 +245,8 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
     from .identify import read_options, recording_of
     from .identify import validate as run
 
-    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None)
+    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
+                        gravity=numbers('--gravity', gravity) or None)
     given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints),
                          console())
     run(chosen, given, friction, delay, PreparationOptions(cutoff=cutoff, accept=tuple(accept)),

@@ -4,6 +4,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from .arguments import as_option, numbers
 
+# Kinds of issues that an unknown load causes
+OF_LOAD = 'effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order'
 MOST = 60           # letters of a combination that a table shows
 
 
@@ -110,22 +113,28 @@ def _factor(value: Any) -> Any:
 
 
 def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: PipelineOptions,
-        output: Path, out: Console, words: Sequence[str]) -> None:
-    """Identify the robot, print notes, issues and results, and write the files."""
-    source = Source(path, robot.model, _text(robot.path), reading)
+        output: Path, out: Console, words: Sequence[str], same_robot: Sequence[str] = ()) -> None:
+    """
+    Identify the robot, print notes, issues and results, and write the files.
+
+    :param words: of this command; ``same_robot``: options by which another one has this robot.
+    """
+    source = Source(path, robot.model, _text(robot.path), reading, '--gravity' in same_robot)
     command = shlex.join(['robodyn', *words])
     found, written = identify(source, options, output, [command], lambda line: show([line], out))
     out.print(_parameters(found))
     out.print(_friction(found))
     out.print(comparison(found.validations))
-    out.print(measures(found.validation, found.estimate.method))
+    out.print(measures(found.validation, f'{found.estimate.method}, as exported'))
     for line in found.rendered_issues(as_option):
         out.print(f'! {line}', style='yellow')
     for file in written:
         out.print(f'wrote {file}')
     if output / URDF in written:
-        out.print(f'check it on another recording: robodyn validate RECORDING --robot '
-                  f'{output / URDF} --friction {output / FRICTION}')
+        delay = found.mounting.delay
+        out.print('check it on another recording: ' + shlex.join([
+            'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
+            str(output / FRICTION), *same_robot, *(['--delay', f'{delay:.6g}'] if delay else [])]))
 
 
 def _text(path: Path) -> str:
@@ -151,7 +160,8 @@ def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, d
 def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,
             delay: float, options: PreparationOptions, out: Console) -> None:
     """Identify the load at a frame and print it as parameters of the controller."""
-    motion = _checked(recording, robot, options, out)
+    # The model has no load: at wrist joints the efforts of one may contradict it entirely
+    motion = _checked(recording, robot, replace(options, accept=(*options.accept, *OF_LOAD)), out)
     model, offset = _with_friction(robot.model, friction)
     found = find_payload(model, motion.later(delay) if delay else motion, frame, offset)
     out.print(_load(found, robot.model.joint_names))

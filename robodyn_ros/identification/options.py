@@ -28,6 +28,7 @@ class PipelineOptions:
     :param presliding: distances after a reversal over which friction changes its sign [rad], at
         most two; None: estimated.
     :param preparation: filter, rate, and kinds of issues that are accepted.
+    :param force: whether files are written where the estimate predicts worse than a constant.
     :raises ArgumentError: the split or the method is not one of these.
     """
 
@@ -40,6 +41,7 @@ class PipelineOptions:
     tilt: bool = True
     presliding: tuple[float, ...] | None = None
     preparation: PreparationOptions = field(default_factory=PreparationOptions)
+    force: bool = False
 
     def __post_init__(self) -> None:
         if not 0.1 <= self.split <= 0.9:

@@ -30,9 +30,11 @@ from .preparation.options import PreparationOptions
 from .preparation.prepare import prepare, thinned
 from .recordings.read import read
 from .recordings.recording import Recording
-from .result import NOMINAL, ORDINARY, WITHOUT_PRESLIDING, Identification
+from .result import EXPORTED, NOMINAL, ORDINARY, Identification, exported
 from .result_files import writable_folder, write_friction_file, write_report, write_urdf
 from .validation import Validation, of_estimate, of_model
+
+NO_PREDICTION = 0.95    # mean relative RMS; a constant has 1
 
 Notify = Callable[[str | DataIssue], None]
 
@@ -70,12 +72,14 @@ class Source:
     :param model: of the robot, in whose joint order the recording is read.
     :param urdf: text of the URDF that the model was loaded from.
     :param reading: keyword arguments of :func:`~.recordings.read.read`.
+    :param mounted: whether the model has another gravity than its URDF says.
     """
 
     path: Path
     model: RobotModel
     urdf: str
     reading: dict[str, Any] = field(default_factory=dict)
+    mounted: bool = False
 
 
 def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequence[str] = (),
@@ -87,7 +91,8 @@ def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequen
     :param notify: is called with every note and issue as soon as it is known, and so also with
         what was understood of a recording that is refused later.
     :raises RecordingError: the recording cannot be read or has errors, see :func:`checked_motion`.
-    :raises IdentificationError: efforts are currents, or the motion determines too little.
+    :raises IdentificationError: efforts are currents, the motion determines too little, or the
+        estimate predicts worse than a constant: then nothing is written.
     :raises ArgumentError: the folder cannot be written to.
     """
     recording = read(source.path, source.model, **source.reading)
@@ -97,8 +102,11 @@ def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequen
     _notify(notify, checked.notes[len(recording.notes):], checked.issues)
     result = identify_motion(checked, source.model, options)
     _notify(notify, result.notes[len(checked.notes):])
+    if not options.force:
+        require_prediction(result.validation)
     with writable_folder(folder):
-        written = (*write_urdf(folder, result, source.urdf), write_friction_file(folder, result),
+        written = (*write_urdf(folder, result, source.urdf),
+                   write_friction_file(folder, result, source.mounted),
                    *write_report(folder, result, source.path.name, commands))
     return result, written
 
@@ -110,6 +118,18 @@ def require_torques(recording: Recording) -> None:
             'the efforts are currents', name='effort', value='A',
             remedy=('give the torque constants in N·m/A, from a data sheet or from '
                     'drive_gains(): ', Argument('units', {'effort': 0.12})))
+
+
+def require_prediction(validation: Validation) -> None:
+    """Raise :class:`IdentificationError` where a model predicts worse than a constant."""
+    error = float(validation.relative.mean())
+    if error > NO_PREDICTION:
+        worst = validation.joint_names[int(validation.relative.argmax())]
+        raise IdentificationError(
+            f'the estimate leaves {100 * error:.0f} % of the efforts unexplained on the part that '
+            f'was not fitted, most at {worst}: nothing is written', name=worst, value=error,
+            remedy=('see whether model, columns and mounting are those of this recording; to have '
+                    'the files anyway, ', Argument('force', True)))
 
 
 def _notify(notify: Notify, notes: Iterable[str], issues: Iterable[DataIssue] = ()) -> None:
@@ -164,9 +184,9 @@ def identify_motion(checked: CheckedMotion, model: RobotModel,
              f'{len(test)} are predicted']
     selection, decimation = decimated(options.selection, train)
     selected = select_effects(model, train, selection, options)
-    estimates = estimate(model, train, selection, selected, options.method)
+    estimates = estimate(model, train, selection, selected, options)
     validations = validate(model, test, selected, estimates)
-    issues = result_issues(estimates.delivered, validations[estimates.delivered.method],
+    issues = result_issues(estimates.delivered, exported(validations, estimates.delivered),
                            validations[NOMINAL], *map(selected.mounting.motion, (train, test)))
     others = {ORDINARY: estimates.ordinary} | (
         {'weighted': estimates.weighted} if estimates.delivered is not estimates.weighted else {})
@@ -177,20 +197,20 @@ def identify_motion(checked: CheckedMotion, model: RobotModel,
 
 
 def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Selected,
-             method: str) -> Estimates:
+             options: PipelineOptions) -> Estimates:
     """
     Return the estimates of a motion.
 
-    :param selection: of the ordinary estimate, which always has armature and neither delay, tilt
-        nor presliding.
-    :param method: of the delivered estimate, 'consistent' or 'weighted'.
+    :param selection: of the ordinary estimate, which has armature unless the options exclude it,
+        and neither delay, tilt nor presliding.
     """
-    ordinary = least_squares(regression(model, train, replace(selection, armature=True)),
-                             'ordinary')
+    ordinary = least_squares(regression(model, train, replace(
+        selection, armature=options.armature is not False)), 'ordinary')
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
     weighted = least_squares(given, 'weighted')
-    delivered = consistent(given, None, weighted.base) if method == 'consistent' else weighted
+    delivered = consistent(given, None, weighted.base) if options.method == 'consistent' \
+        else weighted
     controlled = with_smooth_friction(delivered, placed) if selected.selection.presliding \
         else delivered
     return Estimates(ordinary, weighted, delivered, controlled)
@@ -198,10 +218,11 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
 
 def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Estimates
              ) -> dict[str, Validation]:
-    """Return the validations on the test part by name: URDF, then from the plainest estimate."""
+    """Return the validations on the test part by name: URDF, estimates, what is exported."""
     placed = selected.mounting.motion(test)
     found = {NOMINAL: of_model(model, test), ORDINARY: of_estimate(estimates.ordinary, test)}
-    if selected.selection.presliding:
-        found[WITHOUT_PRESLIDING] = of_estimate(estimates.controlled, placed)
-    return found | {each.method: of_estimate(each, placed) for each in dict.fromkeys(
+    found |= {each.method: of_estimate(each, placed) for each in dict.fromkeys(
         (estimates.weighted, estimates.delivered))}
+    if selected.selection.presliding:
+        found[EXPORTED] = of_estimate(estimates.controlled, placed)
+    return found

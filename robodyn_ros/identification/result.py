@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Result of the identification pipeline."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..errors import Argument
@@ -15,7 +15,7 @@ from .validation import Validation
 
 # Names of models in the validations and in the files
 NOMINAL, ORDINARY = 'URDF as it is', 'ordinary least squares'
-WITHOUT_PRESLIDING = 'without presliding'   # the estimate, with friction as controllers have it
+EXPORTED = 'exported, without presliding'     # the estimate, with friction as controllers have it
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,8 @@ class Identification:
     :param estimate: the delivered model.
     :param controlled: the same with friction as controllers have it, without presliding.
     :param others: estimates for comparison, by name.
-    :param validations: on the test part, by name: URDF, others, and the estimate as the last.
+    :param validations: on the test part, by name: URDF, others, the estimate, and with presliding
+        that model without it, which is exported.
     :param notes: what was understood and chosen, one line each.
     :param issues: of the data, then of the result.
     """
@@ -46,8 +47,8 @@ class Identification:
 
     @property
     def validation(self) -> Validation:
-        """Validation of the estimate."""
-        return self.validations[self.estimate.method]
+        """Validation of what is exported: of ``controlled``."""
+        return exported(self.validations, self.estimate)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -57,3 +58,8 @@ class Identification:
     def rendered_issues(self, write: Callable[[Argument], str] = str) -> tuple[str, ...]:
         """Return one line for each kind of issue, see :meth:`~.DataIssue.render`."""
         return tuple(issue.render(write) for issue in by_kind(self.issues))
+
+
+def exported(validations: Mapping[str, Validation], estimate: Estimate) -> Validation:
+    """Return the validation of the model that URDF and friction file have."""
+    return validations.get(EXPORTED, validations[estimate.method])

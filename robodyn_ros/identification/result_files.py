@@ -48,11 +48,16 @@ def write_urdf(folder: Path, found: Identification, urdf: str) -> tuple[Path, ..
     return (path,)
 
 
-def write_friction_file(folder: Path, found: Identification) -> Path:
-    """Write friction, and gravity of a tilted base, as parameters of the controller."""
+def write_friction_file(folder: Path, found: Identification, mounted: bool = False) -> Path:
+    """
+    Write friction, and gravity unless it is that of the URDF, as parameters of the controller.
+
+    :param mounted: whether the gravity of the nominal model is another one than the URDF's.
+    """
     path = folder / FRICTION
-    tilted = found.estimate.model.gravity_vector if found.mounting.tilt.any() else None
-    write_friction(path, friction_parameters(found.controlled), found.nominal.joint_names, tilted)
+    turned = mounted or found.mounting.tilt.any()
+    write_friction(path, friction_parameters(found.controlled), found.nominal.joint_names,
+                   found.estimate.model.gravity_vector if turned else None)
     return path
 
 

@@ -41,9 +41,10 @@ def sines(model: RobotModel, time: np.ndarray, seed: int = 0):
 
 
 @cache
-def recorded(name: str, seed: int = 0, rate: float = 250.0, duration: float = 12.0) -> Recording:
-    """Return a recording that nothing is wrong with."""
-    model, rng = robot(name), np.random.default_rng(seed + 100)
+def recorded(name: str, seed: int = 0, rate: float = 250.0, duration: float = 12.0,
+             model: RobotModel | None = None) -> Recording:
+    """Return a recording that nothing is wrong with, of that robot or of ``model``."""
+    model, rng = model or robot(name), np.random.default_rng(seed + 100)
     time = np.arange(round(rate * duration)) / rate
     q, v, a = sines(model, time, seed)
     effort = Batch(model).inverse_dynamics(q, v, a)

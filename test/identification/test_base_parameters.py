@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base parameters: how many there are, and that nothing is lost by them."""
 
+import re
+
 import numpy as np
 import pytest
 from exciting import motion
@@ -86,3 +88,12 @@ def test_numbers_are_short_where_they_can_be(value, text):
 def test_the_former_name_of_the_selection_warns():
     with pytest.warns(DeprecationWarning, match='ParameterSelection'):
         assert identification.Choice is ParameterSelection
+
+
+def test_angles_rounded_in_a_urdf_add_no_base_parameter():
+    """1.5708 instead of a right angle, as CAD exports have it."""
+    text = open(REAL['ur5']).read()
+    rounded = re.sub(r'(?<=rpy=")[^"]*', lambda rpy: ' '.join(
+        f'{float(angle):.4f}' for angle in rpy.group().split()), text)
+    assert rounded != text
+    assert base_parameters(load_urdf(rounded), BODIES).rank == 36

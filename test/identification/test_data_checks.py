@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data checks: deliberate errors are named, correct data pass."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -377,3 +378,20 @@ def test_an_error_that_is_accepted_is_kept_as_an_issue(r, model):
     kinds = {issue.kind: issue.severity for issue in checked_motion(
         turned, model, PreparationOptions(accept=('effort sign',))).issues}
     assert kinds['effort sign'] is Severity.ERROR
+
+
+@pytest.mark.parametrize('gravity', [(9.81, 0.0, 0.0), (0.0, 9.81, 0.0), (0.0, 0.0, 9.81),
+                                     (6.937, 0.0, -6.937)])
+def test_a_base_that_is_mounted_another_way(gravity):
+    """Its gravity is found, though the masses of the model are wrong; with it all is right."""
+    model = robot('panda')
+    real = replace(model, gravity_vector=np.array(gravity))
+    r = recorded('panda', model=real)
+    believed = replace(model, mass=model.mass * 1.2)
+    with pytest.raises(RecordingError) as refused:
+        checked_motion(r, believed)
+    assert refused.value.name == 'gravity'
+    found = [float(x) for x in re.search(r'gravity=\((.*?)\)', str(refused.value))[1].split(',')]
+    cosine = np.dot(found, gravity) / np.linalg.norm(found) / 9.81
+    assert cosine > np.cos(np.radians(5.0))
+    assert issues(r, replace(believed, gravity_vector=np.array(found))) == []

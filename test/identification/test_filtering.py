@@ -75,3 +75,14 @@ def test_no_filter():
     none = LowPass(np.inf, 4, RATE)
     assert none.settling == 0
     np.testing.assert_array_equal(none(wave), wave)
+
+
+def test_a_joint_that_stands_still_has_no_say():
+    """Its noise is no motion, however much of it there is; alone it leaves the most there is."""
+    q, _, _ = signal()
+    rng = np.random.default_rng(3)
+    still = 0.3 + 1e-4 * rng.normal(size=(len(TIME), 1))
+    alone = choose_cutoff([q], RATE).frequency
+    assert choose_cutoff([np.hstack([q, still])], RATE).frequency == alone
+    assert 'nothing moves' in choose_cutoff([still], RATE).why
+    assert 'nothing moves' in choose_cutoff([np.zeros((6000, 2))], RATE).why

@@ -152,3 +152,56 @@ def test_what_was_read_is_told_before_what_is_refused(identified, tmp_path):
     assert turned.exit_code == 0 and turned.output.count('4 → joint1') == 1
     backwards = robodyn(*words, '--units', 'effort.joint1=-N·m', '--joints', 'joint2,joint1')
     assert backwards.exit_code == 1 and '--joints joint2,joint1' in backwards.output
+
+
+def test_the_next_command_has_this_robot(tmp_path, monkeypatch):
+    """Its locked joints and gravity, and the delay that was found."""
+    recording = write_csv(tmp_path / 'fit.csv', real(), 1, 12.0)
+    result = command(monkeypatch, 'identify', recording, '--robot', 'two_link', '--gravity',
+                     '0,0,-9.8', '--delay', '0.002', '--output', tmp_path / 'out')
+    assert result.exit_code == 0, result.output
+    line = ' '.join(result.output.split())
+    assert '--gravity 0,0,-9.8 --delay 0.002' in line[line.index('robodyn validate RECORDING'):]
+    given = yaml.safe_load((tmp_path / 'out/friction.yaml').read_text())
+    assert given['/**/controller']['ros__parameters']['gravity'] == [0.0, 0.0, -9.8]
+
+
+def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
+    """Efforts of another motion: an error, no file; with --force they are written."""
+    path = write_csv(tmp_path / 'fit.csv', real(), 1, 12.0)
+    table = np.genfromtxt(path, delimiter=',', names=True)
+    columns = np.array(table.tolist())
+    rng = np.random.default_rng(0)
+    columns[:, -2:] = np.cumsum(rng.normal(size=(len(columns), 2)), axis=0)
+    np.savetxt(path, columns, delimiter=',', header=','.join(table.dtype.names), comments='')
+    words = ['identify', path, '--robot', 'two_link', '--output', tmp_path / 'out', '--accept',
+             'effort sign', '--accept', 'effort unit', '--accept', 'gravity', '--accept',
+             'mounting', '--accept', 'order', '--accept', 'direction']
+    result = command(monkeypatch, *words)
+    assert result.exit_code == 1 and not (tmp_path / 'out').exists()
+    assert 'nothing is written' in result.output and '--force' in result.output
+    result = command(monkeypatch, *words, '--force')
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / 'out/friction.yaml').exists()
+
+
+def test_a_load_that_outweighs_the_model(tmp_path, monkeypatch):
+    """The model without it is not asked whether the efforts of the wrist are right."""
+    model = nominal()
+    loaded = with_payload(model, model.link_names[-1], 30.0, (-0.9, 0.0, 0.0))
+    path = write_csv(tmp_path / 'loaded.csv', loaded, 1, 12.0, np.zeros(2))
+    words = [path, '--robot', 'two_link']
+    assert 'effort' in command(monkeypatch, 'identify', *words, '--output', tmp_path).output
+    result = command(monkeypatch, 'identify', *words, '--payload', '--frame', model.link_names[-1])
+    assert result.exit_code == 0, result.output
+    assert 'payload_mass: 30.' in result.output or 'payload_mass: 29.9' in result.output
+
+
+def test_no_armature_means_no_armature(tmp_path, monkeypatch):
+    """A motion too slow to tell it is no reason to refuse a model without it."""
+    path = write_csv(tmp_path / 'fit.csv', real(), 1, 12.0)
+    result = command(monkeypatch, 'identify', path, '--robot', 'two_link', '--no-armature',
+                     '--output', tmp_path / 'out')
+    assert result.exit_code == 0, result.output
+    numbers = yaml.safe_load((tmp_path / 'out/parameters.yaml').read_text())
+    assert not any('armature' in each['name'] for each in numbers['parameters'])

@@ -18,6 +18,8 @@ from robodyn_ros.identification.estimation.inertia import (
     trusted,
     with_inertial_parameters,
 )
+from robodyn_ros.identification.estimation.physical_consistency import armature_scale
+from robodyn_ros.identification.estimation.regression import regression
 
 pytest.importorskip('cvxpy', reason='needs the extra identify')
 
@@ -146,3 +148,14 @@ def test_what_to_install_is_said(robot, monkeypatch):
     with pytest.raises(IdentificationError, match='pip install clarabel') as caught:
         identify(robot, motion(robot, 100), weight=1.0)
     assert caught.value.name == 'clarabel'
+
+
+def test_armature_far_beyond_the_inertia_of_the_link_is_found(robot):
+    """A rotor behind a high gear ratio: the prior must not draw it to that of the model."""
+    heavy = replace(robot, armature=robot.armature + np.eye(robot.nv)[-1] * 100.0 * (
+        Dynamics(robot).mass_matrix(np.zeros(robot.nv))[-1, -1]))
+    given = noisy(motion(heavy, 800), 0.02, 1)
+    scale = armature_scale(regression(robot, given, ParameterSelection()))
+    assert 0.5 < scale[-1] / heavy.armature[-1] < 5.0
+    found = identify(robot, given)
+    assert found.of_joints('armature')[-1] == pytest.approx(heavy.armature[-1], rel=0.02)

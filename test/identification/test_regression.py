@@ -63,4 +63,4 @@ def test_a_motion_tells_as_much_as_all_states_or_less(planar):
     robot = with_joints(planar, 0.7, 0.4)
     everything = base_parameters(robot).rank
     assert base_of(regression(robot, motion(robot, 200))).rank == everything
-    assert base_of(regression(robot, motion(robot, 4))).rank == 8       # equations
+    assert base_of(regression(robot, motion(robot, 4))).rank <= 8 < everything      # equations

@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Test of other units, column orders and directions that would explain the efforts better."""
+"""Test of other units, mountings, column orders and directions that explain efforts better."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...model.robot import RobotModel
 from .data_issue import DataIssue
 from .fit import Fit, States
 from .model_confidence import ModelConfidence
+from .mounting import found_gravity
 
 UNRELIABLE_WEIGHT = 0.01  # weight of joints without reliable predictions
 GOOD_FIT = -2.0           # log of the unexplained share below which no other hypothesis is needed
@@ -39,7 +41,7 @@ class ColumnHypothesis(NamedTuple):
 def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
                        known: ModelConfidence) -> Iterator[DataIssue]:
     """
-    Yield position units, column orders and directions that fit the motion far better.
+    Yield position units, mountings, column orders and directions that fit far better.
 
     :param known: joints whose efforts the model predicts reliably; others have little weight.
     """
@@ -74,6 +76,18 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
                     f'they are in {text}: ', Argument('units', {'position': unit})),
                 there - here)
             return
+    gravity = found_gravity(model, fit)
+    turned = replace(model, gravity_vector=gravity)
+    there = float(np.trace(Fit(Batch(turned, threads=1), turned, here_states, fit.effort[::step],
+                               weight=weight).unexplained))
+    if there < min(here, without, searched) - MIN_IMPROVEMENT:
+        yield DataIssue(
+            'mounting', 'gravity', f'with gravity along {tuple(gravity.tolist())} in the frame of '
+            f'the base the model leaves {_share(there, weight)} of the efforts unexplained, as it '
+            f'is {_share(here, weight)}', (
+                'the base is mounted like this: ', Argument('gravity', tuple(gravity.tolist()))),
+            there - here)
+        return
     if searched < min(here, without) - MIN_IMPROVEMENT:
         better = (f'then the model leaves {_share(searched, weight)} of the efforts unexplained, '
                   f'as they are {_share(here, weight)}')

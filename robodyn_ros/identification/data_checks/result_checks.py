@@ -37,7 +37,7 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
     if weak:
         yield _warning('precision', weak[0], f'{len(weak)} of {estimate.base.rank} base '
                        f'parameters have a standard error above {MAX_DEVIATION:.0f} %',
-                       'record a motion of robodyn excite, which determines them better',
+                       'record more motion, or one that robodyn excite has optimized for them',
                        float(deviations[weak[0]]))
     if not estimate.is_consistent:
         yield _warning('physical consistency', 'inertia', 'no rigid bodies have these inertias, '

@@ -15,7 +15,11 @@ from ..motion import Motion
 from .parameter_selection import USUAL, ParameterSelection
 from .regression import INERTIAL, Regression, regression
 
-DEPENDENT = 1e-7  # unexplained share of a column, below which it is rounding
+# Below this share of it, what is new in a column is the rounding of a URDF's angles (1.5708 is
+# 4e-6 off a right angle), and nothing that a sensor could see
+DEPENDENT = 1e-4
+ROUNDING = 1e-7   # of the largest column: below, it is none
+NEGLIGIBLE = 1e-5  # of a column: what regrouping with a smaller share does to the efforts
 EXACT = 1e-9      # distance from a short decimal or fraction
 # Of a body: what textbooks keep comes first, what they regroup with others last
 PREFERRED = ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mcx', 'mcy', 'mcz', 'Iyy', 'm')
@@ -122,7 +126,7 @@ def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParame
     """
     matrix = given.matrix.reshape(-1, given.size)
     norms = np.linalg.norm(matrix, axis=0)
-    largest = norms.max(initial=0.0)
+    present = above_rounding(norms, sum(name.startswith('m ') for name in given.names))
     if order is None:
         order = [10 * b + INERTIAL.index(name) for b in range(given.model.nb)
                  for name in PREFERRED]
@@ -130,7 +134,7 @@ def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParame
     basis = np.zeros((len(matrix), 0))
     independent = []
     for i in order:
-        if norms[i] <= DEPENDENT * largest:
+        if not present[i]:
             continue
         rest = matrix[:, i] / norms[i]
         for _ in range(2):          # twice is enough: Giraud, Langou, Rozložník 2005
@@ -144,7 +148,22 @@ def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParame
     combination = np.linalg.lstsq(matrix[:, kept] / scale, matrix, rcond=None)[0] / scale[:, None]
     # What is rounding, measured by what it does to the efforts
     effect = abs(combination) * scale[:, None]
-    combination[effect <= DEPENDENT * np.maximum(norms, DEPENDENT * largest)] = 0.0
-    combination[:, norms <= DEPENDENT * largest] = 0.0
+    combination[effect <= NEGLIGIBLE * norms] = 0.0
+    combination[:, ~present] = 0.0
     combination[:, kept] = np.eye(len(kept))
     return BaseParameters(given.names, kept, combination)
+
+
+def above_rounding(size: ndarray, bodies: int) -> ndarray:
+    """
+    Return which columns of a regression are more than rounding (P,), by their sizes (P,).
+
+    Those of masses, of first moments and of inertias are compared among themselves.
+
+    :param bodies: whose ten columns each come first.
+    """
+    least = np.full(len(size), size.max(initial=0.0) * ROUNDING)
+    of_body, bound = (a[:10 * bodies].reshape(bodies, 10) for a in (size, least))
+    for kind in (slice(0, 1), slice(1, 4), slice(4, 10)):
+        bound[:, kind] = np.maximum(bound[:, kind], DEPENDENT * of_body[:, kind].max(initial=0.0))
+    return size > least

@@ -93,13 +93,30 @@ class Prior:
             root[16 * b:16 * (b + 1), 10 * b:10 * (b + 1)] = bodies[b].reshape(16, 10)
         rest = np.arange(10 * nb, given.size)
         kinds = [given.names[i].split()[0] for i in rest]
-        inertia = Batch(model).mass_matrix(spread(model, POSES)).diagonal(0, 1, 2).mean(0)
         effort = np.maximum(given.effort.std(0), np.finfo(float).tiny)
-        scale = np.where(np.array(kinds) == 'armature', inertia[given.joint[rest]],
+        scale = np.where(np.array(kinds) == 'armature', armature_scale(given)[given.joint[rest]],
                          effort[given.joint[rest]])
         root[16 * nb:, 10 * nb:] = np.diag(1.0 / scale)
         positive = rest[[kind != 'offset' for kind in kinds]]
         return cls(model, mean, root, bodies, positive)
+
+
+def armature_scale(given: Regression) -> ndarray:
+    """
+    Return the size (nv,) that the armature of each joint may have [kg·m² | kg].
+
+    It is the inertia of the links at the joint, or what the measured efforts leave room for,
+    whichever is greater: behind a high gear ratio the rotor of a wrist has hundreds of times the
+    inertia of its links.
+    """
+    model = given.model
+    scale = Batch(model).mass_matrix(spread(model, POSES)).diagonal(0, 1, 2).mean(0)
+    for i in np.flatnonzero([name.startswith('armature ') for name in given.names]):
+        j = given.joint[i]
+        acceleration = np.sqrt(np.mean(given.matrix[:, j, i]**2))
+        if acceleration > 0.0:
+            scale[j] = max(scale[j], given.effort[:, j].std() / acceleration)
+    return scale
 
 
 def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:

@@ -11,19 +11,16 @@ from scipy.linalg import qr
 
 from ...dynamics import Dynamics
 from ...errors import IdentificationError
+from ..estimation.base_parameters import DEPENDENT, above_rounding
 from .motion_limits import Limits
 
 OF_BODY = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 # What a joint may have besides the inertia of the bodies, and the columns that it takes
 JOINT_TERMS = {'friction': ('viscous', 'Coulomb'), 'offset': ('offset',),
                'armature': ('armature',)}
-# Below this share of the largest, what is new in a column is the rounding of a URDF's angles
-# (1.5708 is 4e-6 off a right angle), and nothing that a sensor could see
-DEPENDENT = 1e-4
 # Share of the velocity limit in which the sign of a velocity is taken to change: a step would
 # leave the optimisation without a slope
 SIGN_WIDTH = 0.05
-ROUNDING = 1e-9                 # of the largest column: below, it is none
 STEP = 1e-6                     # of finite differences, in shares of the limits
 STATES, SEED = 300, 0           # random states that tell which columns are independent
 
@@ -76,7 +73,7 @@ class BaseRegressor:
             for joint in model.joint_names]
         self._chosen, self._scale = np.arange(len(names)), np.ones(len(names))
         size = np.sqrt(np.mean(self(*states)**2, axis=(0, 1)))
-        self._chosen = np.flatnonzero(_is_there(size, model.nb))
+        self._chosen = np.flatnonzero(above_rounding(size, model.nb))
         self._scale = size[self._chosen]
         tall = self(*states).reshape(-1, len(self._chosen))
         r, pivots = qr(tall, mode='r', pivoting=True)
@@ -122,16 +119,3 @@ class BaseRegressor:
         return (random.uniform(size.lower, size.upper, shape),
                 random.uniform(-size.velocity, size.velocity, shape),
                 random.uniform(-size.acceleration, size.acceleration, shape))
-
-
-def _is_there(size: ndarray, bodies: int) -> ndarray:
-    """
-    Return which columns are more than rounding, by their root mean squares.
-
-    Those of masses, of first moments and of inertias are compared among themselves.
-    """
-    least = np.full(len(size), size.max() * ROUNDING)
-    of_body, bound = (a[:10 * bodies].reshape(bodies, 10) for a in (size, least))
-    for kind in (slice(0, 1), slice(1, 4), slice(4, 10)):
-        bound[:, kind] = np.maximum(bound[:, kind], DEPENDENT * of_body[:, kind].max())
-    return size > least

@@ -38,7 +38,7 @@ def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
     accelerations. It falls where motion dominates and rises where noise does; the cutoff is at the
     minimum between them, at most BANDWIDTH_FACTOR times the frequency below which POWER_SHARE of
     the velocities' power lies, and at most MAX_CUTOFF of the rate. The joint with the highest
-    value decides.
+    value decides; one that stands still has noise alone, and no say.
 
     :param pieces: positions (n, nv), equidistant, each without a gap.
     :param rate: [Hz].
@@ -52,15 +52,18 @@ def choose_cutoff(pieces: Sequence[ndarray], rate: float) -> Cutoff:
         power = power + len(piece) * p
     power = np.asarray(power)[1:]
     omega = 2 * np.pi * f[1:]
-    best = Cutoff(0.0, '')
-    for of_joint in power.T:
-        best = max(best, _of_joint(f[1:], of_joint * omega**2, MAX_CUTOFF * rate),
-                   key=lambda cutoff: cutoff.frequency)
-    return best
+    most = MAX_CUTOFF * rate
+    found = [_of_joint(f[1:], of_joint * omega**2, most) for of_joint in power.T]
+    return max(filter(None, found), key=lambda cutoff: cutoff.frequency, default=Cutoff(
+        most, f'{MAX_CUTOFF:g} of the rate, for nothing moves'))
 
 
-def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff:
-    """Return the cutoff of one joint; ``velocity`` is the spectrum of its velocity at ``f``."""
+def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff | None:
+    """
+    Return the cutoff of one joint, None if it stands still.
+
+    :param velocity: spectrum of its velocity at ``f``.
+    """
     count = max(2, int(np.log(most / f[1]) / np.log(BAND) * 4))
     at = np.geomspace(f[1], most, count)
     wide = np.maximum((BAND - 1) * at, 2 * f[0])
@@ -69,12 +72,14 @@ def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff:
     # Below the motion's own lines there is no valley: half of its power is where they are
     floor = 10 * np.median((velocity / f**2)[f > f[-1] / 2])
     energy = np.cumsum(np.where(velocity / f**2 > floor, velocity, 0.0)[f <= most])
-    centre = f[np.searchsorted(energy, 0.5 * energy[-1])] if energy[-1] > 0 else most
+    if not energy[-1] > 0.0:            # the positions are white noise, or constant
+        return None
+    centre = f[np.searchsorted(energy, 0.5 * energy[-1])]
     peak = int(np.argmax(np.where(at <= 4 * centre, acceleration, 0.0)))
     knee = float(at[peak + int(np.argmin(acceleration[peak:]))])
     below = np.cumsum(velocity[f <= knee])
     if not len(below) or not below[-1] > 0:
-        return Cutoff(most, f'{MAX_CUTOFF:g} of the rate, for nothing moves')
+        return None
     motion = float(f[np.searchsorted(below, POWER_SHARE * below[-1])])
     if BANDWIDTH_FACTOR * motion < knee:
         return Cutoff(BANDWIDTH_FACTOR * motion,
