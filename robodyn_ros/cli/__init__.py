@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `robodyn` command."""
 
+import os
 import signal
 import sys
 
@@ -10,6 +11,9 @@ def main() -> int:
     """Run the command line; return its exit code, 130 after Ctrl-C."""
     # Shells start background jobs with SIGINT ignored, and what we start would inherit that
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Matrices of these commands are small: threads of BLAS would wait for one another, and for
+    # twice the processor time
+    os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     # Not at the top: Ctrl-C while these load shall end without a traceback too
     try:
         from .app import app

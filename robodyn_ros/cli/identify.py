@@ -121,7 +121,10 @@ def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: Pipel
     """
     source = Source(path, robot.model, _text(robot.path), reading, '--gravity' in same_robot)
     command = shlex.join(['robodyn', *words])
-    found, written = identify(source, options, output, [command], lambda line: show([line], out))
+    with out.status('') as status:          # in a terminal only
+        found, written = identify(
+            source, options, output, [command], lambda line: show([line], out),
+            lambda name: status.update(f'{name} ...'))
     out.print(_parameters(found))
     out.print(_friction(found))
     out.print(comparison(found.validations))

@@ -37,6 +37,7 @@ from .validation import Validation, of_estimate, of_model
 NO_PREDICTION = 0.95    # mean relative RMS; a constant has 1
 
 Notify = Callable[[str | DataIssue], None]
+Stage = Callable[[str], None]
 
 
 class CheckedMotion(NamedTuple):
@@ -83,27 +84,32 @@ class Source:
 
 
 def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequence[str] = (),
-        notify: Notify = lambda line: None) -> tuple[Identification, tuple[Path, ...]]:
+        notify: Notify = lambda line: None, stage: Stage = lambda name: None
+        ) -> tuple[Identification, tuple[Path, ...]]:
     """
     Read a recording, identify the robot and write all files; return the result and their paths.
 
     :param commands: command lines that repeat the run, for the report.
     :param notify: is called with every note and issue as soon as it is known, and so also with
         what was understood of a recording that is refused later.
+    :param stage: is called with the name of each stage when it begins.
     :raises RecordingError: the recording cannot be read or has errors, see :func:`checked_motion`.
     :raises IdentificationError: efforts are currents, the motion determines too little, or the
         estimate predicts worse than a constant: then nothing is written.
     :raises ArgumentError: the folder cannot be written to.
     """
+    stage('reading the recording')
     recording = read(source.path, source.model, **source.reading)
     _notify(notify, recording.notes)
     require_torques(recording)
+    stage('checking and filtering the motion')
     checked = checked_motion(recording, source.model, options.preparation)
     _notify(notify, checked.notes[len(recording.notes):], checked.issues)
-    result = identify_motion(checked, source.model, options)
+    result = identify_motion(checked, source.model, options, stage)
     _notify(notify, result.notes[len(checked.notes):])
     if not options.force:
         require_prediction(result.validation)
+    stage('drawing the pictures and writing the files')
     with writable_folder(folder):
         written = (*write_urdf(folder, result, source.urdf),
                    write_friction_file(folder, result, source.mounted),
@@ -172,19 +178,23 @@ def identify_recording(recording: Recording, model: RobotModel,
     return identify_motion(checked_motion(recording, model, options.preparation), model, options)
 
 
-def identify_motion(checked: CheckedMotion, model: RobotModel,
-                    options: PipelineOptions) -> Identification:
+def identify_motion(checked: CheckedMotion, model: RobotModel, options: PipelineOptions,
+                    stage: Stage = lambda name: None) -> Identification:
     """
     Estimate the parameters of the first part of a motion, and validate them on the rest.
 
+    :param stage: as of :func:`run`.
     :raises IdentificationError: the motion determines too little.
     """
     train, test = checked.motion.split(options.split)
     notes = [f'fitted: the first {options.split:.0%}, {len(train)} samples; the other '
              f'{len(test)} are predicted']
     selection, decimation = decimated(options.selection, train)
+    stage('searching for delay, tilt, presliding and rotor inertia')
     selected = select_effects(model, train, selection, options)
+    stage('estimating the parameters')
     estimates = estimate(model, train, selection, selected, options)
+    stage('predicting the other part of the motion')
     validations = validate(model, test, selected, estimates)
     issues = result_issues(estimates.delivered, exported(validations, estimates.delivered),
                            validations[NOMINAL], *map(selected.mounting.motion, (train, test)))
