@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from scipy.interpolate import PPoly
 from scipy.signal import butter, sosfiltfilt
 
 from ..dynamics import Dynamics
@@ -26,7 +27,6 @@ from ..errors import ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from .settings import Settings
 from .trajectory import MOST_WAYPOINTS, Waypoints, interpolate, joint_order
-from .trajectory_tracking import Points, sample_state
 
 SAMPLE = 0.01           # s between waypoints with efforts
 FINER = 5               # times as many samples of the error, filtered before it is sampled
@@ -104,22 +104,22 @@ class IterativeLearning:
                                  remedy='set feedforward_limit above 0')
         self.model, self.settings, self.motion = model, settings, motion
         self._cutoff, self._gain = cutoff, gain
-        self._duration, reference = _reference(model, motion)
+        _check_rest(model, motion)
+        reference, self._duration = _polynomials(model, motion), float(motion.times[-1])
         self.times = SAMPLE * np.arange(round((self._duration + 2.0 * REST) / SAMPLE) + 1)
         self.times[-1] = self._duration + 2.0 * REST
         if len(self.times) > MOST_WAYPOINTS:
             raise TrajectoryError(f'a motion of {self._duration:.1f} s cannot be learned',
                                   name='points', value=self._duration, remedy='give one of at '
-                                  f'most {MOST_WAYPOINTS * SAMPLE - 2.0 * REST:g} s')
-        x, xd, xdd = (np.array(rows) for rows in zip(
-            *(sample_state(reference, t - REST) for t in self.times), strict=True))
+                                  f'most {(MOST_WAYPOINTS - 1) * SAMPLE - 2.0 * REST:g} s')
+        inside = np.clip(self.times - REST, 0.0, self._duration)
+        x, xd, xdd = (reference(inside, k) for k in range(3))
         resting = (self.times <= REST) | (self.times >= REST + self._duration)
         xd[resting] = xdd[resting] = 0.0
         self._reference = Waypoints(model.joint_names, self.times, x, xd, xdd)
         # Errors are sampled more finely; the reference is that of the waypoints
         self._fine = np.linspace(0.0, self.times[-1], FINER * (len(self.times) - 1) + 1)
-        points = interpolate(model, self._reference, x[0], xd[0], 0.0, 1)
-        self._wanted = np.array([sample_state(points, t)[0] for t in self._fine])
+        self._wanted = _polynomials(model, self._reference)(self._fine)
         loaded = settings.loaded(model)
         self._inertia = Dynamics(loaded).batch.mass_matrix(x)
         self._stiffness, self._damping = _feedback(model, settings, self._inertia)
@@ -233,19 +233,23 @@ class IterativeLearning:
         return np.clip(self._window[:, None] * learned, -self._most, self._most)
 
 
-def _reference(model: RobotModel, motion: Waypoints) -> tuple[float, Points]:
-    """Return duration [s] and polynomials of a trajectory from rest to rest."""
-    order = joint_order(model.joint_names, motion.joint_names)
-    times = np.asarray(motion.times, float)
-    if len(times) < 2 or times[0] != 0.0:
+def _check_rest(model: RobotModel, motion: Waypoints) -> None:
+    """Refuse a trajectory that does not begin at rest, at time 0."""
+    joint_order(model.joint_names, motion.joint_names)
+    if len(motion.times) < 2 or motion.times[0] != 0.0:
         raise TrajectoryError('the motion does not begin at time 0', name='time_from_start',
                               remedy='give two waypoints or more, the first at time 0')
-    start = np.asarray(motion.positions, float)[0, order]
     if motion.velocities is not None and np.any(np.asarray(motion.velocities)[0]):
         raise TrajectoryError('the motion does not begin at rest', name='velocities',
                               remedy='give velocity 0 at the first waypoint')
+
+
+def _polynomials(model: RobotModel, motion: Waypoints) -> PPoly:
+    """Return the polynomials (nv,) that a controller makes of waypoints, by time [s]."""
+    order = joint_order(model.joint_names, motion.joint_names)
+    start = np.asarray(motion.positions, float)[0, order]
     points = interpolate(model, replace(motion, efforts=None), start, np.zeros(model.nv), 0.0, 1)
-    return float(times[-1]), points
+    return PPoly(points.coefficients.transpose(1, 0, 2)[::-1], points.times)
 
 
 def _feedback(model: RobotModel, settings: Settings, inertia: ndarray) -> tuple[ndarray, ndarray]:
