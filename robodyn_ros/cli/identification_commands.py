@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import IdentificationError, RosError
+from ..errors import IdentificationError, ParameterError, RosError
 from .arguments import locked_joints, numbers
 from .options import At, Locked, Robot, Root, Tip, app, console
 
@@ -101,11 +101,31 @@ def play(file: Annotated[Path, typer.Argument(
              'controllers of other packages.')] = False,
          sim_time: Annotated[bool, typer.Option(
              '--sim-time', help='Use the time of /clock.')] = False,
+         learn: Annotated[int | None, typer.Option(
+             min=0, max=1000, metavar='N', help='Repeat the motion N times and learn the efforts '
+             'that its error lacks (iterative learning control); 0: play it once with those '
+             'learned before.')] = None,
+         learned: Annotated[Path | None, typer.Option(
+             metavar='FILE', help='File of the learned efforts, which is read if it exists. '
+             'Default: FILE.learned.npz.')] = None,
+         picture: Annotated[Path | None, typer.Option(
+             metavar='PNG', help='Picture of the errors of all repeats.')] = None,
          wait: Wait = 10.0) -> None:
     """Send a trajectory to a running controller; fails if the controller refuses it."""
     from ..catalog.requirements import require_modules
 
     require_modules('play', ['rclpy'], RosError)
+    if learn is None and (learned or picture):
+        raise ParameterError('nothing is learned', name='--learned' if learned else '--picture',
+                             remedy='give --learn N too')
+    if learn is not None:
+        if record or unconfirmed or delay:
+            raise ParameterError('--learn goes without --record, --unconfirmed and --delay',
+                                 name='--learn', remedy='leave them out')
+        from .learn import learn as learn_motion
+        learn_motion(file, console(), topic=topic, states=states, repeats=learn, kept=learned,
+                     picture=picture, slowly=approach, sim_time=sim_time, wait=wait)
+        return
     from .play import play
     play(file, console(), topic=topic, states=states, delay=delay, slowly=approach, into=record,
          overwrite=overwrite, confirm=not unconfirmed, sim_time=sim_time, wait=wait)

@@ -19,6 +19,7 @@ from ..jit import compile_function, jitable, tuple_type
 from ..state import STATE
 from . import (
     cycle,
+    effort_feedforward,
     friction_compensation,
     gravity_check,
     guard,
@@ -42,8 +43,8 @@ VARIABLE = 'ROBODYN_PLAIN'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    friction_compensation, gravity_check, guard, limits, motion_checks, phase_efforts,
-    plausibility, trajectory_tracking, velocity_estimator)),
+    effort_feedforward, friction_compensation, gravity_check, guard, limits, motion_checks,
+    phase_efforts, plausibility, trajectory_tracking, velocity_estimator)),
            *(jitable(m, inline=True) for m in (cycle, ring_buffer)))
 
 _ring, _vectors, _ = ring_buffer.recorder(1, 0)

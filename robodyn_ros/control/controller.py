@@ -257,7 +257,8 @@ class Controller:
         old, serial = self._points, int(self._points.header['serial'][0]) + 1
         following = bool(self.memory['following'][0])
         limits = motion_limits(self.model, self.settings,
-                               SHARE * self._records.joints['velocity_limit'])
+                               SHARE * self._records.joints['velocity_limit'],
+                               self._records.joints['effort_limit'])
         new = plan(limits, waypoints, old if following else None, self._v.target.copy(), start,
                    serial)
         now = float(self.memory['time'][0])

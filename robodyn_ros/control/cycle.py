@@ -15,6 +15,7 @@ from numpy import ndarray, record
 from ..dynamics.entry_points import solve
 from ..dynamics.model_data import ModelData, Workspace
 from . import (
+    effort_feedforward,
     friction_compensation,
     gravity_check,
     guard,
@@ -301,6 +302,7 @@ def law_efforts(inputs: CycleInputs, unmeasured: int, changed: bool, restart: bo
             friction_compensation.friction_compensation(
                 inputs.robot.friction, inputs.joints, v.target_qd if s.follows == 1 else v.qd,
                 v.friction, v.tau_law)
+        effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
 

@@ -140,6 +140,8 @@ class Vectors(NamedTuple):
     disturbance: ndarray    # acceleration that the model does not explain, see predict_state
     predicted_q: ndarray    # position and velocity when the efforts of now will act
     predicted_qd: ndarray
+    target_effort: ndarray  # effort of the trajectory, and what of it is added to the law's
+    feedforward: ndarray
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

@@ -20,23 +20,29 @@ class MotionLimits(NamedTuple):
     Limits of a reference.
 
     ``model`` has the limits of position and velocity in force; ``acceleration`` and ``jerk`` (nv,)
-    [rad/s² | m/s², rad/s³ | m/s³] are infinite for joints that have no velocity limit either.
+    [rad/s² | m/s², rad/s³ | m/s³] are infinite for joints that have no velocity limit either;
+    ``effort`` (nv,) [N·m | N] bounds the efforts of waypoints.
     """
 
     model: RobotModel
     acceleration: ndarray
     jerk: ndarray
+    effort: ndarray
 
 
-def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray) -> MotionLimits:
+def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray,
+                  effort_limit: ndarray | None = None) -> MotionLimits:
     """
     Return the limits in force: those of the settings, else those that the velocity limit implies.
 
     :param velocity_limit: (nv,) [rad/s | m/s].
+    :param effort_limit: (nv,) [N·m | N]; None: that of the model.
     :raises ParameterError: acceleration_limit or jerk_limit has the wrong length.
     """
     acceleration = (settings.per_joint(model, 'acceleration_limit')
                     if np.size(settings.acceleration_limit) else velocity_limit / VELOCITY_TIME)
     jerk = (settings.per_joint(model, 'jerk_limit') if np.size(settings.jerk_limit)
             else acceleration / ACCELERATION_TIME)
-    return MotionLimits(replace(model, velocity_limit=velocity_limit), acceleration, jerk)
+    return MotionLimits(replace(model, velocity_limit=velocity_limit), acceleration, jerk,
+                        settings.feedforward_limit * (model.effort_limit if effort_limit is None
+                                                      else effort_limit))

@@ -116,6 +116,10 @@ class LawParameters(LawGains):
     jerk_limit: PerJoint = numbers(
         'rad/s³ or m/s³', 1e-3, 1e7, 'Jerk limit of the same; empty: the acceleration limit '
         'within 0.1 s.')
+    feedforward_limit: float = number(
+        0.5, '', 0.0, 1.0, 'Maximum effort in the waypoints of trajectories, which is added to '
+        'that of the control law, as a fraction of the effort limit; trajectories with more are '
+        'refused.')
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..errors import TrajectoryError
+from .effort_feedforward import check_efforts
 from .motion_limits import MotionLimits
 from .reference_stream import decelerate, is_target, reach
 from .trajectory import Waypoints, interpolate, joint_order
@@ -39,6 +40,7 @@ def plan(limits: MotionLimits, asked: Waypoints, old: Points | None, held: ndarr
     if not named.any():
         raise TrajectoryError('no joint is named', name='joint_names',
                               remedy='name the joints of the waypoints')
+    check_efforts(limits, asked)
     asked = asked if named.all() else complete(model.joint_names, asked, order, position)
     velocity, acceleration = (np.where(named, a, 0.0) for a in (velocity, acceleration))
     new = (reach(limits, asked, position, velocity, acceleration, start, serial)
@@ -59,7 +61,7 @@ def complete(names: tuple[str, ...], asked: Waypoints, order: ndarray,
     shape, named = (len(asked.times), len(asked.joint_names)), order >= 0
     arrays: list[ndarray | None] = []
     for kind, rest in (('positions', position), ('velocities', 0.0 * position),
-                       ('accelerations', 0.0 * position)):
+                       ('accelerations', 0.0 * position), ('efforts', 0.0 * position)):
         given = getattr(asked, kind)
         if given is None:
             arrays.append(None)
@@ -71,11 +73,11 @@ def complete(names: tuple[str, ...], asked: Waypoints, order: ndarray,
         full = np.tile(rest, (len(asked.times), 1))
         full[:, named] = given[:, order[named]]
         arrays.append(full)
-    positions, velocities, accelerations = arrays
+    positions, velocities, accelerations, efforts = arrays
     if positions is None:
         raise TrajectoryError('the trajectory has no positions', name='positions',
                               remedy='give one a joint and waypoint')
-    return Waypoints(names, asked.times, positions, velocities, accelerations)
+    return Waypoints(names, asked.times, positions, velocities, accelerations, efforts)
 
 
 def combined(new: Points, old: Points, named: ndarray) -> Points:
@@ -91,18 +93,36 @@ def combined(new: Points, old: Points, named: ndarray) -> Points:
     times = times[np.concatenate([[True], np.diff(times) > 1e-9])]
     coefficients = np.where(named, _expanded(new, times[:-1], 0.0),
                             _expanded(old, times[:-1], past))
+    efforts = np.where(named, _expanded_efforts(new, times[:-1], 0.0),
+                       _expanded_efforts(old, times[:-1], past))
     header = np.zeros(1, HEADER)
     header[0] = start, new.header['serial'][0]
-    return Points(header, times, np.ascontiguousarray(coefficients))
+    return Points(header, times, np.ascontiguousarray(coefficients), np.ascontiguousarray(efforts))
+
+
+def _segments(points: Points, knots: ndarray, offset: float) -> tuple[ndarray, ndarray]:
+    """Return the segment of a reference at each of ``knots`` [s], and whether it rests there."""
+    times = offset + points.times
+    k = np.clip(np.searchsorted(times, knots + 1e-9, side='right') - 1, 0,
+                len(points.coefficients) - 1)
+    return k, (knots + 1e-9 >= times[-1]) | (knots + 1e-9 < times[0])
 
 
 def _expanded(points: Points, knots: ndarray, offset: float) -> ndarray:
     """Return Taylor coefficients (K, 6, nv) of a reference about ``knots`` [s] of another."""
     times, c = offset + points.times, points.coefficients
-    k = np.clip(np.searchsorted(times, knots + 1e-9, side='right') - 1, 0, len(c) - 1)
+    k, outside = _segments(points, knots, offset)
     x = np.clip(knots, times[0], times[-1])[:, None] - times[k, None]
     out = np.stack([sum(comb(i, j) * c[k, i] * x**(i - j) for i in range(j, 6))
                     for j in range(6)], axis=1)
-    outside = (knots + 1e-9 >= times[-1]) | (knots + 1e-9 < times[0])
     out[outside, 1:] = 0.0
+    return out
+
+
+def _expanded_efforts(points: Points, knots: ndarray, offset: float) -> ndarray:
+    """Return efforts and their slopes (K, 2, nv) of a reference at ``knots`` [s] of another."""
+    k, outside = _segments(points, knots, offset)
+    out = points.efforts[k]
+    out[:, 0] += (knots - offset - points.times[k])[:, None] * out[:, 1]
+    out[outside] = 0.0
     return out

@@ -37,6 +37,8 @@ class Waypoints:
     :param positions: (W, nv) [rad | m].
     :param velocities: (W, nv) [rad/s | m/s] or None.
     :param accelerations: (W, nv) [rad/s² | m/s²] or None; needs velocities.
+    :param efforts: (W, nv) [N·m | N] or None; added to the efforts of the law, with linear
+        interpolation, see :mod:`.effort_feedforward`.
     """
 
     joint_names: Sequence[str]
@@ -44,6 +46,7 @@ class Waypoints:
     positions: ndarray
     velocities: ndarray | None = None
     accelerations: ndarray | None = None
+    efforts: ndarray | None = None
 
 
 @np.errstate(all='ignore')          # numbers that overflow are refused
@@ -62,7 +65,7 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
     :param serial: number of the new reference.
     :raises TrajectoryError: naming the joint or the waypoint, and the remedy.
     """
-    times, x, xd, xdd = _ordered(model, asked)
+    times, x, xd, xdd, effort = _ordered(model, asked)
     turns = np.where(model.periodic, np.round((position - x[0]) / (2.0 * np.pi)), 0.0)
     x = x + 2.0 * np.pi * turns
     if times[0] > 0.0:
@@ -70,6 +73,7 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
         x = np.vstack([position, x])
         xd = None if xd is None else np.vstack([velocity, xd])
         xdd = None if xdd is None else np.vstack([np.zeros(model.nv), xdd])
+        effort = None if effort is None else np.vstack([np.zeros(model.nv), effort])
     elif (worst := np.abs(x[0] - position)).max() > START_TOLERANCE:
         i = int(worst.argmax())
         raise TrajectoryError(
@@ -81,7 +85,7 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
                               remedy='give it a time after 0')
     p = _polynomials(times, x, xd, xdd, velocity)
     _check_limits(model, p)
-    return _points(p, start, serial)
+    return _points(p, start, serial, effort)
 
 
 def points_through(times: ndarray, x: ndarray, xd: ndarray, xdd: ndarray, start: float,
@@ -100,13 +104,17 @@ def points_through(times: ndarray, x: ndarray, xd: ndarray, xdd: ndarray, start:
     return _points(p, start, serial)
 
 
-def _points(p: PPoly, start: float, serial: int) -> Points:
+def _points(p: PPoly, start: float, serial: int, effort: ndarray | None = None) -> Points:
     coefficients = np.zeros((p.c.shape[1], 6, p.c.shape[2]))
+    efforts = np.zeros((p.c.shape[1], 2, p.c.shape[2]))
+    if effort is not None:
+        efforts[:, 0] = effort[:-1]
+        efforts[:, 1] = np.diff(effort, axis=0) / np.diff(p.x)[:, None]
     for k, c in enumerate(p.c[::-1]):           # scipy: (power, segment, joint), highest first
         coefficients[:, k] = c
     header = np.zeros(1, HEADER)
     header[0] = start, serial
-    return Points(header, np.ascontiguousarray(p.x), coefficients)
+    return Points(header, np.ascontiguousarray(p.x), coefficients, efforts)
 
 
 def splice(old: Points, new: Points, now: float) -> Points:
@@ -122,11 +130,12 @@ def splice(old: Points, new: Points, now: float) -> Points:
     start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
     if present >= end or start <= 0.0:                      # over, or never begun
         return new
-    times, coefficients = old.times, old.coefficients
+    times, coefficients, efforts = old.times, old.coefficients, old.efforts
     if start > end:                                         # rest at the end of the old one
         hold = np.zeros_like(coefficients[:1])
         hold[0, 0] = sample(old, np.inf)[0]
         times, coefficients = np.append(times, start), np.concatenate([coefficients, hold])
+        efforts = np.concatenate([efforts, np.zeros_like(efforts[:1])])
     first = max(int(np.searchsorted(times, present, side='right')) - 1, 0)
     kept = int(np.searchsorted(times, start))               # segments that begin before the start
     if (waiting := kept - first + len(new.coefficients)) > MOST_SEGMENTS:
@@ -135,7 +144,8 @@ def splice(old: Points, new: Points, now: float) -> Points:
     header = new.header.copy()
     header['start'] = begin
     return Points(header, np.concatenate([times[first:kept], start + new.times]),
-                  np.concatenate([coefficients[first:kept], new.coefficients]))
+                  np.concatenate([coefficients[first:kept], new.coefficients]),
+                  np.concatenate([efforts[first:kept], new.efforts]))
 
 
 def joint_order(joints: Sequence[str], names: Sequence[str], *,
@@ -166,14 +176,14 @@ def joint_order(joints: Sequence[str], names: Sequence[str], *,
 
 
 def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
-        ndarray, ndarray, ndarray | None, ndarray | None]:
+        ndarray, ndarray, ndarray | None, ndarray | None, ndarray | None]:
     """Return times and arrays of valid waypoints in the model's joint order."""
     order = joint_order(model.joint_names, asked.joint_names)
     times = np.asarray(asked.times, float)
     if not 1 <= len(times) <= MOST_WAYPOINTS:
         _refuse(f'{len(times)} waypoints', 'points', f'give 1 to {MOST_WAYPOINTS}', len(times))
     arrays: list[ndarray | None] = []
-    for kind in ('positions', 'velocities', 'accelerations'):
+    for kind in ('positions', 'velocities', 'accelerations', 'efforts'):
         a = getattr(asked, kind)
         if a is None:
             arrays.append(None)
@@ -196,7 +206,7 @@ def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
         _refuse(f'waypoint {w} is at {times[w]:.12g} s' + (
             f', waypoint {w - 1} at {times[w - 1]:.12g} s' if w else ''), 'time_from_start',
             'give finite times that increase from 0 on', float(times[w]))
-    x, xd, xdd = arrays
+    x, xd, xdd, effort = arrays
     if x is None:
         _refuse('the trajectory has no positions', 'positions', 'give one a joint and waypoint')
     if xdd is not None and xd is None:
@@ -205,7 +215,7 @@ def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
         i = int(np.abs(xd[-1]).argmax())
         _refuse(f'{model.joint_names[i]} still moves at the end', model.joint_names[i],
                 'end at rest: velocity 0 at the last waypoint', float(xd[-1, i]))
-    return times, x, xd, xdd
+    return times, x, xd, xdd, effort
 
 
 def _polynomials(times, x, xd, xdd, velocity):

@@ -18,24 +18,27 @@ class Points(NamedTuple):
 
     ``header`` (1,) ``HEADER``: start [s] on the clock of the cycle, and a serial number that is
     new for each trajectory; ``times`` (S + 1,) [s] since the start; ``coefficients`` (S, 6, nv)
-    [rad | m, per s to the power], by ascending powers.
+    [rad | m, per s to the power], by ascending powers; ``efforts`` (S, 2, nv) [N·m | N, per s]
+    feed-forward, at the start of the segment and its slope.
     """
 
     header: ndarray
     times: ndarray
     coefficients: ndarray
+    efforts: ndarray
 
     @classmethod
     def none(cls, nv: int) -> 'Points':
         """Return the reference of no trajectory: serial 0 is never followed."""
-        return cls(np.zeros(1, HEADER), np.zeros(2), np.zeros((1, 6, nv)))
+        return cls(np.zeros(1, HEADER), np.zeros(2), np.zeros((1, 6, nv)), np.zeros((1, 2, nv)))
 
 
 def hold_here(m: record, v: Vectors) -> None:
-    """Make the present pose the reference, at rest."""
+    """Make the present pose the reference, at rest and without efforts of a trajectory."""
     m.following = 0
     for i in range(v.q.shape[0]):
         v.target[i], v.target_qd[i], v.target_qdd[i] = v.q[i], 0.0, 0.0
+        v.target_effort[i] = v.feedforward[i] = 0.0
 
 
 def follow(points: Points, m: record, v: Vectors, now: float) -> None:
@@ -58,7 +61,7 @@ def follow(points: Points, m: record, v: Vectors, now: float) -> None:
         m.segment = 0
     while m.segment < last and t >= times[m.segment + 1]:
         m.segment += 1
-    c, x = coefficients[m.segment], t - times[m.segment]
+    c, x, effort = coefficients[m.segment], t - times[m.segment], points.efforts[m.segment]
     for i in range(v.q.shape[0]):
         v.target[i] = c[0, i] + x * (c[1, i] + x * (c[2, i] + x * (
             c[3, i] + x * (c[4, i] + x * c[5, i]))))
@@ -66,9 +69,10 @@ def follow(points: Points, m: record, v: Vectors, now: float) -> None:
             3.0 * c[3, i] + x * (4.0 * c[4, i] + x * 5.0 * c[5, i])))
         v.target_qdd[i] = 2.0 * c[2, i] + x * (6.0 * c[3, i] + x * (
             12.0 * c[4, i] + x * 20.0 * c[5, i]))
+        v.target_effort[i] = effort[0, i] + x * effort[1, i]
     if t >= times[last + 1] or now < header.start:
         for i in range(v.q.shape[0]):
-            v.target_qd[i], v.target_qdd[i] = 0.0, 0.0
+            v.target_qd[i], v.target_qdd[i], v.target_effort[i] = 0.0, 0.0, 0.0
 
 
 def sample(points: Points, time: float) -> tuple[ndarray, ndarray]:

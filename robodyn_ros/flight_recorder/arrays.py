@@ -34,7 +34,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 3'
+FORMAT = 'robodyn_ros flight 4'
 ARRAYS = Snapshot._fields[:5]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
@@ -96,7 +96,8 @@ def packed(text: str, snapshot: Snapshot) -> bytes:
         headers=np.concatenate([np.zeros(0, HEADER), *(p.header for p in points)]),
         segments=np.array([len(p.coefficients) for p in points], np.int64),
         times=np.concatenate([np.zeros(0), *(p.times for p in points)]),
-        coefficients=np.concatenate([np.zeros((0, 6, nv)), *(p.coefficients for p in points)]))
+        coefficients=np.concatenate([np.zeros((0, 6, nv)), *(p.coefficients for p in points)]),
+        efforts=np.concatenate([np.zeros((0, 2, nv)), *(p.efforts for p in points)]))
     return out.getvalue()
 
 
@@ -130,7 +131,8 @@ def unpacked(data: bytes) -> Flown:
             ('joints', JOINT, (versions, nv)), ('settings', SETTINGS, (versions,)),
             ('headers', HEADER, (parts,)), ('segments', np.dtype(np.int64), (parts,)),
             ('times', np.dtype(float), (total + parts,)),
-            ('coefficients', np.dtype(float), (total, 6, nv))):
+            ('coefficients', np.dtype(float), (total, 6, nv)),
+            ('efforts', np.dtype(float), (total, 2, nv))):
         if arrays[name].dtype != dtype or arrays[name].shape != shape:
             raise ValueError(f'{name} is {arrays[name].dtype} {arrays[name].shape}')
     for records in arrays['memory'], arrays['settings']:
@@ -202,7 +204,8 @@ def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:
         times = arrays['times'][first + i:first + i + count + 1].copy()
         yield int(header['serial']), Points(
             np.array([header], HEADER), times,
-            np.ascontiguousarray(arrays['coefficients'][first:first + count]))
+            *(np.ascontiguousarray(arrays[name][first:first + count])
+              for name in ('coefficients', 'efforts')))
         first += int(count)
 
 

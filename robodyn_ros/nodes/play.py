@@ -11,6 +11,7 @@ from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray
 from numpy import ndarray
 from rcl_interfaces.msg import Log
+from rclpy.duration import Duration as RosDuration
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -31,18 +32,22 @@ OF_MOTION = 0.5             # of the fastest each joint is in the motion: speed 
 QUINTIC = 15 / 8            # highest over mean speed of a quintic from rest to rest
 LONGEST = 300.0             # s of an approach
 NEAR = 1e-3                 # [rad | m] from its start, where a joint need not be brought there
+# Counters of the diagnostics
+ACCEPTED, REFUSED = 'accepted trajectories', 'refused trajectories'
+LIMITS = ('saturated cycles', 'rate-limited cycles', 'cycles at position or velocity limits')
 UNKNOWN = '_NODE_NAME_UNKNOWN_'
 
 
 def trajectory_message(asked: 'Waypoints | trajectory_file.JointTrajectory') -> JointTrajectory:
     """Return the message of a trajectory that starts on arrival."""
     message = JointTrajectory(joint_names=list(asked.joint_names))
-    rows = [asked.positions, asked.velocities, asked.accelerations]
+    rows = [asked.positions, asked.velocities, asked.accelerations,
+            getattr(asked, 'efforts', None)]
     for k, at in enumerate(np.round(1e9 * np.asarray(asked.times)).astype(int).tolist()):
         sec, nanosec = divmod(at, 10**9)
-        x, xd, xdd = ([] if row is None else row[k].tolist() for row in rows)
+        x, xd, xdd, effort = ([] if row is None else row[k].tolist() for row in rows)
         message.points.append(JointTrajectoryPoint(
-            positions=x, velocities=xd, accelerations=xdd,
+            positions=x, velocities=xd, accelerations=xdd, effort=effort,
             time_from_start=Duration(sec=sec, nanosec=nanosec)))
     return message
 
@@ -146,27 +151,33 @@ class Player:
                            remedy='see that it is published, or give another --states')
         return np.array([self._pose[name] for name in joint_names])
 
-    def play(self, motion: trajectory_file.JointTrajectory,
-             tell: Callable[[float, float], None]) -> None:
+    def play(self, motion: 'Waypoints | trajectory_file.JointTrajectory',
+             tell: Callable[[float, float], None], ahead: float = 0.0) -> int:
         """
-        Publish a trajectory and wait until it has been executed.
+        Publish a trajectory, wait until it has been executed and return the stamp of its start.
 
         :param tell: called with time and end of the motion [s].
+        :param ahead: time from now to the start [s]; 0: as soon as it arrives.
+        :returns: start [ns] on the clock of the node; of a motion that starts on arrival, when it
+            was published.
         :raises TrajectoryError: the controller refuses it.
         :raises RosError: the controller is gone, in fault, or publishes no diagnostics.
         """
         self._alone()
-        before = {kind: self._count(kind) for kind in ('accepted', 'refused')}
+        before = {kind: self._count(kind) for kind in (ACCEPTED, REFUSED)}
         self._why = ''
         message = trajectory_message(motion)
         if not self._here.until(self._now, self._within):
             raise RosError('simulation time stands at zero', name='/clock',
                            remedy='see that the simulation runs, or go without --sim-time')
-        began = self._now()
+        began, now = self._now(), self._here.node.get_clock().now()
+        stamp = now + RosDuration(seconds=ahead)
+        if ahead:
+            message.header.stamp = stamp.to_msg()
         self._publisher.publish(message)
         if self._confirm:
             self._confirmed(before)
-        end = float(motion.times[-1]) + SETTLE
+        end = ahead + float(motion.times[-1]) + SETTLE
         while (at := self._now() - began) < end:
             tell(min(at, end), end)
             self._here.poll()
@@ -176,6 +187,25 @@ class Player:
             if self._confirm:
                 self._check()
         tell(end, end)
+        return int(stamp.nanoseconds)
+
+    @property
+    def listener(self) -> str:
+        """Name of the controller that was found, with its namespace and without leading slash."""
+        return self._listener
+
+    def limited_cycles(self) -> int:
+        """
+        Return how many cycles the limits have acted in, as the next diagnostics say.
+
+        :raises RosError: there are none.
+        """
+        self._report = {}
+        if not self._here.until(lambda: self._report, self._within):
+            raise RosError(f'{self._listener} says nothing on /diagnostics any more',
+                           name=self._listener, remedy='see its log')
+        self._check()
+        return sum(self._count(kind) for kind in LIMITS)
 
     def _now(self) -> float:
         node = self._here.node
@@ -199,7 +229,7 @@ class Player:
         """Wait until the controller has counted the trajectory as accepted or refused."""
         heard = self._here.until(lambda: any(
             self._count(kind) != count for kind, count in before.items()), ANSWER)
-        if self._count('refused') > before['refused']:
+        if self._count(REFUSED) > before[REFUSED]:
             self._here.until(lambda: self._why, REASON)
             raise TrajectoryError(f'{self._listener} refuses it', name=self._topic,
                                   remedy=self._why or 'its log says why')
@@ -209,7 +239,7 @@ class Player:
                            'the trajectory', name=self._listener, remedy='see its log')
 
     def _count(self, kind: str) -> int:
-        return int(self._report.get(f'{kind} trajectories', 0))
+        return int(self._report.get(kind, 0))
 
     def _check(self) -> None:
         if self._report.get('phase') != 'RUNNING':

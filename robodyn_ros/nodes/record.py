@@ -79,6 +79,12 @@ class Recorder:
         self._states.destroy()
         self.update()
 
+    @property
+    def began(self) -> int:
+        """Time [ns] of the first message, from which :meth:`recording` counts."""
+        stamped = any(stamp for stamp, _, _ in self._messages)
+        return self._messages[0][0 if stamped else 1]
+
     def recording(self) -> Recording:
         """
         Return the messages as a recording, see :meth:`~.Recording.from_messages`.

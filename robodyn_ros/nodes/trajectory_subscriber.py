@@ -109,13 +109,10 @@ class TrajectorySubscriber:
         if message.waypoints == 0:
             return Waypoints(message.joint_names, np.zeros(0), np.zeros((0, 0)))
         times, (positions, velocities, accelerations, effort) = message.points()
-        if effort is not None:
-            _refuse('the waypoints have efforts', 'effort', 'leave them empty: the controller '
-                                                            'computes the efforts')
         if positions is None:
             _refuse('the trajectory has no positions', 'positions',
                     'give one a joint and waypoint')
-        return Waypoints(message.joint_names, times, positions, velocities, accelerations)
+        return Waypoints(message.joint_names, times, positions, velocities, accelerations, effort)
 
     def _start(self, message: JointTrajectoryMessage, follower: Follower,
                now: float) -> tuple[float, float]:
@@ -167,10 +164,11 @@ def remaining(asked: Waypoints, over: float) -> Waypoints:
     if not left.any():
         _refuse(f'the trajectory should have started {over:.3f} s ago and is over',
                 'header.stamp', 'stamp it with the time of now or later, or with zero for now')
-    velocities, accelerations = (None if a is None else a[left]
-                                 for a in (asked.velocities, asked.accelerations))
+    velocities, accelerations, efforts = (
+        None if a is None else a[left]
+        for a in (asked.velocities, asked.accelerations, asked.efforts))
     return Waypoints(asked.joint_names, asked.times[left] - over, asked.positions[left],
-                     velocities, accelerations)
+                     velocities, accelerations, efforts)
 
 
 class Throttle:

@@ -31,7 +31,8 @@ def limits():
     """The textbook 2R arm, with limits of its references."""
     model = replace(load_urdf(robot_path('two_link')), velocity_limit=np.full(2, SPEED),
                     position_lower=np.full(2, -1.5), position_upper=np.full(2, 1.5))
-    return MotionLimits(model, np.full(2, ACCELERATION), np.full(2, JERK))
+    return MotionLimits(model, np.full(2, ACCELERATION), np.full(2, JERK),
+                        0.5 * model.effort_limit)
 
 
 def target(*positions, velocities=None, names=NAMES):

@@ -132,7 +132,7 @@ def test_large_references_are_bounded_in_all():
     one, known = 20_000 * 7 * 6 * 8, rig.controller.history
     for serial in range(1, 9):
         known.add(Points(np.array([(0.0, serial)], HEADER), np.zeros(20_001),
-                            np.zeros((20_000, 6, 7))))
+                         np.zeros((20_000, 6, 7)), np.zeros((20_000, 2, 7))))
     assert 8 in known._points and 1 not in known._points
     kept = sum(a.nbytes for points in known._points.values() for a in points)
     assert one < kept <= 1 << 24

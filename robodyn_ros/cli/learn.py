@@ -1,0 +1,123 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `play --learn`: a trajectory is repeated, and the efforts along it are learned."""
+
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+
+from ..control import learned_efforts
+from ..control.iterative_learning import IterativeLearning, Outcome, Repeat
+from ..control.trajectory import Waypoints
+from ..errors import RosError, TrajectoryError
+from ..identification.excitation.trajectory_file import read
+from ..nodes.client_session import Session, session
+from ..nodes.play import NEAR, Player, approach
+from ..nodes.record import Recorder, silent
+from ..nodes.running_controller import RunningController
+
+AHEAD = 1.0             # s from publication to the start, which the recorded times refer to
+SUFFIX = '.learned.npz'
+
+
+def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, kept: Path | None,
+          picture: Path | None, slowly: float, sim_time: bool, wait: float) -> None:
+    """
+    Play a trajectory file once with the efforts that are known, then ``repeats`` times learning.
+
+    :param kept: file of the efforts; None: FILE with another suffix.
+    :param slowly: minimum duration of the approach before each repeat [s], 0 for none.
+    """
+    motion = read(file)
+    if not slowly and np.abs(motion.positions[-1] - motion.positions[0]).max() > NEAR:
+        raise TrajectoryError(f'{file} does not end where it begins', name=str(file),
+                              remedy='give --approach SECONDS, with which it is repeated')
+    kept = kept or file.with_suffix(SUFFIX)
+    outcomes: list[Outcome] = []
+    with session('robodyn_play', sim_time) as here:
+        player = Player(here, topic, states, confirm=True, within=wait)
+        player.find()
+        controller = RunningController(here, player.listener, wait)
+        learning = IterativeLearning(controller.model(), controller.settings(), Waypoints(
+            motion.joint_names, motion.times, motion.positions, motion.velocities,
+            motion.accelerations))
+        if kept.exists():
+            learned_efforts.restore(kept, learning)
+            out.print(f'beginning with the efforts of {kept}')
+        try:
+            for k in range(repeats + 1):
+                if controller.settings() != learning.settings:
+                    raise RosError(f'the parameters of {player.listener} have changed meanwhile',
+                                   name=player.listener, remedy='learn again')
+                if slowly:
+                    player.play(approach(motion, player.pose(motion.joint_names), slowly),
+                                lambda at, end: None)
+                repeat = _repeat(here, player, learning, states, wait, out, k)
+                outcomes.append(learning.learn(repeat))
+                _tell(out, k, outcomes[-1])
+                if learning.ended:
+                    break
+        finally:            # what was learned before a fault is not lost
+            if np.isfinite(learning.best_rms):
+                learned_efforts.write(kept, learning)
+                out.print(f'{kept}: efforts of the best repeat')
+    _report(out, learning.model.joint_names, outcomes)
+    if picture is not None:
+        _draw(picture, learning.model.joint_names, outcomes)
+
+
+def _repeat(here: Session, player: Player, learning: IterativeLearning, states: str, wait: float,
+            out: Console, k: int) -> Repeat:
+    """Play the waypoints of the next repeat, and return the recorded states."""
+    recorder = Recorder(here.node, states)
+    try:
+        if not here.until(lambda: len(recorder), wait):
+            raise silent(here.node, recorder.topic)
+        before = player.limited_cycles()
+        with Progress(TextColumn('{task.description}'), BarColumn(), console=out,
+                      transient=True) as bars:
+            bar = bars.add_task(f'repeat {k}')
+            start = player.play(learning.waypoints, lambda at, end: bars.update(
+                bar, completed=at, total=end), AHEAD)
+        limited = player.limited_cycles() - before
+    finally:
+        recorder.stop()
+    recording = recorder.recording().of(learning.model.joint_names)
+    cycles = learning.times[-1] * learning.settings.rate
+    return Repeat(recording.time + 1e-9 * (recorder.began - start),
+                  recording.position, limited / cycles)
+
+
+def _tell(out: Console, k: int, outcome: Outcome) -> None:
+    out.print(f'repeat {k}: {outcome.rms:.3g} rad or m RMS'
+              + (f'; nothing learned: {outcome.message}' if outcome.message else ''))
+
+
+def _report(out: Console, names: tuple[str, ...], outcomes: list[Outcome]) -> None:
+    """Print the errors of all repeats as a table."""
+    table = Table(title='RMS error [mrad or mm]')
+    for head in ('repeat', *names, 'all', ''):
+        table.add_column(head, justify='right')
+    first = outcomes[0].rms
+    for k, outcome in enumerate(outcomes):
+        table.add_row(str(k), *(f'{1e3 * x:.3f}' for x in (*outcome.joints, outcome.rms)),
+                      f'{100.0 * (outcome.rms / first - 1.0):+.0f} %' if k else '')
+    out.print(table)
+
+
+def _draw(path: Path, names: tuple[str, ...], outcomes: list[Outcome]) -> None:
+    """Draw the errors of all repeats."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout='constrained', dpi=110)
+    panel = figure.subplots()
+    for name, row in zip(names, 1e3 * np.array([outcome.joints for outcome in outcomes]).T):
+        panel.plot(row, label=name, alpha=0.6)
+    panel.plot([1e3 * outcome.rms for outcome in outcomes], 'k', marker='o', label='all')
+    panel.set(yscale='log', xlabel='repeat', ylabel='RMS error [mrad or mm]')
+    panel.grid(alpha=0.3)
+    panel.legend()
+    figure.savefig(path)

@@ -1,0 +1,77 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Robot and settings of a controller node that is running, read from its parameters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import parameter_value_to_python
+from std_msgs.msg import String
+
+from ..control.laws import registry
+from ..control.settings import Settings
+from ..errors import RosError
+from ..model.robot import RobotModel
+from . import qos, robot
+from .client_session import Session
+from .controller_parameters import TABLE, law_parameters, settings
+
+
+class RunningController:
+    """
+    Client of the parameters of a controller node.
+
+    :param name: with its namespace; ``within``: longest time to wait for an answer [s].
+    """
+
+    def __init__(self, here: Session, name: str, within: float):
+        self._here, self._name, self._within = here, f'/{name.lstrip("/")}', within
+        self._client: Any = here.node.create_client(GetParameters, f'{self._name}/get_parameters')
+
+    def model(self) -> RobotModel:
+        """
+        Return the model of the robot that it controls.
+
+        :raises RobodynError: the node or its robot description does not answer.
+        """
+        values = self._values([p.name for p in TABLE])
+        return robot.controlled(values, robot.description(values) or self._description())
+
+    def settings(self) -> Settings:
+        """
+        Return its settings in force.
+
+        :raises RosError: the node does not answer.
+        :raises ParameterError: its law is of another package, and has not been loaded: a node
+            must not be able to import a module.
+        """
+        values = self._values([p.name for p in TABLE])
+        law = registry.find(values['mode'], load=False)
+        own = [p.name for p in law_parameters(law) if p.name not in values]
+        return settings(values | (self._values(own) if own else {}))
+
+    def _values(self, names: Sequence[str]) -> dict[str, Any]:
+        def refuse() -> RosError:
+            return RosError(f'{self._name} does not tell its parameters', name=self._name,
+                            remedy='is it a controller of this package?')
+        if not self._here.until(self._client.service_is_ready, self._within):
+            raise refuse()
+        answer = self._client.call_async(GetParameters.Request(names=list(names)))
+        if not self._here.until(answer.done, self._within):
+            raise refuse()
+        values: list[Any] = [parameter_value_to_python(value) for value in answer.result().values]
+        if len(values) != len(names) or any(value is None for value in values):
+            raise refuse()
+        return {name: value if isinstance(value, (str, bool, int, float)) else list(value)
+                for name, value in zip(names, values, strict=True)}
+
+    def _description(self) -> str:
+        """Return the URDF text of the topic robot_description in the namespace of the node."""
+        found: list[str] = []
+        topic = f'{self._name.rpartition("/")[0]}/robot_description'
+        heard = self._here.node.create_subscription(
+            String, topic, lambda message: found.append(message.data), qos.DESCRIPTION)
+        self._here.until(lambda: found, self._within)
+        self._here.node.destroy_subscription(heard)
+        return found[-1] if found else ''
