@@ -6,7 +6,9 @@ Stability of integral action and of disturbance observers, beside gains that are
 The loop is that of :mod:`.gain_stability`. A disturbance observer of bandwidth K_o is in it a PID
 controller, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt, see
 :mod:`.laws.disturbance_observer`. Integral gains and bandwidths of all joints are lowered by a
-common factor, to what is stable at the worst pose.
+common factor, to what is stable at the worst pose. No bandwidth may exceed a tenth of that at
+which the delay makes an observer alone unstable: longer delays are tolerated as with as much more
+damping, K_o M.
 """
 
 from collections.abc import Sequence
@@ -18,6 +20,9 @@ from numpy.typing import ArrayLike
 
 from ..errors import ParameterError
 from .gain_stability import LEVELS, MARGIN, TOLERANCE, Gains, Loop, listing, rounded
+
+# Highest bandwidth of an observer, in those at which the delay makes it unstable alone
+OBSERVER = 0.1
 
 
 def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: float, delay: float,
@@ -32,6 +37,9 @@ def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: floa
     :param observer: whether ``integral`` is the bandwidth K_o [1/s] of a disturbance observer.
     """
     loop = Loop(M, margin * period, margin * delay, viscous)
+    if observer:
+        bearable = OBSERVER * Loop(np.eye(1), period, delay, 0.0).bearable
+        integral = np.where(integral > bearable, rounded(bearable, ROUND_FLOOR), integral)
 
     def stable(share: float) -> bool:
         radii = (loop.radii(*gains, observer=share * integral) if observer
@@ -57,7 +65,7 @@ def check_integral(joint_names: Sequence[str], M: ArrayLike, gains: Gains, integ
     :param parameter: name of ``integral``.
     """
     most = highest_integral(M, gains, integral, period, delay, viscous, margin, observer=observer)
-    if most is integral:
+    if np.array_equal(most, integral):
         return
     where = np.flatnonzero(integral)
     raise ParameterError(

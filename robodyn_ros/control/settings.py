@@ -43,8 +43,6 @@ CONSISTENT, FOLLOWED = (0.02, 0.005), (0.5, 0.1)
 JUDGED_POSES = 32
 # Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
 TWICE = 2.0
-# Further margin of observers, which amplify what the delay is beyond the declared one
-OBSERVER = 1.0
 
 FRICTION = (*CURVE, 'friction_offset', 'friction_compensation')
 #: Gains of the laws of this package.
@@ -136,7 +134,7 @@ class Settings(ControlParameters):
             loop = period, self.loop_delay, B
             check(names, M, K, D, *loop, (rule.position, rule.velocity), margin)
             check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
-            check_integral(names, M, (K, D), observer, *loop, OBSERVER * margin,
+            check_integral(names, M, (K, D), observer, *loop, margin,
                            parameter=rule.observer, observer=True)
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))

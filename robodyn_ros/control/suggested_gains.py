@@ -10,12 +10,12 @@ from numpy import ndarray
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 from .friction import viscous
-from .gain_stability import MARGIN, highest, rounded_down
+from .gain_stability import highest, rounded_down
 from .integral_stability import highest_integral
-from .settings import OBSERVER, TWICE, Settings, judged
+from .settings import TWICE, Settings, judged
 
 KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
-BANDWIDTH = 30.0            # 1/s, of the disturbance observer
+BANDWIDTH = 50.0            # 1/s, of the disturbance observer
 # Of the highest damping, so that the observer has a share of what the delay allows
 ROOM = 1.0, 0.9, 0.8, 0.7
 
@@ -60,4 +60,4 @@ def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, ban
                     settings: Settings) -> ndarray:
     """Return the bandwidth of the observer (nv,), lowered to what the controller accepts."""
     return highest_integral(judged(model), (stiffness, damping), bandwidth, 1.0 / settings.rate,
-                            settings.loop_delay, viscous(model), OBSERVER * MARGIN, observer=True)
+                            settings.loop_delay, viscous(model), observer=True)

@@ -147,13 +147,18 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
     stiffness, acceleration_kp = (10.0**random.uniform(-1, 6, n), 10.0**random.uniform(0, 5, n))
     damping = np.minimum(10.0**random.uniform(-2, 5, n), top[0][1])
     acceleration_kd = np.minimum(10.0**random.uniform(0, 4, n), top[1][1])
+    bandwidth = np.minimum(10.0**random.uniform(0, 3, n), 0.1 / asked.loop_delay)
     stiffness = np.minimum(stiffness, top[0][0])
     acceleration_kp = np.minimum(acceleration_kp, top[1][0])
     while True:
         settings = replace(asked, stiffness=stiffness, damping=damping,
-                           acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd)
+                           acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd,
+                           observer_bandwidth=bandwidth)
         try:
             settings.check_gains(settings.loaded(model))
             return settings
-        except ParameterError:          # too stiff for this damping
-            stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp
+        except ParameterError as error:
+            if error.name == 'observer_bandwidth':
+                bandwidth, damping = 0.7 * bandwidth, 0.8 * damping
+            else:                       # too stiff for this damping
+                stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp
