@@ -18,6 +18,7 @@ from ..model.robot import RobotModel
 
 def run(robot: CatalogRobot, duration: float, picture: Path, out: Console) -> None:
     """Drive the arm with each law, print the figures and draw the errors."""
+    _check(picture)
     found: list[Figures] = []
     with out.status('compiling ...') as status:
         for figures in compare(robot.model, robot.pose, duration):
@@ -29,13 +30,21 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console) -> No
               f'effort limit or that of the URDF. Efforts then arrive {1e3 * DELAY:g} ms late.')
     for figures in (one for one in found if one.fault):
         out.print(f'{figures.scene}, {figures.law}: {figures.fault}', style='yellow')
+    draw(robot.model, found, picture)
+    out.print(f'errors against time: {picture}', soft_wrap=True)
+
+
+def _check(picture: Path) -> None:
+    """Raise :class:`ArgumentError` for a picture that could not be written in the end."""
     try:
-        draw(robot.model, found, picture)
-    except (OSError, ValueError) as error:
+        if picture.suffix != '.png':
+            raise OSError('it does not end in .png')
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        picture.touch()
+    except OSError as error:
         raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
                             value=str(picture),
                             remedy='give --picture another path that ends in .png') from error
-    out.print(f'errors against time: {picture}', soft_wrap=True)
 
 
 def _table(model: RobotModel, found: list[Figures]) -> Table:

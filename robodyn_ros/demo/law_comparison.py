@@ -24,7 +24,8 @@ SEED = 0
 MASS_ERROR = 0.2        # largest, of each body of the false model
 FRICTION = 0.02         # Coulomb friction of the arm that the false model lacks, in effort limits
 DELAY = 0.002           # s, of efforts under the false model
-REST = 2.0              # s after the motion, and of the run at rest
+# After the motion and of the run at rest [s], or as long as a shorter motion
+REST = 2.0
 SETTLED = 0.5           # s, of which the steady state is the mean: the last ones
 FLOOR = 1e-3            # of the error on its logarithmic axis [mrad | mm]
 
@@ -108,18 +109,18 @@ def compare(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figur
     asked = motion.plan(Dynamics(model), pose, shortest)
     for scene in scenes(model):
         for law in registry.FOLLOWING:
-            yield drive(scene, law, pose, asked)
+            yield drive(scene, law, pose, asked, min(REST, shortest))
 
 
-def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints) -> Figures:
-    """Return the figures of one law: a motion followed by REST, and a run at rest."""
+def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) -> Figures:
+    """Return the figures of one law: a motion followed by ``rest`` [s], and a run at rest."""
     settings = settings_of(law, scene.known, pose)
 
     def run(duration: float, waypoints: Waypoints | None) -> Simulated:
         return simulate(scene.known, settings, pose, duration, waypoints, plant=scene.plant,
                         delay=scene.delay)
     end = float(asked.times[-1])
-    moved, rested = run(end + REST, asked), run(REST, None)
+    moved, rested = run(end + rest, asked), run(rest, None)
     reference = motion.reference(scene.known, asked)(np.minimum(moved.time, end))
     error, moving = moved.position - reference, moved.time <= end
     last = moved.time > moved.time[-1] - SETTLED
@@ -151,5 +152,4 @@ def draw(model: RobotModel, found: list[Figures], path: Path) -> None:
         ax.legend(fontsize=8, loc='lower right')
     axes[-1].set_xlabel('time [s]')
     figure.suptitle(f'{model.name}: one trajectory, gains of equal stiffness'.replace('$', r'\$'))
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)

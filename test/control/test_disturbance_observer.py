@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Disturbance observer in MuJoCo, with friction that it does not know and efforts that are late."""
+"""Disturbance observer in MuJoCo, with friction that it does not know and late efforts."""
 
 from dataclasses import replace
 

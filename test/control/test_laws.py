@@ -133,7 +133,7 @@ def test_mode_changes_are_bumpless(two_link, law, mode):
     rig = risen(two_link, **law)
     rig.load = LOAD
     rig.run(1.0)
-    for settings in ({'observer_bandwidth': [30.0], **law, 'mode': mode}, law):
+    for settings in ({**law, 'mode': mode}, law):
         old = rig.controller.settings.mode
         rig.controller.use(replace(rig.controller.settings, **settings))
         before = rig.published[-1]
