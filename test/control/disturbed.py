@@ -147,7 +147,9 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
     stiffness, acceleration_kp = (10.0**random.uniform(-1, 6, n), 10.0**random.uniform(0, 5, n))
     damping = np.minimum(10.0**random.uniform(-2, 5, n), top[0][1])
     acceleration_kd = np.minimum(10.0**random.uniform(0, 4, n), top[1][1])
-    bandwidth = np.minimum(10.0**random.uniform(0, 3, n),     # about the highest accepted
+    # Drawn apart, so that the motion of a seed does not depend on it; about the highest accepted
+    apart = np.random.default_rng(acceleration_kp.view(np.uint64))
+    bandwidth = np.minimum(10.0**apart.uniform(0, 3, n),
                            0.3 / (2.0 * asked.loop_delay + world.period))
     stiffness = np.minimum(stiffness, top[0][0])
     acceleration_kp = np.minimum(acceleration_kp, top[1][0])
