@@ -44,14 +44,15 @@ class Simulated(NamedTuple):
 
 
 def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duration: float,
-             waypoints: Waypoints | None = None) -> Simulated:
+             waypoints: Waypoints | None = None, *, plant: RobotModel | None = None,
+             delay: float = 0.0) -> Simulated:
     """
     Return the motion of a simulated arm (MuJoCo) under a controller.
 
     Brakes hold the arm at ``position`` until the controller is armed. The result begins when the
     controller is RUNNING; then it follows ``waypoints``, whose times count from there. The plant
     has the bodies, friction and limits of the model, and the state is exact and one period old.
-    For other plants, delays and noise, write the loop with :class:`~robodyn_ros.Controller` and
+    For noise and other plants, write the loop with :class:`~robodyn_ros.Controller` and
     :class:`~robodyn_ros.simulation.plant.Plant`.
 
     :param model: the robot.
@@ -59,6 +60,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param position: (nv,) [rad | m] initial position.
     :param duration: [s] of the result.
     :param waypoints: trajectory to follow; None to hold the position, or as the law does.
+    :param plant: the robot that moves, with the joints of ``model``; None: ``model`` itself.
+    :param delay: [s] by which efforts arrive late, in addition to the period.
     :raises SimulationError: the controller is not armed (the message says why), or MuJoCo rejects
         the robot.
     :raises ParameterError: settings or position are invalid.
@@ -74,9 +77,10 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     period, controller = 1.0 / settings.rate, Controller(model, settings, specialize=False)
     start = initial_position(model, np.asarray(position, float).ravel().tolist())
     substeps = ceil(period / MAX_PHYSICS_STEP - 1e-9)
-    arm = Drive(Plant(model.to_urdf(), model=model, timestep=period / substeps, substeps=substeps,
+    moved = model if plant is None else plant
+    arm = Drive(Plant(moved.to_urdf(), model=moved, timestep=period / substeps, substeps=substeps,
                       compensates_gravity=settings.robot_compensates_gravity),
-                initial=start, timeout=inf)
+                initial=start, timeout=inf, delay=delay)
     controller.arm()
     rows: list[tuple[ndarray, ndarray, ndarray]] = []
     began = None

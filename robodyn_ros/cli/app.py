@@ -190,6 +190,26 @@ def new_law(name: Annotated[str, typer.Argument(
     run(name, folder, console(), force)
 
 
+@app.command('compare-laws')
+def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
+                 duration: Annotated[float, typer.Option(
+                     min=0.5, max=60.0, help='Duration of the motion (s); it takes longer where '
+                     'the limits of the robot ask for it.')] = 4.0,
+                 accept_inertia: AcceptInertia = False,
+                 picture: Annotated[Path, typer.Option(
+                     '--picture', metavar='PNG', help='File of the picture.')
+                     ] = Path('build/compare_laws.png')) -> None:
+    """Follow one trajectory in MuJoCo with every control law, with a true and a false model."""
+    from ..catalog.requirements import require_modules
+    from ..catalog.robots import load_robot
+
+    require_modules('compare-laws', ['mujoco', 'matplotlib'], DemoError)
+    from .compare_laws import run
+    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
+                        accepted_links=['*'] if accept_inertia else None, roomy=True)
+    run(chosen, duration, picture, console())
+
+
 @app.command()
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(

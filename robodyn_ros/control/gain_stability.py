@@ -55,7 +55,7 @@ def spectral_radius(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, peri
     :param viscous: (nv,), or one for all joints, B [N·m·s/rad | N·s/m].
     """
     K, D = np.asarray(stiffness, float), np.asarray(damping, float)
-    return float(_Loop(M, period, delay, viscous).radii(K, D).max())
+    return float(Loop(M, period, delay, viscous).radii(K, D).max())
 
 
 def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: float, delay: float,
@@ -71,13 +71,13 @@ def highest(M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike, period: floa
     :param M, stiffness, damping, period, delay, viscous: see :func:`spectral_radius`.
     """
     K, D = np.asarray(stiffness, float), np.asarray(damping, float)
-    return _lower(_Loop(M, margin * period, margin * delay, viscous), K, D)
+    return _lower(Loop(M, margin * period, margin * delay, viscous), K, D)
 
 
 def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, damping: ArrayLike,
           period: float, delay: float, viscous: ArrayLike = 0.0,
           parameters: Sequence[str] = ('stiffness', 'damping'),
-          margin: float = MARGIN, integral: ArrayLike = 0.0) -> None:
+          margin: float = MARGIN) -> None:
     """
     Raise :class:`ParameterError` for unstable gains, with the :func:`highest` stable ones.
 
@@ -86,27 +86,23 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
     less stiffness, the remedy states how much.
 
     :param M, stiffness, damping, period, delay, viscous: see :func:`spectral_radius`.
-    :param parameters: names of ``stiffness``, ``damping`` and, with one, ``integral``.
-    :param integral: (nv,), or one for all joints, gain of the integral of the position error
-        [N·m/(rad·s) | N/(m·s)].
+    :param parameters: names of ``stiffness`` and ``damping``.
     """
     K, D = np.asarray(stiffness, float), np.asarray(damping, float)
-    loop = _Loop(M, margin * period, margin * delay, viscous)
+    loop = Loop(M, margin * period, margin * delay, viscous)
     changed = [(name, gain, low, where)
                for name, gain, low in zip(parameters, (K, D), _lower(loop, K, D))
                if (where := np.flatnonzero(low < gain)).size]
     if not changed:
-        if np.any(integral):
-            _check_integral(loop, joint_names, (K, D), np.broadcast_to(integral, K.shape),
-                            parameters[2])
         return
-    listed = [f'{name} {_list(joint_names, gain, where)}' for name, gain, _, where in changed]
-    at_most = [f'{name} {_list(joint_names, low, where)}' for name, _, low, where in changed]
+    listed = [f'{name} {listing(joint_names, gain, where)}' for name, gain, _, where in changed]
+    at_most = [f'{name} {listing(joint_names, low, where)}' for name, _, low, where in changed]
     remedy = f'give at most {" and ".join(at_most)}'
     if len(changed) == 1 and changed[0][0] == parameters[0]:
         more = _more_damping(loop, K, D, changed[0][3])
         if more is not None:
-            remedy += f', or {parameters[1]} {_list(joint_names, more, np.flatnonzero(more > D))}'
+            raised = listing(joint_names, more, np.flatnonzero(more > D))
+            remedy += f', or {parameters[1]} {raised}'
     name, gain, _, where = changed[0]
     raise ParameterError(
         f'{" and ".join(listed)} would be unstable, or nearly so, at {1.0 / period:g} Hz with '
@@ -114,26 +110,7 @@ def check(joint_names: Sequence[str], M: ArrayLike, stiffness: ArrayLike, dampin
         value=float(gain[where[0]]) if len(where) == 1 else gain[where].tolist())
 
 
-def _check_integral(loop: '_Loop', joint_names: Sequence[str], gains: Gains, integral: ndarray,
-                    parameter: str) -> None:
-    """Raise :class:`ParameterError` for integral gains with which stable gains are unstable."""
-    def stable(share: float) -> bool:
-        return bool(loop.radii(*gains, share * integral).max() <= 1.0 + TOLERANCE)
-    if stable(1.0):
-        return
-    low = next((level for level in LEVELS if stable(level)), 0.0)
-    high = low / LEVELS[1]
-    while high - low > 1e-3 * high:
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if stable(middle) else (low, middle)
-    where, most = np.flatnonzero(integral), _rounded(low * integral, ROUND_FLOOR)
-    raise ParameterError(
-        f'{parameter} {_list(joint_names, integral, where)} would be unstable, or nearly so, with '
-        'these other gains', name=parameter, value=integral.tolist(),
-        remedy=f'give at most {_list(joint_names, most, where)}')
-
-
-class _Loop:
+class Loop:
     """
     The loop at P poses.
 
@@ -143,7 +120,7 @@ class _Loop:
     def __init__(self, M: ArrayLike, period: float, delay: float, viscous: ArrayLike):
         M = np.asarray(M, float)
         n = M.shape[-1]
-        M = M.reshape(-1, n, n)
+        self._M = M = M.reshape(-1, n, n)
         self.periods = ceil(delay / period - 1e-9)
         if self.periods > MOST_PERIODS:
             self.periods, period = MOST_PERIODS, delay / MOST_PERIODS
@@ -181,13 +158,22 @@ class _Loop:
         """Return the stiffness (nv,) whose delay cancels all damping of slow motion."""
         return (D + self.friction) / self.late
 
-    def radii(self, K: ndarray, D: ndarray, integral: ndarray | None = None,
-              poses: Sequence[int] | slice = slice(None)) -> ndarray:
-        """Return the spectral radius (P,) at each pose."""
+    def radii(self, K: ndarray, D: ndarray, integral: ndarray | float = 0.0,
+              poses: Sequence[int] | slice = slice(None),
+              observer: ndarray | float = 0.0) -> ndarray:
+        """
+        Return the spectral radius (P,) at each pose.
+
+        :param integral: gain (nv,) of ∫ δq; ``observer``: bandwidth K_o (nv,) of a disturbance
+            observer, with which τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt.
+        """
         n, d, step, push = len(K), self.periods, self._step[poses], self._push[poses]
         m = n * (2 + d)                     # states without the integrals, which are the last ones
-        ki = np.zeros(n) if integral is None else integral
-        feedback = -np.hstack([np.diag(K), np.diag(D)])
+        ki, bandwidth = integral + observer * K, np.zeros(n) + observer
+        K = K + bandwidth * D
+        on_velocity = np.diag(D) + bandwidth[:, None] * self._M[poses]
+        feedback = -np.concatenate([np.broadcast_to(np.diag(K), on_velocity.shape), on_velocity],
+                                   2)
         A = np.zeros((len(step), m + n, m + n))
         A[:, m:, m:], A[:, m:, :n] = np.eye(n), self._period * np.eye(n)
         if d:
@@ -197,15 +183,15 @@ class _Loop:
         else:
             A[:, :m, :m], A[:, :m, m:] = step + push @ feedback, -push * ki
         # States that no other state depends on are no part of the loop
-        acts = (K != 0.0) | (D != 0.0)
-        moves = acts | (self.friction > 0.0)
+        acts = (K != 0.0) | (D != 0.0) | (bandwidth != 0.0)
+        moves = acts | (self.friction > 0.0) | bandwidth.any()
         kept = np.flatnonzero(np.concatenate([K != 0.0, moves, np.tile(acts, d), ki != 0.0]))
         if not len(kept):
             return np.zeros(len(A))
         return np.abs(np.linalg.eigvals(A[:, kept[:, None], kept])).max(1)
 
 
-def _lower(loop: _Loop, K: ndarray, D: ndarray) -> Gains:
+def _lower(loop: Loop, K: ndarray, D: ndarray) -> Gains:
     """See :func:`highest`; sought at the worst pose, and at others as they turn out worse."""
     gains, poses = (K, D), list[int]()
     while (radii := loop.radii(*gains)).max() > 1.0 + TOLERANCE:
@@ -214,10 +200,10 @@ def _lower(loop: _Loop, K: ndarray, D: ndarray) -> Gains:
     return gains
 
 
-def _search(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Gains:
+def _search(loop: Loop, K: ndarray, D: ndarray, poses: list[int]) -> Gains:
     """Return the gains after the first of :func:`_changes` that is stable at ``poses``."""
     def lowered(change: Change, level: float) -> Gains:
-        k, d = (np.where(low < gain, _rounded(low, ROUND_FLOOR), gain)
+        k, d = (np.where(low < gain, rounded(low, ROUND_FLOOR), gain)
                 for low, gain in zip(change(level), (K, D)))
         return k, d
 
@@ -241,7 +227,7 @@ def _search(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Gains:
     return np.zeros_like(K), np.zeros_like(D)
 
 
-def _changes(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[list[Change]]:
+def _changes(loop: Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[list[Change]]:
     """Yield groups of changes to try at decreasing levels, the preferred ones first."""
     def alone(which: int, joints: ndarray) -> Iterator[Change]:
         for joint in joints:
@@ -274,27 +260,28 @@ def _changes(loop: _Loop, K: ndarray, D: ndarray, poses: list[int]) -> Iterator[
 
 def rounded_down(values: ndarray) -> ndarray:
     """Return gains rounded down to 3 significant digits."""
-    return _rounded(values, ROUND_FLOOR)
+    return rounded(values, ROUND_FLOOR)
 
 
-def _rounded(values: ndarray, direction: str) -> ndarray:
+def rounded(values: ndarray, direction: str) -> ndarray:
     """Return numbers rounded to 3 significant digits."""
     context = Context(prec=3, rounding=direction)
     return np.array([float(context.create_decimal_from_float(float(x))) for x in values])
 
 
-def _more_damping(loop: _Loop, K: ndarray, D: ndarray, where: ndarray) -> ndarray | None:
+def _more_damping(loop: Loop, K: ndarray, D: ndarray, where: ndarray) -> ndarray | None:
     """Return D that makes K stable, raised at some joints; None where that does not help."""
     for factor in (1.1, 1.3, 1.6, 2.0, 3.0, 5.0):
         more = D.copy()
-        more[where] = np.maximum(D, _rounded(factor * loop.late * K - loop.friction,
+        more[where] = np.maximum(D, rounded(factor * loop.late * K - loop.friction,
                                              ROUND_CEILING))[where]
         if loop.radii(K, more).max() < 1.0:
             return more
     return None
 
 
-def _list(joint_names: Sequence[str], values: ndarray, where: ndarray) -> str:
+def listing(joint_names: Sequence[str], values: ndarray, where: ndarray) -> str:
+    """Return the values of the joints ``where``, each with the name of its joint."""
     return ', '.join(f'{values[i]:.6g} ({joint_names[i]})' for i in where)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .laws.computed_torque import AccelerationGains
+from .laws.disturbance_observer import ObserverGains
 from .laws.pd import ImpedanceGains
 from .laws.registry import MODES
 from .setting_fields import JOINT_RECORD as JOINT
@@ -47,7 +48,7 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(AccelerationGains, ImpedanceGains, Mode):
+class LawGains(ObserverGains, AccelerationGains, ImpedanceGains, Mode):
     """The gains of all laws of this package."""
 
 

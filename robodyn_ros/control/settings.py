@@ -17,7 +17,8 @@ from ..model.pose import spread
 from ..model.robot import RobotModel
 from .dtypes import JOINT, SETTINGS
 from .friction import CURVE, check_compensation, viscous, with_friction
-from .gain_stability import check, highest
+from .gain_stability import MARGIN, check, highest
+from .integral_stability import check_integral
 from .laws import registry
 from .laws.law import Law
 from .limits import APPROACH_SHARE, DELAY_SHARE
@@ -123,16 +124,18 @@ class Settings(ControlParameters):
         period, names = 1.0 / self.rate, model.joint_names
         declared = {f.name: f for law in (*registry.BUILT_IN, self.law_in_force)
                     for f in law.declared}
-        for parameters in {pair: None for law in (*registry.BUILT_IN, self.law_in_force)
-                           for pair in law.judged}:
-            K, D, integral = (self._gain(model, declared[name]) if name else np.zeros(model.nv)
-                              for name in parameters[:3])
-            if parameters.accelerations:
-                check(names, np.eye(model.nv), K, D, period, self.loop_delay,
-                      parameters=parameters[:3], margin=TWICE, integral=integral)
-            else:
-                check(names, judged(model), K, D, period, self.loop_delay, viscous(model),
-                      parameters=parameters[:3], integral=integral)
+        for rule in {pair: None for law in (*registry.BUILT_IN, self.law_in_force)
+                     for pair in law.judged}:
+            K, D, integral, observer = (
+                self._gain(model, declared[name]) if name else np.zeros(model.nv)
+                for name in (rule.position, rule.velocity, rule.integral, rule.observer))
+            M, B, margin = ((np.eye(model.nv), 0.0, TWICE) if rule.accelerations
+                            else (judged(model), viscous(model), MARGIN))
+            loop = period, self.loop_delay, B
+            check(names, M, K, D, *loop, (rule.position, rule.velocity), margin)
+            check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
+            check_integral(names, M, (K, D), observer, *loop, margin,
+                           parameter=rule.observer, observer=True)
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..catalog.robots import CatalogRobot
-from ..control.laws.registry import FOLLOWING
 from ..control.settings import Settings
 from ..control.suggested_gains import suggest
 from ..dynamics import Dynamics
@@ -29,7 +28,7 @@ BETTER_THAN_PD, BETTER_THAN_IMPEDANCE = 20.0, 5.0       # computed torque, RMS
 OF_POSSIBLE = 0.5
 LEAD = 1.0                  # s from sending a trajectory to its start
 PUSH_DURATION = 0.5         # s, the simulator's default
-TRACKED_MODES = FOLLOWING
+TRACKED_MODES = 'pd', 'joint_impedance', 'computed_torque'
 # With more of its periods missed than this, a motion is repeated, once: the machine was busy with
 # other things. The calmer one counts, whatever its error.
 BUSY = 0.05

@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from robodyn_ros import Dynamics, RobotModel, load_urdf
-from robodyn_ros.control.gain_stability import highest
+from robodyn_ros.control.gain_stability import Loop, highest
 from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
@@ -94,8 +94,9 @@ def highest_gains(name: str, loop_delay: float, rate: float) -> dict[str, ndarra
     stiffness, damping = asked.stable(model, np.full(model.nv, 1e6), np.full(model.nv, 1e5))
     kp, kd = highest(np.eye(model.nv), np.full(model.nv, 1e5), np.full(model.nv, 1e4),
                      1.0 / rate, loop_delay, margin=TWICE)
+    bandwidth = 0.05 * Loop(np.eye(1), 1.0 / rate, loop_delay, 0.0).bearable
     return {'stiffness': stiffness, 'damping': damping, 'acceleration_kp': kp,
-            'acceleration_kd': kd}
+            'acceleration_kd': kd, 'observer_bandwidth': bandwidth}
 
 
 def damping_rate(loop_delay: float, rate: float) -> float:
@@ -107,7 +108,7 @@ def gains(name: str, share: float, loop_delay: float, rate: float) -> dict[str, 
     """Gains at a share of the highest ones, about as damped as these."""
     top = highest_gains(name, loop_delay, rate)
     factor = {'stiffness': share, 'damping': share**0.5, 'acceleration_kp': share,
-              'acceleration_kd': share**0.5}
+              'acceleration_kd': share**0.5, 'observer_bandwidth': 1.0 - share**0.5}
     return {key: [float(x) for x in factor[key] * value] for key, value in top.items()}
 
 

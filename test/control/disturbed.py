@@ -151,13 +151,19 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
     acceleration_kp = np.minimum(acceleration_kp, top[1][0])
     apart = random.spawn(1)[0]          # without changing what else a seed stands for
     acceleration_ki = 10.0**apart.uniform(-1, 6, n) * (apart.uniform() < 0.5)
+    # About the highest accepted
+    bandwidth = np.minimum(10.0**apart.uniform(0, 3, n),
+                           0.3 / (2.0 * asked.loop_delay + world.period))
     while True:
         settings = replace(asked, stiffness=stiffness, damping=damping,
                            acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd,
-                           acceleration_ki=acceleration_ki)
+                           acceleration_ki=acceleration_ki, observer_bandwidth=bandwidth)
         try:
             settings.check_gains(settings.loaded(model))
             return settings
-        except ParameterError:          # too stiff for this damping
-            stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp
-            acceleration_ki = 0.2 * acceleration_ki
+        except ParameterError as error:
+            if error.name == 'observer_bandwidth':
+                bandwidth = 0.7 * bandwidth
+            else:                       # too stiff for this damping
+                stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp
+                acceleration_ki = 0.2 * acceleration_ki

@@ -202,9 +202,10 @@ def test_references_that_cannot_be_followed(two_link, phase):
         rig.controller.follow(Waypoints(names, [1.0], [POSE]), rig.time)
 
 
-def test_plain_python_gives_the_same(two_link):
+@pytest.mark.parametrize('mode', ['computed_torque', 'disturbance_observer'])
+def test_plain_python_gives_the_same(two_link, mode):
     """The cycle is one plain function: Python and machine code agree to rounding."""
-    compiled, slow = (Rig(two_link, POSE, mode='computed_torque') for _ in range(2))
+    compiled, slow = (Rig(two_link, POSE, mode=mode) for _ in range(2))
     slow.controller.cycle = plain_cycle.cycle
     for rig in (compiled, slow):
         rig.rise()

@@ -10,7 +10,7 @@ from io import BytesIO
 import numpy as np
 import own_laws
 import pytest
-from flight_recorder.flights import MODEL, about, eventful, recording_rig
+from flight_recorder.flights import MODEL, about, eventful, go, recording_rig
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +63,19 @@ def test_what_is_written_is_read(path):
     agreement = Replay(found.model, found.snapshot).compare()
     assert agreement.same == agreement.cycles == len(snapshot.cycles)
     assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize('recorded', [1500, 250])
+def test_what_a_law_learned_is_replayed(recorded):
+    """Also where the recording begins with a law that has already learned."""
+    rig = recording_rig(recorded, mode='disturbance_observer')
+    rig.rise()
+    go(rig, [0.5, 0.3])
+    rig.run(0.5)
+    snapshot = rig.controller.history.take()
+    agreement = Replay(MODEL, snapshot).compare()
+    assert agreement.same == agreement.cycles == len(snapshot.cycles)
+    assert abs(rig.controller._law_memory[0]).max() > 1e-6
 
 
 def test_its_messages_are_what_any_reader_finds(path):

@@ -29,7 +29,16 @@ from ...jit import (
 )
 from .. import robot_dynamics
 from ..dtypes import JOINT
-from . import call, computed_torque, dynamics, joint_impedance, law, pd, registry
+from . import (
+    call,
+    computed_torque,
+    disturbance_observer,
+    dynamics,
+    joint_impedance,
+    law,
+    pd,
+    registry,
+)
 from .call import ADDRESS, LawMemory
 from .law import Arm, Law
 
@@ -47,7 +56,8 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
     *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(dynamics), law, call,
-    jitable(pd), jitable(joint_impedance), jitable(computed_torque))
+    jitable(pd), jitable(joint_impedance), jitable(computed_torque),
+    jitable(disturbance_observer))
 
 
 def _call_with(typing, address, values):

@@ -9,10 +9,7 @@ from numpy import ndarray
 
 from ..setting_fields import PerJoint, gain
 from .dynamics import inverse_dynamics
-from .law import Arm, Judged, Law
-
-# Fraction of the effort limit that the limits may withhold of an effort that is not saturated
-WITHHELD = 1e-9
+from .law import WITHHELD, Arm, Judged, Law
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from ...errors import ParameterError
 
 #: Kinds of reference that a law follows.
 NO_REFERENCE, TRAJECTORY = 'none', 'trajectory'
+#: Fraction of the effort limit that the limits may withhold of an effort that is not limited.
+WITHHELD = 1e-9
 
 
 class Arm(NamedTuple):
@@ -51,6 +53,8 @@ class Judged(NamedTuple):
     integral: str = ''
     #: Whether they act on accelerations, which M(q) turns into efforts.
     accelerations: bool = False
+    #: Name of the bandwidth K_o [1/s] of a disturbance observer, which acts as integral action.
+    observer: str = ''
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ class ImpedanceGains:
     """Gains of a spring and a damper at each joint."""
 
     stiffness: PerJoint = gain(
-        'N·m/rad or N/m', 0.0, 1e6, 'Stiffness K of pd and joint_impedance, per joint.')
+        'N·m/rad or N/m', 0.0, 1e6, 'Stiffness K of pd, joint_impedance and '
+        'disturbance_observer, per joint.')
     damping: PerJoint = gain(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Damping D of pd and joint_impedance, per joint.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Damping D of pd, joint_impedance and '
+        'disturbance_observer, per joint.')
 
 
 JUDGED = Judged('stiffness', 'damping')

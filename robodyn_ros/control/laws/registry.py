@@ -15,10 +15,11 @@ from importlib import import_module
 from typing import Any
 
 from ...errors import ParameterError
-from . import computed_torque, gravity_compensation, joint_impedance, pd
+from . import computed_torque, disturbance_observer, gravity_compensation, joint_impedance, pd
 from .law import Law
 
-BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW)
+BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
+            disturbance_observer.LAW)
 #: Names of the laws of this package, in the order of their numbers.
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.

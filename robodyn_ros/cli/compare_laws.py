@@ -1,0 +1,65 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `compare-laws`: figures and picture of control laws on one trajectory."""
+
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..catalog.robots import CatalogRobot
+from ..demo.law_comparison import DELAY, FRICTION, MASS_ERROR, Figures, compare, draw
+from ..demo.report import units
+from ..errors import ArgumentError
+from ..model.robot import RobotModel
+
+
+def run(robot: CatalogRobot, duration: float, picture: Path, out: Console) -> None:
+    """Drive the arm with each law, print the figures and draw the errors."""
+    _check(picture)
+    found: list[Figures] = []
+    with out.status('compiling ...') as status:
+        for figures in compare(robot.model, robot.pose, duration):
+            found.append(figures)
+            status.update(f'{figures.scene}: {figures.law}')
+    out.print(_table(robot.model, found))
+    out.print('Gains are those of `robodyn init`. The false model has masses off by up to '
+              f'{100 * MASS_ERROR:g} % and no friction; the arm has {100 * FRICTION:g} % of the '
+              f'effort limit or that of the URDF. Efforts then arrive {1e3 * DELAY:g} ms late.')
+    for figures in (one for one in found if one.fault):
+        out.print(f'{figures.scene}, {figures.law}: {figures.fault}', style='yellow')
+    draw(robot.model, found, picture)
+    out.print(f'errors against time: {picture}', soft_wrap=True)
+
+
+def _check(picture: Path) -> None:
+    """Raise :class:`ArgumentError` for a picture that could not be written in the end."""
+    try:
+        if picture.suffix != '.png':
+            raise OSError('it does not end in .png')
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        picture.touch()
+    except OSError as error:
+        raise ArgumentError(f'{picture} cannot be written ({error})', name='--picture',
+                            value=str(picture),
+                            remedy='give --picture another path that ends in .png') from error
+
+
+def _table(model: RobotModel, found: list[Figures]) -> Table:
+    unit, _ = units(model)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False,
+                  title=f'{model.name}: errors [{unit}], effort roughness [10⁻³ effort limits]')
+    for heading in ('model', 'law'):
+        table.add_column(heading, no_wrap=True)
+    for heading in ('RMS', 'peak', 'steady state', 'at rest', 'roughness'):
+        table.add_column(Text(heading), justify='right')
+    scene = ''
+    for figures in found:
+        if scene not in ('', figures.scene):
+            table.add_section()
+        table.add_row(figures.scene.split()[0] if figures.scene != scene else '', figures.law,
+                      *(f'{1e3 * value:.3g}' for value in figures[2:7]))
+        scene = figures.scene
+    return table

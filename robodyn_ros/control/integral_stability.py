@@ -1,0 +1,78 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Stability of integral action and of disturbance observers, beside gains that are stable alone.
+
+The loop is that of :mod:`.gain_stability`. A disturbance observer of bandwidth K_o is in it a PID
+controller, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt, see
+:mod:`.laws.disturbance_observer`. Integral gains and bandwidths of all joints are lowered by a
+common factor, to what is stable at the worst pose. No bandwidth may exceed a tenth of that at
+which the delay makes an observer alone unstable: longer delays are tolerated as with as much more
+damping, K_o M. All lower values are to be stable too, because the action is weaker where a law
+suspends it: their fractions LOWER are checked.
+"""
+
+from collections.abc import Sequence
+from decimal import ROUND_FLOOR
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import ArrayLike
+
+from ..errors import ParameterError
+from .gain_stability import LEVELS, MARGIN, TOLERANCE, Gains, Loop, listing, rounded
+
+# Highest bandwidth of an observer, in those at which the delay makes it unstable alone
+OBSERVER = 0.1
+# Fractions of integral gains and bandwidths that are to be stable as well
+LOWER = 1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06
+
+
+def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: float, delay: float,
+                     viscous: ArrayLike = 0.0, margin: float = MARGIN, *,
+                     observer: bool = False) -> ndarray:
+    """
+    Return integral gains (nv,) that are stable with a margin: those given, or lower ones.
+
+    :param M, period, delay, viscous: see :func:`~.gain_stability.spectral_radius`.
+    :param gains: K and D (nv,), which are stable alone.
+    :param integral: (nv,) gain of the integral of the position error [N·m/(rad·s) | N/(m·s)].
+    :param observer: whether ``integral`` is the bandwidth K_o [1/s] of a disturbance observer.
+    """
+    loop = Loop(M, margin * period, margin * delay, viscous)
+    if observer:
+        bearable = OBSERVER * Loop(np.eye(1), period, delay, 0.0).bearable
+        integral = np.where(integral > bearable, rounded(bearable, ROUND_FLOOR), integral)
+
+    def stable(share: float) -> bool:
+        lower = (share * fraction * integral for fraction in LOWER)
+        return all((loop.radii(*gains, observer=gain) if observer else loop.radii(*gains, gain)
+                    ).max() <= 1.0 + TOLERANCE for gain in lower)
+    if not integral.any() or stable(1.0):
+        return integral
+    low = next((level for level in LEVELS if stable(level)), 0.0)
+    high = low / LEVELS[1]
+    while high - low > 1e-3 * high:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if stable(middle) else (low, middle)
+    return rounded(low * integral, ROUND_FLOOR)
+
+
+def check_integral(joint_names: Sequence[str], M: ArrayLike, gains: Gains, integral: ndarray,
+                   period: float, delay: float, viscous: ArrayLike = 0.0, margin: float = MARGIN,
+                   *, parameter: str, observer: bool = False) -> None:
+    """
+    Raise :class:`ParameterError` for unstable integral gains, with the highest stable ones.
+
+    :param M, gains, integral, period, delay, viscous, observer: see :func:`highest_integral`.
+    :param parameter: name of ``integral``.
+    """
+    most = highest_integral(M, gains, integral, period, delay, viscous, margin, observer=observer)
+    if np.array_equal(most, integral):
+        return
+    where = np.flatnonzero(integral)
+    raise ParameterError(
+        f'{parameter} {listing(joint_names, integral, where)} would be unstable, or nearly so, '
+        f'with these other gains, at {1.0 / period:g} Hz with {1e3 * delay:g} ms of delay',
+        name=parameter, value=integral.tolist(),
+        remedy=f'give at most {listing(joint_names, most, where)}')

@@ -1,0 +1,155 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Comparison of all control laws that follow a reference, in lockstep with MuJoCo, without ROS."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..closed_loop import Simulated, simulate
+from ..control.laws import registry
+from ..control.settings import GAINS, Settings
+from ..control.suggested_gains import suggest
+from ..control.trajectory import Waypoints
+from ..dynamics import Dynamics
+from ..model.robot import RobotModel
+from . import motion
+from .report import units
+
+SEED = 0
+MASS_ERROR = 0.2        # largest, of each body of the false model
+FRICTION = 0.02         # Coulomb friction of the arm that the false model lacks, in effort limits
+DELAY = 0.002           # s, of efforts under the false model
+# After the motion and of the run at rest [s], or as long as a shorter motion
+REST = 2.0
+SETTLED = 0.5           # s, of which the steady state is the mean: the last ones
+FLOOR = 1e-3            # of the error on its logarithmic axis [mrad | mm]
+
+
+class Scene(NamedTuple):
+    """An arm, and what its controller knows of it."""
+
+    name: str
+    known: RobotModel
+    plant: RobotModel
+    delay: float            # s
+
+
+class Figures(NamedTuple):
+    """
+    Result of one law in one scene; errors over all joints [rad | m].
+
+    :param rms, peak: of the motion.
+    :param steady: mean absolute error at its end, when it rests.
+    :param rest: RMS error while the reference rests from the beginning.
+    :param roughness: RMS of the second difference of efforts in a cycle, in effort limits.
+    :param fault: of the controller, '' without one.
+    :param time, error: (N,) [s] and (N,) RMS over joints.
+    """
+
+    scene: str
+    law: str
+    rms: float
+    peak: float
+    steady: float
+    rest: float
+    roughness: float
+    fault: str
+    time: ndarray
+    error: ndarray
+
+
+def scenes(model: RobotModel) -> tuple[Scene, Scene]:
+    """
+    Return the model as it is, and a false one.
+
+    The false model has masses and inertias off by up to MASS_ERROR, uniformly distributed, and no
+    friction; the arm then has Coulomb friction of FRICTION effort limits, or that of its model if
+    that is more, and efforts arrive late by DELAY.
+    """
+    factor = np.random.default_rng(SEED).uniform(1.0 - MASS_ERROR, 1.0 + MASS_ERROR,
+                                                 len(model.mass))
+    none, coulomb = np.zeros(model.nv), np.maximum(FRICTION * model.effort_limit,
+                                                   model.coulomb_friction)
+    rough = replace(model, coulomb_friction=coulomb, static_friction=coulomb,
+                    backward_friction=np.array([model.viscous_friction, coulomb, coulomb]))
+    known = replace(model, mass=factor * model.mass,
+                    inertia=factor[:, None, None] * model.inertia, viscous_friction=none,
+                    coulomb_friction=none, static_friction=none,
+                    backward_friction=np.zeros((3, model.nv)))
+    return (Scene('true model', model, model, 0.0), Scene('false model', known, rough, DELAY))
+
+
+def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
+    """
+    Return the settings that a law is compared with.
+
+    Gains are those of :func:`~robodyn_ros.control.suggested_gains.suggest`, which are of equal
+    stiffness for all laws; others have their defaults. Known friction is compensated.
+    """
+    gains = suggest(model, pose, Settings())._asdict()
+    known = bool(model.coulomb_friction.any() or model.viscous_friction.any())
+    return Settings(mode=law, friction_compensation=1.0 if known else (),
+                    **{name: gain for name, gain in gains.items() if name in GAINS})
+
+
+def compare(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figures]:
+    """
+    Yield the figures of each law of this package that follows a reference, in each scene.
+
+    :param pose: (nv,) [rad | m] at which the motion begins and ends.
+    :param shortest: duration of the motion [s]; it takes longer where limits ask for it.
+    :raises RobodynError: the arm cannot be driven, or gains of a law are missing.
+    """
+    motion.check_limits(model)
+    asked = motion.plan(Dynamics(model), pose, shortest)
+    for scene in scenes(model):
+        for law in registry.FOLLOWING:
+            yield drive(scene, law, pose, asked, min(REST, shortest))
+
+
+def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) -> Figures:
+    """Return the figures of one law: a motion followed by ``rest`` [s], and a run at rest."""
+    settings = settings_of(law, scene.known, pose)
+
+    def run(duration: float, waypoints: Waypoints | None) -> Simulated:
+        return simulate(scene.known, settings, pose, duration, waypoints, plant=scene.plant,
+                        delay=scene.delay)
+    end = float(asked.times[-1])
+    moved, rested = run(end + rest, asked), run(rest, None)
+    reference = motion.reference(scene.known, asked)(np.minimum(moved.time, end))
+    error, moving = moved.position - reference, moved.time <= end
+    last = moved.time > moved.time[-1] - SETTLED
+    rough = np.diff(moved.effort[moving], 2, axis=0) / scene.plant.effort_limit
+    return Figures(scene.name, law, _rms(error[moving]), float(np.abs(error[moving]).max()),
+                   float(np.abs(error[last]).mean()), _rms(rested.position - pose), _rms(rough),
+                   moved.fault or rested.fault, moved.time, np.sqrt((error**2).mean(1)))
+
+
+def _rms(values: ndarray) -> float:
+    return float(np.sqrt((values**2).mean()))
+
+
+def draw(model: RobotModel, found: list[Figures], path: Path) -> None:
+    """Write a PNG: the error of each law against time, one panel a scene."""
+    from matplotlib.figure import Figure
+
+    unit, _ = units(model)
+    names = list(dict.fromkeys(figures.scene for figures in found))
+    figure = Figure(figsize=(10, 3.6 * len(names)), layout='constrained', dpi=110)
+    axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, name in zip(axes, names):
+        for figures in (one for one in found if one.scene == name):
+            ax.semilogy(figures.time, np.maximum(1e3 * figures.error, FLOOR), lw=1.2,
+                        label=f'{figures.law}: RMS {1e3 * figures.rms:.3g} {unit}')
+        ax.set_title(name, loc='left')
+        ax.set_ylabel(f'error, RMS of all joints [{unit}]')
+        ax.grid(which='both', alpha=0.25)
+        ax.legend(fontsize=8, loc='lower right')
+    axes[-1].set_xlabel('time [s]')
+    figure.suptitle(f'{model.name}: one trajectory, gains of equal stiffness'.replace('$', r'\$'))
+    figure.savefig(path)

@@ -1,0 +1,43 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One trajectory under every law: the table, the picture, and that figures are reproducible."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.cli.app import app
+from robodyn_ros.control.laws.registry import FOLLOWING
+from robodyn_ros.demo import motion
+from robodyn_ros.demo.law_comparison import drive, scenes
+
+pytest.importorskip('mujoco')
+pytest.importorskip('matplotlib')
+
+
+def run(*words):
+    return CliRunner().invoke(app, ['compare-laws', 'two_link', '--duration', '0.5',
+                                    *map(str, words)])
+
+
+def test_every_law_is_compared(tmp_path):
+    picture = tmp_path / 'pictures' / 'laws.png'
+    result = run('--picture', picture)
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.output.splitlines()]
+    figures = [row for row in rows if any(law in row for law in FOLLOWING) and len(row) >= 6]
+    assert [next(law for law in FOLLOWING if law in row) for row in figures] == 2 * list(FOLLOWING)
+    assert picture.read_bytes()[:4] == b'\x89PNG'
+
+
+def test_figures_are_reproducible():
+    model, pose = load_urdf('two_link'), np.array([0.3, 0.5])
+    asked = motion.plan(Dynamics(model), pose, 0.5)
+    first, second = (drive(scenes(model)[1], FOLLOWING[-1], pose, asked, 0.5) for _ in range(2))
+    assert first[:8] == second[:8]
+
+
+def test_a_picture_that_cannot_be_written(tmp_path):
+    result = run('--picture', tmp_path / 'laws.abc')
+    assert result.exit_code == 1 and '--picture' in result.output

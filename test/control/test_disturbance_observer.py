@@ -1,0 +1,82 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Disturbance observer in MuJoCo, with friction that it does not know and late efforts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robodyn_ros import Dynamics, Settings, load_urdf, simulate
+from robodyn_ros.control.suggested_gains import suggest
+from robodyn_ros.demo import motion
+from robodyn_ros.demo.law_comparison import DELAY, compare, scenes
+from robodyn_ros.model.resources import robot_path
+
+pytest.importorskip('mujoco')
+POSES = {'two_link': ({}, [0.3, 0.5]),
+         'panda': ({'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02},
+                   [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])}
+
+
+def scene(name):
+    """The false model of a robot, the arm itself, and the pose."""
+    locked, pose = POSES[name]
+    false = scenes(load_urdf(robot_path(name), locked=locked))[1]
+    return false, np.array(pose)
+
+
+@pytest.mark.parametrize('name', POSES)
+def test_friction_is_cancelled(name):
+    """At equal stiffness, the error is a fifth of that of joint impedance, or less."""
+    locked, pose = POSES[name]
+    model = load_urdf(robot_path(name), locked=locked)
+    rms = {figures.law: figures.rms for figures in compare(model, np.array(pose), 3.0)
+           if figures.scene == 'false model'}
+    assert 5.0 * rms['disturbance_observer'] < rms['joint_impedance']
+
+
+@pytest.mark.parametrize('name', POSES)
+def test_no_limit_cycle_at_rest(name):
+    """After a motion, 30 s at rest with Coulomb friction: neither arm nor efforts move."""
+    (_, known, plant, _), pose = scene(name)
+    asked = motion.plan(Dynamics(known), pose, 2.0)
+    settings = Settings(mode='disturbance_observer', **suggest(known, pose, Settings())._asdict())
+    run = simulate(known, settings, pose, asked.times[-1] + 30.0, asked, plant=plant, delay=DELAY)
+    late = run.time > run.time[-1] - 20.0
+    assert run.fault == ''
+    assert abs(run.position[late] - pose).max() < 2e-3
+    assert np.ptp(run.position[late], axis=0).max() < 1e-4
+    assert (np.ptp(run.effort[late], axis=0) < 1e-3 * known.effort_limit).all()
+
+
+@pytest.mark.parametrize('name', POSES)
+def test_undeclared_delay_shakes_no_more_than_with_joint_impedance(name):
+    """The gains of `robodyn init`, whose bandwidth is near the highest, with 8 ms of delay."""
+    locked, pose = POSES[name]
+    model = load_urdf(robot_path(name), locked=locked)
+    gains = suggest(model, np.array(pose), Settings())._asdict()
+    asked = motion.plan(Dynamics(model), np.array(pose), 2.0)
+    speed = {}
+    for mode in ('joint_impedance', 'disturbance_observer'):
+        run = simulate(model, Settings(mode=mode, **gains), pose, 4.0, asked, delay=0.008)
+        assert run.fault == ''
+        speed[mode] = abs(run.velocity / model.velocity_limit).max()
+    assert speed['disturbance_observer'] < 1.2 * speed['joint_impedance']
+
+
+def test_compensated_friction_counts_as_known():
+    """Friction that is compensated is not compensated once more by the observer."""
+    locked, pose = POSES['two_link']
+    model = replace(load_urdf('two_link', locked=locked), coulomb_friction=np.array([1.0, 0.4]),
+                    static_friction=np.array([1.0, 0.4]),
+                    backward_friction=np.array([[0.0, 0.0], [1.0, 0.4], [1.0, 0.4]]))
+    asked = motion.plan(Dynamics(model), np.array(pose), 2.0)
+    gains = suggest(model, np.array(pose), Settings())._asdict()
+    rms = []
+    for share in (0.0, 1.0):
+        run = simulate(model, Settings(mode='disturbance_observer', friction_compensation=share,
+                                       **gains), pose, asked.times[-1], asked)
+        error = run.position - motion.reference(model, asked)(run.time)
+        rms.append(np.sqrt((error**2).mean()))
+    assert rms[1] < 0.5 * rms[0]

@@ -1,0 +1,145 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Control laws with a memory: what they learn, and that it neither winds up nor jumps."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from control.closed_loop import GAINS, Rig
+
+from robodyn_ros import Waypoints, load_urdf
+from robodyn_ros.control.laws import registry
+from robodyn_ros.errors import ParameterError
+
+POSE, LOAD = [0.3, 0.5], np.array([4.0, -1.5])
+INTEGRAL = {'mode': 'computed_torque', 'acceleration_ki': [300.0]}
+OBSERVER = {'mode': 'disturbance_observer', 'observer_bandwidth': [30.0],
+            'observer_deadband': [0.0]}
+LEARNING = pytest.mark.parametrize('law', [INTEGRAL, OBSERVER],
+                                   ids=['computed_torque', 'disturbance_observer'])
+
+
+class LoadedRig(Rig):
+    """An arm with a load [N·m] that its controller does not know, or with its joints blocked."""
+
+    load, blocked = np.zeros(2), False
+
+    def tick(self, *, sense: bool = True):
+        forward, q = self.dynamics.forward_dynamics, self.q.copy()
+        self.dynamics.forward_dynamics = lambda q, qd, tau: forward(q, qd, tau + self.load)
+        try:
+            return super().tick(sense=sense)
+        finally:
+            del self.dynamics.forward_dynamics
+            if self.blocked:
+                self.q, self.qd = q, np.zeros(2)
+
+    def learned(self) -> np.ndarray:
+        """Return the first row of the memory of the law: its integral, or its estimate."""
+        return self.controller._law_memory[0]
+
+
+@pytest.fixture(scope='module')
+def two_link():
+    return load_urdf('two_link')
+
+
+def risen(model, **settings) -> LoadedRig:
+    rig = LoadedRig(model, POSE, **settings)
+    rig.rise()
+    return rig
+
+
+@LEARNING
+def test_no_error_under_an_unknown_load(two_link, law):
+    sag = {}
+    for name, settings in {'with': law, 'without': {**GAINS, 'mode': law['mode'],
+                                                    'observer_bandwidth': [0.0]}}.items():
+        rig = risen(two_link, **settings)
+        assert abs(rig.learned()).max() < 1e-6
+        rig.load = LOAD
+        rig.run(6.0)
+        assert rig.phase == 'RUNNING', rig.controller.reason
+        sag[name] = abs(rig.q - POSE).max()
+    assert sag['with'] < 2e-5 and sag['without'] > 5e-3
+
+
+def test_the_observer_estimates_the_load(two_link):
+    rig = risen(two_link, **OBSERVER)
+    rig.load = LOAD
+    rig.run(2.0)
+    assert rig.learned() == pytest.approx(LOAD, abs=1e-3)
+    rig.load = np.zeros(2)
+    rig.run(2.0)
+    assert rig.learned() == pytest.approx([0.0, 0.0], abs=1e-3)
+
+
+def test_the_estimate_is_bounded(two_link):
+    """An arm held by more than its motors can give: the estimate ends at the effort limit."""
+    limit = np.array([40.0, 10.0])
+    rig = risen(two_link, **OBSERVER, effort_limit=limit, blocked_effort=0.0,
+                saturation_timeout=60.0)
+    rig.blocked = True
+    rig.controller.follow(Waypoints(two_link.joint_names, [2.0], [[1.2, 1.2]]), rig.time)
+    rig.run(3.0)
+    assert (abs(rig.learned()) <= limit).all()
+
+
+@LEARNING
+def test_nothing_winds_up_while_saturated(two_link, law):
+    """Three seconds against a block, far from the reference; then little overshoot."""
+    rig = risen(two_link, **law, effort_limit=[40.0, 10.0], blocked_effort=0.0,
+                following_error=0.0, saturation_timeout=60.0)
+    rig.blocked = True
+    rig.controller.follow(Waypoints(two_link.joint_names, [0.6], [[0.9, 0.5]]), rig.time)
+    rig.run(1.0)
+    assert abs(rig.controller._v.withheld[0]) > 0.1
+    before = rig.learned().copy()
+    rig.run(2.0)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert rig.learned()[0] == before[0]
+    rig.blocked = False
+    highest = 0.0
+    for _ in range(3000):
+        rig.tick()
+        highest = max(highest, rig.q[0])
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    assert highest < 0.9 + 0.2
+    assert rig.q == pytest.approx([0.9, 0.5], abs=5e-3)
+
+
+@pytest.mark.parametrize('law', [
+    {**INTEGRAL, 'acceleration_ki': [1e5, 2e5]},
+    {**OBSERVER, 'observer_bandwidth': [900.0, 1000.0]}], ids=['integral', 'observer'])
+def test_too_much_is_refused_with_what_is_accepted(two_link, law):
+    name = list(law)[1]
+    rig = Rig(two_link, POSE)
+    settings = replace(rig.controller.settings, **law)
+    with pytest.raises(ParameterError) as error:
+        settings.check_gains(two_link)
+    assert error.value.name == name
+    accepted = [float(x) for x in re.findall(r'([^ ]+) \(joint\d\)', error.value.remedy)]
+    replace(settings, **{name: accepted}).check_gains(two_link)
+    with pytest.raises(ParameterError):
+        replace(settings, **{name: 1.1 * np.array(accepted)}).check_gains(two_link)
+
+
+@pytest.mark.parametrize('mode', registry.FOLLOWING)
+@LEARNING
+def test_mode_changes_are_bumpless(two_link, law, mode):
+    """A law begins with an empty memory, whatever one learned before, and takes over slowly."""
+    rig = risen(two_link, **law)
+    rig.load = LOAD
+    rig.run(1.0)
+    for settings in ({**law, 'mode': mode}, law):
+        old = rig.controller.settings.mode
+        rig.controller.use(replace(rig.controller.settings, **settings))
+        before = rig.published[-1]
+        limit = rig.controller._records.joints['effort_rate_limit'] * rig.period
+        rig.tick()
+        assert (abs(rig.published[-1] - before) <= limit + 1e-9).all()
+        if old != settings['mode']:
+            assert abs(rig.learned()).max() < 0.1
+        rig.run(0.3)
