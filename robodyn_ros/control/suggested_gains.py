@@ -16,6 +16,9 @@ from .settings import TWICE, Settings, judged
 
 KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
 BANDWIDTH = 50.0            # 1/s, of the disturbance observer
+# Shares of the damping, of which the highest is taken that leaves the observer half of BANDWIDTH:
+# it damps the joints as well
+DAMPING = 1.0, 0.9, 0.8, 0.7
 
 
 class SuggestedGains(NamedTuple):
@@ -35,7 +38,7 @@ def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGa
     Stiffness and damping are KP and KD times the diagonal of M(q). They are lower where the arm
     has so little inertia in some other pose that they would be unstable there; stiffness is then
     as much lower as damping is. The bandwidth of the observer is BANDWIDTH, or as much of it as
-    these gains leave room for.
+    these gains leave room for; where that is next to nothing, damping is a little lower.
 
     :param pose: q (nv,) [rad | m].
     :param settings: with the ``rate`` and the ``loop_delay`` for which the gains shall be stable.
@@ -45,7 +48,14 @@ def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGa
                                          rounded_down(KD * inertia))
     # Less damping at the same stiffness would let the joint oscillate
     stiffness = np.minimum(stiffness, rounded_down(KP / KD * damping))
-    bandwidth = stable_observer(model, stiffness, damping, BANDWIDTH * ones, settings)
+    for share in DAMPING:
+        less = damping if share == 1.0 else rounded_down(share * damping)
+        bandwidth = stable_observer(model, stiffness, less, BANDWIDTH * ones, settings)
+        if bandwidth.min() >= 0.5 * BANDWIDTH:
+            damping = less
+            break
+    else:
+        bandwidth = stable_observer(model, stiffness, damping, BANDWIDTH * ones, settings)
     kp, kd = highest(np.eye(model.nv), KP * ones, KD * ones, 1.0 / settings.rate,
                      settings.loop_delay, margin=TWICE)
     return SuggestedGains(stiffness, damping, kp, kd, bandwidth)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from control.closed_loop import GAINS, Rig
 from control.disturbed import run
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robodyn_ros import Dynamics, load_urdf
@@ -244,7 +244,12 @@ def test_a_change_holds_the_present_pose(two_link, change):
 NUMBER = st.floats(0.0, 1e4)
 
 
+# Accelerates an arm without friction while it rises
+FORWARD = {**{name: [0.0, 0.0] for name in CURVE[:6]}, 'viscous_friction': [0.0, 149.0]}
+
+
 @settings(max_examples=60, deadline=None)
+@example(FORWARD, [1.0, 1.0], 0.5, [0.0, 0.0], [-1.0, 0.0])
 @given(st.fixed_dictionaries({name: st.lists(NUMBER, min_size=2, max_size=2)
                               for name in CURVE[:6]}),
        st.lists(st.floats(1e-6, 1e3), min_size=2, max_size=2), st.floats(0.0, MOST_MEASURED),
@@ -260,7 +265,11 @@ def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, off
     except ParameterError as error:
         assert error.name in ('friction_compensation', 'friction_offset')
         return
-    rig.rise()
+    rig.controller.arm()
+    for _ in range(200):        # friction that the arm does not have, compensated, would move it
+        rig.tick()
+        rig.q[:], rig.qd[:] = POSE, 0.0
+    assert rig.phase == 'RUNNING', rig.controller.arming_refusal
     for speed in (qd, np.zeros(2), np.full(2, 5e-324), -np.array(qd)):
         law(rig, POSE, speed)
         assert (abs(rig.controller.tau) <= arm.effort_limit).all()      # NaN is not

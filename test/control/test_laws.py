@@ -15,7 +15,7 @@ from robodyn_ros.errors import ParameterError
 
 POSE, LOAD = [0.3, 0.5], np.array([4.0, -1.5])
 INTEGRAL = {'mode': 'computed_torque', 'acceleration_ki': [300.0]}
-OBSERVER = {'mode': 'disturbance_observer', 'observer_bandwidth': [30.0],
+OBSERVER = {'mode': 'disturbance_observer', 'observer_bandwidth': [25.0],
             'observer_deadband': [0.0]}
 LEARNING = pytest.mark.parametrize('law', [INTEGRAL, OBSERVER],
                                    ids=['computed_torque', 'disturbance_observer'])

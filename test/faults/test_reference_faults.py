@@ -10,7 +10,7 @@ from builtin_interfaces.msg import Duration
 from faults.rows import row
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robodyn_ros.control import reference_stream
+from robodyn_ros.control import effort_feedforward, reference_stream
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
 
@@ -69,6 +69,27 @@ def test_bad_reference(running):
             (motion(arm, (9.0, 0.2), 60), 'outside'), (motion(arm, (-2.0, 2.0), 0), 'waypoint')):
         refusal(arm, sender, message, why)
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
+
+
+@row('efforts of a trajectory', where=effort_feedforward.check_efforts,
+     find='np.abs(_) <= most', instead='np.ones_like(efforts, bool)')
+def test_efforts_of_a_trajectory(running):
+    """Beyond feedforward_limit or not finite: refused. Below it they fade in and out."""
+    arm = running(mode='joint_impedance', feedforward_limit=0.1)
+    sender = arm.remote.trajectories()
+    allowed = 0.1 * arm.model.effort_limit[0]
+    for effort, why in ((1.01 * allowed, 'trajectories may add'), (nan, 'trajectories may add')):
+        message = motion(arm, arm.position)
+        message.points[0].effort = [effort, 0.0]
+        refusal(arm, sender, message, why)
+    message = motion(arm, arm.position)
+    message.points[0].effort = [allowed, 0.0]
+    sender.publish(message)
+    arm.controller.wait_for_line('following a trajectory')
+    added = np.concatenate([[0.0], arm.ticks(2000)[:, 0] - arm.gravity[0], [0.0]])
+    assert 0.5 * allowed < added.max() < 1.01 * allowed
+    assert abs(np.diff(added)).max() < 0.011 * arm.model.effort_limit[0]
+    assert arm.phase == 'RUNNING'
 
 
 @row('bad target of a stream', where=reference_stream._check_positions, find='_.any()',

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn play` as a person runs it, against the real controller and simulator."""
 
+import re
 import sys
 import time
 
@@ -83,6 +84,32 @@ def distance(done, asked, shift):
         return np.inf
     return max(np.abs(done.position[inside, i] - np.interp(
         at[inside], asked.times, asked.positions[:, i])).max() for i in range(MODEL.nv))
+
+
+def test_the_error_of_a_motion_is_learned(pair, start, tmp_path):
+    """
+    A false payload: a repeat teaches most of what it lacks, and the file is used again.
+
+    Takes 20 s: three motions with approach and rest.
+    """
+    _, controller = pair([], [
+        '-p', 'mode:=joint_impedance', '-p', 'payload_mass:=0.5', '-p', 'payload_frame:=tool0',
+        '-p', 'autostart:=true'])
+    asked = waypoints(MODEL, np.array(POSE), np.array([0.2, 0.3]), 2.5)
+    file, kept = tmp_path / 'motion.yaml', tmp_path / 'motion.learned.npz'
+    write(file, JointTrajectory(asked.joint_names, asked.times, asked.positions, asked.velocities,
+                                asked.accelerations))
+    controller.wait_for_line('RUNNING')
+
+    def errors(repeats):
+        learning = start(PLAY, file, '--approach', 0.5, '--learn', repeats)
+        assert learning.wait(60.0) == 0, learning.text
+        return [float(x) for x in re.findall(r'repeat \d+: (\S+) rad or m RMS', learning.text)]
+
+    unknown, known = errors(1)
+    assert unknown > 0.01 and known < 0.7 * unknown
+    assert kept.exists()
+    assert errors(0)[0] < 0.7 * unknown
 
 
 def test_the_publisher_before_it_is_named(pair, remote, start, motion):
