@@ -11,7 +11,7 @@ from numpy import ndarray
 from ..dynamics import Dynamics
 from ..dynamics.model_data import ModelData, parameters, workspace
 from ..dynamics.specialize import with_kernels
-from ..errors import ParameterError, TrajectoryError
+from ..errors import ArgumentError, ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from ..state import STATE, no_state
 from . import guard, ring_buffer
@@ -28,9 +28,11 @@ from .dtypes import (
 from .history import History, Version
 from .laws import registry, trial
 from .laws.call import LawMemory
+from .laws.law import POLICY
 from .limits import SHARE
 from .motion_limits import motion_limits
 from .pace import Pace
+from .policy import Policy, checked
 from .reference_planning import plan
 from .settings import Settings
 from .trajectory import Waypoints, splice
@@ -92,7 +94,8 @@ class Controller:
         self._version = 0
         #: Called when :attr:`inputs` are others than before.
         self.changed: Callable[[], None] = lambda: None
-        self._points, self._pace = Points.none(model.nv), Pace()
+        self._points, self._policy = Points.none(model.nv), Policy.none(model.nv)
+        self._pace = Pace()
         self._streamed = 0                  # short trajectories in a row
         self.use(settings)
         if settings.law_in_force not in registry.BUILT_IN:
@@ -115,10 +118,11 @@ class Controller:
         self.memory['newest'] = self.memory['time'] = -np.inf
         self.memory['joint'] = self.memory['arming_refusal_joint'] = -1
         self.cycle_input['request'] = NO_REQUEST
-        self._points, self._streamed = Points.none(self.model.nv), 0
+        self._points, self._policy = Points.none(self.model.nv), Policy.none(self.model.nv)
+        self._streamed = 0
         self._pace.begin()
         ring_buffer.begin(self._flight, self.memory, self.tau)
-        self.history.begin(self._records, self._points)
+        self.history.begin(self._records, self._points, self._policy)
 
     def use(self, settings: Settings) -> None:
         """
@@ -216,6 +220,7 @@ class Controller:
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
+            policy=self._policy,
             controller_state=self.memory, vectors=self._v, ring=self._flight)
 
     def arm(self) -> None:
@@ -271,6 +276,31 @@ class Controller:
         new = splice(old, new, now) if following else new
         self.history.add(new)
         self._points = new
+        self.changed()
+
+    def follow_policy(self, time: float, effort: ndarray, position: ndarray, velocity: ndarray,
+                      gain: ndarray) -> None:
+        """
+        Put the policy of a planner in force, for the mode ``feedback_policy``.
+
+        :param time: of the state that it was planned from [s], on the clock of :meth:`step`.
+        :param effort: (nv,) u [N·m | N], with g(q).
+        :param position, velocity: (nv,) x̂ [rad | m, per s].
+        :param gain: (nv, 2 nv) K.
+        :raises ArgumentError: the law in force uses none, or see :func:`.policy.checked`; the
+            policy before it stays in force.
+        """
+        if self.settings.law_in_force.reference != POLICY:
+            raise ArgumentError(f'{self.settings.mode} uses no policy', name='mode',
+                                value=self.settings.mode, remedy='set mode to feedback_policy')
+        serial = int(self._policy.header['serial'][0]) + 1
+        new = checked(self.model, self._records.joints, effort, position, velocity, gain, time,
+                      serial)
+        if new.header['time'][0] < self._policy.header['time'][0]:
+            raise ArgumentError('the policy is older than the one in force', name='time',
+                                value=time, remedy='send policies in their order')
+        self.history.add(new)
+        self._policy = new
         self.changed()
 
     @property

@@ -31,6 +31,7 @@ from .dtypes import STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY, Vectors
 from .laws.call import LawMemory, call_law, forget
 from .laws.law import Arm
 from .laws.registry import GRAVITY_COMPENSATION
+from .policy import Policy
 from .ring_buffer import Flight
 from .robot_dynamics import forward_dynamics, gravity, mass_matrix
 from .trajectory_tracking import Points
@@ -47,6 +48,7 @@ class CycleInputs(NamedTuple):
     cycle_input: ndarray        # (1,) what the cycle is told by its surroundings
     state: ndarray              # (nv,) STATE, times on the clock of the cycle
     points: Points              # reference trajectory
+    policy: Policy              # newest policy of a planner
     controller_state: ndarray   # (1,) state machine, kept from cycle to cycle
     vectors: Vectors            # (nv,) each, kept likewise
     ring: Flight                # flight recorder
@@ -55,7 +57,7 @@ class CycleInputs(NamedTuple):
 def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     """Advance the controller as :func:`cycle` does; the flight recorder takes it down."""
     ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
-                       inputs.points, now)
+                       inputs.points, inputs.policy, now)
     publish = cycle(inputs, now, tau)
     ring_buffer.after(inputs.ring, inputs.controller_state, tau, publish)
     return publish
@@ -311,4 +313,4 @@ def arm_of(inputs: CycleInputs, now: float, dt: float) -> Arm:
     """Return what a law knows of the arm."""
     v = inputs.vectors
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
-               v.applied, v.withheld, inputs.joints, inputs.robot, inputs.workspace)
+               v.applied, v.withheld, inputs.policy, inputs.joints, inputs.robot, inputs.workspace)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from .laws.computed_torque import AccelerationGains
 from .laws.disturbance_observer import ObserverGains
+from .laws.feedback_policy import PolicyGains
 from .laws.pd import ImpedanceGains
 from .laws.registry import MODES
 from .setting_fields import JOINT_RECORD as JOINT
@@ -48,7 +49,7 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(ObserverGains, AccelerationGains, ImpedanceGains, Mode):
+class LawGains(PolicyGains, ObserverGains, AccelerationGains, ImpedanceGains, Mode):
     """The gains of all laws of this package."""
 
 

@@ -25,6 +25,7 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
                              addresses=np.zeros_like(robot.addresses)),
         workspace=work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
         points=points._replace(header=fields(points.header)),
+        policy=inputs.policy._replace(header=fields(inputs.policy.header)),
         ring=ring._replace(cycles=fields(ring.cycles)),
         joints=fields(inputs.joints), settings=fields(inputs.settings),
         cycle_input=fields(inputs.cycle_input), state=fields(inputs.state),

@@ -62,7 +62,8 @@ class Replay:
             robot=robot, workspace=self._work, joints=joints, settings=settings,
             law=law._replace(memory=self._law_memory),
             cycle_input=self._cycle_input, state=self._state,
-            points=s.points[int(given['serial'])], controller_state=self.memory,
+            points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
+            controller_state=self.memory,
             vectors=self._v, ring=self._flight)
         return self._cycle(inputs, float(given['now']), self.tau)
 

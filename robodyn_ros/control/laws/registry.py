@@ -15,11 +15,18 @@ from importlib import import_module
 from typing import Any
 
 from ...errors import ParameterError
-from . import computed_torque, disturbance_observer, gravity_compensation, joint_impedance, pd
+from . import (
+    computed_torque,
+    disturbance_observer,
+    feedback_policy,
+    gravity_compensation,
+    joint_impedance,
+    pd,
+)
 from .law import Law
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
-            disturbance_observer.LAW)
+            disturbance_observer.LAW, feedback_policy.LAW)
 #: Names of the laws of this package, in the order of their numbers.
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.
