@@ -14,7 +14,7 @@ from .ring_buffer import SPARE, Flight
 from .settings import Settings
 from .trajectory_tracking import Points
 
-LARGEST = 1 << 24           # bytes of settings, of references, and of policies that are kept for the ring
+LARGEST = 1 << 24           # bytes of each of the three that are kept for the ring
 
 
 class Version(NamedTuple):

@@ -78,7 +78,8 @@ def checked(model: RobotModel, limits: ndarray, effort: ndarray, position: ndarr
             f'the policy asks for {arrays["effort"][i]:.6g} at {model.joint_names[i]}, whose '
             f'effort limit is {most[i]:.6g}', name='effort', value=float(arrays['effort'][i]),
             remedy='plan within the effort limits')
-    scale = np.concatenate([np.ones(n), np.maximum(limits['velocity_limit'], 1.0)])
+    speed = np.where(np.isfinite(limits['velocity_limit']), limits['velocity_limit'], 1.0)
+    scale = np.concatenate([np.ones(n), speed])
     if (above := np.abs(arrays['gain']) * scale > MOST_GAIN * most[:, None]).any():
         i = int(np.argwhere(above)[0, 0])
         raise ArgumentError(f'a gain of the policy of {model.joint_names[i]} is above '

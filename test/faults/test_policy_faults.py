@@ -39,7 +39,7 @@ def refusal(arm, sender, message, why):
     assert arm.ticks(60)[-1] == near(arm.gravity)
 
 
-@row('bad feedback policy', where=policy.checked, find='np.isfinite(_)',
+@row('bad feedback policy', where=policy.checked, find='np.isfinite(arrays[name])',
      instead='np.ones_like(arrays[name], bool)')
 def test_bad_policy(running):
     """Refused with the reason; the arm is held."""
