@@ -45,6 +45,8 @@ KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'a
 LATEST = 0.05       # s after its start for which a trajectory is still accepted
 # As many trajectories, each shorter [s] and each replacing the one before, are a stream
 STREAM, HORIZON = 2, 0.5
+# A measured effort so near the negative of g(q), in their difference, has the wrong sign
+REVERSED = 0.3
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
 STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send longer '
                f'ones, with waypoints for the next {HORIZON:g} s or more')
@@ -331,7 +333,18 @@ class Controller:
         if self.memory['arming_refusal'][0] == guard.NO_REASON:
             return (f'{self.memory["good_samples"][0]} good samples in a row, of '
                     f'{self.settings.arming_samples}')
-        return self._sentence('arming_refusal', 'arming_refusal_joint')
+        sentence = self._sentence('arming_refusal', 'arming_refusal_joint')
+        code = guard.CODES[int(self.memory['arming_refusal'][0])]
+        return sentence + (self._mismatch() if code == 'EFFORT_MISMATCH' else '')
+
+    def _mismatch(self) -> str:
+        """Return both efforts of the joint that refuses to be armed, and what they look like."""
+        i = int(self.memory['arming_refusal_joint'][0])
+        measured, expected = float(self._v.measured[i]), float(self._v.gravity[i])
+        text = f': {measured:.4g} is measured, {expected:.4g} N·m or N is expected'
+        if abs(measured + expected) < REVERSED * abs(measured - expected):
+            text += '; is the sign of its effort, or of its axis in the URDF, reversed?'
+        return text
 
     @property
     def objection(self) -> str:
