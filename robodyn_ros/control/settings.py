@@ -232,7 +232,7 @@ class Settings(ControlParameters):
 
     def _defaults(self, model: RobotModel) -> dict[str, ndarray]:
         """Return limits and tolerances (nv,) that stand for empty lists."""
-        rotates = np.array(model.joint_types) != 'prismatic'
+        rotates = ~model.slides
         followed = FOLLOWED if self.law_in_force.exact else (0.0, 0.0)
         limit = (self.per_joint(model, 'effort_limit') if self._given('effort_limit')
                  else model.effort_limit)
