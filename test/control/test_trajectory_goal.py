@@ -7,9 +7,8 @@ from math import inf
 
 import numpy as np
 import pytest
-from control.closed_loop import Rig
+from control.goal_cell import LEAD, MODEL, NAMES, POSE, Cell
 
-from robodyn_ros import load_urdf
 from robodyn_ros.control.goal_tolerances import (
     GoalTolerances,
     JointTolerance,
@@ -17,7 +16,6 @@ from robodyn_ros.control.goal_tolerances import (
     goal_tolerances,
 )
 from robodyn_ros.control.motion_limits import motion_limits
-from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.control.trajectory_goal import (
     CODES,
     GOAL_TOLERANCE_VIOLATED,
@@ -36,47 +34,6 @@ from robodyn_ros.errors import (
     TrajectoryJointsError,
     TrajectoryOverError,
 )
-from robodyn_ros.model.resources import robot_path
-
-MODEL = load_urdf(robot_path('two_link'))
-NAMES, POSE = MODEL.joint_names, np.array([0.3, 0.5])
-LEAD, POLL = 0.01, 20       # s; ticks
-
-
-class Cell:
-    """An arm with at most one goal, whose reference is recorded in every tick."""
-
-    def __init__(self, **settings):
-        self.rig = Rig(MODEL, POSE, mode='computed_torque', **settings)
-        self.rig.rise()
-        self.controller, self.v = self.rig.controller, self.rig.controller._v
-        self.reference: list[np.ndarray] = []
-
-    def waypoints(self, pose, seconds=0.3, names=NAMES):
-        return Waypoints(names, np.array([seconds]), np.atleast_2d(pose),
-                         np.zeros((1, len(names))))
-
-    def goal(self, pose, seconds=0.3, names=NAMES, later=0.0, **tolerances):
-        """A goal that the controller follows from now on."""
-        c = self.controller
-        given = goal_tolerances(MODEL, default_tolerances(MODEL, c.settings), named=names,
-                                **tolerances)
-        planned = c.prepare(self.waypoints(pose, seconds, names), self.rig.time + LEAD + later)
-        return TrajectoryGoal(c, planned, given)
-
-    def run(self, goal, ticks):
-        """Go on until the goal has a result, which is returned, or so many ticks are over."""
-        for k in range(ticks):
-            self.rig.tick()
-            self.reference.append(np.array([self.v.target, self.v.target_qd, self.v.target_qdd]))
-            if k % POLL == 0 and (result := goal.step()) is not None:
-                return result
-        return None
-
-    def end(self, goal, ticks=4000):
-        result = self.run(goal, ticks)
-        assert result is not None
-        return result
 
 
 @pytest.fixture
@@ -243,7 +200,7 @@ def test_tolerances():
             goal_tolerances(MODEL, default, bad)
     with pytest.raises(TrajectoryJointsError, match='elbow'):
         goal_tolerances(MODEL, default, goal=[JointTolerance('elbow', 0.1, 0.0)])
-    settings = Rig(MODEL, POSE, mode='computed_torque').controller.settings
+    settings = Cell().controller.settings
     assert default_tolerances(MODEL, settings).goal[:, 0].tolist() == [inf, settings.rest_velocity]
     with pytest.raises(ParameterError, match='goal_tolerance'):
         default_tolerances(MODEL, replace(settings, goal_tolerance=[0.1, 0.1, 0.1]))

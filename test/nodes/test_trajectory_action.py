@@ -168,7 +168,8 @@ def test_a_fault_aborts(planner, remote, pair):
 
 def test_without_control_msgs(node, monkeypatch, capfd):
     """One line says so, and nothing else is different."""
-    monkeypatch.setitem(sys.modules, 'control_msgs', None)
+    for name in ('control_msgs', 'control_msgs.action'):
+        monkeypatch.setitem(sys.modules, name, None)
     references = TrajectorySubscriber(node, lambda: None)
     before = len(list(node.waitables)), len(list(node.services))
     action = serve_trajectories(node, references, lambda: '')
