@@ -173,17 +173,6 @@ def test_a_goal_that_waits_is_canceled(cell):
     assert cell.rig.q == pytest.approx(POSE, abs=1e-4)
 
 
-def test_a_plan_that_another_has_overtaken_is_refused(cell):
-    """Its first segment would not continue the reference: the newer one stays in force."""
-    c = cell.controller
-    planned = c.prepare(cell.waypoints(POSE + 0.2), cell.rig.time + LEAD)
-    c.follow(cell.waypoints(POSE - 0.2), cell.rig.time + LEAD)
-    with pytest.raises(TrajectoryError, match='has changed while it was planned'):
-        TrajectoryGoal(c, planned, GoalTolerances.unchecked(2))
-    cell.rig.run(1.0)
-    assert cell.rig.q == pytest.approx(POSE - 0.2, abs=1e-3)
-
-
 def test_tolerances():
     """0 is the default, -1 none; defaults of the end apply to joints that are named."""
     default = GoalTolerances(np.full((2, 2), 0.5), np.full((2, 2), 0.1), 3.0)
@@ -213,3 +202,46 @@ def test_codes():
     assert refusal_code(TrajectoryJointsError('x', **told)) == INVALID_JOINTS
     assert refusal_code(TrajectoryError('x', **told)) == INVALID_GOAL
     assert sorted(CODES) == [-5, -4, -3, -2, -1, 0]
+
+
+def test_goal_that_nobody_follows_any_more():
+    """Another trajectory goes elsewhere; the end of the goal is not reported as its success."""
+    cell = Cell()
+    goal = cell.goal(POSE + 0.2, 0.3)
+    assert cell.run(goal, 50) is None
+    cell.controller.follow(cell.waypoints(POSE, 0.1), cell.rig.time + LEAD)
+    result = cell.end(goal)
+    assert result.status == Status.ABORTED and 'another trajectory' in result.text
+    other = Cell()
+    goal = other.goal(POSE + 0.2, 0.3)
+    assert other.run(goal, 50) is None
+    other.rig.run(0.5, sense=False)
+    assert other.rig.phase == 'FAULT'
+    result = other.end(goal)
+    assert result.status == Status.ABORTED and other.controller.reason in result.text
+
+
+def test_goal_planned_while_the_reference_changes():
+    """It would step back to where the reference was: refused, and the reference has no jump."""
+    cell = Cell()
+    planned = cell.controller.prepare(cell.waypoints(POSE + 0.2), cell.rig.time + LEAD)
+    cell.controller.follow(cell.waypoints(POSE - 0.2, 1.0), cell.rig.time)
+    cell.rig.run(0.005)
+    with pytest.raises(TrajectoryError, match='has changed'):
+        TrajectoryGoal(cell.controller, planned, GoalTolerances.unchecked(2))
+    cell.rig.run(1.2)
+    assert cell.v.target == pytest.approx(POSE - 0.2, abs=1e-9)
+
+
+def test_cancel_of_a_goal():
+    """The reference comes to rest on the way, and the pose is held."""
+    cell = Cell()
+    goal = cell.goal(POSE + 0.4, 1.0)
+    assert cell.run(goal, 300) is None and goal.cancel() == ''
+    before = cell.v.target_qd.copy()
+    assert cell.end(goal).status == Status.CANCELED and not cell.v.target_qd.any()
+    assert abs(np.diff([r[1] for r in cell.reference], axis=0)).max() < 0.1 < before.max()
+    rest = cell.v.target.copy()
+    assert (rest < POSE + 0.35).all()
+    cell.rig.run(1.0)
+    assert cell.v.target == pytest.approx(rest) and cell.rig.q == pytest.approx(rest, abs=1e-4)
