@@ -25,6 +25,7 @@ from .dtypes import (
     NO_REQUEST,
     STOP,
 )
+from .goal_tolerances import default_tolerances
 from .history import History, Version
 from .laws import registry, trial
 from .laws.call import LawMemory
@@ -33,7 +34,7 @@ from .limits import SHARE
 from .motion_limits import motion_limits
 from .pace import Pace
 from .policy import Policy, checked
-from .reference_planning import plan
+from .reference_planning import PlannedReference, plan
 from .settings import Settings
 from .trajectory import Waypoints, splice
 from .trajectory_tracking import Points
@@ -148,6 +149,7 @@ class Controller:
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
         law = self._law_of(settings)
         motion_limits(self.model, settings, joints['velocity_limit'])
+        default_tolerances(self.model, settings)
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded)
             self._stable = stability
@@ -254,6 +256,10 @@ class Controller:
         :param start: time [s] on the clock of :meth:`step`.
         :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
         """
+        self.commit(self.prepare(waypoints, start))
+
+    def prepare(self, waypoints: Waypoints, start: float) -> PlannedReference:
+        """Plan what :meth:`follow` would follow, with its errors, and change nothing."""
         if self.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
@@ -261,19 +267,31 @@ class Controller:
         if not registry.find(mode).follows:
             raise TrajectoryError(f'{mode} follows no reference', name='mode',
                                   remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
-        old, serial = self._points, int(self._points.header['serial'][0]) + 1
-        following = bool(self.memory['following'][0])
+        old, following = self._points, bool(self.memory['following'][0])
         limits = motion_limits(self.model, self.settings,
                                SHARE * self._records.joints['velocity_limit'],
                                self._records.joints['effort_limit'])
         new = plan(limits, waypoints, old if following else None, self._v.target.copy(), start,
-                   serial)
+                   self.reference_serial + 1)
+        return PlannedReference(waypoints, start, following, old, new)
+
+    def commit(self, planned: PlannedReference) -> None:
+        """
+        Follow a reference from :meth:`prepare`.
+
+        :raises TrajectoryError: it is too late, or does not continue the reference any more,
+            which stays in force.
+        """
+        _, start, following, old, new = planned
         now = float(self.memory['time'][0])
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
+        if self._points is not old or following and not self.memory['following'][0]:
+            raise TrajectoryError('the reference has changed while it was planned',
+                                  name='reference', remedy='send it again')
         streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
-                    and 0.0 < np.max(waypoints.times, initial=0.0) < HORIZON)
+                    and 0.0 < np.max(planned.asked.times, initial=0.0) < HORIZON)
         self._streamed = self._streamed + 1 if streamed else 0
         new = splice(old, new, now) if following else new
         self.history.add(new)
@@ -304,6 +322,11 @@ class Controller:
         self.history.add(new)
         self._policy = new
         self.changed()
+
+    @property
+    def reference_serial(self) -> int:
+        """Serial number of the newest reference, 0 before the first one."""
+        return int(self._points.header['serial'][0])
 
     @property
     def phase(self) -> int:

@@ -122,6 +122,13 @@ class LawParameters(LawGains):
         0.5, '', 0.0, 1.0, 'Maximum effort in the waypoints of trajectories, which is added to '
         'that of the control law, as a fraction of the effort limit; trajectories with more are '
         'refused.')
+    goal_tolerance: PerJoint = numbers(
+        'rad or m', 0.0, 1e3, 'Distance from the end of a trajectory within which a goal of '
+        '`~/follow_joint_trajectory` succeeds, where the goal has none of its own; joints must '
+        'also be slower than `rest_velocity`. Empty or 0: unlimited.')
+    goal_time_tolerance: float = number(
+        0.0, 's', 0.0, 3600.0, 'Time after the end of a trajectory within which a goal must '
+        'succeed, where it has none of its own; 0: unlimited.')
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
 from ..errors import ArgumentError
-from .command_publishers import named, publisher_names
+from .command_publishers import several
 from .policy_message import policy_rows
 from .raw_waitable import LargeMessages
 from .trajectory_subscriber import BURST, RATE, Follower, Throttle
@@ -48,11 +48,9 @@ class PolicySubscriber:
         if size > len(data):
             raise ArgumentError(f'a message of {size} bytes', name='policy',
                                 remedy=f'give at most {MOST_BYTES}')
-        if self._node.count_publishers(self._topic) > 1 and len(
-                names := sorted(publisher_names(self._node, self._topic))) > 1:
-            raise ArgumentError(f'{len(names)} publishers of policy ({named(names)})',
-                                name='policy', remedy='let one remain; one that was killed is '
-                                'gone after 20 s')
+        if trouble := several(self._node, self._topic, 'policy'):
+            raise ArgumentError(trouble, name='policy', remedy='let one remain; one that was '
+                                'killed is gone after 20 s')
         controller = follower.controller
         try:
             message = deserialize_message(data.tobytes(), Float64MultiArray)

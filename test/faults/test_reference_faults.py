@@ -126,7 +126,7 @@ def test_a_stream_of_targets_ends(running):
     assert ends[0][0] > ends[1][0] + 0.1 and arm.phase == 'RUNNING'
 
 
-@row('trajectory during a fault', where=Controller.follow, find='_ != guard.RUNNING',
+@row('trajectory during a fault', where=Controller.prepare, find='_ != guard.RUNNING',
      instead='False')
 def test_trajectory_during_a_fault(running):
     """Refused; the efforts of the fault go on."""
