@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of a controller, and their conversion to the records that the cycle reads."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
@@ -157,8 +157,7 @@ class Settings(ControlParameters):
     @property
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
-        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self._payload,
-                self.velocity_scale)
+        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self.velocity_scale)
 
     @property
     def stability(self) -> tuple:
@@ -169,11 +168,13 @@ class Settings(ControlParameters):
     @property
     def loading(self) -> tuple:
         """What decides which model :meth:`loaded` returns."""
-        return self._lists(*CURVE, 'armature'), self._payload
+        return self._lists(*CURVE, 'armature'), self.payload
 
     @property
-    def _payload(self) -> tuple:
-        return self.payload_frame, self.payload_mass, self.payload_com
+    def payload(self) -> tuple:
+        """The payload: frame, mass [kg], center of mass [m] and six moments [kg·m²]; () if none."""
+        return (self.payload_frame, self.payload_mass, self.payload_com,
+                self.payload_inertia) if self.payload_mass else ()
 
     def _lists(self, *names: str) -> tuple:
         return tuple(self._given(name) for name in names)
@@ -186,15 +187,15 @@ class Settings(ControlParameters):
         if self.payload_mass and not self.payload_frame:
             raise ParameterError('nothing holds the payload', name='payload_frame', value='',
                                  remedy='set payload_frame to the link that does')
-        return with_payload(model, self.payload_frame, self.payload_mass,
-                            self.payload_com) if self.payload_mass else model
+        return with_payload(model, self.payload_frame, self.payload_mass, self.payload_com,
+                            symmetric(self.payload_inertia)) if self.payload_mass else model
 
     def _with_friction(self, model: RobotModel) -> RobotModel:
         return with_friction(model, {name: self.per_joint(model, name) for name in CURVE
                                      if self._given(name)})
 
     def settings_record(self) -> ndarray:
-        """Return the (1,) record ``SETTINGS``; ``law`` and ``version`` are the controller's."""
+        """Return the (1,) record ``SETTINGS``; its counters are the controller's."""
         out = np.zeros(1, SETTINGS)
         for f in recorded(self, SETTINGS_RECORD):
             out[f.name] = record_value(f, getattr(self, f.name))
@@ -291,6 +292,12 @@ def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...
             remedy=f'did you mean {close[0]}?' if close else
             f'its own gains are {", ".join(own) or "none"}')
     return tuple((name, checked(own[name], value)) for name, value in sorted(values.items()))
+
+
+def symmetric(moments: Sequence[float]) -> ndarray:
+    """Return ixx, ixy, ixz, iyy, iyz, izz as a matrix (3, 3)."""
+    xx, xy, xz, yy, yz, zz = moments
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def judged(model: RobotModel) -> ndarray:
