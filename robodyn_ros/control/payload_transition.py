@@ -47,10 +47,11 @@ def payload_in_force(robot: ModelData, memory: ndarray) -> PayloadInForce:
     """
     nb = len(robot.bodies)
     bodies = np.zeros(nb, BODY)
-    view = bodies.view()
-    view.setflags(write=False)
+    view, no_kernels = bodies.view(), np.zeros_like(robot.addresses)
+    for array in (view, no_kernels):
+        array.setflags(write=False)
     return PayloadInForce(memory.reshape(-1)[:INERTIAL * nb].reshape(nb, INERTIAL), bodies,
-                          robot._replace(bodies=view, addresses=np.zeros_like(robot.addresses)))
+                          robot._replace(bodies=view, addresses=no_kernels))
 
 
 def changes_payload(p: PayloadInForce, robot: ModelData, s: record, m: record, v: Vectors,
