@@ -26,6 +26,7 @@ from .controller_parameters import TABLE, law_parameters, scheduling, settings
 from .controller_reports import ControllerReports
 from .controller_topics import ControllerTopics
 from .parameters import Parameters
+from .payload_subscriber import PayloadSubscriber
 from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .trajectory_subscriber import TrajectorySubscriber
@@ -62,6 +63,7 @@ class ControllerNode(LifecycleNode):
         self._reset = ResetService(self, self._begin_reset)
         self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
         self.trajectories = TrajectorySubscriber(self, lambda: self.loop if self.active else None)
+        PayloadSubscriber(self, lambda: self.loop.controller if self.loop else None)
         self._autostart = Autostart(self, lambda: self.loop is not None,
                                     lambda: self._waits_for_robot, lambda: self._answer)
         if not self.parameters['autostart']:
