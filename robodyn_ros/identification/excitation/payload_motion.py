@@ -112,9 +112,12 @@ def _waves(t: ndarray, amplitude: ndarray, cycles: ndarray,
     b, u = 2.0 * cycles * a, 2.0 * cycles * w
     window = np.sin(a)**2, w * np.sin(2 * a), 2.0 * w**2 * np.cos(2 * a)
     wave = np.sin(b), u * np.cos(b), -u**2 * np.sin(b)
-    return (amplitude * window[0] * wave[0],
-            amplitude * (window[1] * wave[0] + window[0] * wave[1]),
-            amplitude * (window[2] * wave[0] + 2.0 * window[1] * wave[1] + window[0] * wave[2]))
+    out = (amplitude * window[0] * wave[0],
+           amplitude * (window[1] * wave[0] + window[0] * wave[1]),
+           amplitude * (window[2] * wave[0] + 2.0 * window[1] * wave[1] + window[0] * wave[2]))
+    for array in out:
+        array[-1] = 0.0         # exactly at rest, which the controller asks for
+    return out
 
 
 def _standard_errors(columns: ndarray, samples: float) -> ndarray:
