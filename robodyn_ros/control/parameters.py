@@ -112,7 +112,7 @@ class LawParameters(LawGains):
     payload_com: Sequence[float] = numbers(
         'm', -10.0, 10.0, 'Center of mass of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
     payload_inertia: Sequence[float] = numbers(
-        'kg·m²', -1e4, 1e4, 'Inertia of the payload about its center of mass, in the axes of '
+        'kg·m²', -1e3, 1e3, 'Inertia of the payload about its center of mass, in the axes of '
         '`payload_frame`: ixx, ixy, ixz, iyy, iyz, izz. Zeros: a point mass.', (0.0,) * 6)
     payload_transition: float = number(
         0.5, 's', 0.0, 60.0, 'Time in which the dynamics change from one payload to another while '

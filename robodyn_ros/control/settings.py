@@ -40,6 +40,9 @@ LATE = 2.0
 # Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
 CONSISTENT, FOLLOWED = (0.02, 0.005), (0.5, 0.1)
 
+# Greatest radius of gyration of a payload [m]: unlike a wrong mass, a wrong inertia does not show in
+# the efforts of an arm at rest, and too large a one makes its damping unstable
+WIDEST = 1.0
 JUDGED_POSES = 32
 # Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
 TWICE = 2.0
@@ -184,11 +187,20 @@ class Settings(ControlParameters):
         model = self._with_friction(model)
         if self._given('armature'):
             model = replace(model, armature=self.per_joint(model, 'armature'))
-        if self.payload_mass and not self.payload_frame:
+        return self._with_payload(model) if self.payload_mass else model
+
+    def _with_payload(self, model: RobotModel) -> RobotModel:
+        if not self.payload_frame:
             raise ParameterError('nothing holds the payload', name='payload_frame', value='',
                                  remedy='set payload_frame to the link that does')
+        inertia = symmetric(self.payload_inertia)
+        if np.linalg.eigvalsh(inertia).max() > self.payload_mass * WIDEST**2:
+            raise ParameterError(
+                f'the inertia of the payload is that of a body wider than {WIDEST:g} m',
+                name='payload_inertia', value=self.payload_inertia,
+                remedy='give it in kg·m², about the center of mass')
         return with_payload(model, self.payload_frame, self.payload_mass, self.payload_com,
-                            symmetric(self.payload_inertia)) if self.payload_mass else model
+                            inertia)
 
     def _with_friction(self, model: RobotModel) -> RobotModel:
         return with_friction(model, {name: self.per_joint(model, name) for name in CURVE
