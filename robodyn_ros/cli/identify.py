@@ -248,6 +248,7 @@ def _friction(found: Identification) -> Table:
 
 
 def load_table(found: Payload, joints: Sequence[str]) -> Table:
+    """Return mass, center of mass and inertia of a load, with standard errors."""
     out = table(f'Load at {found.frame}', 'quantity', 'value', 'standard error')
     out.add_row('mass [kg]', f'{found.mass:.4f}', f'{found.mass_error:.2g}')
     for axis, value, error in zip('xyz', found.com, found.com_error):

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from ..control.settings import Settings
-from ..errors import IdentificationError, ParameterError, RosError
+from ..errors import IdentificationError, ParameterError
 from ..identification.estimation.payload import Payload, find_payload
 from ..identification.excitation.payload_motion import PayloadMotion, payload_motion
 from ..identification.pipeline import checked_motion, require_torques

@@ -76,16 +76,15 @@ def changes_payload(p: PayloadInForce, robot: ModelData, s: record, m: record, v
     write_bodies(p, robot.bodies)
     if driven == IN_FAULT:
         return True
-    if m.payload != s.payload:
-        m.payload, m.payload_time = s.payload, s.payload_transition
+    left: float = s.payload_transition if m.payload != s.payload else m.payload_time
+    m.payload, m.payload_time = s.payload, max(0.0, left - dt)
     gravity(p.robot, v.q, work, v.gravity)
     shift_efforts(m, v, 1.0)
-    move(p.inertial, robot.bodies, 1.0 if m.payload_time <= dt else dt / m.payload_time)
-    m.payload_time = max(0.0, m.payload_time - dt)
+    move(p.inertial, robot.bodies, 1.0 if left <= dt else dt / left)
     write_bodies(p, robot.bodies)
     gravity(p.robot, v.q, work, v.gravity)
     shift_efforts(m, v, -1.0)
-    return m.payload_time > 0.0
+    return left > dt
 
 
 def move(inertial: ndarray, bodies: ndarray, share: float) -> None:

@@ -40,8 +40,8 @@ LATE = 2.0
 # Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
 CONSISTENT, FOLLOWED = (0.02, 0.005), (0.5, 0.1)
 
-# Greatest radius of gyration of a payload [m]: unlike a wrong mass, a wrong inertia does not show in
-# the efforts of an arm at rest, and too large a one makes its damping unstable
+# Greatest radius of gyration of a payload [m]: unlike a wrong mass, a wrong inertia does not show
+# in the efforts of an arm at rest, and too large a one makes its damping unstable
 WIDEST = 1.0
 JUDGED_POSES = 32
 # Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
@@ -175,7 +175,7 @@ class Settings(ControlParameters):
 
     @property
     def payload(self) -> tuple:
-        """The payload: frame, mass [kg], center of mass [m] and six moments [kg·m²]; () if none."""
+        """Frame, mass [kg], center of mass [m] and moments [kg·m²] of the payload; () for none."""
         return (self.payload_frame, self.payload_mass, self.payload_com,
                 self.payload_inertia) if self.payload_mass else ()
 

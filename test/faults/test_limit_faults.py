@@ -7,7 +7,6 @@ import pytest
 from faults.arm import PERIOD, RAMP, TELEPORTED, Arm
 from faults.rows import row
 
-from robodyn_ros import Dynamics
 from robodyn_ros.control import cycle, limits
 from robodyn_ros.control.limits import CAUTION, OBSERVER_RATE, acceleration_bounds
 from robodyn_ros.control.settings import Settings

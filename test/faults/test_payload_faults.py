@@ -62,7 +62,7 @@ def told(arm, sender, message, word):
 @row('payload change', where=payload_transition.changes_payload,
      find='1.0 if _ <= _ else _ / _', instead='1.0')
 def test_payload_change(running):
-    """Efforts go linearly from one payload to the other, and the motion goes on; parameters tell."""
+    """Efforts go linearly from one to the other, the motion goes on, and the parameters tell."""
     arm = running(mode='joint_impedance', payload_transition=0.1,
                   consistency_tolerance=[0.0], following_error=[0.0])
     sender, empty = publisher(arm), arm.gravity
@@ -107,7 +107,7 @@ def test_bad_payload(running):
     arm = running()
     sender, before = publisher(arm), in_force(arm)
     for message, why in (
-            (payload(nan), 'payload_mass'), (payload(inf), 'payload_mass'), (payload(-1.0), 'payload_mass'),
+            *((payload(mass), 'payload_mass') for mass in (nan, inf, -1.0)),
             (payload(com=[nan, 0.0, 0.0]), 'payload_com'), (payload(frame='hand'), "'hand'"),
             (payload(frame=''), 'frame_id is empty'),
             (payload(frame='base_link'), 'does not move'),

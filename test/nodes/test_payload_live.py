@@ -55,9 +55,8 @@ def test_a_payload_is_found_and_set(carrying, start, remote):
     Takes 20 s: the motion itself takes 10 s.
     """
     model, controller = carrying()
-    finding = start([*COMMAND, 'find-payload'], '--frame', FRAME, '--set', '--duration', 6)
+    finding = start([*COMMAND, 'find-payload'], '--frame', FRAME, '--set')
     assert finding.wait(60.0) == 0, finding.text
-    print(finding.text)
     words = re.search(r'accepted: (\S+) kg at \[(.*?)\]', ' '.join(finding.text.split()))
     assert float(words[1]) == pytest.approx(MASS, rel=0.03)
     assert [float(x) for x in words[2].split(',')] == pytest.approx(COM, abs=0.01)
