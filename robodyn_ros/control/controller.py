@@ -14,7 +14,7 @@ from ..dynamics.specialize import with_kernels
 from ..errors import ArgumentError, ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from ..state import STATE, no_state
-from . import guard, ring_buffer
+from . import guard, payload_transition, ring_buffer
 from .compile import compiled, law_address
 from .cycle import CycleInputs
 from .dtypes import (
@@ -81,18 +81,21 @@ class Controller:
         self.memory = np.zeros(1, CONTROLLER_STATE)
         #: (nv,) [N·m | N]: the efforts of the last step.
         self.tau = np.zeros(model.nv)
-        self.settings, self._law = settings, 0
+        self.settings, self._law, self._payload = settings, 0, 0
         self._stable: tuple = ()            # `stability` of settings that were found stable
         #: Laws that the mode can be switched to, compiled now because it takes seconds.
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
         self._addresses = {law: law_address(law) for law in self.laws}
-        self._flight, self._v, self._law_memory = ring_buffer.recorder(
-            model.nv, recorded, registry.most_rows(*self.laws))
+        law_rows = registry.most_rows(*self.laws)
+        self._flight, self._v, kept = ring_buffer.recorder(
+            model.nv, recorded, law_rows + payload_transition.rows(model.nb, model.nv))
+        self._law_memory, self._kept = kept[:law_rows], kept[law_rows:]
         self._law_returned = np.zeros(1, np.int64)
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
         self._own: ModelData | None = None  # with kernels compiled for this robot
+        self._in_force = payload_transition.payload_in_force(parameters(model), self._kept)
         self._records: Version
         self._version = 0
         #: Called when :attr:`inputs` are others than before.
@@ -137,7 +140,8 @@ class Controller:
         self._version += 1
         new.record['version'] = self._version
         self.history.add(new)               # before a cycle can refer to it
-        self._records, self.settings, self._law = new, settings, int(new.record['law'][0])
+        self._records, self.settings = new, settings
+        self._law, self._payload = (int(new.record[name][0]) for name in ('law', 'payload'))
         self.changed()
 
     def check(self, settings: Settings) -> None:
@@ -155,6 +159,7 @@ class Controller:
             self._stable = stability
         record = settings.settings_record()
         record['law'] = self._law + (settings.law != self.settings.law)
+        record['payload'] = self._payload + (settings.payload != self.settings.payload)
         if settings.loading != self.settings.loading:
             self._check_gravity(loaded, settings, joints['effort_limit'])
         robot = parameters(loaded)
@@ -224,8 +229,8 @@ class Controller:
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
-            policy=self._policy,
-            controller_state=self.memory, vectors=self._v, ring=self._flight)
+            policy=self._policy, controller_state=self.memory, vectors=self._v,
+            payload=self._in_force, ring=self._flight)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

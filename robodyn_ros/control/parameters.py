@@ -109,9 +109,15 @@ class LawParameters(LawGains):
         'exclude g(q).', live=False, record=SETTINGS)
     payload_frame: str = text('Link to which the payload is attached.')
     payload_mass: float = number(
-        0.0, 'kg', 0.0, 1000.0, 'Mass of the payload, a point mass.')
+        0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: none, whatever its other parameters are.')
     payload_com: Sequence[float] = numbers(
-        'm', -10.0, 10.0, 'Position of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
+        'm', -10.0, 10.0, 'Center of mass of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
+    payload_inertia: Sequence[float] = numbers(
+        'kg·m²', -1e3, 1e3, 'Inertia of the payload about its center of mass, in the axes of '
+        '`payload_frame`: ixx, ixy, ixz, iyy, iyz, izz. Zeros: a point mass.', (0.0,) * 6)
+    payload_transition: float = number(
+        0.5, 's', 0.0, 60.0, 'Time in which the dynamics change from one payload to another while '
+        'the arm is driven.', record=SETTINGS)
     acceleration_limit: PerJoint = numbers(
         'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of references to a target without a time '
         'and of stops; empty: the velocity limit within 0.25 s.')

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..control import guard
+from ..control import guard, payload_transition
 from ..control.compile import law_address
 from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
 from ..control.history import Snapshot, Version
@@ -147,7 +147,8 @@ def unpacked(data: bytes) -> Flown:
     for records in arrays['memory'], arrays['settings']:
         records['mode'] = _present_numbers(text['laws'], records['mode'])
     laws = [registry.by_number(int(mode)) for mode in np.unique(arrays['memory']['mode'])]
-    if k < len(Vectors._fields) + registry.most_rows(*laws):    # which compiled code relies on
+    if k < (len(Vectors._fields) + registry.most_rows(*laws)
+            + payload_transition.rows(model.nb, nv)):           # which compiled code relies on
         raise ValueError('fewer vectors than there are now')
     snapshot = Snapshot(
         versions=dict(_versions(model, text, arrays)), points=dict(_points(arrays)),

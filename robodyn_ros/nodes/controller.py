@@ -26,6 +26,7 @@ from .controller_parameters import TABLE, law_parameters, scheduling, settings
 from .controller_reports import ControllerReports
 from .controller_topics import ControllerTopics
 from .parameters import Parameters
+from .payload_subscriber import PayloadSubscriber
 from .policy_subscriber import PolicySubscriber
 from .reset_service import ResetService
 from .robot_description import RobotDescription
@@ -66,6 +67,7 @@ class ControllerNode(LifecycleNode):
         self.trajectories = TrajectorySubscriber(self, lambda: self.loop if self.active else None)
         self._policies = PolicySubscriber(self, lambda: self.loop if self.active else None)
         self._goals = serve_trajectories(self, self.trajectories, self.reports.reason)
+        PayloadSubscriber(self, lambda: self.loop.controller if self.loop else None)
         self._autostart = Autostart(self, lambda: self.loop is not None,
                                     lambda: self._waits_for_robot, lambda: self._answer)
         if not self.parameters['autostart']:
