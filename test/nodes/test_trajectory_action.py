@@ -139,18 +139,12 @@ def test_tolerances_stops_and_refusals(planner, remote, messages):
             (trajectory(), {'path_tolerance': [tolerance(name='joint1', position=-3.0)]},
              'INVALID_GOAL: path_tolerance')):
         assert not planner.send(asked, **fields).accepted
-        planner.controller.wait_for_line(f'goal rejected, {code}')
-    senders = [remote.trajectories() for _ in range(2)]
-    planner.controller.wait_for_line('2 publishers of joint_trajectory')
-    assert not planner.send().accepted
-    for sender in senders:
-        remote.node.destroy_publisher(sender)
-    planner.controller.wait_for_line('trajectories are accepted again')
+        remote.until_line(planner.controller, f'goal rejected, {code}')
     goal = planner.send(trajectory((0.2, 0.6), 5.0))
     assert remote.change('deactivate')
     assert planner.result(goal)[::2] == (ABORTED, 'the controller is being deactivated')
     assert not planner.send().accepted
-    planner.controller.wait_for_line('INVALID_GOAL: the controller is not active')
+    remote.until_line(planner.controller, 'INVALID_GOAL: the controller is not active')
     assert 'FAULT' not in planner.controller.text
 
 
@@ -179,3 +173,13 @@ def test_without_control_msgs(node, monkeypatch, capfd):
     assert said.count('\n') == 1 and '[INFO]' in said and 'control_msgs is not installed' in said
     action.end('nothing')
     action.destroy()
+
+
+def test_two_publishers_refuse_goals(planner, remote):
+    """As on the topic: nobody knows which of them the goal belongs to."""
+    senders = [remote.trajectories() for _ in range(2)]
+    remote.until_line(planner.controller, '2 publishers of joint_trajectory')
+    assert not planner.send().accepted
+    remote.until_line(planner.controller, 'goal rejected, INVALID_GOAL: 2 publishers')
+    for sender in senders:
+        remote.node.destroy_publisher(sender)
