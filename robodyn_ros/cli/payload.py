@@ -81,8 +81,10 @@ def estimate(recording: Recording, robot: RobotModel, frame: str, offset: ndarra
     :raises RecordingError, IdentificationError: the recording does not determine it.
     """
     require_torques(recording)
-    # The model has no load: at wrist joints the efforts of one may contradict it entirely
-    motion, *_ = checked_motion(recording, robot, PreparationOptions(accept=OF_LOAD))
+    # The model has no load: at wrist joints the efforts of one may contradict it entirely. Joints
+    # that the motion leaves alone have velocities of noise, which nothing here uses.
+    motion, *_ = checked_motion(recording, robot,
+                                PreparationOptions(accept=(*OF_LOAD, 'velocity')))
     return find_payload(robot, motion, frame, offset)
 
 

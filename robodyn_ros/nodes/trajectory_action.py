@@ -79,7 +79,11 @@ def serve_trajectories(node: Node, references: TrajectorySubscriber,
         node.get_logger().info(f'no action {NAME}, which MoveIt needs: control_msgs is not '
                                f'installed ({error}); ~/joint_trajectory is subscribed')
         return NoAction()
-    return TrajectoryAction(node, FollowJointTrajectory, references, fault)
+    try:
+        return TrajectoryAction(node, FollowJointTrajectory, references, fault)
+    except RCLError as error:           # security does not allow it, for instance
+        node.get_logger().warning(f'no action {NAME}: {error}')
+        return NoAction()
 
 
 class _Pending(NamedTuple):
