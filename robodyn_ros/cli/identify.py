@@ -174,6 +174,9 @@ def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Pat
     com = ', '.join(f'{value:.4f}' for value in found.com)
     out.print(f'payload_frame: {found.frame}\npayload_mass: {found.mass:.4f}\n'
               f'payload_com: [{com}]')
+    if found.inertia is not None:
+        moments = ', '.join(f'{value:.5g}' for value in found.inertia[np.triu_indices(3)])
+        out.print(f'payload_inertia: [{moments}]')
 
 
 def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console

@@ -170,6 +170,32 @@ def test_a_transition_is_replayed_bit_by_bit(two_link):
     assert agreement.same == agreement.cycles, agreement
 
 
+def test_kernels_of_the_robot_are_back_after_a_transition(two_link):
+    """Specialized code knows one payload: the generic one fits exactly before and after it."""
+    rig = recording_rig(0, specialize=True, mode='joint_impedance', payload_transition=0.02)
+    rig.rise()
+    for mass in (0.1, 0.0):
+        change(rig, payload_frame='link2', payload_mass=mass)
+        assert bool(rig.controller.inputs.robot.addresses[0]) == (mass == 0.0)
+        efforts = np.array([rig.tau, *rig.run(0.04)])
+        assert abs(np.diff(efforts, axis=0)).max() < 0.1
+        assert rig.controller.memory['payload_time'][0] == 0.0
+        held = Dynamics(with_payload(two_link, 'link2', mass)).gravity(rig.q)
+        assert rig.controller._v.gravity == pytest.approx(held, abs=0.01)
+
+
+def test_a_robot_that_compensates_gravity_is_commanded_nothing(two_link):
+    rig = Rig(two_link, POSE, mode='gravity_compensation', payload_transition=0.01,
+              robot_compensates_gravity=True)
+    rig.controller.arm()
+    felt(rig, Dynamics(two_link).gravity(POSE), 100)
+    full = loaded(two_link).gravity(POSE)
+    assert rig.phase == 'RUNNING' and felt(rig, full, 3) == pytest.approx(0.0)
+    change(rig, **LOAD)
+    assert felt(rig, full, 20) == pytest.approx(0.0, abs=1e-9)
+    assert rig.controller._v.gravity == pytest.approx(full)
+
+
 @pytest.mark.parametrize('inertia', [(1.0, 0, 0, 1.0, 0, 3.0), (-1e-3, 0, 0, 1, 0, 1),
                                      (0.1, 0.5, 0, 0.1, 0, 0.1), (1.0,) * 5,
                                      (np.nan, 0, 0, 0, 0, 0)])

@@ -10,6 +10,7 @@ from faults.rows import row
 from geometry_msgs.msg import InertiaStamped
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import parameter_value_to_python
+from rclpy.serialization import serialize_message
 from test_reference_faults import motion
 
 from robodyn_ros import Dynamics
@@ -62,7 +63,11 @@ def told(arm, sender, message, word):
 @row('payload change', where=payload_transition.changes_payload,
      find='1.0 if _ <= _ else _ / _', instead='1.0')
 def test_payload_change(running):
-    """Efforts go linearly from one to the other, the motion goes on, and the parameters tell."""
+    """
+    Efforts go linearly from one to the other, the motion goes on, and the parameters tell.
+
+    Takes 5 s: 700 ticks, each a message and its answer, and a motion to be planned.
+    """
     arm = running(mode='joint_impedance', payload_transition=0.1,
                   consistency_tolerance=[0.0], following_error=[0.0])
     sender, empty = publisher(arm), arm.gravity
@@ -119,6 +124,9 @@ def test_bad_payload(running):
         told(arm, sender, message, why)
         assert 'payload refused' in arm.controller.text
         assert arm.ticks(3) == near(np.tile(arm.gravity, (3, 1)))
+    sender.publish(serialize_message(payload()).replace(b'tool0', b'\xff\xfeol0'))    # no UTF-8
+    assert arm.ticks(200) == near(np.tile(arm.gravity, (200, 1)))
+    told(arm, sender, payload(3.0), 'would be')         # and it still listens
     assert in_force(arm) == before and arm.phase == 'RUNNING'
 
 
