@@ -261,7 +261,10 @@ class Controller:
         :param start: time [s] on the clock of :meth:`step`.
         :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
         """
-        self.commit(self.prepare(waypoints, start))
+        planned = self.prepare(waypoints, start)
+        if self._superseded(planned):       # the mode has changed meanwhile, for instance
+            planned = self.prepare(waypoints, start)
+        self.commit(planned)
 
     def prepare(self, waypoints: Waypoints, start: float) -> PlannedReference:
         """Plan what :meth:`follow` would follow, with its errors, and change nothing."""
@@ -280,6 +283,11 @@ class Controller:
                    self.reference_serial + 1)
         return PlannedReference(waypoints, start, following, old, new)
 
+    def _superseded(self, planned: PlannedReference) -> bool:
+        """Return whether the reference that a planned one continues is no longer followed."""
+        return bool(self._points is not planned.old
+                    or planned.following and not self.memory['following'][0])
+
     def commit(self, planned: PlannedReference) -> None:
         """
         Follow a reference from :meth:`prepare`.
@@ -292,7 +300,7 @@ class Controller:
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
-        if self._points is not old or following and not self.memory['following'][0]:
+        if self._superseded(planned):
             raise TrajectoryError('the reference has changed while it was planned',
                                   name='reference', remedy='send it again')
         streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
