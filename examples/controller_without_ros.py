@@ -5,7 +5,8 @@ The controller and its guard in a loop of your own, around a model of MuJoCo, wi
 
 The loop writes the state of the arm, calls `step`, and sends the efforts. The arm floats under
 gravity compensation, is pushed, and stays where it was pushed to. Then its positions freeze, as
-after a broken encoder: the guard notices within 50 ms, damps, and lets go.
+after a broken encoder: the guard notices within 50 ms. Without a state to trust it sends zero to
+a moving arm, which is for the brakes to catch.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +29,7 @@ controller = Controller(model, Settings(mode='gravity_compensation', rate=1 / ST
 state = controller.state
 controller.arm()
 rows, frozen = [], None
-for k in range(3200):
+for k in range(2300):
     now = k * STEP
     if now >= 2.0 and frozen is None:
         frozen = arm.qpos.copy()

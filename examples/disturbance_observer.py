@@ -40,7 +40,7 @@ panels[0].text(2.5, expected[0], 'f / K', va='bottom', ha='right')
 panels[0].set(xlabel='time [s]', ylabel='deflection of joint 1 [°]',
               title='an unknown load of 0.8 kg')
 panels[1].axhline(lacking[0], color='black', linewidth=1, linestyle=':')
-panels[1].text(2.5, lacking[0], 'gravity torque of the load', va='bottom', ha='right')
+panels[1].text(2.5, 0.9 * lacking[0], 'gravity torque of the load', va='top', ha='right')
 panels[1].set(xlabel='time [s]', ylabel='torque beyond g(q) of the model [N·m]',
               title='what the law adds')
 panels[0].legend(fontsize=8, loc='center right')

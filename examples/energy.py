@@ -16,15 +16,15 @@ from scipy.integrate import solve_ivp
 from robodyn_ros import Dynamics, load_urdf
 
 arm = Dynamics(load_urdf('two_link'))
-DURATION = 8.0                      # s
+DURATION = 5.0                      # s
 
 
 def fall(q2):
     """Return times (N,) [s] and states (N, 4), q and q̇, from rest at (0.5, q2)."""
     def rates(t, x):
         return np.concatenate([x[2:], arm.forward_dynamics(x[:2], x[2:], [0.0, 0.0])])
-    t = np.linspace(0.0, DURATION, 1601)
-    return t, solve_ivp(rates, (0.0, DURATION), [0.5, q2, 0.0, 0.0], 'DOP853', t, rtol=1e-8,
+    t = np.linspace(0.0, DURATION, 1001)
+    return t, solve_ivp(rates, (0.0, DURATION), [0.5, q2, 0.0, 0.0], 'DOP853', t, rtol=1e-7,
                         atol=1e-8).y.T
 
 

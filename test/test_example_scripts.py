@@ -1,0 +1,65 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts in examples/: each runs, teaches what it says, and saves a picture."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip('matplotlib')
+pytest.importorskip('mujoco')
+FOLDER = Path(__file__).parents[1] / 'examples'
+MOST_LINES = 80
+
+
+def angles(names):
+    return [abs(angle[0]) for angle in names['final'].values()]
+
+
+# What is true of the results of each script, its variables by name
+CLAIMS = {
+    'batch_dynamics': lambda n: 0.3 < n['share'].max() < 1.0 and (n['M'][:, 0, 0] > 0.0).all(),
+    'controller_without_ros': lambda n: 'contradict each other' in n['reason'],
+    'dh_conventions': lambda n: n['difference'] < 1e-12,
+    'disturbance_observer': lambda n: angles(n)[0] > 2.0 and max(angles(n)[2:]) < 0.01,
+    'energy': lambda n: n['drift'] < 1e-4 and abs(n['x'] - n['other']).max() > 0.1,
+    'friction': lambda n: n['errors']['100% compensated'] < 0.1 * n['errors']['0% compensated'],
+    'gravity_workspace': lambda n: n['worst']['without a load'] < n['worst']['with 5 kg'] < 1.0,
+    'identification': lambda n: (abs(n['values'][-1] - n['TRUE']) < 4 * n['errors'][-1]).all()
+        and n['rank'] == 6,
+    'iterative_learning': lambda n: n['history'][-1] < 0.1 * n['history'][0],
+    'lagrange': lambda n: n['difference'] < 1e-12,
+    'newton_euler': lambda n: n['difference'] < 1e-12,
+    'own_law': lambda n: n['sag']['stiffening spring'][-1] < 0.3 * n['sag']['linear spring'][-1],
+    'payload': lambda n: 15.0 < [*n['sag'].values()][0] and abs([*n['sag'].values()][1]) < 1.0,
+    'pd_and_computed_torque': lambda n: np.all(
+        np.diff([*n['errors'].values()]) < 0.0) and n['errors']['computed_torque'] < 0.002,
+    'rp_arm': lambda n: n['change'] < 2e-3 and np.ptp(n['speeds']) > 1.0,
+    'task_space': lambda n: 'cannot move along' in n['refused'],
+    'ur5_torque_pd': lambda n: n['final']['computed_torque'].max() < 1e-4
+        and n['final']['pd'].max() > 0.1 and 'unstable' in n['refused'],
+}
+
+
+@pytest.mark.parametrize('name', sorted(CLAIMS))
+def test_it_teaches_what_it_says(name, tmp_path, monkeypatch):
+    """Together they take about 20 s: they are simulations, whose results are what is judged."""
+    from matplotlib import pyplot as plt
+
+    picture = tmp_path / 'picture.png'
+    monkeypatch.setattr(sys, 'argv', [f'{name}.py', '--save', str(picture)])
+    monkeypatch.syspath_prepend(str(FOLDER))
+    plt.switch_backend('Agg')
+    assert CLAIMS[name](runpy.run_path(str(FOLDER / f'{name}.py')))
+    plt.close('all')
+    assert picture.read_bytes().startswith(b'\x89PNG')
+
+
+def test_all_scripts_are_run_and_short():
+    scripts = {path.stem: path.read_text() for path in FOLDER.glob('*.py')}
+    assert scripts.keys() - {'picture'} == CLAIMS.keys()
+    for name, text in scripts.items():
+        assert len(text.splitlines()) <= MOST_LINES and '\n"""\n' in text or name == 'picture'
