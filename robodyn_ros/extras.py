@@ -38,6 +38,10 @@ EXTRAS = {
     'stream': [
         'ruckig',                   # targets without a time, as in teleoperation
     ],
+    'view': [
+        'pycollada',                # meshes in .dae files, for trimesh
+        'viser',                    # 3D scenes in the browser; brings trimesh
+    ],
     'bench': [
         'cmeel-eigen',              # headers for the C++ API of Pinocchio
     ],

@@ -42,6 +42,27 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
 
 
 @app.command()
+def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
+         root: Root = '',
+         tip: Tip = '',
+         port: Annotated[int, typer.Option(
+             min=1, max=65535, help='Port of the page, on this machine only; the next free one '
+             'where it is in use.')] = 8080,
+         browser: Annotated[bool, typer.Option(
+             '--browser/--no-browser', help='Open the page in the browser.')] = True) -> None:
+    """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
+    from ..catalog.requirements import require_modules
+    from ..catalog.robots import load_robot
+    from ..viewer import REQUIRED_MODULES
+
+    require_modules('view', REQUIRED_MODULES, DemoError)
+    from .view import run
+    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+                        tip=tip or None, massless='warn')
+    run(chosen, port, browser, console())
+
+
+@app.command()
 def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          root: Root = '',
          tip: Tip = '',

@@ -51,11 +51,21 @@ def shapes(urdf: Path, kind: str = 'collision') -> list[Shape]:
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.parse(str(urdf), parser).getroot()
-    return [_shape(link.get('name', ''), element, urdf)
-            for link in root.iterfind('link') for element in link.iterfind(kind)]
+    found = [shape(link.get('name', ''), element, urdf)
+             for link in root.iterfind('link') for element in link.iterfind(kind)]
+    for one in found:
+        if one.mesh is not None and one.mesh.suffix.lower() not in READABLE:
+            _refuse(one.link, f'has the mesh {str(one.mesh)!r}',
+                    f'MuJoCo reads {", ".join(READABLE)} only')
+    return found
 
 
-def _shape(link: str, element: etree._Element, urdf: Path) -> Shape:
+def shape(link: str, element: etree._Element, urdf: Path) -> Shape:
+    """
+    Return the shape of a <collision> or <visual> of a link, with a mesh in any format.
+
+    :raises IdentificationError: it cannot be read, or the file of a mesh is missing.
+    """
     origin = element.find('origin')
     xyz, rpy = (np.zeros(3) if origin is None or origin.get(key) is None
                 else _numbers(link, origin, key, 3) for key in ('xyz', 'rpy'))
@@ -98,8 +108,6 @@ def _mesh(link: str, name: str, urdf: Path) -> Path:
     if found is None:
         _refuse(link, f'has the mesh {name!r}, which is not there',
                 'install the package that has it, or put it where the URDF says')
-    if found.suffix.lower() not in READABLE:
-        _refuse(link, f'has the mesh {name!r}', f'MuJoCo reads {", ".join(READABLE)} only')
     return found
 
 

@@ -1,0 +1,193 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Page of a robot in the browser, by viser: 3D scene, joint sliders, gravity torques."""
+
+import html
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+import viser
+from numpy import ndarray
+
+from ..dynamics import Dynamics
+from ..identification.excitation.collision_geometry import Shape
+from ..model.robot import RobotModel
+from .link_shapes import THICKNESS, extent, link_shapes, rods
+from .quantities import along, drawn, ellipsoid, quaternion, slider_range
+from .torque_table import torque_table
+
+GREY, ORANGE, BLUE, RED = (122, 130, 140), (224, 123, 26), (31, 111, 180), (200, 40, 60)
+SMALLEST_AXIS = 2e-3        # [m] of an ellipsoid, so that thin ones can be seen
+BASE = '/robot/base'        # of shapes that belong to no moving body
+
+
+class Page:
+    """
+    A page that shows one robot, on this machine only.
+
+    :param model: the robot; ``urdf``: file with its shapes.
+    :param pose: (nv,) [rad | m] at the start.
+    :param port: of the page; the next free one is taken where it is in use.
+    :raises UrdfError: the file cannot be read.
+    """
+
+    def __init__(self, model: RobotModel, urdf: Path, pose: ndarray, port: int = 8080):
+        self._model, self._dynamics = model, Dynamics(model)
+        self._start = np.array(pose, float)
+        shapes, self.notes = link_shapes(urdf, model)
+        self._size = extent(model)
+        logging.getLogger('trimesh').setLevel(logging.ERROR)
+        self.server = viser.ViserServer(host='127.0.0.1', port=port, label=model.name,
+                                        verbose=False)
+        self.server.scene.set_up_direction('+z')
+        self.server.gui.configure_theme(control_width='large', show_share_button=False)
+        self._frames = {name: self.server.scene.add_frame(
+            f'/frames/{name}', axes_length=0.12 * self._size, axes_radius=0.004 * self._size,
+            visible=False) for name in model.frame_names}
+        self._links = {name: self.server.scene.add_frame(f'/robot/{name}', show_axes=False)
+                       for name in model.frame_names}
+        self._bodies = [self.server.scene.add_frame(f'/bodies/{name}', show_axes=False)
+                        for name in model.link_names]
+        self.shown = self._add_shapes(shapes)
+        self._add_rods()
+        self._ellipsoids = [self._add_ellipsoid(i) for i in range(model.nb) if model.mass[i] > 0]
+        self._com = self.server.scene.add_icosphere('/center_of_mass', 0.03 * self._size, RED)
+        self.server.scene.add_grid('/ground', 4 * self._size, 4 * self._size,
+                                   cell_size=0.1, section_size=0.5)
+        self._add_camera()
+        self._add_controls()
+        self.update()
+
+    @property
+    def address(self) -> str:
+        """Address of the page."""
+        return f'http://127.0.0.1:{self.server.get_port()}'
+
+    @property
+    def position(self) -> ndarray:
+        """Position (nv,) of the sliders [rad | m]."""
+        return np.array([slider.value for slider in self.sliders], float)
+
+    def close(self) -> None:
+        """End the server."""
+        self.server.stop()
+
+    def update(self) -> None:
+        """Draw the pose of the sliders."""
+        seen = drawn(self._dynamics, self._model, self.position)
+        with self.server.atomic():
+            for name, T in seen.frames.items():
+                for handle in (self._frames[name], self._links[name]):
+                    handle.wxyz, handle.position = quaternion(T[:3, :3]), T[:3, 3]
+            for i, name in enumerate(self._model.link_names):
+                T = self._of_body(i, seen.frames[name])
+                self._bodies[i].wxyz = quaternion(T[:3, :3])
+                self._bodies[i].position = T[:3, 3]
+            if seen.com is not None:
+                self._com.position = seen.com
+            self._com.visible = seen.com is not None and self._toggles['center of mass'].value
+        self.table.content = torque_table(self._model, seen.gravity, seen.share)
+
+    def _of_body(self, i: int, T: ndarray) -> ndarray:
+        """Return the pose (4, 4) of body i from that of the frame of its link."""
+        frame, placed = self._model.frames[self._model.link_names[i]], np.eye(4)
+        placed[:3, :3], placed[:3, 3] = frame.rotation, frame.origin
+        return T @ np.linalg.inv(placed)
+
+    def _add_shapes(self, shapes: list[Shape]) -> list[str]:
+        """Add the shapes; return the names of the links that have one."""
+        shown = []
+        for k, one in enumerate(shapes):
+            try:
+                mesh = solid(one)
+            except Exception as error:      # of a reader of meshes, of any type
+                self.notes.append(f'link {one.link!r}: {one.mesh} is not read ({error})')
+                continue
+            self.server.scene.add_mesh_trimesh(f'/robot/{one.link}/{k}', mesh,
+                                               wxyz=quaternion(one.rotation), position=one.origin)
+            shown.append(one.link)
+        return shown
+
+    def _add_rods(self) -> None:
+        radius = THICKNESS * self._size
+        joints: list[str] = [f'/bodies/{name}' for name in self._model.link_names]
+        for k, (body, begin, end) in enumerate(rods(self._model, self.shown)):
+            parent = joints[body] if body >= 0 else BASE
+            self.server.scene.add_cylinder(
+                f'{parent}/rod{k}', radius, float(np.linalg.norm(end - begin)), GREY,
+                wxyz=along(end - begin), position=(begin + end) / 2)
+            self.server.scene.add_icosphere(f'{parent}/knob{k}', 1.5 * radius, ORANGE)
+
+    def _add_ellipsoid(self, i: int) -> Any:
+        axes, rotation = ellipsoid(self._model.mass[i], self._model.inertia[i])
+        return self.server.scene.add_icosphere(
+            f'/bodies/{self._model.link_names[i]}/inertia', 1.0, BLUE, opacity=0.45,
+            scale=tuple(np.maximum(axes, SMALLEST_AXIS).tolist()), wxyz=quaternion(rotation),
+            position=self._model.com[i], visible=False)
+
+    def _add_camera(self) -> None:
+        camera = self.server.initial_camera
+        camera.position = (1.6 * self._size, -1.6 * self._size, 1.2 * self._size)
+        camera.look_at = (0.0, 0.0, 0.4 * self._size)
+
+    def _add_controls(self) -> None:
+        gui, model = self.server.gui, self._model
+        with gui.add_folder(f'{model.name}: joints'):
+            self.sliders = [gui.add_slider(
+                f'{name} [{"m" if model.slides[i] else "rad"}]', *slider_range(model, i), 0.001,
+                float(np.clip(self._start[i], *slider_range(model, i))))
+                for i, name in enumerate(model.joint_names)]
+            back = gui.add_button('initial pose')
+        with gui.add_folder('gravity torques'):
+            self.table = gui.add_html('')
+        with gui.add_folder('show'):
+            self._toggles = {label: gui.add_checkbox(label, value) for label, value in (
+                ('shapes', True), ('frames', False), ('center of mass', True),
+                ('inertia ellipsoids', False))}
+        if self.notes or model.warnings:
+            with gui.add_folder('notes', expand_by_default=False):
+                gui.add_html('<ul>' + ''.join(f'<li>{html.escape(text)}</li>' for text in
+                                              (*self.notes, *model.warnings)) + '</ul>')
+        back.on_click(lambda _: self.go(self._start))
+        for control in (*self.sliders, self._toggles['center of mass']):
+            control.on_update(lambda _: self.update())
+        for label in ('shapes', 'frames', 'inertia ellipsoids'):
+            self._toggles[label].on_update(lambda _: self._show())
+
+    def go(self, q: ndarray) -> None:
+        """Move the sliders to a position (nv,) [rad | m]."""
+        for slider, value in zip(self.sliders, q):
+            slider.value = float(value)
+        self.update()
+
+    def _show(self) -> None:
+        """Show what is chosen."""
+        for handle in self._links.values():
+            handle.visible = self._toggles['shapes'].value
+        for handle in self._frames.values():
+            handle.visible = self._toggles['frames'].value
+        for handle in self._ellipsoids:
+            handle.visible = self._toggles['inertia ellipsoids'].value
+
+
+def solid(one: Shape) -> trimesh.Trimesh:
+    """
+    Return the surface of a shape [m], in its own axes.
+
+    :raises Exception: whatever the reader of a mesh raises where it cannot read the file.
+    """
+    if one.mesh is not None:
+        mesh = trimesh.load(one.mesh, force='mesh')
+        return mesh.apply_scale(one.size)
+    if one.kind == 'box':
+        mesh = trimesh.creation.box(2 * one.size)
+    elif one.kind == 'sphere':
+        mesh = trimesh.creation.icosphere(3, one.size[0])
+    else:
+        make = trimesh.creation.cylinder if one.kind == 'cylinder' else trimesh.creation.capsule
+        mesh = make(radius=one.size[0], height=2 * one.size[1])
+    mesh.visual.face_colors = [*GREY, 255]
+    return mesh

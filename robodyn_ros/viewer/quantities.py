@@ -1,0 +1,93 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Quantities of a pose to be drawn: poses of bodies, gravity torques, center of mass."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from scipy.spatial.transform import Rotation
+
+from ..dynamics import Dynamics
+from ..errors import InertiaError
+from ..model.robot import RobotModel
+
+RANGE = np.pi, 1.0      # rad, m to either side: sliders of joints without limits
+
+
+class Drawn(NamedTuple):
+    """
+    What a pose looks like; poses are in the base frame.
+
+    :param frames: (4, 4) pose of each frame of the model by name.
+    :param gravity: (nv,) [N·m | N] efforts that hold the arm at rest.
+    :param share: (nv,) of the effort limits; infinite where the limit is zero, NaN where there is
+        none.
+    :param com: (3,) [m] center of mass of the moving bodies; None where none has mass.
+    """
+
+    frames: dict[str, ndarray]
+    gravity: ndarray
+    share: ndarray
+    com: ndarray | None
+
+
+def drawn(dynamics: Dynamics, model: RobotModel, q: ndarray) -> Drawn:
+    """
+    Return what is drawn of a pose.
+
+    :param q: (nv,) [rad | m].
+    """
+    gravity = dynamics.gravity(q)
+    try:
+        com = dynamics.center_of_mass(q)
+    except InertiaError:
+        com = None
+    return Drawn({name: dynamics.pose(q, name) for name in model.frame_names}, gravity,
+                 shares(gravity, model.effort_limit), com)
+
+
+def shares(effort: ndarray, limit: ndarray) -> ndarray:
+    """Return |effort| / limit (nv,): NaN without a limit, infinite above a limit of zero."""
+    with np.errstate(divide='ignore', invalid='ignore'):
+        share = np.where(effort == 0.0, 0.0, np.abs(effort) / limit)
+    return np.where(np.isinf(limit), np.nan, share)
+
+
+def slider_range(model: RobotModel, i: int) -> tuple[float, float]:
+    """Return lowest and highest position of the slider of joint i [rad | m], always finite."""
+    wide = RANGE[int(model.slides[i])]
+    lower, upper = float(model.position_lower[i]), float(model.position_upper[i])
+    if np.isinf(lower) and np.isinf(upper):
+        return -wide, wide
+    if np.isinf(lower):
+        return upper - 2 * wide, upper
+    return lower, upper if np.isfinite(upper) else lower + 2 * wide
+
+
+def ellipsoid(mass: float, inertia: ndarray) -> tuple[ndarray, ndarray]:
+    """
+    Return the homogeneous ellipsoid of this mass and inertia.
+
+    Its moments are m/5 (b² + c²), ...; moments that violate the triangle inequality, which no
+    body has, give the semi-axis zero.
+
+    :param mass: [kg], positive.
+    :param inertia: (3, 3) [kg·m²] about the center of mass.
+    :return: semi-axes (3,) [m] and the rotation (3, 3) of their directions.
+    """
+    moments, axes = np.linalg.eigh(inertia)
+    if np.linalg.det(axes) < 0.0:
+        axes = axes * [1.0, 1.0, -1.0]
+    squares = 2.5 * (moments.sum() - 2.0 * moments) / mass
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+def quaternion(rotation: ndarray) -> ndarray:
+    """Return w, x, y, z (4,) of a rotation matrix (3, 3)."""
+    return Rotation.from_matrix(rotation).as_quat()[[3, 0, 1, 2]]
+
+
+def along(direction: ndarray) -> ndarray:
+    """Return the quaternion (4,), w first, that turns z into a direction (3,), not zero."""
+    return Rotation.align_vectors([direction], [[0.0, 0.0, 1.0]])[0].as_quat()[[3, 0, 1, 2]]
