@@ -5,6 +5,7 @@
 import html
 import logging
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ import viser
 from numpy import ndarray
 
 from ..dynamics import Dynamics
+from ..errors import ArgumentError
 from ..identification.excitation.collision_geometry import Shape
 from ..model.robot import RobotModel
 from .link_shapes import THICKNESS, extent, link_shapes, rods
-from .quantities import along, drawn, ellipsoid, quaternion, slider_range
+from .quantities import Drawn, along, drawn, ellipsoid, quaternion, slider_range
 from .torque_table import torque_table
 
 GREY, ORANGE, BLUE, RED = (122, 130, 140), (224, 123, 26), (31, 111, 180), (200, 40, 60)
@@ -36,7 +38,7 @@ class Page:
 
     def __init__(self, model: RobotModel, urdf: Path, pose: ndarray, port: int = 8080):
         self._model, self._dynamics = model, Dynamics(model)
-        self._start = np.array(pose, float)
+        self._start, self._lock = np.array(pose, float), Lock()
         shapes, self.notes = link_shapes(urdf, model)
         self._size = extent(model)
         logging.getLogger('trimesh').setLevel(logging.ERROR)
@@ -55,7 +57,7 @@ class Page:
         self._add_rods()
         self._ellipsoids = [self._add_ellipsoid(i) for i in range(model.nb) if model.mass[i] > 0]
         self._com = self.server.scene.add_icosphere('/center_of_mass', 0.03 * self._size, RED)
-        self.server.scene.add_grid('/ground', 4 * self._size, 4 * self._size,
+        self.server.scene.add_grid('/ground', 2.5 * self._size, 2.5 * self._size,
                                    cell_size=0.1, section_size=0.5)
         self._add_camera()
         self._add_controls()
@@ -77,7 +79,10 @@ class Page:
 
     def update(self) -> None:
         """Draw the pose of the sliders."""
-        seen = drawn(self._dynamics, self._model, self.position)
+        with self._lock:        # sliders call from several threads: the latest pose comes last
+            self._draw(drawn(self._dynamics, self._model, self.position))
+
+    def _draw(self, seen: Drawn) -> None:
         with self.server.atomic():
             for name, T in seen.frames.items():
                 for handle in (self._frames[name], self._links[name]):
@@ -130,8 +135,8 @@ class Page:
 
     def _add_camera(self) -> None:
         camera = self.server.initial_camera
-        camera.position = (1.6 * self._size, -1.6 * self._size, 1.2 * self._size)
-        camera.look_at = (0.0, 0.0, 0.4 * self._size)
+        camera.position = (0.8 * self._size, -0.9 * self._size, 0.7 * self._size)
+        camera.look_at = (0.2 * self._size, 0.1 * self._size, 0.3 * self._size)
 
     def _add_controls(self) -> None:
         gui, model = self.server.gui, self._model
@@ -177,10 +182,14 @@ def solid(one: Shape) -> trimesh.Trimesh:
     """
     Return the surface of a shape [m], in its own axes.
 
+    :raises ArgumentError: a mesh has no faces, or vertices that are not finite.
     :raises Exception: whatever the reader of a mesh raises where it cannot read the file.
     """
     if one.mesh is not None:
         mesh = trimesh.load(one.mesh, force='mesh')
+        if not len(mesh.faces) or not np.isfinite(mesh.bounds).all():
+            raise ArgumentError('it has no surface', name=one.mesh.name, value=len(mesh.faces),
+                                remedy='export the mesh again')
         return mesh.apply_scale(one.size)
     if one.kind == 'box':
         mesh = trimesh.creation.box(2 * one.size)

@@ -34,8 +34,8 @@ def _row(model: RobotModel, i: int, effort: float, share: float) -> str:
     said = 'no limit' if limit == inf else f'of {limit:.4g} {unit}'
     percent = '' if isnan(share) else 'TOO HEAVY' if share > 1.0 else f'{share:.0%}'
     return (f'<tr><td>{escape(model.joint_names[i])}</td>'
-            f'<td style="text-align:right">{effort:.2f} {unit}</td>'
-            f'<td style="color:gray">{said}</td>'
-            '<td style="width:30%"><div style="background:rgba(128,128,128,0.25);height:0.8em">'
+            f'<td style="text-align:right;white-space:nowrap">{effort:.2f}</td>'
+            f'<td style="color:gray;white-space:nowrap">{said}</td>'
+            '<td style="width:28%"><div style="background:rgba(128,128,128,0.25);height:0.8em">'
             f'<div style="background:{color};height:0.8em;width:{width:.1f}%"></div></div></td>'
             f'<td style="text-align:right">{percent}</td></tr>')

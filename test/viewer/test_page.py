@@ -1,0 +1,91 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Page of `robodyn view`, where viser is installed, and a browser shows it."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import urllib.request
+from contextlib import closing
+from time import monotonic, sleep
+
+import numpy as np
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.model.resources import share_path
+
+pytest.importorskip('viser', reason='needs pip install viser')
+BROWSER = shutil.which('chromium') or shutil.which('google-chrome')
+URDF = share_path('urdf', 'two_link.urdf')
+
+
+@pytest.fixture
+def page():
+    from robodyn_ros.viewer.page import Page
+
+    with closing(Page(load_urdf(URDF), URDF, np.array([0.3, 0.5]), port=18080)) as page:
+        yield page
+
+
+def test_sliders_move_the_arm_and_its_torques(page):
+    assert set(page.shown) == {'base_link', 'link1', 'link2'} and not page.notes
+    assert '16.79' in page.table.content and '2.73' in page.table.content
+    page.go(np.array([np.pi / 2, 0.0]))
+    assert page.table.content.count('>0.00<') == 2
+    links = page._links['tool0']
+    assert links.position == pytest.approx([0.0, 0.0, 0.9], abs=1e-3)
+
+
+def test_only_this_machine_sees_it(page):
+    assert page.address.startswith('http://127.0.0.1:')
+    assert page.server.get_host() == '127.0.0.1'
+
+
+def test_an_unreadable_mesh_becomes_a_rod_and_a_note(tmp_path):
+    from robodyn_ros.viewer.page import Page
+
+    (tmp_path / 'broken.stl').write_bytes(b'solid nothing\nfacet')
+    path = tmp_path / 'arm.urdf'
+    path.write_text(re.sub('<sphere [^>]*/>', '<mesh filename="broken.stl"/>', URDF.read_text()))
+    with closing(Page(load_urdf(path), path, np.zeros(2), port=18080)) as page:
+        assert page.notes and 'broken.stl' in page.notes[0]
+
+
+@pytest.mark.skipif(BROWSER is None, reason='needs chromium')
+def test_a_browser_shows_joints_and_torques(page, tmp_path):
+    """Takes 5 to 10 s: Chromium starts, and draws the scene in software."""
+    from websockets.sync.client import connect
+
+    with subprocess.Popen([BROWSER, '--headless=new', '--no-sandbox', '--use-angle=swiftshader',
+                           '--enable-unsafe-swiftshader', '--remote-debugging-port=0',
+                           f'--user-data-dir={tmp_path}', page.address],
+                          stdout=sys.stderr, stderr=subprocess.DEVNULL) as browser:
+        try:
+            port = wait_for(lambda: (tmp_path / 'DevToolsActivePort').read_text().split()[0])
+            tab = wait_for(lambda: next(one for one in json.load(urllib.request.urlopen(
+                f'http://127.0.0.1:{port}/json')) if one['type'] == 'page'))
+            with connect(tab['webSocketDebuggerUrl'], max_size=None) as devtools:
+                def text() -> str:
+                    devtools.send(json.dumps({'id': 1, 'method': 'Runtime.evaluate', 'params': {
+                        'expression': 'document.body.innerText'}}))
+                    shown = json.loads(devtools.recv(timeout=60))['result']['result']['value']
+                    assert 'joint1 [rad]' in shown and '16.79' in shown, shown
+                    return shown
+                assert 'of 80 N·m' in wait_for(text)
+        finally:
+            browser.terminate()
+
+
+def wait_for(get, patience=60.0):
+    """Return what ``get`` returns, once it raises nothing."""
+    end = monotonic() + patience
+    while True:
+        try:
+            return get()
+        except (OSError, StopIteration, IndexError, KeyError, AssertionError):
+            if monotonic() > end:
+                raise
+            sleep(0.2)
