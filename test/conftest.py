@@ -49,9 +49,9 @@ SPREAD = {'faults', 'nodes'}
 # What takes longest, to be started first: then no process is left alone with it at the end
 LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
 TEST = Path(__file__).resolve().parent
-UNHEARD = 'its node has not answered within'    # nodes/services.py: Fast DDS did not connect them
+UNHEARD = 'its node has not answered within'    # nodes/services.py: Fast DDS did not connect
 STALLED = 'the control loop stood still'        # control/guard.py: who says so was stopped
-REPEATS = 2         # tests of processes that may fail once, for no known reason, in one pytest process
+REPEATS = 2         # tests of processes, in a pytest process, that may fail for no known reason
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 

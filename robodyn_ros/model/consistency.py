@@ -48,7 +48,7 @@ def nearest_consistent(inertia: ndarray) -> ndarray:
 
     :param inertia: (3, 3) [kg·m²] about the center of mass, symmetric and not zero.
     """
-    from scipy.optimize import nnls     # takes a while to import, and few models need it
+    from scipy.optimize import nnls  # takes a while to import, and few models need it
 
     moments, axes = np.linalg.eigh(inertia)
     size = abs(moments).max()

@@ -98,7 +98,7 @@ def test_refused_before_it_drives(monkeypatch, name, why):
 def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
     """In a process of its own, for compiled code goes on until its process ends."""
     script = tmp_path / 'refused.py'
-    script.write_text("""
+    script.write_text('''
 import os, threading
 from robodyn_ros import Controller, Settings, errors, load_urdf
 from robodyn_ros.control.laws import trial
@@ -110,7 +110,7 @@ except errors.ParameterError as error:
 on = next(t for t in threading.enumerate() if t.name == 'trial of law endless')
 print('idle:', os.sched_getscheduler(on.native_id) == os.SCHED_IDLE, flush=True)
 os._exit(0)
-""")
+''')
     path = os.pathsep.join([os.path.dirname(own_laws.__file__), os.environ.get('PYTHONPATH', '')])
     found = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300,
                            env={**os.environ, 'PYTHONPATH': path})

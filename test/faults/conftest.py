@@ -20,7 +20,7 @@ EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_li
 def controller(start):
     """Start the controller for an :class:`Arm`, with parameters name=value and remappings."""
     def controller(*, remap=(), **parameters):
-        if 'ROBODYN_PLAIN' in os.environ:   # its cycles, and the writing of a recording, take turns
+        if 'ROBODYN_PLAIN' in os.environ:   # cycles wait while a recording is written
             parameters.setdefault('flight_recorder', 0.0)
         further = [x for k, v in parameters.items() for x in ('-p', f'{k}:={v}')]
         return start(node('controller'), *CONTROLLER, *EXACT, *further,
