@@ -23,7 +23,7 @@ from .torque_table import torque_table
 
 GREY, ORANGE, BLUE, RED = (122, 130, 140), (224, 123, 26), (31, 111, 180), (200, 40, 60)
 SMALLEST_AXIS = 2e-3        # [m] of an ellipsoid, so that thin ones can be seen
-BASE = '/robot/base'        # of shapes that belong to no moving body
+STEPS = 4000                # of a slider
 
 
 class Page:
@@ -46,12 +46,15 @@ class Page:
                                         verbose=False)
         self.server.scene.set_up_direction('+z')
         self.server.gui.configure_theme(control_width='large', show_share_button=False)
+        # Names of nodes must not nest or coincide, as names of links with a slash would
+        nodes = {name: f'{i} {name.replace("/", " ")}' for i, name in enumerate(
+            model.frame_names)}
         self._frames = {name: self.server.scene.add_frame(
-            f'/frames/{name}', axes_length=0.12 * self._size, axes_radius=0.004 * self._size,
-            visible=False) for name in model.frame_names}
-        self._links = {name: self.server.scene.add_frame(f'/robot/{name}', show_axes=False)
-                       for name in model.frame_names}
-        self._bodies = [self.server.scene.add_frame(f'/bodies/{name}', show_axes=False)
+            f'/frames/{node}', axes_length=0.12 * self._size, axes_radius=0.004 * self._size,
+            visible=False) for name, node in nodes.items()}
+        self._links = {name: self.server.scene.add_frame(f'/shapes/{node}', show_axes=False)
+                       for name, node in nodes.items()}
+        self._bodies = [self.server.scene.add_frame(f'/bodies/{nodes[name]}', show_axes=False)
                         for name in model.link_names]
         self.shown = self._add_shapes(shapes)
         self._add_rods()
@@ -111,16 +114,15 @@ class Page:
             except Exception as error:      # of a reader of meshes, of any type
                 self.notes.append(f'link {one.link!r}: {one.mesh} is not read ({error})')
                 continue
-            self.server.scene.add_mesh_trimesh(f'/robot/{one.link}/{k}', mesh,
+            self.server.scene.add_mesh_trimesh(f'{self._links[one.link].name}/{k}', mesh,
                                                wxyz=quaternion(one.rotation), position=one.origin)
             shown.append(one.link)
         return shown
 
     def _add_rods(self) -> None:
         radius = THICKNESS * self._size
-        joints: list[str] = [f'/bodies/{name}' for name in self._model.link_names]
         for k, (body, begin, end) in enumerate(rods(self._model, self.shown)):
-            parent = joints[body] if body >= 0 else BASE
+            parent = self._bodies[body].name if body >= 0 else '/base'
             self.server.scene.add_cylinder(
                 f'{parent}/rod{k}', radius, float(np.linalg.norm(end - begin)), GREY,
                 wxyz=along(end - begin), position=(begin + end) / 2)
@@ -129,7 +131,7 @@ class Page:
     def _add_ellipsoid(self, i: int) -> Any:
         axes, rotation = ellipsoid(self._model.mass[i], self._model.inertia[i])
         return self.server.scene.add_icosphere(
-            f'/bodies/{self._model.link_names[i]}/inertia', 1.0, BLUE, opacity=0.45,
+            f'{self._bodies[i].name}/inertia', 1.0, BLUE, opacity=0.45,
             scale=tuple(np.maximum(axes, SMALLEST_AXIS).tolist()), wxyz=quaternion(rotation),
             position=self._model.com[i], visible=False)
 
@@ -141,10 +143,7 @@ class Page:
     def _add_controls(self) -> None:
         gui, model = self.server.gui, self._model
         with gui.add_folder(f'{model.name}: joints'):
-            self.sliders = [gui.add_slider(
-                f'{name} [{"m" if model.slides[i] else "rad"}]', *slider_range(model, i), 0.001,
-                float(np.clip(self._start[i], *slider_range(model, i))))
-                for i, name in enumerate(model.joint_names)]
+            self.sliders = [self._add_slider(i) for i in range(model.nv)]
             back = gui.add_button('initial pose')
         with gui.add_folder('gravity torques'):
             self.table = gui.add_html('')
@@ -161,6 +160,12 @@ class Page:
             control.on_update(lambda _: self.update())
         for label in ('shapes', 'frames', 'inertia ellipsoids'):
             self._toggles[label].on_update(lambda _: self._show())
+
+    def _add_slider(self, i: int) -> Any:
+        start, unit = float(self._start[i]), 'm' if self._model.slides[i] else 'rad'
+        low, high = slider_range(self._model, i, start)
+        return self.server.gui.add_slider(f'{self._model.joint_names[i]} [{unit}]', low, high,
+                                          min(1e-3, (high - low) / STEPS), start)
 
     def go(self, q: ndarray) -> None:
         """Move the sliders to a position (nv,) [rad | m]."""

@@ -13,6 +13,7 @@ from ..errors import InertiaError
 from ..model.robot import RobotModel
 
 RANGE = np.pi, 1.0      # rad, m to either side: sliders of joints without limits
+NARROWEST = 1e-3        # rad, m: range of a slider of a joint whose limits are equal
 
 
 class Drawn(NamedTuple):
@@ -54,15 +55,19 @@ def shares(effort: ndarray, limit: ndarray) -> ndarray:
     return np.where(np.isinf(limit), np.nan, share)
 
 
-def slider_range(model: RobotModel, i: int) -> tuple[float, float]:
-    """Return lowest and highest position of the slider of joint i [rad | m], always finite."""
+def slider_range(model: RobotModel, i: int, start: float) -> tuple[float, float]:
+    """
+    Return lowest and highest position of the slider of joint i [rad | m], finite and different.
+
+    They are the position limits; without, the range includes ``start``.
+    """
     wide = RANGE[int(model.slides[i])]
     lower, upper = float(model.position_lower[i]), float(model.position_upper[i])
-    if np.isinf(lower) and np.isinf(upper):
-        return -wide, wide
     if np.isinf(lower):
-        return upper - 2 * wide, upper
-    return lower, upper if np.isfinite(upper) else lower + 2 * wide
+        lower = min(start, -wide) if np.isinf(upper) else min(start, upper - 2 * wide)
+    if np.isinf(upper):
+        upper = max(start, lower + 2 * wide)
+    return lower, max(upper, lower + NARROWEST)
 
 
 def ellipsoid(mass: float, inertia: ndarray) -> tuple[ndarray, ndarray]:

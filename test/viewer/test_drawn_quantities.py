@@ -66,8 +66,13 @@ def test_shares_and_sliders_without_limits(two_link):
     for lower, upper in ((-np.inf, np.inf), (-np.inf, 1.0), (-2.0, np.inf), (-1.0, 2.0)):
         model = replace(two_link, position_lower=np.full(2, lower),
                         position_upper=np.full(2, upper))
-        low, high = slider_range(model, 0)
-        assert lower <= low < high <= upper and np.isfinite([low, high]).all()
+        low, high = slider_range(model, 0, 0.5)
+        assert lower <= low <= 0.5 < high <= upper and np.isfinite([low, high]).all()
+    still = replace(two_link, position_lower=np.ones(2), position_upper=np.ones(2))
+    assert slider_range(still, 0, 1.0) == (1.0, pytest.approx(1.001))
+    turned = replace(two_link, position_lower=np.full(2, -np.inf),
+                     position_upper=np.full(2, np.inf))
+    assert slider_range(turned, 0, 5.0) == (-np.pi, 5.0)
 
 
 def test_names_of_a_urdf_are_no_markup(two_link):

@@ -39,6 +39,17 @@ def test_sliders_move_the_arm_and_its_torques(page):
     assert links.position == pytest.approx([0.0, 0.0, 0.9], abs=1e-3)
 
 
+def test_names_with_a_slash_and_joints_that_cannot_move(tmp_path):
+    from robodyn_ros.viewer.page import Page
+
+    path = tmp_path / 'arm.urdf'
+    path.write_text(URDF.read_text().replace('"link1"', '"base_link/0"').replace(
+        'lower="-3.1416" upper="3.1416"', 'lower="0.5" upper="0.5"'))
+    with closing(Page(load_urdf(path), path, np.array([0.5, 0.5]), port=18080)) as page:
+        assert page.position == pytest.approx([0.5, 0.5])
+        assert {name.count('/') for name in (one.name for one in page._links.values())} == {2}
+
+
 def test_only_this_machine_sees_it(page):
     assert page.address.startswith('http://127.0.0.1:')
     assert page.server.get_host() == '127.0.0.1'
