@@ -49,17 +49,28 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
              min=1, max=65535, help='Port of the page, on this machine only; the next free one '
              'where it is in use.')] = 8080,
          browser: Annotated[bool, typer.Option(
-             '--browser/--no-browser', help='Open the page in the browser.')] = True) -> None:
+             '--browser/--no-browser', help='Open the page in the browser.')] = True,
+         live: Annotated[bool, typer.Option(
+             '--live', help='Follow the joint states and diagnostics of a robot that is '
+             'running; nothing is published.')] = False,
+         states: Annotated[str, typer.Option(
+             '--states', help='Topic of the joint states, with --live.')] = 'joint_states'
+         ) -> None:
     """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
     from ..viewer import REQUIRED_MODULES
 
     require_modules('view', REQUIRED_MODULES, DemoError)
-    from .view import run
+    if live:
+        require_modules('view --live', ['rclpy'], RosError)
+    from .view import follow, run
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                         tip=tip or None, massless='warn')
-    run(chosen, port, browser, console())
+    if live:
+        follow(chosen, port, browser, console(), states)
+    else:
+        run(chosen, port, browser, console())
 
 
 @app.command()

@@ -4,6 +4,7 @@
 
 import html
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,6 +20,7 @@ from ..identification.excitation.collision_geometry import Shape
 from ..model.robot import RobotModel
 from .link_shapes import THICKNESS, extent, link_shapes, rods
 from .quantities import Drawn, along, drawn, ellipsoid, quaternion, slider_range
+from .torque_table import RED as TEXT_RED
 from .torque_table import torque_table
 
 GREY, ORANGE, BLUE, RED = (122, 130, 140), (224, 123, 26), (31, 111, 180), (200, 40, 60)
@@ -33,11 +35,14 @@ class Page:
     :param model: the robot; ``urdf``: file with its shapes.
     :param pose: (nv,) [rad | m] at the start.
     :param port: of the page; the next free one is taken where it is in use.
+    :param live: whether :meth:`show` and :meth:`report` say what is drawn, instead of sliders.
     :raises UrdfError: the file cannot be read.
     """
 
-    def __init__(self, model: RobotModel, urdf: Path, pose: ndarray, port: int = 8080):
+    def __init__(self, model: RobotModel, urdf: Path, pose: ndarray, port: int = 8080, *,
+                 live: bool = False):
         self._model, self._dynamics = model, Dynamics(model)
+        self._live = live
         self._start, self._lock = np.array(pose, float), Lock()
         shapes, self.notes = link_shapes(urdf, model)
         self._size = extent(model)
@@ -64,6 +69,7 @@ class Page:
                                    cell_size=0.1, section_size=0.5)
         self._add_camera()
         self._add_controls()
+        self._choose()
         self.update()
 
     @property
@@ -85,6 +91,18 @@ class Page:
         with self._lock:        # sliders call from several threads: the latest pose comes last
             self._draw(drawn(self._dynamics, self._model, self.position))
 
+    def show(self, q: ndarray) -> None:
+        """Draw a pose (nv,) [rad | m], wherever the sliders are."""
+        with self._lock:
+            self._draw(drawn(self._dynamics, self._model, q))
+
+    def report(self, lines: Iterable[tuple[str, bool]]) -> None:
+        """Show lines of text; those marked True, problems, in red."""
+        text = ''.join(f'<div{" style=color:" + TEXT_RED if problem else ""}>{html.escape(line)}'
+                       '</div>' for line, problem in lines)
+        if text != self.status.content:
+            self.status.content = text
+
     def _draw(self, seen: Drawn) -> None:
         with self.server.atomic():
             for name, T in seen.frames.items():
@@ -96,7 +114,6 @@ class Page:
                 self._bodies[i].position = T[:3, 3]
             if seen.com is not None:
                 self._com.position = seen.com
-            self._com.visible = seen.com is not None and self._toggles['center of mass'].value
         self.table.content = torque_table(self._model, seen.gravity, seen.share)
 
     def _of_body(self, i: int, T: ndarray) -> ndarray:
@@ -142,7 +159,8 @@ class Page:
 
     def _add_controls(self) -> None:
         gui, model = self.server.gui, self._model
-        with gui.add_folder(f'{model.name}: joints'):
+        self.status = gui.add_html('', visible=self._live)
+        with gui.add_folder(f'{model.name}: joints', visible=not self._live):
             self.sliders = [self._add_slider(i) for i in range(model.nv)]
             back = gui.add_button('initial pose')
         with gui.add_folder('gravity torques'):
@@ -156,10 +174,10 @@ class Page:
                 gui.add_html('<ul>' + ''.join(f'<li>{html.escape(text)}</li>' for text in
                                               (*self.notes, *model.warnings)) + '</ul>')
         back.on_click(lambda _: self.go(self._start))
-        for control in (*self.sliders, self._toggles['center of mass']):
-            control.on_update(lambda _: self.update())
-        for label in ('shapes', 'frames', 'inertia ellipsoids'):
-            self._toggles[label].on_update(lambda _: self._show())
+        for slider in self.sliders:
+            slider.on_update(lambda _: self.update())
+        for toggle in self._toggles.values():
+            toggle.on_update(lambda _: self._choose())
 
     def _add_slider(self, i: int) -> Any:
         start, unit = float(self._start[i]), 'm' if self._model.slides[i] else 'rad'
@@ -173,8 +191,9 @@ class Page:
             slider.value = float(value)
         self.update()
 
-    def _show(self) -> None:
+    def _choose(self) -> None:
         """Show what is chosen."""
+        self._com.visible = self._toggles['center of mass'].value and bool(self._model.mass.any())
         for handle in self._links.values():
             handle.visible = self._toggles['shapes'].value
         for handle in self._frames.values():

@@ -50,6 +50,16 @@ def test_names_with_a_slash_and_joints_that_cannot_move(tmp_path):
         assert {name.count('/') for name in (one.name for one in page._links.values())} == {2}
 
 
+def test_live_poses_are_drawn_where_they_are_and_problems_are_told():
+    from robodyn_ros.viewer.page import Page
+
+    with closing(Page(load_urdf(URDF), URDF, np.zeros(2), port=18080, live=True)) as page:
+        page.show(np.array([np.pi, 0.0]) + 0.1)         # beyond the limits, as it is
+        assert page._links['tool0'].position[0] < -0.8
+        page.report([('FAULT: <stale>', True), ('fine', False)])
+        assert 'color:#c8283c>FAULT: &lt;stale&gt;' in page.status.content
+
+
 def test_only_this_machine_sees_it(page):
     assert page.address.startswith('http://127.0.0.1:')
     assert page.server.get_host() == '127.0.0.1'

@@ -1,0 +1,82 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states and diagnostics of a robot that is running, for a picture of it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from numpy import ndarray
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from ..wire.joint_state import JointStateDecoder
+from .qos import STATES_IN
+from .raw_subscription import SerializedSubscription
+
+STALE = 0.5             # s without a state of some joint: the picture is old
+FORGOTTEN = 5.0         # s after which a status that is not repeated is left out
+MOST = 12               # statuses that are kept
+
+
+class Line(NamedTuple):
+    """A line of the report, and whether it is a problem."""
+
+    text: str
+    problem: bool
+
+
+class LiveRobot:
+    """
+    Listener to the joint states and the diagnostics; it publishes nothing.
+
+    It asks no publisher to wait or to send again (best effort), and decodes the newest messages
+    only when it is asked to.
+
+    :param joint_names: joints of the robot, in the order of :attr:`position`.
+    :param topic: of the joint states.
+    """
+
+    def __init__(self, node: Node, joint_names: Sequence[str], topic: str):
+        self.topic = node.resolve_topic_name(topic)
+        self._decoder = JointStateDecoder(joint_names)
+        self._states = SerializedSubscription(node, JointState, topic, STATES_IN)
+        self._heard: dict[tuple[str, str], tuple[float, DiagnosticStatus]] = {}
+        self._now = 0.0
+        self._diagnostics = node.create_subscription(DiagnosticArray, '/diagnostics', self._hear,
+                                                     STATES_IN)
+
+    @property
+    def position(self) -> ndarray:
+        """Newest positions (nv,) [rad | m], NaN of joints without any state yet."""
+        return self._decoder.state['position'].copy()
+
+    def update(self, now: float) -> bool:
+        """
+        Take what has come; return whether there is a state of every joint.
+
+        :param now: time [s] on any clock that does not go back.
+        """
+        self._now = now
+        for message in self._states.drain():
+            self._decoder.decode(message, now)      # a malformed one changes nothing
+        return not self._decoder.missing
+
+    def report(self) -> list[Line]:
+        """Return what is missing or old, and the statuses of the diagnostics."""
+        lines = []
+        if missing := self._decoder.missing:
+            lines.append(Line(f'waiting for {", ".join(missing)} on {self.topic}', True))
+        elif (age := self._now - float(self._decoder.state['received'].min())) > STALE:
+            lines.append(Line(f'no joint states for {age:.0f} s: the picture is old', True))
+        for (hardware, name), (heard, status) in sorted(self._heard.items()):
+            if self._now - heard <= FORGOTTEN:
+                lines.append(Line(f'{hardware} {name}: {status.message}',
+                                  status.level != DiagnosticStatus.OK))
+        return lines
+
+    def _hear(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            key = status.hardware_id, status.name
+            if key in self._heard or len(self._heard) < MOST:
+                self._heard[key] = self._now, status

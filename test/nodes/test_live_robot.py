@@ -1,0 +1,66 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What `robodyn view --live` hears of a robot."""
+
+import time
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from sensor_msgs.msg import JointState
+
+from robodyn_ros.nodes.client_session import session
+from robodyn_ros.nodes.live_robot import STALE, LiveRobot
+from robodyn_ros.wire.joint_state import JointStateEncoder
+
+JOINTS = ('joint1', 'joint2')
+
+
+@pytest.fixture
+def live(node):
+    """A listener, and functions that publish to it until a condition holds."""
+    with session('robodyn_view_test') as here:
+        robot = LiveRobot(here.node, JOINTS, 'joint_states')
+        states = node.create_publisher(JointState, 'joint_states', 10)
+        statuses = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+
+        def until(condition, position=(0.3, -0.2), status=None, joints=JOINTS):
+            end = time.monotonic() + 60.0
+            while not condition():
+                assert time.monotonic() < end
+                states.publish(JointStateEncoder(joints).encode(
+                    0, np.array(position), np.zeros(len(joints)), np.zeros(len(joints))))
+                if status:
+                    statuses.publish(DiagnosticArray(status=[status]))
+                here.poll()
+        yield robot, until
+
+
+def test_newest_positions_in_the_order_of_the_model(live):
+    robot, until = live
+    until(lambda: robot.update(1.0), (-0.2, 0.3), joints=JOINTS[::-1])
+    assert robot.position == pytest.approx([0.3, -0.2]) and robot.report() == []
+
+
+def test_what_is_missing_or_old_is_told(live):
+    robot, until = live
+    robot.update(0.0)
+    (line,) = robot.report()
+    assert line.problem and line.text == 'waiting for joint1, joint2 on /joint_states'
+    until(lambda: robot.update(1.0))
+    seen = robot.position
+    until(lambda: robot.update(1.0) and robot._states.drain() == [], (np.nan, 0.1))
+    assert (robot.position == seen).all()           # a NaN is never drawn
+    robot.update(1.0 + STALE + 2.0)
+    (line,) = robot.report()
+    assert line.problem and 'the picture is old' in line.text
+
+
+def test_a_fault_is_told_and_forgotten_when_it_is_not_repeated(live):
+    robot, until = live
+    until(lambda: robot.update(1.0) and robot.report(), status=DiagnosticStatus(
+        level=DiagnosticStatus.ERROR, name='controller', hardware_id='two_link',
+        message='FAULT: stale'))
+    assert robot.report() == [('two_link controller: FAULT: stale', True)]
+    until(lambda: robot.update(100.0) and robot._decoder.state['received'].min() == 100.0)
+    assert not [line for line in robot.report() if 'FAULT' in line.text]
