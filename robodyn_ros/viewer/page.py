@@ -98,8 +98,9 @@ class Page:
 
     def report(self, lines: Iterable[tuple[str, bool]]) -> None:
         """Show lines of text; those marked True, problems, in red."""
-        text = ''.join(f'<div{" style=color:" + TEXT_RED if problem else ""}>{html.escape(line)}'
-                       '</div>' for line, problem in lines)
+        text = ''.join(f'<div style="padding:0.2em 0.8em;font-size:0.85em;'
+                       f'color:{TEXT_RED if problem else "inherit"}">{html.escape(line)}</div>'
+                       for line, problem in lines)
         if text != self.status.content:
             self.status.content = text
 

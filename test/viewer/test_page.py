@@ -57,7 +57,7 @@ def test_live_poses_are_drawn_where_they_are_and_problems_are_told():
         page.show(np.array([np.pi, 0.0]) + 0.1)         # beyond the limits, as it is
         assert page._links['tool0'].position[0] < -0.8
         page.report([('FAULT: <stale>', True), ('fine', False)])
-        assert 'color:#c8283c>FAULT: &lt;stale&gt;' in page.status.content
+        assert 'color:#c8283c">FAULT: &lt;stale&gt;' in page.status.content
 
 
 def test_only_this_machine_sees_it(page):
