@@ -46,4 +46,4 @@ figure.colorbar(drawn, ax=panels[2], label='poses')
 panels[2].set(xlabel='distance of the tool from the axis of joint 1 [m]',
               ylabel='M₁₁(q) [kg·m²]', title='inertia about joint 1')
 print(f'largest share of an effort limit: {share.max():.0%}')
-save(figure, __doc__)
+save(figure)

@@ -49,4 +49,4 @@ panels[2].axline((0, 0), slope=1, color=GREY, linewidth=1)
 panels[2].set(xlabel='torque, standard rows [N·m]', ylabel='torque, modified rows [N·m]',
               title=f'200 random states: differ by {difference:.0e} N·m')
 panels[2].legend()
-save(figure, __doc__)
+save(figure)

@@ -45,4 +45,4 @@ panels[1].set(xlabel='time [s]', ylabel='torque beyond g(q) of the model [N·m]'
               title='what the law adds')
 panels[0].legend(fontsize=8, loc='center right')
 print(*(f'{name}: {angles[0]:+.3f}° at joint 1' for name, angles in final.items()), sep='\n')
-save(figure, __doc__)
+save(figure)

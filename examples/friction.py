@@ -49,4 +49,4 @@ panels[1].set(xlabel='time [s]', ylabel='position of joint 2 [rad]', title='comp
 panels[2].set(xlabel='time [s]', ylabel='error of joint 2 [°]', title='largest error')
 panels[1].legend(fontsize=8)
 panels[2].legend(fontsize=8)
-save(figure, __doc__)
+save(figure)

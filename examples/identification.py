@@ -57,4 +57,4 @@ panels[2].semilogy(np.arange(1, len(singular) + 1), np.maximum(singular, 1e-14),
 panels[2].axvspan(rank + 0.5, len(singular) + 0.5, color=GREY, alpha=0.15)
 panels[2].set(xlabel='combination', ylabel='singular value of the regressor',
               title=f'{rank} of {len(singular)} combinations of parameters show')
-save(figure, __doc__)
+save(figure)

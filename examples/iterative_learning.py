@@ -45,4 +45,4 @@ panels[1].semilogy(np.arange(1, len(history) + 1), history, 'o-')
 panels[1].set(xlabel='repeat', ylabel='root mean square error [°]',
               title=f'{history[0] / history[-1]:.0f} times better')
 panels[2].set(xlabel='time [s]', ylabel='effort of joint 1 [N·m]', title='learned efforts')
-save(figure, __doc__)
+save(figure)

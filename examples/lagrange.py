@@ -53,4 +53,4 @@ for i in range(2):
 axes.set(xlabel='time [s]', ylabel='torque [N·m]')
 axes.margins(y=0.2)
 axes.legend(ncols=3, loc='lower left', fontsize=8)
-save(figure, __doc__)
+save(figure)

@@ -69,4 +69,4 @@ lower.set(xlabel='time [s]', ylabel='torque of joint 1 [N·m]')
 for axes in (upper, lower):
     axes.legend(ncols=4, loc='lower left', bbox_to_anchor=(0, -0.02), fontsize=8)
     axes.margins(y=0.22)
-save(figure, __doc__)
+save(figure)

@@ -66,4 +66,4 @@ right.set(xlabel='unknown load [kg]', ylabel='deflection of joint 1 [°]',
           title='held by each law, in MuJoCo')
 left.legend()
 right.legend()
-save(figure, __doc__)
+save(figure)

@@ -56,4 +56,4 @@ right.set(xlabel='joint 2 [°]', ylabel='mass at the tool [kg]', ylim=(0, 150),
           title='what the motors can hold at rest')
 right.legend(fontsize=8)
 print(*(f'{name}: {height:+.2f} mm too low' for name, height in sag.items()), sep='\n')
-save(figure, __doc__)
+save(figure)

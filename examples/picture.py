@@ -18,16 +18,20 @@ matplotlib.rcParams.update({
     'legend.frameon': False, 'lines.linewidth': 1.6})
 
 
-def save(figure: Any, description: str | None) -> None:
-    """
-    Save a figure to the file of `--save`: by default NAME_OF_THE_EXAMPLE.png in this folder.
-
-    :param description: docstring of the example, for `--help`.
-    """
-    parser = argparse.ArgumentParser(description=description,
+def _file() -> Path:
+    """Return the file of `--save`: by default NAME_OF_THE_EXAMPLE.png in this folder."""
+    parser = argparse.ArgumentParser(description=sys.modules['__main__'].__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--save', type=Path, metavar='FILE',
                         default=Path(f'{Path(sys.argv[0]).stem}.png'))
-    file = parser.parse_args().save
-    figure.savefig(file, dpi=130)
-    print(f'picture: {file}')
+    return parser.parse_args().save
+
+
+# At once, so that `--help` and a slip of the pen do not wait for a simulation
+FILE = _file()
+
+
+def save(figure: Any) -> None:
+    """Save a figure of Matplotlib to the file of `--save`."""
+    figure.savefig(FILE, dpi=130)
+    print(f'picture: {FILE}')

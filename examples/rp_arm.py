@@ -58,4 +58,4 @@ panels[1].plot(t, 10 * d, '--', color='grey', linewidth=1, label='extension d [d
 panels[1].set(xlabel='time [s]', title='no torque at the first joint')
 panels[1].margins(y=0.2)
 panels[1].legend(fontsize=8, ncols=2, loc='upper center')
-save(figure, __doc__)
+save(figure)

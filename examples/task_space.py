@@ -63,4 +63,4 @@ try:
 except SingularityError as error:
     refused = str(error)
     print('refused:', refused)
-save(figure, __doc__)
+save(figure)

@@ -74,4 +74,4 @@ try:
 except ParameterError as error:
     refused = str(error)
     print('refused:', refused)
-save(figure, __doc__)
+save(figure)

@@ -47,13 +47,16 @@ CLAIMS = {
 @pytest.mark.parametrize('name', sorted(CLAIMS))
 def test_it_teaches_what_it_says(name, tmp_path, monkeypatch):
     """Together they take about 20 s: they are simulations, whose results are what is judged."""
+    import matplotlib
     from matplotlib import pyplot as plt
 
     picture = tmp_path / 'picture.png'
     monkeypatch.setattr(sys, 'argv', [f'{name}.py', '--save', str(picture)])
     monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.delitem(sys.modules, 'picture', raising=False)      # it reads the options
     plt.switch_backend('Agg')
-    assert CLAIMS[name](runpy.run_path(str(FOLDER / f'{name}.py')))
+    with matplotlib.rc_context():           # the style is that of the examples only
+        assert CLAIMS[name](runpy.run_path(str(FOLDER / f'{name}.py')))
     plt.close('all')
     assert picture.read_bytes().startswith(b'\x89PNG')
 

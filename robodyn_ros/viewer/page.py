@@ -47,6 +47,8 @@ class Page:
         shapes, self.notes = link_shapes(urdf, model)
         self._size = extent(model)
         logging.getLogger('trimesh').setLevel(logging.ERROR)
+        # Browsers open connections that they do not use: no error of ours, and no traceback
+        logging.getLogger('websockets.server').setLevel(logging.CRITICAL)
         self.server = viser.ViserServer(host='127.0.0.1', port=port, label=model.name,
                                         verbose=False)
         self.server.scene.set_up_direction('+z')
