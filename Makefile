@@ -12,9 +12,9 @@ ROBOT ?= panda
 DISTRO ?= kilted
 export DISTRO
 
-.PHONY: help demo test quick lint fuzz adversary bench soak clean
+.PHONY: help demo test quick lint fuzz adversary bench soak docs clean
 
-help lint clean: python
+help lint docs clean: python
 	@$(PYTHON) make.py $@
 
 demo: python

@@ -18,6 +18,7 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
                   (`bench dynamics`, `bench loop`: one of them), --help for more; build/bench/
   soak [ARG ...]  two nodes for ten minutes on a loaded machine: no effort may be missing; results
                   in build/soak/; --minutes 1 for a first look
+  docs            the pages of docs/ as a site, build/site/index.html; a broken link is an error
   clean           remove all that the others, colcon and Python's tools have written here
   help            this text
 
@@ -51,7 +52,8 @@ BENCHMARKS = ['dynamics', 'loop']
 # Targets that are one program: the extras that it needs, and its command line
 PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'adversary': (['sim', 'test'], [os.path.join('test', 'adversary')]),
-            'soak': (['sim'], ['-m', 'benchmarks.soak'])}
+            'soak': (['sim'], ['-m', 'benchmarks.soak']),
+            'docs': (['docs'], ['-m', 'mkdocs', 'build', '--strict'])}
 LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
 # What the markers in pyproject.toml say of the tests
 SIDE_BY_SIDE = ['-n', '2', '--dist', 'loadgroup']

@@ -42,6 +42,9 @@ EXTRAS = {
         'pycollada',                # meshes in .dae files, for trimesh
         'viser',                    # 3D scenes in the browser; brings trimesh
     ],
+    'docs': [
+        'mkdocs-material',
+    ],
     'bench': [
         'cmeel-eigen',              # headers for the C++ API of Pinocchio
     ],

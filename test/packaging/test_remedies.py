@@ -38,7 +38,7 @@ def dry_run(*arguments: str, cwd: Path | None = None) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize('extra', ['identify', 'sim', 'stream', 'view', 'bench', 'ros'])
+@pytest.mark.parametrize('extra', ['identify', 'sim', 'stream', 'view', 'docs', 'bench', 'ros'])
 def test_packages_of_an_extra_are_found(extra):
     if extra == 'ros' and 'pip install' not in install_ros():
         pytest.skip('no wheels of ROS 2 for this platform or Python')

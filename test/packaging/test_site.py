@@ -1,0 +1,25 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`make docs`: the pages as a site, where mkdocs is installed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {path.stem for path in (ROOT / 'docs').glob('*.md')} | {'index', 'contributing'}
+
+
+def test_every_page_is_in_the_site_and_no_link_is_broken(tmp_path):
+    pytest.importorskip('material', reason='needs pip install mkdocs-material')
+    done = subprocess.run([sys.executable, '-m', 'mkdocs', 'build', '--strict', '--site-dir',
+                           str(tmp_path / 'site')], cwd=ROOT, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert {page.stem for page in (tmp_path / 'site').glob('*.html')} >= PAGES
+
+
+def test_every_page_is_in_the_navigation():
+    text = (ROOT / 'mkdocs.yml').read_text().partition('\nnav:')[2]
+    assert not [page for page in PAGES if f'{page}.md' not in text]
