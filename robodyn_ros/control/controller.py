@@ -82,7 +82,7 @@ class Controller:
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
         self._addresses = {law: law_address(law) for law in self.laws}
         self._flight, self._v, self._law_memory = ring_buffer.recorder(
-            model.nv, recorded, registry.most_rows(*self.laws))
+            model.nv, recorded, registry.most_rows(model.nv, *self.laws))
         self._law_returned = np.zeros(1, np.int64)
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
@@ -146,6 +146,7 @@ class Controller:
             settings.check_gains(loaded)
             self._stable = stability
         record = settings.settings_record()
+        record['payload_body'] = settings.payload_body(self.model)
         record['law'] = self._law + (settings.law != self.settings.law)
         if settings.loading != self.settings.loading:
             self._check_gravity(loaded, settings, joints['effort_limit'])

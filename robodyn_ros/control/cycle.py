@@ -311,4 +311,5 @@ def arm_of(inputs: CycleInputs, now: float, dt: float) -> Arm:
     """Return what a law knows of the arm."""
     v = inputs.vectors
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
-               v.applied, v.withheld, inputs.joints, inputs.robot, inputs.workspace)
+               v.applied, v.withheld, inputs.settings[0].payload_body, inputs.joints, inputs.robot,
+               inputs.workspace)

@@ -15,6 +15,7 @@ Lists hold one value a joint; a number, or a list of one, stands for all joints.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .laws.adaptive import AdaptiveGains
 from .laws.computed_torque import AccelerationGains
 from .laws.disturbance_observer import ObserverGains
 from .laws.pd import ImpedanceGains
@@ -48,7 +49,7 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(ObserverGains, AccelerationGains, ImpedanceGains, Mode):
+class LawGains(AdaptiveGains, ObserverGains, AccelerationGains, ImpedanceGains, Mode):
     """The gains of all laws of this package."""
 
 

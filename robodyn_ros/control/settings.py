@@ -18,9 +18,9 @@ from ..model.robot import RobotModel
 from .dtypes import JOINT, SETTINGS
 from .friction import CURVE, check_compensation, viscous, with_friction
 from .gain_stability import MARGIN, check, highest
-from .integral_stability import check_integral
+from .integral_stability import OBSERVER, REFERENCE, check_adaptation, check_integral
 from .laws import registry
-from .laws.law import Law
+from .laws.law import Judged, Law
 from .limits import APPROACH_SHARE, DELAY_SHARE
 from .parameters import ControlParameters, LawGains
 from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, checked, record_value, recorded
@@ -119,8 +119,9 @@ class Settings(ControlParameters):
         """
         Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
 
-        Only the bandwidth of a disturbance observer is judged in its own mode alone: it may leave
-        less room for delay than the gains beside it, which other modes use too.
+        Only the bandwidth of a disturbance observer and the adaptation of a law are judged in their
+        own mode alone: they may leave less room for delay than the gains beside them, which other
+        modes use too.
 
         :raises ParameterError: see :func:`~.gain_stability.check`.
         """
@@ -139,9 +140,21 @@ class Settings(ControlParameters):
             check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
             if rule in self.law_in_force.judged:
                 check_integral(names, M, (K, D), observer, *loop, margin,
-                               parameter=rule.observer, observer=True)
+                               parameter=rule.observer, action=OBSERVER)
+                if rule.reference:
+                    self._check_adaptation(model, rule, M, loop, margin)
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
+
+    def _check_adaptation(self, model: RobotModel, rule: Judged, M: ndarray, loop: tuple,
+                          margin: float) -> None:
+        """Refuse an unstable bandwidth of the reference velocity, or an unstable adaptation."""
+        declared = {f.name: f for f in self.law_in_force.declared}
+        D, bandwidth, rate = (self._gain(model, declared[name]) for name in (
+            rule.velocity, rule.reference, rule.adaptation))
+        check_adaptation(model.joint_names, M, rate, D, *loop, margin, parameter=rule.adaptation)
+        check_integral(model.joint_names, M, (rate * D, D), bandwidth, *loop, margin,
+                       parameter=rule.reference, action=REFERENCE)
 
     def stable(self, model: RobotModel, stiffness: ndarray,
                damping: ndarray) -> tuple[ndarray, ndarray]:
@@ -170,6 +183,21 @@ class Settings(ControlParameters):
     def loading(self) -> tuple:
         """What decides which model :meth:`loaded` returns."""
         return self._lists(*CURVE, 'armature'), self._payload
+
+    def payload_body(self, model: RobotModel) -> int:
+        """
+        Return the index of the body that holds ``payload_frame``, or of the last joint.
+
+        :raises UnknownNameError: the model has no such frame.
+        :raises ParameterError: the frame belongs to the base.
+        """
+        if not self.payload_frame:
+            return int(model.leaders[-1])
+        if (body := model.frame(self.payload_frame).body) < 0:
+            raise ParameterError('payload_frame belongs to the base, which does not move',
+                                 name='payload_frame', value=self.payload_frame,
+                                 remedy='name the link that holds the payload')
+        return body
 
     @property
     def _payload(self) -> tuple:

@@ -11,7 +11,7 @@ from ..dynamics import Dynamics
 from ..model.robot import RobotModel
 from .friction import viscous
 from .gain_stability import highest, rounded_down
-from .integral_stability import highest_integral
+from .integral_stability import OBSERVER, REFERENCE, highest_integral
 from .settings import TWICE, Settings, judged
 
 KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
@@ -65,4 +65,4 @@ def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, ban
                     settings: Settings) -> ndarray:
     """Return the bandwidth of the observer (nv,), lowered to what the controller accepts."""
     return highest_integral(judged(model), (stiffness, damping), bandwidth, 1.0 / settings.rate,
-                            settings.loop_delay, viscous(model), observer=True)
+                            settings.loop_delay, viscous(model), action=OBSERVER)

@@ -52,7 +52,7 @@ class FlightRecorder:
                               f'({pip_install("mcap")})')
             return 0
         asked = round(seconds * rate)
-        most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, registry.most_rows())
+        most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, registry.most_rows(nv))
         if asked > most:
             self._log.warning(f'flight_recorder keeps the latest {most} cycles, not {asked}: '
                               f'{ring_buffer.LARGEST >> 20} MiB are its most')
