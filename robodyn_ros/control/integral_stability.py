@@ -15,6 +15,7 @@ suspends it: their fractions LOWER are checked.
 
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -50,8 +51,8 @@ def highest_integral(M: ArrayLike, gains: Gains, integral: ndarray, period: floa
 
     def stable(share: float) -> bool:
         lower = (share * fraction * integral for fraction in LOWER)
-        return all(loop.radii(*gains, **{action: gain}).max() <= 1.0 + TOLERANCE
-                   for gain in lower)
+        acts: list[dict[str, Any]] = [{action: gain} for gain in lower]
+        return all(loop.radii(*gains, **act).max() <= 1.0 + TOLERANCE for act in acts)
     if not integral.any() or stable(1.0):
         return integral
     low = next((level for level in LEVELS if stable(level)), 0.0)

@@ -119,9 +119,9 @@ class Settings(ControlParameters):
         """
         Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
 
-        Only the bandwidth of a disturbance observer and the adaptation of a law are judged in their
-        own mode alone: they may leave less room for delay than the gains beside them, which other
-        modes use too.
+        Only the bandwidth of a disturbance observer and the adaptation of a law are judged in
+        their own mode alone: they may leave less room for delay than the gains beside them, which
+        other modes use too.
 
         :raises ParameterError: see :func:`~.gain_stability.check`.
         """
@@ -142,18 +142,20 @@ class Settings(ControlParameters):
                 check_integral(names, M, (K, D), observer, *loop, margin,
                                parameter=rule.observer, action=OBSERVER)
                 if rule.reference:
-                    self._check_adaptation(model, rule, M, loop, margin)
+                    self._check_adaptation(model, rule, M, margin)
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 
-    def _check_adaptation(self, model: RobotModel, rule: Judged, M: ndarray, loop: tuple,
+    def _check_adaptation(self, model: RobotModel, rule: Judged, M: ndarray,
                           margin: float) -> None:
         """Refuse an unstable bandwidth of the reference velocity, or an unstable adaptation."""
         declared = {f.name: f for f in self.law_in_force.declared}
         D, bandwidth, rate = (self._gain(model, declared[name]) for name in (
             rule.velocity, rule.reference, rule.adaptation))
-        check_adaptation(model.joint_names, M, rate, D, *loop, margin, parameter=rule.adaptation)
-        check_integral(model.joint_names, M, (rate * D, D), bandwidth, *loop, margin,
+        names, period, B = model.joint_names, 1.0 / self.rate, viscous(model)
+        check_adaptation(names, M, rate, D, period, self.loop_delay, B, margin,
+                         parameter=rule.adaptation)
+        check_integral(names, M, (rate * D, D), bandwidth, period, self.loop_delay, B, margin,
                        parameter=rule.reference, action=REFERENCE)
 
     def stable(self, model: RobotModel, stiffness: ndarray,

@@ -18,7 +18,7 @@ from .settings import JUDGED_POSES, TWICE, Settings, judged
 
 KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
 BANDWIDTH = 50.0            # 1/s, of the disturbance observer
-ADAPTIVE, RATE = KP / KD, 2.0     # 1/s, of the adaptive law: its bandwidth, and its rate by default
+ADAPTIVE, RATE = KP / KD, 2.0       # 1/s, of the adaptive law: bandwidth, and rate by default
 LIGHTEST, HEAVIEST = 0.01, 20.0     # kg, of the payload of the adaptive law
 PAYLOAD = 0.5               # of the load that the joints can hold at every pose with a reserve
 # Shares of the damping, of which the highest is taken that leaves the observer half of BANDWIDTH:

@@ -122,8 +122,8 @@ def test_power_is_that_of_the_regressor(name):
                    arm.workspace.bodies)
         L = np.array(power_matrix(point_velocities(arm.workspace.bodies[-2]), H))
         np.testing.assert_array_equal(L, L.T)
-        m, I, c = model.mass[-1], model.inertia[-1], model.com[-1]
-        about = I + m * (c @ c * np.eye(3) - np.outer(c, c))
+        m, inertia, c = model.mass[-1], model.inertia[-1], model.com[-1]
+        about = inertia + m * (c @ c * np.eye(3) - np.outer(c, c))
         pi = np.array([m, *m * c, about[0, 0], about[0, 1], about[1, 1], about[0, 2],
                        about[1, 2], about[2, 2]])
         P = np.array(of_body(arm.robot.bodies[-1]))
@@ -156,7 +156,8 @@ def test_nothing_is_learned_without_cause():
     for gains, state, learns in (
             ({}, {}, True), ({'adaptation_rate': 0.0}, {}, False),
             ({'adaptation_deadband': 2.0}, {}, False), ({}, {'withheld': x}, False),
-            ({}, {'qd_reference': zero, 'qdd_reference': zero}, False), ({}, {'time': 1.0}, False)):
+            ({}, {'qd_reference': zero, 'qdd_reference': zero}, False),
+            ({}, {'time': 1.0}, False)):
         law = Law(model, **gains)
         law.step(**moving)
         before = law.memory.factor.copy()

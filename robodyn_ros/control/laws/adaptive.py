@@ -85,8 +85,8 @@ class AdaptiveGains:
         'rad/s or m/s', 0.0, 1e3, 'Error of the reference velocity below which adaptive learns '
         'nothing. Empty: 0.005.', 5e-3)
     adaptation_mass: PerJoint = gain(
-        'kg', 1e-3, 1e3, 'Mass of the heaviest payload that adaptive learns; the value of the last '
-        'joint applies.')
+        'kg', 1e-3, 1e3, 'Mass of the heaviest payload that adaptive learns; the value of the '
+        'last joint applies.')
     adaptation_reach: PerJoint = gain(
         'm', 1e-2, 10.0, 'Distance from the joint that carries it within which adaptive learns a '
         'payload; the value of the last joint applies. Empty: 1.', 1.0)
