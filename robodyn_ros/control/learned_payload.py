@@ -20,7 +20,7 @@ class LearnedPayload(NamedTuple):
     :param link: name of the link, fixed to the last joint or to the joint of ``payload_frame``.
     :param mass: [kg].
     :param com: (3,) [m] center of mass.
-    :param inertia: (3, 3) [kg·m²] about the center of mass.
+    :param inertia: (3, 3) [kg·m²] about the center of mass, that of a real body.
     """
 
     link: str
@@ -31,6 +31,8 @@ class LearnedPayload(NamedTuple):
 
 #: kg; a lighter payload has no center that is known
 LEAST = 0.01
+#: m; least radius of gyration, so that rounding makes no moment negative
+RADIUS = 1e-4
 
 
 def pseudo_inertia(controller: Controller) -> tuple[ndarray, ndarray]:
@@ -69,8 +71,11 @@ def learned_payload(controller: Controller) -> LearnedPayload:
         raise ParameterError(f'the arm carries {mass:.3g} kg more than its model', name='mass',
                            value=mass, remedy='grip a payload and move it, or correct the model')
     com = more[:3, 3] / mass
-    second = more[:3, :3] - mass * np.outer(com, com)       # about the center of mass
-    axes = robot.axes[body].reshape(3, 3)                   # of the record frame in the link's
+    # About the center of mass; moments that are not known well may come out negative
+    moments, turn = np.linalg.eigh(more[:3, :3] - mass * np.outer(com, com))
+    second = turn * np.maximum(moments, RADIUS**2 * mass) @ turn.T
+    axes = robot.axes[body].reshape(3, 3)       # of the record frame in the link's
     inertia = axes @ (np.trace(second) * np.eye(3) - second) @ axes.T
+    inertia = 0.5 * (inertia + inertia.T)
     return LearnedPayload(controller.model.link_names[body], mass,
                           axes @ (com - robot.origins[body]), inertia)

@@ -239,7 +239,8 @@ def test_an_unknown_payload_is_learned(name):
     found = learned_payload(run.controller)
     assert found.mass == pytest.approx(MASS, rel=0.05)
     # Equal efforts at other poses
-    carried = with_payload(run.model, found.link, found.mass, found.com)
+    carried = with_payload(run.model, found.link, found.mass, found.com, found.inertia)
+    assert np.linalg.eigvalsh(found.inertia).min() > 0.0
     for q in np.random.default_rng(0).normal(SCENES[name][1], 0.2, (10, run.model.nv)):
         off, cost = (abs(Dynamics(m).gravity(q) - Dynamics(run.plant).gravity(q)).max()
                      for m in (carried, run.model))
