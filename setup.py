@@ -35,6 +35,7 @@ setup(
         (f'share/{name}/launch', glob('launch/*.launch.py')),
         (f'share/{name}/config', glob('config/*.yaml') + glob('config/*.xml')),
         (f'share/{name}/examples', glob('examples/*.yaml')),
+        (f'share/{name}/examples/moveit', glob('examples/moveit/*.yaml')),
         (f'share/{name}/urdf', glob('urdf/*.urdf')),
     ],
     entry_points={

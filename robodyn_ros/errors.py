@@ -130,6 +130,14 @@ class TrajectoryError(RobodynError):
     """A reference trajectory is refused; the controller goes on holding its last valid pose."""
 
 
+class TrajectoryJointsError(TrajectoryError):
+    """The joints that a trajectory names are not those of the robot, or not each once."""
+
+
+class TrajectoryOverError(TrajectoryError):
+    """A trajectory should have started so long ago that all of it is over."""
+
+
 class SimulationError(RobodynError):
     """The physics engine cannot load or step this robot."""
 

@@ -130,9 +130,10 @@ def _report(found: Excitation, shares: Shares, why: str) -> Group:
 
 
 def _units(robot: CatalogRobot) -> tuple[str, str]:
-    kinds = {kind == 'prismatic' for kind in robot.model.joint_types}
-    return ('rad | m', 'N·m | N') if len(kinds) > 1 else (
-        ('m', 'N') if kinds.pop() else ('rad', 'N·m'))
+    slides = robot.model.slides
+    if slides.any() and not slides.all():
+        return 'rad | m', 'N·m | N'
+    return ('m', 'N') if slides.all() else ('rad', 'N·m')
 
 
 def _words(words: Iterable[str]) -> list[str]:

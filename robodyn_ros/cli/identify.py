@@ -167,13 +167,16 @@ def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Pat
     motion = _checked(recording, robot, replace(options, accept=(*options.accept, *OF_LOAD)), out)
     model, offset = _with_friction(robot.model, friction)
     found = find_payload(model, motion.later(delay) if delay else motion, frame, offset)
-    out.print(_load(found, robot.model.joint_names))
+    out.print(load_table(found, robot.model.joint_names))
     for line in found.unseen:
         out.print(f'! not determined: {line}', style='yellow')
     out.print('\nparameters of the controller:')
     com = ', '.join(f'{value:.4f}' for value in found.com)
     out.print(f'payload_frame: {found.frame}\npayload_mass: {found.mass:.4f}\n'
               f'payload_com: [{com}]')
+    if found.inertia is not None:
+        moments = ', '.join(f'{value:.5g}' for value in found.inertia[np.triu_indices(3)])
+        out.print(f'payload_inertia: [{moments}]')
 
 
 def _checked(recording: Recording, robot: CatalogRobot, options: PreparationOptions, out: Console
@@ -247,7 +250,8 @@ def _friction(found: Identification) -> Table:
     return out
 
 
-def _load(found: Payload, joints: Sequence[str]) -> Table:
+def load_table(found: Payload, joints: Sequence[str]) -> Table:
+    """Return mass, center of mass and inertia of a load, with standard errors."""
     out = table(f'Load at {found.frame}', 'quantity', 'value', 'standard error')
     out.add_row('mass [kg]', f'{found.mass:.4f}', f'{found.mass_error:.2g}')
     for axis, value, error in zip('xyz', found.com, found.com_error):

@@ -69,7 +69,7 @@ def _type(model: RobotModel, i: int) -> str:
 
 
 def _limits(model: RobotModel) -> Table:
-    units = ['m' if kind == 'prismatic' else 'rad' for kind in model.joint_types]
+    units = ['m' if slides else 'rad' for slides in model.slides]
     mixed = len(set(units)) > 1
     title = '; '.join(UNITS[unit] for unit in sorted(set(units)))
     table = _table(f'Limits and friction [{title}]', 'joint', 'lower', 'upper', 'velocity',

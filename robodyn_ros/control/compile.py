@@ -15,6 +15,7 @@ import numpy as np
 from numba import types
 
 from ..dynamics import numba_types
+from ..dynamics.model_data import BODY
 from ..jit import compile_function, jitable, tuple_type
 from ..state import STATE
 from . import (
@@ -25,6 +26,7 @@ from . import (
     guard,
     limits,
     motion_checks,
+    payload_transition,
     phase_efforts,
     plain_cycle,
     plausibility,
@@ -37,6 +39,7 @@ from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .laws import compile as law_code
 from .laws.law import Law
 from .laws.trial import address_of
+from .payload_transition import PayloadInForce
 from .trajectory_tracking import Points
 
 VARIABLE = 'ROBODYN_PLAIN'
@@ -44,15 +47,18 @@ VARIABLE = 'ROBODYN_PLAIN'
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     effort_feedforward, friction_compensation, gravity_check, guard, limits, motion_checks,
-    phase_efforts, plausibility, trajectory_tracking, velocity_estimator)),
+    payload_transition, phase_efforts, plausibility, trajectory_tracking, velocity_estimator)),
            *(jitable(m, inline=True) for m in (cycle, ring_buffer)))
 
+_PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
+                      bodies=np.zeros(1, BODY), robot=numba_types.MODEL_DATA)
 _ring, _vectors, _ = ring_buffer.recorder(1, 0)
 CYCLE_INPUTS = tuple_type(
     CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
     joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
-    controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors, ring=_ring)
+    policy=law_code.POLICY, controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
+    payload=_PAYLOAD, ring=_ring)
 EFFORTS = types.float64[::1]
 SIGNATURE = types.boolean(CYCLE_INPUTS, types.float64, EFFORTS)
 

@@ -11,10 +11,10 @@ from numpy import ndarray
 from ..dynamics import Dynamics
 from ..dynamics.model_data import ModelData, parameters, workspace
 from ..dynamics.specialize import with_kernels
-from ..errors import ParameterError, TrajectoryError
+from ..errors import ArgumentError, ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from ..state import STATE, no_state
-from . import guard, ring_buffer
+from . import guard, payload_transition, ring_buffer
 from .compile import compiled, law_address
 from .cycle import CycleInputs
 from .dtypes import (
@@ -25,13 +25,16 @@ from .dtypes import (
     NO_REQUEST,
     STOP,
 )
+from .goal_tolerances import default_tolerances
 from .history import History, Version
 from .laws import registry, trial
 from .laws.call import LawMemory
+from .laws.law import POLICY
 from .limits import SHARE
 from .motion_limits import motion_limits
 from .pace import Pace
-from .reference_planning import plan
+from .policy import Policy, checked
+from .reference_planning import PlannedReference, plan
 from .settings import Settings
 from .trajectory import Waypoints, splice
 from .trajectory_tracking import Points
@@ -43,6 +46,8 @@ KERNEL_DATA = [name for name in ModelData._fields if name not in ('friction', 'a
 LATEST = 0.05       # s after its start for which a trajectory is still accepted
 # As many trajectories, each shorter [s] and each replacing the one before, are a stream
 STREAM, HORIZON = 2, 0.5
+# A measured effort so near the negative of g(q), in their difference, has the wrong sign
+REVERSED = 0.3
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
 STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send longer '
                f'ones, with waypoints for the next {HORIZON:g} s or more')
@@ -76,23 +81,27 @@ class Controller:
         self.memory = np.zeros(1, CONTROLLER_STATE)
         #: (nv,) [N·m | N]: the efforts of the last step.
         self.tau = np.zeros(model.nv)
-        self.settings, self._law = settings, 0
+        self.settings, self._law, self._payload = settings, 0, 0
         self._stable: tuple = ()            # `stability` of settings that were found stable
         #: Laws that the mode can be switched to, compiled now because it takes seconds.
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
         self._addresses = {law: law_address(law) for law in self.laws}
-        self._flight, self._v, self._law_memory = ring_buffer.recorder(
-            model.nv, recorded, registry.most_rows(model.nv, *self.laws))
+        law_rows = registry.most_rows(model.nv, *self.laws)
+        self._flight, self._v, kept = ring_buffer.recorder(
+            model.nv, recorded, law_rows + payload_transition.rows(model.nb, model.nv))
+        self._law_memory, self._kept = kept[:law_rows], kept[law_rows:]
         self._law_returned = np.zeros(1, np.int64)
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
         self._own: ModelData | None = None  # with kernels compiled for this robot
+        self._in_force = payload_transition.payload_in_force(parameters(model), self._kept)
         self._records: Version
         self._version = 0
         #: Called when :attr:`inputs` are others than before.
         self.changed: Callable[[], None] = lambda: None
-        self._points, self._pace = Points.none(model.nv), Pace()
+        self._points, self._policy = Points.none(model.nv), Policy.none(model.nv)
+        self._pace = Pace()
         self._streamed = 0                  # short trajectories in a row
         self.use(settings)
         if settings.law_in_force not in registry.BUILT_IN:
@@ -115,10 +124,11 @@ class Controller:
         self.memory['newest'] = self.memory['time'] = -np.inf
         self.memory['joint'] = self.memory['arming_refusal_joint'] = -1
         self.cycle_input['request'] = NO_REQUEST
-        self._points, self._streamed = Points.none(self.model.nv), 0
+        self._points, self._policy = Points.none(self.model.nv), Policy.none(self.model.nv)
+        self._streamed = 0
         self._pace.begin()
         ring_buffer.begin(self._flight, self.memory, self.tau)
-        self.history.begin(self._records, self._points)
+        self.history.begin(self._records, self._points, self._policy)
 
     def use(self, settings: Settings) -> None:
         """
@@ -130,7 +140,8 @@ class Controller:
         self._version += 1
         new.record['version'] = self._version
         self.history.add(new)               # before a cycle can refer to it
-        self._records, self.settings, self._law = new, settings, int(new.record['law'][0])
+        self._records, self.settings = new, settings
+        self._law, self._payload = (int(new.record[name][0]) for name in ('law', 'payload'))
         self.changed()
 
     def check(self, settings: Settings) -> None:
@@ -142,12 +153,14 @@ class Controller:
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
         law = self._law_of(settings)
         motion_limits(self.model, settings, joints['velocity_limit'])
+        default_tolerances(self.model, settings)
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded)
             self._stable = stability
         record = settings.settings_record()
         record['payload_body'] = settings.payload_body(self.model)
         record['law'] = self._law + (settings.law != self.settings.law)
+        record['payload'] = self._payload + (settings.payload != self.settings.payload)
         if settings.loading != self.settings.loading:
             self._check_gravity(loaded, settings, joints['effort_limit'])
         robot = parameters(loaded)
@@ -217,7 +230,8 @@ class Controller:
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
-            controller_state=self.memory, vectors=self._v, ring=self._flight)
+            policy=self._policy, controller_state=self.memory, vectors=self._v,
+            payload=self._in_force, ring=self._flight)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""
@@ -248,6 +262,13 @@ class Controller:
         :param start: time [s] on the clock of :meth:`step`.
         :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
         """
+        planned = self.prepare(waypoints, start)
+        if self._superseded(planned):       # the mode has changed meanwhile, for instance
+            planned = self.prepare(waypoints, start)
+        self.commit(planned)
+
+    def prepare(self, waypoints: Waypoints, start: float) -> PlannedReference:
+        """Plan what :meth:`follow` would follow, with its errors, and change nothing."""
         if self.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
@@ -255,24 +276,71 @@ class Controller:
         if not registry.find(mode).follows:
             raise TrajectoryError(f'{mode} follows no reference', name='mode',
                                   remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
-        old, serial = self._points, int(self._points.header['serial'][0]) + 1
-        following = bool(self.memory['following'][0])
+        old, following = self._points, bool(self.memory['following'][0])
         limits = motion_limits(self.model, self.settings,
                                SHARE * self._records.joints['velocity_limit'],
                                self._records.joints['effort_limit'])
         new = plan(limits, waypoints, old if following else None, self._v.target.copy(), start,
-                   serial)
+                   self.reference_serial + 1)
+        return PlannedReference(waypoints, start, following, old, new)
+
+    def _superseded(self, planned: PlannedReference) -> bool:
+        """Return whether the reference that a planned one continues is no longer followed."""
+        return bool(self._points is not planned.old
+                    or planned.following and not self.memory['following'][0])
+
+    def commit(self, planned: PlannedReference) -> None:
+        """
+        Follow a reference from :meth:`prepare`.
+
+        :raises TrajectoryError: it is too late, or does not continue the reference any more,
+            which stays in force.
+        """
+        _, start, following, old, new = planned
         now = float(self.memory['time'][0])
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
+        if self._superseded(planned):
+            raise TrajectoryError('the reference has changed while it was planned',
+                                  name='reference', remedy='send it again')
         streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
-                    and 0.0 < np.max(waypoints.times, initial=0.0) < HORIZON)
+                    and 0.0 < np.max(planned.asked.times, initial=0.0) < HORIZON)
         self._streamed = self._streamed + 1 if streamed else 0
         new = splice(old, new, now) if following else new
         self.history.add(new)
         self._points = new
         self.changed()
+
+    def follow_policy(self, time: float, effort: ndarray, position: ndarray, velocity: ndarray,
+                      gain: ndarray) -> None:
+        """
+        Put the policy of a planner in force, for the mode ``feedback_policy``.
+
+        :param time: of the state that it was planned from [s], on the clock of :meth:`step`.
+        :param effort: (nv,) u [N·m | N], with g(q).
+        :param position, velocity: (nv,) x̂ [rad | m, per s].
+        :param gain: (nv, 2 nv) K.
+        :raises ArgumentError: the law in force uses none, or see :func:`.policy.checked`; the
+            policy before it stays in force.
+        """
+        if self.settings.law_in_force.reference != POLICY:
+            raise ArgumentError(f'{self.settings.mode} uses no policy', name='mode',
+                                value=self.settings.mode, remedy='set mode to feedback_policy')
+        serial = int(self._policy.header['serial'][0]) + 1
+        new = checked(self.model, self._records.joints, effort, position, velocity, gain, time,
+                      serial)
+        if new.header['time'][0] < self._policy.header['time'][0]:
+            raise ArgumentError('the policy is older than the one in force', name='time',
+                                value=time, remedy='send policies in their order')
+        self.history.add(new)
+        self._policy = new
+        self.changed()
+
+    @property
+    def reference_serial(self) -> int:
+        """Serial number of the newest reference, 0 before the first one."""
+        return int(self._points.header['serial'][0])
 
     @property
     def phase(self) -> int:
@@ -302,7 +370,18 @@ class Controller:
         if self.memory['arming_refusal'][0] == guard.NO_REASON:
             return (f'{self.memory["good_samples"][0]} good samples in a row, of '
                     f'{self.settings.arming_samples}')
-        return self._sentence('arming_refusal', 'arming_refusal_joint')
+        sentence = self._sentence('arming_refusal', 'arming_refusal_joint')
+        code = guard.CODES[int(self.memory['arming_refusal'][0])]
+        return sentence + (self._mismatch() if code == 'EFFORT_MISMATCH' else '')
+
+    def _mismatch(self) -> str:
+        """Return both efforts of the joint that refuses to be armed, and what they look like."""
+        i = int(self.memory['arming_refusal_joint'][0])
+        measured, expected = float(self._v.measured[i]), float(self._v.gravity[i])
+        text = f': {measured:.4g} is measured, {expected:.4g} N·m or N is expected'
+        if abs(measured + expected) < REVERSED * abs(measured - expected):
+            text += '; is the sign of its effort, or of its axis in the URDF, reversed?'
+        return text
 
     @property
     def objection(self) -> str:

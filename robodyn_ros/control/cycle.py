@@ -21,6 +21,7 @@ from . import (
     guard,
     limits,
     motion_checks,
+    payload_transition,
     phase_efforts,
     plausibility,
     ring_buffer,
@@ -31,6 +32,8 @@ from .dtypes import STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY, Vectors
 from .laws.call import LawMemory, call_law, forget
 from .laws.law import Arm
 from .laws.registry import GRAVITY_COMPENSATION
+from .payload_transition import PayloadInForce
+from .policy import Policy
 from .ring_buffer import Flight
 from .robot_dynamics import forward_dynamics, gravity, mass_matrix
 from .trajectory_tracking import Points
@@ -47,15 +50,17 @@ class CycleInputs(NamedTuple):
     cycle_input: ndarray        # (1,) what the cycle is told by its surroundings
     state: ndarray              # (nv,) STATE, times on the clock of the cycle
     points: Points              # reference trajectory
+    policy: Policy              # newest policy of a planner
     controller_state: ndarray   # (1,) state machine, kept from cycle to cycle
     vectors: Vectors            # (nv,) each, kept likewise
+    payload: PayloadInForce     # inertial parameters of the dynamics, kept likewise
     ring: Flight                # flight recorder
 
 
 def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     """Advance the controller as :func:`cycle` does; the flight recorder takes it down."""
     ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
-                       inputs.points, now)
+                       inputs.points, inputs.policy, now)
     publish = cycle(inputs, now, tau)
     ring_buffer.after(inputs.ring, inputs.controller_state, tau, publish)
     return publish
@@ -68,7 +73,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     :param tau: (nv,) [N·m | N] efforts, in the model's joint order; before, those of the last
         cycle.
     """
-    robot, work, joints, state = inputs.robot, inputs.workspace, inputs.joints, inputs.state
+    work, joints, state = inputs.workspace, inputs.joints, inputs.state
     points, v, n = inputs.points, inputs.vectors, tau.shape[0]
     s, m, cycle_input = inputs.settings[0], inputs.controller_state[0], inputs.cycle_input[0]
     elapsed, dt, jumped = advance_time(s, m, now)
@@ -88,6 +93,8 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         unmeasured = velocity_estimator.observe(s, state, m, v, elapsed)
         valid = reason != guard.STATE_INCONSISTENT
     limits.predict_state(s, joints, m, v)
+    robot = inputs.payload.robot if payload_transition.changes_payload(
+        inputs.payload, inputs.robot, s, m, v, work, driving, dt) else inputs.robot
     compute_dynamics(robot, work, s, m, v)
     changed = law_changed(s, m, v, tau)
 
@@ -117,7 +124,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             forget_law(inputs.law, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
-        law_efforts(inputs, unmeasured, changed, jumped or unheard, now, dt, tau)
+        law_efforts(inputs, robot, unmeasured, changed, jumped or unheard, now, dt, tau)
     elif m.phase == guard.STOPPING:
         last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
         phase_efforts.damped_gravity(s, v, tau)
@@ -227,7 +234,7 @@ def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v:
 
 def law_changed(s: record, m: record, v: Vectors, tau: ndarray) -> bool:
     """
-    Return whether another law is in force than in the last cycle (mode, gains, payload, ...).
+    Return whether another law is in force than in the last cycle (mode, gains, friction, ...).
 
     Its efforts continue from those published last, ``tau``, whatever the gravity term has become.
     """
@@ -274,11 +281,12 @@ def forget_law(law: LawMemory, v: Vectors) -> None:
         v.withheld[i] = 0.0
 
 
-def law_efforts(inputs: CycleInputs, unmeasured: int, changed: bool, restart: bool, now: float,
-                dt: float, tau: ndarray) -> None:
+def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: bool,
+                restart: bool, now: float, dt: float, tau: ndarray) -> None:
     """
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 
+    :param robot: the dynamics in force.
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     :param changed, restart: the reference becomes the present pose because the law is another one,
         or because time has jumped or nobody listens.
@@ -297,19 +305,19 @@ def law_efforts(inputs: CycleInputs, unmeasured: int, changed: bool, restart: bo
         v.applied[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
         v.tau_law[i] = v.gravity[i]
     if not gravity_alone:
-        call_law(inputs.law, arm_of(inputs, now, dt), v.tau_law)
+        call_law(inputs.law, arm_of(inputs, robot, now, dt), v.tau_law)
         if s.compensates_friction == 1:
             friction_compensation.friction_compensation(
-                inputs.robot.friction, inputs.joints, v.target_qd if s.follows == 1 else v.qd,
+                robot.friction, inputs.joints, v.target_qd if s.follows == 1 else v.qd,
                 v.friction, v.tau_law)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
 
 
-def arm_of(inputs: CycleInputs, now: float, dt: float) -> Arm:
+def arm_of(inputs: CycleInputs, robot: ModelData, now: float, dt: float) -> Arm:
     """Return what a law knows of the arm."""
     v = inputs.vectors
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
-               v.applied, v.withheld, inputs.settings[0].payload_body, inputs.joints, inputs.robot,
-               inputs.workspace)
+               v.applied, v.withheld, inputs.policy, inputs.settings[0].payload_body,
+               inputs.joints, robot, inputs.workspace)

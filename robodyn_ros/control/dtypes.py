@@ -45,7 +45,8 @@ SETTINGS = np.dtype([
     *record_dtype(Declared, SETTINGS_RECORD),
     ('mode', np.int64),                 # number of the law, see laws/registry.py
     ('follows', np.int64),              # 1: it follows a reference
-    ('law', np.int64),                  # another number: mode, gains, friction or payload differ
+    ('law', np.int64),                  # another number: mode, gains or friction differ
+    ('payload', np.int64),              # another number: the payload differs
     ('version', np.int64),              # counts all changes, see history.py
     ('period', float),                  # s, nominal
     ('limit_rate', float),              # 1/s, see limits.enforce_joint_limits
@@ -65,6 +66,8 @@ CONTROLLER_STATE = np.dtype([
     ('arming', np.int64), ('good_samples', np.int64),
     ('arming_refusal', np.int64), ('arming_refusal_joint', np.int64),
     ('mode', np.int64), ('law', np.int64),
+    ('payload', np.int64),
+    ('payload_time', float),            # s until the payload in force is that of the settings
     ('serial', np.int64), ('segment', np.int64), ('following', np.int64),
     ('without_state', np.int64),        # 1: the fault began, or goes on, without a valid state
     ('publishing', np.int64),           # 1: the last cycle had an effort to publish

@@ -1,19 +1,20 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Settings and references of recorded cycles, and snapshots of the ring while cycles go on."""
+"""Settings, references and policies of recorded cycles, and snapshots of the ring."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from ..dynamics.model_data import ModelData
 from .laws.call import LawMemory
+from .policy import Policy
 from .ring_buffer import SPARE, Flight
 from .settings import Settings
 from .trajectory_tracking import Points
 
-LARGEST = 1 << 24           # bytes of settings, and of references, that are kept for the ring
+LARGEST = 1 << 24           # bytes of each of the three that are kept for the ring
 
 
 class Version(NamedTuple):
@@ -36,11 +37,12 @@ class Snapshot(NamedTuple):
     tau: ndarray                        # (C + 1, nv) likewise
     versions: dict[int, Version]        # by their numbers in `cycles`
     points: dict[int, Points]           # likewise, by serial
+    policies: dict[int, Policy]         # likewise
 
 
 class History:
     """
-    Settings and references that cycles in the ring were computed with.
+    Settings, references and policies that cycles in the ring were computed with.
 
     Thread safety: one thread calls the methods, another one fills the ring.
     """
@@ -49,24 +51,28 @@ class History:
         self.flight = flight
         self._versions: dict[int, Version] = {}
         self._points: dict[int, Points] = {}
+        self._policies: dict[int, Policy] = {}
 
-    def begin(self, version: Version, points: Points) -> None:
+    def begin(self, version: Version, points: Points, policy: Policy) -> None:
         """Forget all others; call it while the ring is empty and not being filled."""
-        self._versions, self._points = {}, {}
-        self.add(version)
-        self.add(points)
+        self._versions, self._points, self._policies = {}, {}, {}
+        for first in (version, points, policy):
+            self.add(first)
 
-    def add(self, new: Version | Points) -> None:
-        """Keep a version or a reference, and forget those that no cycle of the ring refers to."""
+    def add(self, new: Version | Points | Policy) -> None:
+        """Keep one of the three, and forget those that no cycle of the ring refers to."""
         ring, count = self.flight, int(self.flight.done[0])
         if not (n := len(ring.cycles)):
             return
         oldest = ring.cycles[max(0, count - n + 1) % n]
-        version, serial = (oldest['version'], oldest['serial']) if count else (0, 0)
+        kept: dict[int, Any]
         if isinstance(new, Version):
-            _keep(self._versions, int(new.record['version'][0]), new, int(version))
+            kept, name, number = self._versions, 'version', int(new.record['version'][0])
         else:
-            _keep(self._points, int(new.header['serial'][0]), new, int(serial))
+            number = int(new.header['serial'][0])
+            kept, name = ((self._points, 'serial') if isinstance(new, Points)
+                          else (self._policies, 'policy'))
+        _keep(kept, number, new, int(oldest[name]) if count else 0)
 
     def take(self) -> Snapshot:
         """
@@ -77,21 +83,24 @@ class History:
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
-            return Snapshot(*ring[1:6], versions={}, points={})
-        versions, points = dict(self._versions), dict(self._points)
+            return Snapshot(*ring[1:6], versions={}, points={}, policies={})
+        versions, points, policies = (dict(self._versions), dict(self._points),
+                                      dict(self._policies))
         last = int(ring.done[0])
         first = max(0, last + SPARE - n)
         taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:6]]
         # Cycle number `done` is in work, and writes to its own slot and to the boundary after it
         gone = max(0, int(ring.done[0]) + SPARE - n) - first if last else 0
         unknown = np.flatnonzero(~(np.isin(taken[0]['version'][:-1], [*versions])
-                                   & np.isin(taken[0]['serial'][:-1], [*points])))
+                                   & np.isin(taken[0]['serial'][:-1], [*points])
+                                   & np.isin(taken[0]['policy'][:-1], [*policies])))
         begin = min(max(gone, unknown[-1] + 1 if len(unknown) else 0), last - first)
         cycles, state, memory, vectors, tau = (a[begin:] for a in taken)
         return Snapshot(
             cycles[:-1], state[:-1], memory, vectors, tau,
             {i: versions[i] for i in map(int, np.unique(cycles['version'][:-1]))},
-            {i: points[i] for i in map(int, np.unique(cycles['serial'][:-1]))})
+            {i: points[i] for i in map(int, np.unique(cycles['serial'][:-1]))},
+            {i: policies[i] for i in map(int, np.unique(cycles['policy'][:-1]))})
 
 
 def _rows(a: ndarray, slots: ndarray) -> ndarray:
@@ -100,7 +109,7 @@ def _rows(a: ndarray, slots: ndarray) -> ndarray:
     return words.view(a.dtype).reshape(len(slots), *a.shape[1:])
 
 
-def _keep(kept: dict, number: int, new: Version | Points, oldest: int) -> None:
+def _keep(kept: dict, number: int, new: Version | Points | Policy, oldest: int) -> None:
     """Add an entry; drop those older than ``oldest``, and the oldest ones above LARGEST bytes."""
     kept[number] = new
     total = 0
@@ -110,7 +119,7 @@ def _keep(kept: dict, number: int, new: Version | Points, oldest: int) -> None:
             del kept[other]
 
 
-def _size(thing: Version | Points) -> int:
+def _size(thing: Version | Points | Policy) -> int:
     arrays = ((*thing.robot, *thing.law, thing.joints, thing.record)
               if isinstance(thing, Version) else thing)
     return sum(a.nbytes for a in arrays)

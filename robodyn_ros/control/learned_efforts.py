@@ -17,6 +17,7 @@ from ..errors import TrajectoryError
 from ..model.to_urdf import to_urdf
 from .friction import CURVE
 from .iterative_learning import IterativeLearning
+from .settings import Settings
 
 FORMAT = 'robodyn_ros learned efforts 1'
 MOST_BYTES = 1 << 26
@@ -35,13 +36,19 @@ def subject(learning: IterativeLearning) -> dict[str, str]:
         'robot': f'{learning.model.name} {_hash(to_urdf(learning.model).encode())}',
         'control law': s.mode,
         'gains': _hash(s.gain_rows(learning.model).tobytes()),
-        'payload': f'{s.payload_mass:g} kg at {list(s.payload_com)} of {s.payload_frame!r}'
-                   if s.payload_mass else 'none',
+        'payload': _payload(s),
         'friction': _hash(repr([tuple(np.atleast_1d(f).tolist()) for f in friction]).encode()),
         'gravity compensation': 'of the robot' if s.robot_compensates_gravity else 'of the law',
         'trajectory': _hash(repr(tuple(motion.joint_names)).encode(), *(
             b'none' if a is None else np.ascontiguousarray(a, float).tobytes() for a in arrays)),
         'sampling': repr([len(learning.times), float(learning.times[-1])])}
+
+
+def _payload(s: Settings) -> str:
+    if not s.payload_mass:
+        return 'none'
+    inertia = f', {list(s.payload_inertia)} kg·m²' if any(s.payload_inertia) else ''
+    return f'{s.payload_mass:g} kg at {list(s.payload_com)} of {s.payload_frame!r}{inertia}'
 
 
 def write(path: Path, learning: IterativeLearning) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from .laws.adaptive import AdaptiveGains
 from .laws.computed_torque import AccelerationGains
 from .laws.disturbance_observer import ObserverGains
+from .laws.feedback_policy import PolicyGains
 from .laws.pd import ImpedanceGains
 from .laws.registry import MODES
 from .setting_fields import JOINT_RECORD as JOINT
@@ -49,7 +50,8 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(AdaptiveGains, ObserverGains, AccelerationGains, ImpedanceGains, Mode):
+class LawGains(PolicyGains, AdaptiveGains, ObserverGains, AccelerationGains, ImpedanceGains,
+               Mode):
     """The gains of all laws of this package."""
 
 
@@ -109,9 +111,15 @@ class LawParameters(LawGains):
         'exclude g(q).', live=False, record=SETTINGS)
     payload_frame: str = text('Link to which the payload is attached.')
     payload_mass: float = number(
-        0.0, 'kg', 0.0, 1000.0, 'Mass of the payload, a point mass.')
+        0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: none, whatever its other parameters are.')
     payload_com: Sequence[float] = numbers(
-        'm', -10.0, 10.0, 'Position of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
+        'm', -10.0, 10.0, 'Center of mass of the payload in `payload_frame`.', (0.0, 0.0, 0.0))
+    payload_inertia: Sequence[float] = numbers(
+        'kg·m²', -1e3, 1e3, 'Inertia of the payload about its center of mass, in the axes of '
+        '`payload_frame`: ixx, ixy, ixz, iyy, iyz, izz. Zeros: a point mass.', (0.0,) * 6)
+    payload_transition: float = number(
+        0.5, 's', 0.0, 60.0, 'Time in which the dynamics change from one payload to another while '
+        'the arm is driven.', record=SETTINGS)
     acceleration_limit: PerJoint = numbers(
         'rad/s² or m/s²', 1e-3, 1e5, 'Acceleration limit of references to a target without a time '
         'and of stops; empty: the velocity limit within 0.25 s.')
@@ -122,6 +130,13 @@ class LawParameters(LawGains):
         0.5, '', 0.0, 1.0, 'Maximum effort in the waypoints of trajectories, which is added to '
         'that of the control law, as a fraction of the effort limit; trajectories with more are '
         'refused.')
+    goal_tolerance: PerJoint = numbers(
+        'rad or m', 0.0, 1e3, 'Distance from the end of a trajectory within which a goal of '
+        '`~/follow_joint_trajectory` succeeds, where the goal has none of its own; joints must '
+        'also be slower than `rest_velocity`. Empty or 0: unlimited.')
+    goal_time_tolerance: float = number(
+        0.0, 's', 0.0, 3600.0, 'Time after the end of a trajectory within which a goal must '
+        'succeed, where it has none of its own; 0: unlimited.')
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,15 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
     def fields(records: ndarray) -> Any:
         return records.view(np.recarray)
     robot, work, points, ring = inputs.robot, inputs.workspace, inputs.points, inputs.ring
+    payload, loaded = inputs.payload, inputs.payload.robot
     return inputs._replace(
         robot=robot._replace(bodies=fields(robot.bodies),
                              addresses=np.zeros_like(robot.addresses)),
+        payload=payload._replace(bodies=fields(payload.bodies), robot=loaded._replace(
+            bodies=fields(loaded.bodies))),
         workspace=work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
         points=points._replace(header=fields(points.header)),
+        policy=inputs.policy._replace(header=fields(inputs.policy.header)),
         ring=ring._replace(cycles=fields(ring.cycles)),
         joints=fields(inputs.joints), settings=fields(inputs.settings),
         cycle_input=fields(inputs.cycle_input), state=fields(inputs.state),

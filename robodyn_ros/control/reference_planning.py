@@ -3,16 +3,38 @@
 """Planning of references: trajectories, single targets and stops, of all joints or of some."""
 
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from ..errors import TrajectoryError
+from ..errors import TrajectoryError, TrajectoryJointsError
 from .effort_feedforward import check_efforts
 from .motion_limits import MotionLimits
 from .reference_stream import decelerate, is_target, reach
 from .trajectory import Waypoints, interpolate, joint_order
 from .trajectory_tracking import HEADER, Points, sample_state
+
+
+class PlannedReference(NamedTuple):
+    """
+    Reference that has been planned and is not followed yet.
+
+    ``asked`` waypoints; ``start`` [s] on the clock of the controller; ``following``: whether
+    ``old`` was in force when ``new`` was planned, which continues it.
+    """
+
+    asked: Waypoints
+    start: float
+    following: bool
+    old: Points
+    new: Points
+
+    @property
+    def end(self) -> float:
+        """Time [s] at which the last waypoint, or a target without a time, is reached."""
+        last = float(np.max(self.asked.times, initial=0.0))
+        return self.start + (last or float(self.new.times[-1]))
 
 
 @np.errstate(all='ignore')          # numbers that overflow are refused
@@ -38,8 +60,8 @@ def plan(limits: MotionLimits, asked: Waypoints, old: Points | None, held: ndarr
         return decelerate(limits, position, velocity, acceleration, start, serial)
     named = order >= 0
     if not named.any():
-        raise TrajectoryError('no joint is named', name='joint_names',
-                              remedy='name the joints of the waypoints')
+        raise TrajectoryJointsError('no joint is named', name='joint_names',
+                                    remedy='name the joints of the waypoints')
     check_efforts(limits, asked)
     asked = asked if named.all() else complete(model.joint_names, asked, order, position)
     velocity, acceleration = (np.where(named, a, 0.0) for a in (velocity, acceleration))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings of a controller, and their conversion to the records that the cycle reads."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
@@ -40,6 +40,9 @@ LATE = 2.0
 # Default tolerances of rotating and sliding joints [rad, m], see plausibility.py, motion_checks.py
 CONSISTENT, FOLLOWED = (0.02, 0.005), (0.5, 0.1)
 
+# Greatest radius of gyration of a payload [m]: unlike a wrong mass, a wrong inertia does not show
+# in the efforts of an arm at rest, and too large a one makes its damping unstable
+WIDEST = 1.0
 JUDGED_POSES = 32
 # Margin of gains that are the same at all poses, the 6 dB of textbooks; others meet the worst one
 TWICE = 2.0
@@ -172,8 +175,7 @@ class Settings(ControlParameters):
     @property
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
-        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self._payload,
-                self.velocity_scale)
+        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self.velocity_scale)
 
     @property
     def stability(self) -> tuple:
@@ -184,7 +186,7 @@ class Settings(ControlParameters):
     @property
     def loading(self) -> tuple:
         """What decides which model :meth:`loaded` returns."""
-        return self._lists(*CURVE, 'armature'), self._payload
+        return self._lists(*CURVE, 'armature'), self.payload
 
     def payload_body(self, model: RobotModel) -> int:
         """
@@ -202,8 +204,10 @@ class Settings(ControlParameters):
         return body
 
     @property
-    def _payload(self) -> tuple:
-        return self.payload_frame, self.payload_mass, self.payload_com
+    def payload(self) -> tuple:
+        """Frame, mass [kg], center of mass [m] and moments [kg·m²] of the payload; () for none."""
+        return (self.payload_frame, self.payload_mass, self.payload_com,
+                self.payload_inertia) if self.payload_mass else ()
 
     def _lists(self, *names: str) -> tuple:
         return tuple(self._given(name) for name in names)
@@ -213,18 +217,27 @@ class Settings(ControlParameters):
         model = self._with_friction(model)
         if self._given('armature'):
             model = replace(model, armature=self.per_joint(model, 'armature'))
-        if self.payload_mass and not self.payload_frame:
+        return self._with_payload(model) if self.payload_mass else model
+
+    def _with_payload(self, model: RobotModel) -> RobotModel:
+        if not self.payload_frame:
             raise ParameterError('nothing holds the payload', name='payload_frame', value='',
                                  remedy='set payload_frame to the link that does')
-        return with_payload(model, self.payload_frame, self.payload_mass,
-                            self.payload_com) if self.payload_mass else model
+        inertia = symmetric(self.payload_inertia)
+        if np.linalg.eigvalsh(inertia).max() > self.payload_mass * WIDEST**2:
+            raise ParameterError(
+                f'the inertia of the payload is that of a body wider than {WIDEST:g} m',
+                name='payload_inertia', value=self.payload_inertia,
+                remedy='give it in kg·m², about the center of mass')
+        return with_payload(model, self.payload_frame, self.payload_mass, self.payload_com,
+                            inertia)
 
     def _with_friction(self, model: RobotModel) -> RobotModel:
         return with_friction(model, {name: self.per_joint(model, name) for name in CURVE
                                      if self._given(name)})
 
     def settings_record(self) -> ndarray:
-        """Return the (1,) record ``SETTINGS``; ``law`` and ``version`` are the controller's."""
+        """Return the (1,) record ``SETTINGS``; its counters are the controller's."""
         out = np.zeros(1, SETTINGS)
         for f in recorded(self, SETTINGS_RECORD):
             out[f.name] = record_value(f, getattr(self, f.name))
@@ -262,7 +275,7 @@ class Settings(ControlParameters):
 
     def _defaults(self, model: RobotModel) -> dict[str, ndarray]:
         """Return limits and tolerances (nv,) that stand for empty lists."""
-        rotates = np.array(model.joint_types) != 'prismatic'
+        rotates = ~model.slides
         followed = FOLLOWED if self.law_in_force.exact else (0.0, 0.0)
         limit = (self.per_joint(model, 'effort_limit') if self._given('effort_limit')
                  else model.effort_limit)
@@ -321,6 +334,12 @@ def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...
             remedy=f'did you mean {close[0]}?' if close else
             f'its own gains are {", ".join(own) or "none"}')
     return tuple((name, checked(own[name], value)) for name, value in sorted(values.items()))
+
+
+def symmetric(moments: Sequence[float]) -> ndarray:
+    """Return ixx, ixy, ixz, iyy, iyz, izz as a matrix (3, 3)."""
+    xx, xy, xz, yy, yz, zz = moments
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def judged(model: RobotModel) -> ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
-from ..errors import TrajectoryError
+from ..errors import TrajectoryError, TrajectoryJointsError
 from ..model.robot import RobotModel
 from .trajectory_tracking import HEADER, Points, sample
 
@@ -154,7 +154,7 @@ def joint_order(joints: Sequence[str], names: Sequence[str], *,
     Return the index in ``names`` of each of ``joints``.
 
     :param partial: whether joints may be missing, whose index is -1.
-    :raises TrajectoryError: ``names`` are not ``joints``, each once.
+    :raises TrajectoryJointsError: ``names`` are not ``joints``, each once.
     """
     ours = ', '.join(joints)
     for name in names:
@@ -162,16 +162,17 @@ def joint_order(joints: Sequence[str], names: Sequence[str], *,
             continue
         shown = repr(name) if repr(name).isascii() else f'{name!r} ({ascii(name)})'
         twins = [j for j in joints if normalize('NFKC', j) == normalize('NFKC', name)]
-        _refuse(f'no joint {shown}', name, f'copy it from the URDF: {ascii(twins[0])} looks the '
-                'same and is not' if twins else f'the joints are {ours}')
+        _refuse_joint(f'no joint {shown}', name,
+                      f'copy it from the URDF: {ascii(twins[0])} looks the '
+                      'same and is not' if twins else f'the joints are {ours}')
     at: dict[str, int] = {}
     for i, name in enumerate(names):
         if name in at:
-            _refuse(f'joint {name!r} is named twice', name, 'name every joint once')
+            _refuse_joint(f'joint {name!r} is named twice', name, 'name every joint once')
         at[name] = i
     for name in () if partial else joints:
         if name not in at:
-            _refuse(f'joint {name!r} is missing', name, 'name every joint of the robot')
+            _refuse_joint(f'joint {name!r} is missing', name, 'name every joint of the robot')
     return [at.get(name, -1) for name in joints]
 
 
@@ -269,3 +270,7 @@ def _refuse_overflow() -> NoReturn:
 
 def _refuse(problem: str, name: str, remedy: str, value: object = None) -> NoReturn:
     raise TrajectoryError(problem, name=name, value=value, remedy=remedy)
+
+
+def _refuse_joint(problem: str, name: str, remedy: str) -> NoReturn:
+    raise TrajectoryJointsError(problem, name=name, remedy=remedy)

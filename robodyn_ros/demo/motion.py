@@ -40,10 +40,9 @@ def check_limits(model: RobotModel) -> None:
 
 def amplitudes(model: RobotModel, pose: ndarray) -> ndarray:
     """Return the amplitude of each joint to either side of ``pose``, (nv,) [rad | m]."""
-    slides = np.array([kind == 'prismatic' for kind in model.joint_types])
     lower, upper = model.position_lower, model.position_upper
     room = np.minimum(pose - lower, upper - pose)
-    return np.minimum.reduce([np.where(slides, SLIDE, TURN), OF_RANGE * (upper - lower),
+    return np.minimum.reduce([np.where(model.slides, SLIDE, TURN), OF_RANGE * (upper - lower),
                               OF_ROOM * room])
 
 

@@ -91,7 +91,7 @@ def _push(dynamics: Dynamics, pose: ndarray, damping: float, duration: float, li
     """Return the push on one link that moves a joint most."""
     model = dynamics.model
     linear = dynamics.jacobian(pose, link, 'aligned')[:3]
-    slides = np.array([kind == 'prismatic' for kind in model.joint_types])
+    slides = model.slides
     damper = (damping + model.viscous_friction) / duration
     best = Push(link, np.zeros(3), np.zeros(model.nv))
     for axis in np.vstack([np.eye(3), -np.eye(3)]):

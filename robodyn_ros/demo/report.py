@@ -13,10 +13,9 @@ from .results import Loop, Results, thousandths
 
 def units(model: RobotModel) -> tuple[str, str]:
     """Return the units of thousandths of positions, and of efforts, for tables and axes."""
-    slides = {kind == 'prismatic' for kind in model.joint_types}
-    if len(slides) > 1:
+    if model.slides.any() and not model.slides.all():
         return 'mrad | mm', 'N·m | N'
-    return ('mm', 'N') if slides.pop() else ('mrad', 'N·m')
+    return ('mm', 'N') if model.slides.all() else ('mrad', 'N·m')
 
 
 def tables(model: RobotModel, results: Results) -> Group:

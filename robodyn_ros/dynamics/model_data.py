@@ -107,7 +107,7 @@ def parameters(model: RobotModel) -> ModelData:
     leaders = set(model.leaders.tolist())
     records = np.zeros(model.nb, BODY)
     for i, (record, R) in enumerate(zip(records, frames.axes, strict=True)):
-        parent, slides = model.parent[i], model.body_joint_types[i] == 'prismatic'
+        parent, slides = model.parent[i], model.body_slides[i]
         com = R.T @ (model.com[i] - frames.origin[i])
         inertia = R.T @ model.inertia[i] @ R
         E = (0.5 * np.trace(inertia) * np.eye(3) - inertia

@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..control import guard
+from ..control import guard, payload_transition
 from ..control.compile import law_address
 from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
 from ..control.history import Snapshot, Version
 from ..control.laws import registry
 from ..control.laws.call import LawMemory
+from ..control.policy import HEADER as POLICY_HEADER
+from ..control.policy import Policy
 from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
 from ..control.trajectory_tracking import HEADER, Points
@@ -34,7 +36,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 4'
+FORMAT = 'robodyn_ros flight 5'
 ARRAYS = Snapshot._fields[:5]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
@@ -97,7 +99,11 @@ def packed(text: str, snapshot: Snapshot) -> bytes:
         segments=np.array([len(p.coefficients) for p in points], np.int64),
         times=np.concatenate([np.zeros(0), *(p.times for p in points)]),
         coefficients=np.concatenate([np.zeros((0, 6, nv)), *(p.coefficients for p in points)]),
-        efforts=np.concatenate([np.zeros((0, 2, nv)), *(p.efforts for p in points)]))
+        efforts=np.concatenate([np.zeros((0, 2, nv)), *(p.efforts for p in points)]),
+        policy_headers=np.concatenate([np.zeros(0, POLICY_HEADER),
+                                       *(p.header for p in snapshot.policies.values())]),
+        policies=np.array([_rows(p) for p in snapshot.policies.values()]).reshape(
+            -1, nv, 3 + 2 * nv))
     return out.getvalue()
 
 
@@ -124,6 +130,7 @@ def unpacked(data: bytes) -> Flown:
     nv, k = model.nv, arrays['vectors'].shape[1] if arrays['vectors'].ndim == 3 else 0
     c, versions = len(arrays['cycles']), len(arrays['settings'])
     parts, total = len(arrays['segments']), int(arrays['segments'].sum())
+    policies = len(arrays['policies'])
     for name, dtype, shape in (
             ('cycles', CYCLE, (c,)), ('state', STATE, (c, nv)),
             ('memory', CONTROLLER_STATE, (c + 1,)),
@@ -132,16 +139,20 @@ def unpacked(data: bytes) -> Flown:
             ('headers', HEADER, (parts,)), ('segments', np.dtype(np.int64), (parts,)),
             ('times', np.dtype(float), (total + parts,)),
             ('coefficients', np.dtype(float), (total, 6, nv)),
-            ('efforts', np.dtype(float), (total, 2, nv))):
+            ('efforts', np.dtype(float), (total, 2, nv)),
+            ('policy_headers', POLICY_HEADER, (policies,)),
+            ('policies', np.dtype(float), (policies, nv, 3 + 2 * nv))):
         if arrays[name].dtype != dtype or arrays[name].shape != shape:
             raise ValueError(f'{name} is {arrays[name].dtype} {arrays[name].shape}')
     for records in arrays['memory'], arrays['settings']:
         records['mode'] = _present_numbers(text['laws'], records['mode'])
     laws = [registry.by_number(int(mode)) for mode in np.unique(arrays['memory']['mode'])]
-    if k < len(Vectors._fields) + registry.most_rows(nv, *laws):    # which compiled code relies on
+    if k < (len(Vectors._fields) + registry.most_rows(nv, *laws)
+            + payload_transition.rows(model.nb, nv)):           # which compiled code relies on
         raise ValueError('fewer vectors than there are now')
     snapshot = Snapshot(
         versions=dict(_versions(model, text, arrays)), points=dict(_points(arrays)),
+        policies=dict(_policies(arrays)),
         **{name: np.ascontiguousarray(arrays[name]) for name in ARRAYS})
     _check(snapshot, nv)
     return Flown(model, snapshot, about)
@@ -211,6 +222,20 @@ def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:
         first += int(count)
 
 
+def _rows(policy: Policy) -> ndarray:
+    """Return a policy as an array (nv, 3 + 2 nv)."""
+    return np.hstack([np.array([*policy[1:4]]).T, policy.gain])
+
+
+def _policies(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Policy]]:
+    """Yield the policies by serial number."""
+    for header, rows in zip(arrays['policy_headers'], arrays['policies']):
+        effort, position, velocity = rows.T[:3].copy()
+        yield int(header['serial']), Policy(
+            np.array([header], POLICY_HEADER), effort, position, velocity,
+            np.ascontiguousarray(rows[:, 3:]))
+
+
 def _check(s: Snapshot, nv: int) -> None:
     """Raise :class:`ValueError` where a value is used as an index and is none."""
     m, phase = s.memory, s.cycles
@@ -221,7 +246,8 @@ def _check(s: Snapshot, nv: int) -> None:
         if ((m[name] < -1) | (m[name] >= nv)).any():
             raise ValueError(f'{name} is none of the joints')
     if not ({*map(int, phase['version'])} <= s.versions.keys()
-            and {*map(int, phase['serial'])} <= s.points.keys()):
+            and {*map(int, phase['serial'])} <= s.points.keys()
+            and {*map(int, phase['policy'])} <= s.policies.keys()):
         raise ValueError('cycles refer to what is not there')
     segments = {serial: len(p.coefficients) for serial, p in s.points.items()}
     of_cycle = np.array([segments[int(serial)] for serial in phase['serial']], np.int64)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
-from ..control import guard
+from ..control import guard, payload_transition
 from ..control.compile import compiled
 from ..control.cycle import CycleInputs
 from ..control.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
 from ..control.history import Snapshot
 from ..control.ring_buffer import recorder
-from ..dynamics.model_data import workspace
+from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
 from ..state import STATE
 
@@ -37,9 +37,13 @@ class Replay:
     def __init__(self, model: RobotModel, snapshot: Snapshot):
         nv = model.nv
         self.snapshot, self._work = snapshot, workspace(model)
-        rows = snapshot.vectors.shape[1] - len(Vectors._fields)
-        self._flight, self._v, self._law_memory = recorder(nv, 0, rows)
-        self._names = (*Vectors._fields, *(f'memory {k} of the law' for k in range(rows)))
+        kept = snapshot.vectors.shape[1] - len(Vectors._fields)
+        rows = kept - payload_transition.rows(model.nb, nv)
+        self._flight, self._v, memory = recorder(nv, 0, kept)
+        self._law_memory = memory[:rows]
+        self._in_force = payload_transition.payload_in_force(parameters(model), memory[rows:])
+        self._names = (*Vectors._fields, *(f'memory {k} of the law' for k in range(rows)),
+                       *['payload in force'] * (kept - rows))
         self._state = np.zeros(nv, STATE)
         self._cycle_input = np.zeros(1, CYCLE_INPUT)
         self._cycle = compiled().cycle
@@ -62,8 +66,9 @@ class Replay:
             robot=robot, workspace=self._work, joints=joints, settings=settings,
             law=law._replace(memory=self._law_memory),
             cycle_input=self._cycle_input, state=self._state,
-            points=s.points[int(given['serial'])], controller_state=self.memory,
-            vectors=self._v, ring=self._flight)
+            points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
+            controller_state=self.memory, vectors=self._v, payload=self._in_force,
+            ring=self._flight)
         return self._cycle(inputs, float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:

@@ -49,7 +49,7 @@ def _thin(motion: Motion, values: ndarray) -> tuple[ndarray, ndarray]:
 
 
 def _unit(found: Identification, joint: int) -> str:
-    return 'N' if found.nominal.joint_types[joint] == 'prismatic' else 'N·m'
+    return 'N' if found.nominal.slides[joint] else 'N·m'
 
 
 def _word(name: str) -> str:
@@ -118,8 +118,8 @@ def _parameters(found: Identification) -> bytes:
 def _motion(found: Identification) -> bytes:
     """Return positions and velocities of the training and test parts."""
     figure, rows = _rows(2, 2.6)
-    kinds = {kind == 'prismatic' for kind in found.nominal.joint_types}
-    unit = 'rad | m' if len(kinds) > 1 else 'm' if kinds.pop() else 'rad'
+    slides = found.nominal.slides
+    unit = 'm' if slides.all() else 'rad | m' if slides.any() else 'rad'
     for axes, quantity, label in zip(rows, ('position', 'velocity'), (unit, f'({unit})/s')):
         for motion, style in ((found.train, '-'), (found.test, '--')):
             axes.set_prop_cycle(None)

@@ -91,7 +91,7 @@ def jacobian(model: RobotModel, q: ndarray, frame: str) -> ndarray:
         R, p = at[parent] if parent >= 0 else (np.eye(3), np.zeros(3))
         x = model.ratio[i] * q[model.driver[i]] + model.shift[i]
         p, R = p + R @ model.joint_origin[i], R @ model.joint_rotation[i]
-        axis, turns = R @ model.joint_axis[i], model.body_joint_types[i] != 'prismatic'
+        axis, turns = R @ model.joint_axis[i], not model.body_slides[i]
         joints.append((axis, p, turns))
         at.append((R @ axis_rotation(model.joint_axis[i], x), p) if turns else (R, p + axis * x))
     place = model.frame(frame)

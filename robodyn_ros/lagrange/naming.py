@@ -49,7 +49,7 @@ def model_arm(model: RobotModel, *, numbers: bool = False, rounding: float = RIG
                 inertia[a, b] = inertia[b, a] = names.symbol(
                     f'I_{AXES[a]}{AXES[b]}{i + 1}', model.inertia[i, a, b], inertial=True)
         bodies.append(Body(
-            int(model.parent[i]), model.body_joint_types[i] != 'prismatic',
+            int(model.parent[i]), not model.body_slides[i],
             _matrix(model.joint_rotation[i]),
             sp.Matrix([lengths[model.parent[i] + 1][f'o{i}', a] for a in range(3)]),
             sp.Matrix([exact(x) for x in model.joint_axis[i]]), int(model.driver[i]),
@@ -69,7 +69,7 @@ def model_arm(model: RobotModel, *, numbers: bool = False, rounding: float = RIG
         frames[name] = (frame.body, _matrix(frame.rotation),
                         sp.Matrix([at.get((f'f{name}', a), exact(frame.origin[a]))
                                    for a in range(3)]))
-    turns = [kind != 'prismatic' for kind in model.joint_types]
+    turns = [not slides for slides in model.slides]
     return Arm(model.name, tuple(bodies), coordinates(turns, set()), armature, gravity, frames,
                names.values, frozenset(names.inertial), model)
 

@@ -26,6 +26,18 @@ def is_consistent(inertia: ndarray) -> bool:
     return bool((SECOND_MOMENTS @ moments).min() > ROUNDING * moments[-1] > 0)
 
 
+def can_exist(inertia: ndarray) -> bool:
+    """
+    Return whether a body can have this inertia, which may be thin, or a point.
+
+    No second moment of mass is negative, beyond rounding: the triangle inequality.
+
+    :param inertia: (3, 3) [kg·m²] about the center of mass, symmetric.
+    """
+    moments = np.linalg.eigvalsh(inertia)
+    return bool((SECOND_MOMENTS @ moments).min() >= -ROUNDING * abs(moments).max())
+
+
 def nearest_consistent(inertia: ndarray) -> ndarray:
     """
     Return the inertia (3, 3) [kg·m²] of a rigid body that is nearest to the given one.

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError
 from .array_checks import finite
+from .consistency import can_exist
 from .rigid_body import Inertial, joined
 from .robot import RobotModel
 
@@ -35,12 +36,12 @@ def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float
     moments = np.zeros((3, 3)) if inertia is None else finite('inertia', inertia, (3, 3),
                                                              '[kg·m²] about the center of mass')
     mass = float(finite('mass', mass, (), '[kg]'))
-    if not (mass >= 0.0 and np.linalg.eigvalsh(moments).min() >= 0.0
-            and (moments == moments.T).all()):
+    if not (mass >= 0.0 and (moments == moments.T).all() and can_exist(moments)):
         raise ArgumentError('mass or inertia of the payload are invalid', name='payload',
                             value=(mass, center.tolist(), moments.tolist()),
                             remedy='give a mass of at least 0, three coordinates of its center, '
-                                   'and a symmetric inertia without negative moments')
+                                   'and a symmetric inertia about it without negative principal '
+                                   'moments, each at most the sum of the other two')
     if mass == 0.0 and not moments.any():
         return model
     b = place.body

@@ -128,6 +128,16 @@ class RobotData:
         return tuple(self.body_joint_types[i] for i in self.leaders)
 
     @property
+    def slides(self) -> ndarray:
+        """Bools (nv,): whether the joint moves in metres and newtons, not in radians."""
+        return self.body_slides[self.leaders]
+
+    @property
+    def body_slides(self) -> ndarray:
+        """Bools (nb,): the same of the joint above each body."""
+        return np.array([kind == 'prismatic' for kind in self.body_joint_types])
+
+    @property
     def periodic(self) -> ndarray:
         """Bools (nv,): whether a full turn of the joint leads back to the same pose."""
         unmimicked = np.bincount(self.driver, minlength=self.nv) == 1

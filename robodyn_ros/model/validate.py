@@ -167,7 +167,7 @@ def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:
     n, at_body = model.nb, model.ratio * q[model.driver] + model.shift
     rotation, origin, axis = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
     m, most, inertial = np.zeros((n, n)), np.zeros(n), np.empty((n, 3, 3))
-    turns = np.array([kind != 'prismatic' for kind in model.body_joint_types])
+    turns = ~model.body_slides
     for i, parent in enumerate(model.parent):
         at, here = (np.eye(3), np.zeros(3)) if parent < 0 else (rotation[parent], origin[parent])
         rotation[i] = at @ model.joint_rotation[i]

@@ -65,6 +65,13 @@ def publisher_names(node: Node, topic: str) -> list[str]:
             for p in node.get_publishers_info_by_topic(topic)]
 
 
+def several(node: Node, topic: str, name: str) -> str:
+    """Return that and which nodes publish a topic, '' where at most one does."""
+    if node.count_publishers(topic) < 2 or len(names := sorted(publisher_names(node, topic))) < 2:
+        return ''
+    return f'{len(names)} publishers of {name} ({named(names)})'
+
+
 def named(names: list[str]) -> str:
     """Return the first few names, quoted, for a sentence."""
     return ', '.join(map(repr, names[:MOST_NAMED])) + (', …' if len(names) > MOST_NAMED else '')

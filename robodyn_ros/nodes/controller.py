@@ -26,8 +26,11 @@ from .controller_parameters import TABLE, law_parameters, scheduling, settings
 from .controller_reports import ControllerReports
 from .controller_topics import ControllerTopics
 from .parameters import Parameters
+from .payload_subscriber import PayloadSubscriber
+from .policy_subscriber import PolicySubscriber
 from .reset_service import ResetService
 from .robot_description import RobotDescription
+from .trajectory_action import serve_trajectories
 from .trajectory_subscriber import TrajectorySubscriber
 
 POLL_PERIOD = 0.05      # s between two checks whether there is something to log
@@ -62,6 +65,9 @@ class ControllerNode(LifecycleNode):
         self._reset = ResetService(self, self._begin_reset)
         self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
         self.trajectories = TrajectorySubscriber(self, lambda: self.loop if self.active else None)
+        self._policies = PolicySubscriber(self, lambda: self.loop if self.active else None)
+        self._goals = serve_trajectories(self, self.trajectories, self.reports.reason)
+        PayloadSubscriber(self, lambda: self.loop.controller if self.loop else None)
         self._autostart = Autostart(self, lambda: self.loop is not None,
                                     lambda: self._waits_for_robot, lambda: self._answer)
         if not self.parameters['autostart']:
@@ -153,6 +159,7 @@ class ControllerNode(LifecycleNode):
         finally:
             self._changes.close()
             self._stop_loop()
+            self._goals.destroy()
             self._close()
             self.description.destroy()
 
@@ -191,6 +198,7 @@ class ControllerNode(LifecycleNode):
 
     def _stop_loop(self) -> None:
         """Bring the arm to rest, for a bounded time, and end the control thread."""
+        self._goals.end('the controller is being deactivated')
         if self.loop is None or not self.loop.running and not self.active:
             return
         loop, controller, begin = self.loop, self.loop.controller, time.monotonic()

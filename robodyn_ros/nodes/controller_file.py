@@ -19,7 +19,8 @@ ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'robot_comp
          'accepted_links', 'rate', 'loop_delay', 'mode', 'stiffness', 'damping',
          'acceleration_kp', 'acceleration_kd', 'effort_limit', 'effort_rate_limit',
          'velocity_limit', 'armature', 'viscous_friction', 'coulomb_friction',
-         'friction_compensation', 'payload_frame', 'payload_mass', 'payload_com')
+         'friction_compensation', 'payload_frame', 'payload_mass', 'payload_com',
+         'payload_inertia')
 
 
 def parameters(model: RobotModel, pose: ndarray, settings: Settings) -> dict[str, Any]:
@@ -123,7 +124,8 @@ def _of_urdf(model: RobotModel) -> dict[str, str]:
             'armature': listed(model.armature), 'viscous_friction': listed(model.viscous_friction),
             'coulomb_friction': listed(model.coulomb_friction),
             'friction_compensation': listed(zeros), 'payload_frame': _quoted(model.link_names[-1]),
-            'payload_mass': '0.0', 'payload_com': '[0.0, 0.0, 0.0]'}
+            'payload_mass': '0.0', 'payload_com': '[0.0, 0.0, 0.0]',
+            'payload_inertia': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]'}
 
 
 def _names(model: RobotModel, which: ndarray) -> str:

@@ -138,7 +138,7 @@ class ControllerReports:
         if node.loop is None or not node.active:
             statuses = [self._status.idle(node.trouble)]
         else:
-            statuses = [self._status.status(node.loop, node.trajectories, self._reason(),
+            statuses = [self._status.status(node.loop, node.trajectories, self.reason(),
                                             time.monotonic()),
                         self._status.timing(node.loop, thresholds(node.parameters.values()))]
         self._publisher.publish(diagnostics.array(self._clock.now().to_msg(), statuses))
@@ -150,9 +150,9 @@ class ControllerReports:
         assert self._node.loop is not None
         resettable = self._node.loop.controller.reason_code != 'GRAVITY_CONTRADICTED'
         self._log.error(
-            f'FAULT: {self._reason()}{"; ~/reset arms again" if resettable else ""}')
+            f'FAULT: {self.reason()}{"; ~/reset arms again" if resettable else ""}')
 
-    def _reason(self) -> str:
+    def reason(self) -> str:
         """Return the reason of the fault in words."""
         assert self._node.loop is not None
         controller = self._node.loop.controller

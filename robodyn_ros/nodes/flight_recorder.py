@@ -12,7 +12,7 @@ from pathlib import Path
 from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
-from ..control import guard, ring_buffer
+from ..control import guard, payload_transition, ring_buffer
 from ..control.compile import compiled
 from ..control.controller import Controller
 from ..control.history import Snapshot
@@ -52,7 +52,8 @@ class FlightRecorder:
                               f'({pip_install("mcap")})')
             return 0
         asked = round(seconds * rate)
-        most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, registry.most_rows(nv))
+        rows = registry.most_rows(nv) + payload_transition.rows(nv, nv)
+        most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, rows)
         if asked > most:
             self._log.warning(f'flight_recorder keeps the latest {most} cycles, not {asked}: '
                               f'{ring_buffer.LARGEST >> 20} MiB are its most')

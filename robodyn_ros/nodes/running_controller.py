@@ -5,13 +5,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rcl_interfaces.srv import GetParameters
-from rclpy.parameter import parameter_value_to_python
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from rclpy.parameter import Parameter, parameter_value_to_python
 from std_msgs.msg import String
 
 from ..control.laws import registry
 from ..control.settings import Settings
-from ..errors import RosError
+from ..errors import ParameterError, RosError
 from ..model.robot import RobotModel
 from . import qos, robot
 from .client_session import Session
@@ -50,6 +50,31 @@ class RunningController:
         law = registry.find(values['mode'], load=False)
         own = [p.name for p in law_parameters(law) if p.name not in values]
         return settings(values | (self._values(own) if own else {}))
+
+    def set(self, values: dict[str, Any]) -> None:
+        """
+        Set parameters, all of them or none.
+
+        :raises ParameterError: the controller refuses them; the error has its reason.
+        :raises RosError: the node does not answer: whether they are in force is not known.
+        """
+        client: Any = self._here.node.create_client(
+            SetParametersAtomically, f'{self._name}/set_parameters_atomically')
+        try:
+            if not self._here.until(client.service_is_ready, self._within):
+                raise RosError(f'{self._name} does not take parameters', name=self._name,
+                               remedy='is it a controller of this package?')
+            answer = client.call_async(SetParametersAtomically.Request(parameters=[
+                Parameter(name, value=value).to_parameter_msg() for name, value in
+                values.items()]))
+            if not self._here.until(answer.done, self._within):
+                raise RosError(f'{self._name} has not answered', name=self._name,
+                               remedy='ask it what is in force: ros2 param dump')
+        finally:
+            self._here.node.destroy_client(client)
+        if not (result := answer.result().result).successful:
+            raise ParameterError(f'{self._name} refuses it', name=self._name,
+                                 remedy=result.reason)
 
     def _values(self, names: Sequence[str]) -> dict[str, Any]:
         def refuse() -> RosError:

@@ -4,7 +4,7 @@
 
 import time
 from collections.abc import Callable
-from typing import NoReturn, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy import ndarray
@@ -15,9 +15,9 @@ from trajectory_msgs.msg import JointTrajectory
 from ..control.controller import Controller
 from ..control.reference_stream import is_target
 from ..control.trajectory import MOST_WAYPOINTS, Waypoints, joint_order
-from ..errors import TrajectoryError
+from ..errors import TrajectoryError, TrajectoryOverError
 from ..wire.joint_trajectory import JointTrajectoryMessage
-from .command_publishers import named, publisher_names
+from .command_publishers import several
 from .raw_waitable import LargeMessages
 from .stream_rate import StreamRate
 
@@ -47,6 +47,14 @@ class Follower(Protocol):
         """Return the time on the clock of the controller [s]."""
 
 
+class Request(NamedTuple):
+    """Waypoints that are asked for; ``start`` [s] on the clock of ``follower``."""
+
+    follower: Follower
+    asked: Waypoints
+    start: float
+
+
 class TrajectorySubscriber:
     """
     Subscriber of trajectories; a refused one is logged and leaves the reference as it is.
@@ -72,15 +80,28 @@ class TrajectorySubscriber:
             number = self._follow(data, size)
         except TrajectoryError as error:
             self.refused += 1
-            self._warn(f'trajectory refused: {error}')
+            self.warn(f'trajectory refused: {error}')
         else:
             self.accepted += 1
             said = f'following a trajectory of {number} waypoints' if number else 'coming to rest'
-            if line := self._successes.line(said):
-                self._node.get_logger().info(line)
+            self.inform(said)
 
     def _follow(self, data: ndarray, size: int) -> int:
         """Follow a trajectory and return how many waypoints it has."""
+        request = self.request(data, size)
+        request.follower.controller.follow(request.asked, request.start)
+        if is_target(request.asked):
+            self.targets.add(time.monotonic())
+        return len(request.asked.times)
+
+    def request(self, data: bytes | ndarray, size: int, lead: float = LEAD) -> 'Request':
+        """
+        Return what a serialized trajectory asks for, by the rules of the topic.
+
+        :param size: bytes of the whole message, of which ``data`` may be the first.
+        :param lead: time [s] from now to the start of a trajectory that starts at once.
+        :raises TrajectoryError: it is refused.
+        """
         follower = self._follower()
         if follower is None:
             _refuse('the controller is not active', 'joint_trajectory', 'activate it first')
@@ -95,14 +116,11 @@ class TrajectorySubscriber:
         joint_order(follower.controller.model.joint_names, message.joint_names, partial=True)
         if size > len(data):
             _refuse(f'a message of {size} bytes', 'points', f'give at most {MOST_BYTES}')
-        start, over = self._start(message, follower, now)
+        start, over = self._start(message, follower, now, lead)
         asked = self._waypoints(message)
         if over > 0.0 and message.waypoints:
             asked = remaining(asked, over)
-        follower.controller.follow(asked, start)
-        if is_target(asked):
-            self.targets.add(time.monotonic())
-        return message.waypoints
+        return Request(follower, asked, start)
 
     def _waypoints(self, message: JointTrajectoryMessage) -> Waypoints:
         """Return the waypoints of a message; none of an empty one, which asks to stop."""
@@ -114,14 +132,14 @@ class TrajectorySubscriber:
                     'give one a joint and waypoint')
         return Waypoints(message.joint_names, times, positions, velocities, accelerations, effort)
 
-    def _start(self, message: JointTrajectoryMessage, follower: Follower,
-               now: float) -> tuple[float, float]:
+    def _start(self, message: JointTrajectoryMessage, follower: Follower, now: float,
+               lead: float) -> tuple[float, float]:
         """
         Return the start on the clock of the follower, and how much is over by then [s].
 
         Nothing is over of a trajectory stamped with the time of now, although that is past.
         """
-        at_once = now + LEAD + LEAD_PER_WAYPOINT * message.waypoints
+        at_once = now + lead + LEAD_PER_WAYPOINT * message.waypoints
         if message.stamp_ns == 0:
             return at_once, 0.0
         start = 1e-9 * message.stamp_ns
@@ -136,17 +154,19 @@ class TrajectorySubscriber:
 
     def _look(self) -> None:
         """Count publishers; log when trajectories begin or cease to be refused for that."""
-        before, self.trouble = self.trouble, ''
-        if self._node.count_publishers(self._topic) > 1:
-            names = sorted(publisher_names(self._node, self._topic))
-            if len(names) > 1:
-                self.trouble = f'{len(names)} publishers of joint_trajectory ({named(names)})'
+        before, self.trouble = self.trouble, several(self._node, self._topic, 'joint_trajectory')
         if self.trouble and not before:
-            self._warn(f'{self.trouble}: trajectories are refused')
+            self.warn(f'{self.trouble}: trajectories are refused')
         elif before and not self.trouble:
             self._node.get_logger().info('trajectories are accepted again: one publisher is left')
 
-    def _warn(self, text: str) -> None:
+    def inform(self, text: str) -> None:
+        """Log what goes well, of a stream only some."""
+        if line := self._successes.line(text):
+            self._node.get_logger().info(line)
+
+    def warn(self, text: str) -> None:
+        """Log a warning, of a stream only some."""
         if line := self._warnings.line(text):
             self._node.get_logger().warning(line)
 
@@ -162,8 +182,10 @@ def remaining(asked: Waypoints, over: float) -> Waypoints:
         return asked                    # refused for that when it is planned
     left = asked.times > over
     if not left.any():
-        _refuse(f'the trajectory should have started {over:.3f} s ago and is over',
-                'header.stamp', 'stamp it with the time of now or later, or with zero for now')
+        raise TrajectoryOverError(
+            f'the trajectory should have started {over:.3f} s ago and is over',
+            name='header.stamp',
+            remedy='stamp it with the time of now or later, or with zero for now')
     velocities, accelerations, efforts = (
         None if a is None else a[left]
         for a in (asked.velocities, asked.accelerations, asked.efforts))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.settings import Settings
 
 from . import arms
@@ -75,7 +75,7 @@ def composition(seed: int) -> Composition:
     trigger = str(random.choice(('state', 'timer')))
     if path != 'library':               # one process for each; in lockstep no grid decides
         trigger = 'inline' if path == 'native' and robot != 'panda' else 'state'
-    floats = mode == 'gravity_compensation'
+    floats = mode not in FOLLOWING
     motion = str(random.choice(('hand', 'still') if floats else ('trajectory', 'hand', 'still'),
                                p=(0.7, 0.3) if floats else (0.7, 0.2, 0.1)))
     rough, noisy = random.uniform(size=2) < 0.5

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 
-from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.laws.registry import MODES, find
 
 from . import arms
 from .features import FAULT
@@ -104,7 +104,7 @@ class Healthy(Motion):
         mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)
         if world.subject.use(mode=mode):
-            floats = mode == 'gravity_compensation'
+            floats = not find(mode).follows
             self.kind = str(world.random.choice(
                 ('still', 'hand', 'push') if floats else ('still', 'push', *3 * ['trajectory'])))
         self._centre, self._began = world.plant.q.copy(), np.nan

@@ -16,7 +16,7 @@ from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.errors import ParameterError, TrajectoryError
+from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
 
 PERIOD, STEP = 1e-3, 0.25e-3    # s, of the controller and the plant
@@ -37,6 +37,7 @@ class World(NamedTuple):
     declared: int = OLDEST      # periods, as ``loop_delay``
     lost: float = LOST
     unknown: float = 0.0        # kg at the last link, gripped as the brakes open
+    policies: bool = True       # whether policies with any efforts come
     seconds: float = 0.6
     period: float = PERIOD
     stopped: float = np.inf     # s, emergency stop: a fault that holds until the end
@@ -44,7 +45,8 @@ class World(NamedTuple):
 
 BAD = World()
 # Late for certain, and with a load that nobody told of
-HARD = World(delay=OLDEST, unknown=3.0)
+# Policies that ask for any effort then reach 1.22 velocity limits: docs/laws.md
+HARD = World(delay=OLDEST, unknown=3.0, policies=False)
 
 
 class Worst(NamedTuple):
@@ -104,7 +106,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
         tau = late.popleft()
         worst[2] = max(worst[2], abs(controller.tau / model.effort_limit).max())
         if k % asking == asking // 2:
-            _ask(controller, random, lower, range_, now)
+            _ask(controller, random, lower, range_, now, world.policies)
         if not braked:
             for _ in range(substeps):
                 forward(q, qd, tau, qdd)
@@ -117,16 +119,22 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
 
 
 def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, range_: ndarray,
-         now: float) -> None:
+         now: float, policies: bool) -> None:
     """Ask for a motion to anywhere, the limits themselves included, as fast as is allowed."""
-    model = controller.model
+    model, n = controller.model, controller.model.nv
     goal = lower + range_ * random.uniform(-0.1, 1.1, model.nv).clip(0.0, 1.0)
     way = abs(goal - controller._v.target) / model.velocity_limit
     asked = Waypoints(model.joint_names, [max(0.05, way.max() * random.uniform(1.5, 3.0))],
                       [goal], [np.zeros(model.nv)])
+    apart = random.spawn(1)[0]
+    gains = [np.diag(controller.settings.per_joint(model, name) * apart.uniform(0.0, 1.0, n))
+             for name in ('stiffness', 'damping')]
     try:
+        if policies and controller.settings.mode == 'feedback_policy':
+            controller.follow_policy(now, model.effort_limit * apart.uniform(-1.0, 1.0, n), goal,
+                                     np.zeros(n), np.hstack(gains))
         controller.follow(asked, now + 2 / controller.settings.rate)
-    except TrajectoryError:         # not RUNNING, no reference in this mode, or too fast
+    except (ArgumentError, TrajectoryError):    # not RUNNING, no reference, too fast or too high
         pass
 
 

@@ -8,7 +8,7 @@ from control.closed_loop import GAINS, Rig
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control import plain_cycle
-from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
@@ -47,7 +47,7 @@ def test_bumpless_start(two_link):
     assert rig.phase == 'RUNNING'
 
 
-@pytest.mark.parametrize('mode', MODES[1:])
+@pytest.mark.parametrize('mode', FOLLOWING)
 def test_holds_and_follows(two_link, mode):
     """Every law holds its reference and follows a trajectory; those that know gravity arrive."""
     rig = Rig(two_link, POSE, mode=mode)

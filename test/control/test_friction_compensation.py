@@ -17,7 +17,7 @@ from robodyn_ros.control import plain_cycle
 from robodyn_ros.control import settings as settings_module
 from robodyn_ros.control.friction import CURVE, MOST_MEASURED
 from robodyn_ros.control.gain_stability import MARGIN, TOLERANCE, spectral_radius
-from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError
@@ -148,7 +148,7 @@ def followed(model, **how) -> np.ndarray:
     rig = Rig(model, POSE, **how)
     rig.rise()
     rig.qd[:] = 0.1, -0.2
-    if how['mode'] != MODES[0]:
+    if how['mode'] in FOLLOWING:
         rig.controller.follow(Waypoints(model.joint_names, [0.3], [[0.4, 0.4]]), rig.time)
     rig.run(0.2)
     rig.controller.stop()

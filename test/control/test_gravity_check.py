@@ -9,7 +9,7 @@ import pytest
 from control.closed_loop import Rig
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.model.resources import robot_path
 
@@ -72,7 +72,7 @@ def test_a_right_choice_is_never_contradicted(two_link, by_robot, mode, delay):
     """At rest, in fast motion, with noise and efforts that come late."""
     rig = Drives(two_link, by_robot, by_robot, delay=delay, noise=0.05, mode=mode)
     rig.rise()
-    if mode != 'gravity_compensation':
+    if mode in FOLLOWING:
         rig.controller.follow(Waypoints(two_link.joint_names, [0.5], [POSE + [0.3, -0.3]]),
                               rig.time)
     rig.run(1.5)

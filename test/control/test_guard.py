@@ -31,7 +31,11 @@ def test_nothing_without_state(two_link):
     (lambda rig: rig.qd.__setitem__(1, 0.2), 'the arm moves (joint2)'),
     (lambda rig: rig.q.__setitem__(0, 4.0), 'position is outside its limits (joint1)'),
     (lambda rig: rig.tau.__setitem__(0, -20.0),
-     'measured effort disagrees with the gravity torque (joint1)'),
+     'measured effort disagrees with the gravity torque (joint1): -20 is measured, 16.79 N·m or N '
+     'is expected; is the sign of its effort, or of its axis in the URDF, reversed?'),
+    (lambda rig: rig.tau.__setitem__(0, 60.0),
+     'measured effort disagrees with the gravity torque (joint1): 60 is measured, 16.79 N·m or N '
+     'is expected'),
 ])
 def test_refusals_to_arm(two_link, spoil, refusal):
     """An arm that moves, is outside, or is not the one of the URDF does not rise."""

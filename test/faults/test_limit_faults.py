@@ -7,11 +7,9 @@ import pytest
 from faults.arm import PERIOD, RAMP, TELEPORTED, Arm
 from faults.rows import row
 
-from robodyn_ros import Dynamics
 from robodyn_ros.control import cycle, limits
 from robodyn_ros.control.limits import CAUTION, OBSERVER_RATE, acceleration_bounds
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.model.payload import with_payload
 
 near = pytest.approx
 STIFFNESS = np.array([400.0, 100.0])        # nodes.bring_up.CONTROLLER
@@ -124,29 +122,25 @@ def test_position_or_velocity_limit_breached(controller, remote):
     assert arm.phase == 'RUNNING'
 
 
-@row('mode, gain or payload change', where=cycle.law_efforts, find='_ != _ or _ or _restart',
+@row('mode or gain change', where=cycle.law_efforts, find='_ != _ or _ or _restart',
      instead='_restart')
-def test_mode_gain_or_payload_change(running, remote):
+def test_mode_or_gain_change(running, remote):
     """The present pose becomes the reference, and what differs blends at the effort rate."""
     step, away = np.array([0.4, 0.1]), np.array([0.01, -0.02])
     arm = running(mode='joint_impedance', effort_rate_limit=(step / PERIOD).tolist(),
                   **TELEPORTED)
-    payload = {'payload_frame': 'tool0', 'payload_mass': 0.5, 'payload_com': [0.02, 0.0, 0.0]}
-    empty = arm.dynamics.gravity
-    loaded = Dynamics(with_payload(arm.model, *payload.values())).gravity
-    for change, gravity, compensated, stiffness in (
-            ({'stiffness': [300.0, 80.0]}, empty, True, [300.0, 80.0]),
-            ({'mode': 'pd'}, empty, False, [300.0, 80.0]),
-            ({'mode': 'joint_impedance'}, empty, True, [300.0, 80.0]),
-            (payload, loaded, True, [300.0, 80.0]),
-            ({'mode': 'gravity_compensation'}, loaded, True, [0.0, 0.0])):
-        g = arm.effort = gravity(arm.position)      # what it carries by then, as its sensors say
+    for change, compensated, stiffness in (
+            ({'stiffness': [300.0, 80.0]}, True, [300.0, 80.0]),
+            ({'mode': 'pd'}, False, [300.0, 80.0]),
+            ({'mode': 'joint_impedance'}, True, [300.0, 80.0]),
+            ({'mode': 'gravity_compensation'}, True, [0.0, 0.0])):
+        g = arm.effort = arm.gravity
         before = arm.tick()
         assert remote.set('controller', **change) == ''
         held = compensated * g
         assert arm.ticks(60) == near(blend(before, held, step, 60), abs=1e-9)
 
         arm.position = arm.position - away
-        extra, g = held - g, gravity(arm.position)
+        extra, g = held - g, arm.gravity
         law = compensated * g + stiffness * away
         assert arm.ticks(60) == near(blend(g + extra, law, step, 60), abs=1e-9)

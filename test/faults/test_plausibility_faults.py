@@ -186,7 +186,7 @@ def test_states_come_rarely(running, remote):
      find='self._check_gravity(_, _, _)', instead='None')
 def test_payload_changed_against_the_measurement(running, remote):
     """Refused with the reason, and nothing moves; what the sensors feel is taken, at its rate."""
-    arm = running()
+    arm = running(payload_transition=0.0)
     g = arm.gravity
     payload = {'payload_frame': 'tool0', 'payload_mass': 3.0}
     for mass in (3.0, 20.0):

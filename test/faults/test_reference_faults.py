@@ -12,6 +12,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robodyn_ros.control import effort_feedforward, reference_stream
 from robodyn_ros.control.controller import Controller
+from robodyn_ros.nodes import command_publishers
 from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
 
 near = pytest.approx
@@ -33,8 +34,8 @@ def refusal(arm, sender, message, why):
     assert arm.ticks(5) == near(np.tile(arm.gravity, (5, 1)))
 
 
-@row('two publishers of the reference', where=TrajectorySubscriber._look,
-     find='_.count_publishers(_) > 1', instead='False')
+@row('two publishers of the reference', where=command_publishers.several,
+     find='_.count_publishers(_) < 2', instead='True')
 def test_two_publishers_of_the_reference(running):
     """Refused and warned about, whoever sends; one is enough again when the other has gone."""
     arm = running(mode='computed_torque')
@@ -126,7 +127,7 @@ def test_a_stream_of_targets_ends(running):
     assert ends[0][0] > ends[1][0] + 0.1 and arm.phase == 'RUNNING'
 
 
-@row('trajectory during a fault', where=Controller.follow, find='_ != guard.RUNNING',
+@row('trajectory during a fault', where=Controller.prepare, find='_ != guard.RUNNING',
      instead='False')
 def test_trajectory_during_a_fault(running):
     """Refused; the efforts of the fault go on."""

@@ -42,7 +42,7 @@ def go(rig, goal, seconds=0.4):
 def eventful(rig):
     """Rise, move, take up a payload, change the law, lose the state, rise again, stop."""
     rig.rise()
-    if rig.controller.settings.mode != 'gravity_compensation':
+    if rig.controller.settings.law_in_force.follows:
         go(rig, [0.5, 0.3])
     rig.run(0.1)
     rig.controller.use(replace(rig.controller.settings, payload_frame='link2', payload_mass=0.2))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from contextlib import suppress
+from importlib.util import find_spec
 from xml.etree import ElementTree
 
 import pytest
@@ -51,8 +52,20 @@ def policy():
                         name = f'{namespace}/{profile.get("node")}{name[1:]}'
                     elif not name.startswith('/'):
                         name = f'{namespace}/{name}'
-                    allowed[enclave.get('path')].add((action, name))
+                    allowed[enclave.get('path')] |= entries(action, name)
     return allowed
+
+
+def entries(action, name):
+    """What a policy allows with a name: topics and services of an action, where there are any."""
+    if action not in ('execute', 'call'):
+        return {(action, name)}
+    if find_spec('control_msgs') is None:       # without it the controller serves no action
+        return set()
+    service, topic = ('reply', 'publish') if action == 'execute' else ('request', 'subscribe')
+    return {*((service, f'{name}/_action/{part}') for part in ('send_goal', 'cancel_goal',
+                                                               'get_result')),
+            *((topic, f'{name}/_action/{part}') for part in ('feedback', 'status'))}
 
 
 def graph(remote, name):
@@ -77,16 +90,16 @@ def test_policy_is_what_the_nodes_use(pair, remote):
     with suppress(AssertionError):              # what is missing is better told below
         remote.until(lambda: all(listed[name] <= graph(remote, name) for name in listed), 'all')
     remote.listen(1.0)              # what the policy does not list would have come by now too
-    for name, entries in listed.items():
-        assert graph(remote, name) == entries
+    for name, wanted in listed.items():
+        assert graph(remote, name) == wanted
 
 
 def test_nobody_is_allowed_more_than_his_part():
     """One source of efforts, states and time; no patterns; the operator's words have hearers."""
     allowed = policy()
     who = defaultdict(set)
-    for enclave, entries in allowed.items():
-        for entry in entries:
+    for enclave, wanted in allowed.items():
+        for entry in wanted:
             who[entry].add(enclave)
     sources = dict.fromkeys(('/joint_states', '/robot_description', '/clock'), PLANT)
     for topic, source in {**sources, '/commands': CONTROL}.items():

@@ -29,6 +29,7 @@ from ...jit import (
 )
 from .. import robot_dynamics
 from ..dtypes import JOINT
+from ..policy import Policy
 from . import (
     adaptive,
     call,
@@ -45,10 +46,11 @@ from .law import Arm, Law
 
 INTEGERS = types.int64[::1]
 LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)
+POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
     robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE, payload_body=types.int64,
-    **dict.fromkeys(Arm._fields[2:-4], VECTOR))
+    policy=POLICY, **dict.fromkeys(Arm._fields[2:-5], VECTOR))
 ARGUMENTS = types.Tuple((LAW_MEMORY, ARM, VECTOR))
 ENTRY = types.void(types.int64)
 # Packages that a law of a user may use, and whose functions are not those of a law

@@ -10,9 +10,10 @@ from numpy import ndarray
 
 from ...dynamics.model_data import ModelData, Workspace
 from ...errors import ParameterError
+from ..policy import Policy
 
 #: Kinds of reference that a law follows.
-NO_REFERENCE, TRAJECTORY = 'none', 'trajectory'
+NO_REFERENCE, TRAJECTORY, POLICY = REFERENCES = 'none', 'trajectory', 'policy'
 #: Fraction of the effort limit that the limits may withhold of an effort that is not limited.
 WITHHELD = 1e-9
 
@@ -35,6 +36,7 @@ class Arm(NamedTuple):
     measured: ndarray       # measured effort, NaN where the state carries none
     applied: ndarray        # effort applied by the last cycle, with g(q) where the robot adds it
     withheld: ndarray       # effort that the limits have withheld in the last cycle
+    policy: Policy          # newest policy of a planner, see :mod:`..policy`
     payload_body: int       # index of the body that holds payload_frame, or of the last joint
     joints: ndarray         # (nv,) JOINT, limits: effort_limit, velocity_limit, ...
     robot: ModelData        # parameters and workspace of :mod:`.dynamics`; workspace.M is M(q)
@@ -79,7 +81,8 @@ class Law:
     :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each,
         or as many as its type states, ``Annotated[ndarray, 16]``; zero when the law begins. None:
         nothing.
-    :param reference: TRAJECTORY, or NO_REFERENCE for a law that uses none.
+    :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, or NO_REFERENCE
+        for a law that uses none.
     :param exact: whether a distance from the reference is a fault unless ``following_error`` is
         set, as for laws without a stiffness of the user's choice.
     :param judged: gains whose stability is checked with the delay of the loop.
@@ -98,10 +101,10 @@ class Law:
     def __post_init__(self) -> None:
         # The plain function of one that a user has decorated for Numba
         object.__setattr__(self, 'efforts', getattr(self.efforts, 'py_func', self.efforts))
-        if self.reference not in (NO_REFERENCE, TRAJECTORY):
+        if self.reference not in REFERENCES:
             raise ParameterError(f'law {self.name}: reference {self.reference!r} is unknown',
                                  name=self.name, value=self.reference,
-                                 remedy=f'choose {NO_REFERENCE!r} or {TRAJECTORY!r}')
+                                 remedy=f'choose one of {", ".join(REFERENCES)}')
 
     @property
     def declared(self) -> 'tuple[Field[Any], ...]':
@@ -115,5 +118,5 @@ class Law:
 
     @property
     def follows(self) -> bool:
-        """Whether the law follows a reference."""
-        return self.reference != NO_REFERENCE
+        """Whether the law follows a trajectory."""
+        return self.reference == TRAJECTORY

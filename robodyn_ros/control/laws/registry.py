@@ -21,6 +21,7 @@ from . import (
     adaptive,
     computed_torque,
     disturbance_observer,
+    feedback_policy,
     gravity_compensation,
     joint_impedance,
     pd,
@@ -28,7 +29,7 @@ from . import (
 from .law import Law
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
-            disturbance_observer.LAW, adaptive.LAW)
+            disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW)
 #: Names of the laws of this package, in the order of their numbers.
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.

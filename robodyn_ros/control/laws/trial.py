@@ -27,6 +27,7 @@ from ...errors import ParameterError
 from ...jit import compile_function
 from ...model.pose import spread
 from ...model.robot import RobotModel
+from ..policy import Policy
 from . import registry
 from .call import LawMemory, call_law
 from .compile import ARM, LAW_MEMORY, MODULES, VECTOR, compiled_law, rows_type
@@ -106,6 +107,8 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
     dynamics, robot = Dynamics(model), parameters(model)
     speed = np.where(np.isfinite(joints['velocity_limit']), joints['velocity_limit'], 1.0)
     records = joints.view(np.recarray)
+    none = Policy.none(n)
+    policy = none._replace(header=none.header.view(np.recarray))
     arms = []
     for k, q in enumerate(spread(model, STATES)):
         work, gravity = workspace(model), dynamics.gravity(q)
@@ -114,8 +117,8 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
         measured = gravity if k % 2 else np.full(n, np.nan)
         arms.append(Arm(k * period, period, np.array(q, float), velocity[0], q + error,
                         velocity[1], random.uniform(-1.0, 1.0, n), gravity, measured,
-                        gravity.copy(), np.zeros(n), int(model.leaders[-1]), records, robot,
-                        work))
+                        gravity.copy(), np.zeros(n), policy, int(model.leaders[-1]), records,
+                        robot, work))
     return arms
 
 

@@ -60,7 +60,7 @@ def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
     # Who lacks gravity has efforts that go with no gravity at all, in degrees too
     without = float(np.trace(tried(here_states, weightless=True).unexplained))
     hypothesis, searched = _search(tried, model, here_states)
-    rotary = np.array([kind != 'prismatic' for kind in model.joint_types])
+    rotary = ~model.slides
     for factor, unit, text in ((np.pi / 180, 'deg', 'degrees'),
                                (180 / np.pi, 'rad', 'radians already'),
                                (2 * np.pi, 'rev', 'revolutions')):

@@ -64,7 +64,7 @@ def _jumps(time: ndarray, passed: ndarray, steps: ndarray, period: float,
     for j in np.flatnonzero(jumps.any(0)):
         at = int(np.flatnonzero(jumps[:, j])[0])
         name, size = model.joint_names[j], float(steps[at, j])
-        if abs(abs(size) - 2 * np.pi) < TURN_TOLERANCE and model.joint_types[j] != 'prismatic':
+        if abs(abs(size) - 2 * np.pi) < TURN_TOLERANCE and not model.slides[j]:
             remedy = 'it was wrapped to a turn: unwrap it, as numpy.unwrap does'
         elif together[at] and model.nv > 1:
             remedy = 'samples were lost there: record stamps, or cut the file in two'

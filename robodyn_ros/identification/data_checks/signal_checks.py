@@ -14,8 +14,7 @@ from .data_issue import DataIssue, Severity, in_units
 from .samples import sample_issues
 
 MAX_NOT_FINITE = 0.01            # share of the samples
-MIN_RANGE = {'prismatic': 1e-3}  # [m] of a moving joint
-MIN_RANGE_ROTARY = 0.01          # [rad]
+MIN_SLIDE, MIN_TURN = 1e-3, 0.01     # [m], [rad] of a moving joint
 RATES = (5.0, 50e3)              # [Hz] of joint states
 OVERRUN = 0.2                    # of the range of a joint, by which limits may be exceeded
 WRONG_UNIT_FACTOR = 3.0          # times a limit: no calibration is so far off
@@ -139,7 +138,7 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
         slack = OVERRUN * (upper - lower)
         if lower - slack <= low[j] and high[j] <= upper + slack:
             continue
-        scale = 1e-3 if model.joint_types[j] == 'prismatic' else np.pi / 180
+        scale = 1e-3 if model.slides[j] else np.pi / 180
         fits = lower - slack <= scale * low[j] and scale * high[j] <= upper + slack
         # What is but shifted or turned would be within in degrees as well
         far = max(-low[j], high[j]) > WRONG_UNIT_FACTOR * max(abs(lower), abs(upper))
@@ -147,10 +146,10 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     for name, (j, of_unit) in outside.items():
         remedy: Remedy = 'check the unit and the sign of the position, and the order of the joints'
         if of_unit:
-            slides = model.joint_types[j] == 'prismatic'
+            slides = model.slides[j]
             word, unit = ('millimetres', 'mm') if slides else ('degrees', 'deg')
             alike = [other for k, other in enumerate(model.joint_names)
-                     if (model.joint_types[k] == 'prismatic') == slides]
+                     if model.slides[k] == slides]
             those = [other for other in alike if outside.get(other, (0, False))[1]]
             remedy = (f'in {word} it would be within: ',
                       in_units('position', unit, those, alike))
@@ -163,7 +162,7 @@ def _limits(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
 def _still(position: ndarray, model: RobotModel) -> Iterator[DataIssue]:
     # A few wild samples are no motion
     low, high = np.percentile(position, [0.1, 99.9], axis=0)
-    least = np.array([MIN_RANGE.get(kind, MIN_RANGE_ROTARY) for kind in model.joint_types])
+    least = np.where(model.slides, MIN_SLIDE, MIN_TURN)
     still = high - low < least
     for j in np.flatnonzero(still):
         name = model.joint_names[j]

@@ -9,6 +9,7 @@ from numpy import ndarray
 from scipy import optimize
 from scipy.stats import chi2
 
+from ...dynamics import Batch
 from ...errors import ArgumentError, IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
@@ -79,9 +80,7 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
                             name=frame, remedy='name the frame that holds the load')
     robot = regression(model, motion, KNOWN)
     known = robot.predict(robot.prior) + offset
-    H = np.eye(4)
-    H[:3, :3], H[:3, 3] = place.rotation, place.origin
-    moved = inertial_parameters(H @ UNITS @ H.T).reshape(10, 10).T
+    moved = _moved(model, frame)
     whole = Regression(model, KNOWN, tuple(f'{name} load' for name in INERTIAL), INERTIAL_UNITS,
                        np.zeros(10), np.full(10, -1), robot.matrix[
                            :, :, 10 * place.body:10 * place.body + 10] @ moved,
@@ -112,6 +111,25 @@ def find_payload(model: RobotModel, motion: Motion, frame: str,
     return Payload(frame, mass, centre, inertia, float(errors[0]), com_error,
                    inertia_error, point.sigma,
                    np.sqrt((whole.target**2).mean(0)), unseen)
+
+
+def load_columns(model: RobotModel, frame: str, q: ndarray, qd: ndarray, qdd: ndarray) -> ndarray:
+    """
+    Return efforts (N, nv, 10) [N·m | N] of unit inertial parameters of a load at a frame.
+
+    :param frame: one of ``model.frame_names`` that moves.
+    :param q: (N, nv) [rad | m]; ``qd``, ``qdd`` likewise, its derivatives.
+    """
+    first = 10 * model.frame(frame).body
+    matrix = Batch(model).regressor(q, qd, qdd)[:, :, first:first + 10] @ _moved(model, frame)
+    return np.asarray(matrix)
+
+
+def _moved(model: RobotModel, frame: str) -> ndarray:
+    """Return the matrix (10, 10) from parameters in a frame to those in its body."""
+    place, H = model.frame(frame), np.eye(4)
+    H[:3, :3], H[:3, 3] = place.rotation, place.origin
+    return inertial_parameters(H @ UNITS @ H.T).reshape(10, 10).T
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,14 +35,14 @@ def friction(model: RobotModel, motion: Motion, ways: tuple[float, ...]) -> ndar
     speed = np.copysign(np.maximum(abs(motion.velocity), STILL), share)
     held = (smooth - Batch(dry).friction(motion.velocity)
             + abs(share) * Batch(stepped).friction(speed))
-    return np.where([kind == 'prismatic' for kind in model.joint_types], smooth, held)
+    return np.where(model.slides, smooth, held)
 
 
 def shares(model: RobotModel, motion: Motion, way: float) -> ndarray:
     """Return :func:`turned` of every joint (N, nv) and segment; 0 for prismatic joints."""
     found = np.zeros_like(motion.position)
-    for j, kind in enumerate(model.joint_types):
-        for a, b in motion.segments if kind != 'prismatic' else ():
+    for j in np.flatnonzero(~model.slides):
+        for a, b in motion.segments:
             found[a:b, j] = turned(motion.position[a:b, j], way)
     return found
 

@@ -131,7 +131,7 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
         own.append(('offset {}', ('N·m', 'N'), np.zeros(model.nv), np.ones_like(q)))
     if selection.armature:
         own.append(('armature {}', ('kg·m²', 'kg'), model.armature, qdd))
-    slides = [kind == 'prismatic' for kind in model.joint_types]
+    slides = model.slides.astype(int)
     for name, units, value, column in own:
         columns += [(name.format(joint), units[slide], i)
                     for i, (joint, slide) in enumerate(zip(model.joint_names, slides))]

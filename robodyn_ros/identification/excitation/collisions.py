@@ -159,7 +159,7 @@ class Collisions:
             body = bodies[i] = (spec.worldbody if parent < 0 else bodies[parent]).add_body(
                 name=str(i), pos=model.joint_origin[i], quat=_quaternion(model.joint_rotation[i]),
                 mass=1.0, inertia=np.ones(3), explicitinertial=True)
-            slides = model.body_joint_types[i] == 'prismatic'
+            slides = model.body_slides[i]
             body.add_joint(name=str(i), axis=model.joint_axis[i],
                            limited=mujoco.mjtLimited.mjLIMITED_FALSE,
                            type=mujoco.mjtJoint.mjJNT_SLIDE if slides

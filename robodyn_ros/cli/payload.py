@@ -1,0 +1,174 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommands `set-payload` and `find-payload`: the payload of a running controller."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from ..control.settings import Settings
+from ..errors import IdentificationError, ParameterError
+from ..identification.estimation.payload import Payload, find_payload
+from ..identification.excitation.payload_motion import PayloadMotion, payload_motion
+from ..identification.pipeline import checked_motion, require_torques
+from ..identification.preparation.options import PreparationOptions
+from ..identification.recordings.recording import Recording
+from ..model.robot import RobotModel
+from ..nodes.client_session import Session, session
+from ..nodes.play import SETTLE, Player
+from ..nodes.record import Recorder, silent
+from ..nodes.running_controller import RunningController
+from .identify import OF_LOAD, load_table
+
+UPPER = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
+
+
+@dataclass(frozen=True)
+class Node:
+    """A running controller: its name, topic of joint states, clock, and patience [s]."""
+
+    name: str
+    states: str
+    sim_time: bool
+    wait: float
+
+
+def set_payload(node: Node, out: Console, mass: float, com: Sequence[float],
+                inertia: Sequence[float], frame: str) -> None:
+    """Set the payload of a running controller, and print it."""
+    values = _values(mass, com, inertia)
+    with session('robodyn_set_payload', node.sim_time) as here:
+        controller = RunningController(here, node.name, node.wait)
+        _set(controller, values, frame, out)
+
+
+def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: float,
+         setting: bool) -> None:
+    """Move about the present pose, identify the load, print it, and set it if asked to."""
+    with session('robodyn_find_payload', node.sim_time) as here:
+        player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
+                        confirm=True, within=node.wait)
+        player.find()
+        controller = RunningController(here, player.listener, node.wait)
+        settings = controller.settings()
+        robot, offset = _empty(controller.model(), settings)
+        frame = frame or settings.payload_frame or robot.link_names[-1]
+        pose = player.pose(robot.joint_names)
+        motion = payload_motion(_slowed(robot, settings), frame, pose, amplitude=amplitude,
+                                duration=duration)
+        _announce(motion, frame, out)
+        recording = _recorded(here, player, motion, node, out)
+        found = estimate(recording, robot, frame, offset)
+        out.print(load_table(found, robot.joint_names))
+        for line in found.unseen:
+            out.print(f'! not determined: {line}', style='yellow')
+        if setting:
+            _check_determined(found)
+            _set(controller, _found(found), frame, out)
+
+
+def estimate(recording: Recording, robot: RobotModel, frame: str, offset: ndarray) -> Payload:
+    """
+    Return the load that explains a recording of the motion.
+
+    :param robot: without a load; ``offset`` (nv,) of the efforts [N·m | N].
+    :raises RecordingError, IdentificationError: the recording does not determine it.
+    """
+    require_torques(recording)
+    # The model has no load: at wrist joints the efforts of one may contradict it entirely. Joints
+    # that the motion leaves alone have velocities of noise, which nothing here uses.
+    motion, *_ = checked_motion(recording, robot,
+                                PreparationOptions(accept=(*OF_LOAD, 'velocity')))
+    return find_payload(robot, motion, frame, offset)
+
+
+def _empty(model: RobotModel, settings: Settings) -> tuple[RobotModel, ndarray]:
+    """Return the model as the controller has it, without payload, and effort offsets (nv,)."""
+    offset = (settings.per_joint(model, 'friction_offset') if settings.friction_offset
+              else np.zeros(model.nv))
+    return replace(settings, payload_mass=0.0).loaded(model), offset
+
+
+def _slowed(robot: RobotModel, settings: Settings) -> RobotModel:
+    """Return the robot with the limits of the controller, where they are lower."""
+    limits = {name: settings.per_joint(robot, name) if getattr(settings, name)
+              else getattr(robot, name) for name in ('velocity_limit', 'effort_limit')}
+    return replace(robot, velocity_limit=settings.velocity_scale * limits['velocity_limit'],
+                   effort_limit=limits['effort_limit'])
+
+
+def _announce(motion: PayloadMotion, frame: str, out: Console) -> None:
+    moved = [f'{name} by {x:.2f}' for name, x in
+             zip(motion.trajectory.joint_names, motion.amplitude) if x]
+    out.print(f'moving {", ".join(moved)} rad or m to either side for '
+              f'{motion.trajectory.times[-1]:g} s, to find the load at {frame}; '
+              'nothing has looked for collisions')
+
+
+def _recorded(here: Session, player: Player, motion: PayloadMotion, node: Node,
+              out: Console) -> Recording:
+    """Play the motion and return its recording."""
+    recorder = Recorder(here.node, node.states)
+    try:
+        if not here.until(lambda: len(recorder), node.wait):
+            raise silent(here.node, recorder.topic)
+        begun = time.monotonic()
+        here.until(lambda: time.monotonic() - begun > SETTLE, node.wait)
+        with Progress(TextColumn('{task.description}'), BarColumn(), TextColumn(
+                '{task.completed:.1f} of {task.total:.1f} s'), console=out) as bars:
+            bar = bars.add_task('motion')
+            player.play(motion.trajectory,
+                        lambda at, end: bars.update(bar, completed=at, total=end))
+    finally:
+        recorder.stop()
+    return recorder.recording()
+
+
+def _check_determined(found: Payload) -> None:
+    """Refuse to set a mass or a center of mass that the motion does not determine."""
+    if missing := [line for line in found.unseen if not line.startswith('inertia')
+                   and 'separable' not in line]:
+        raise IdentificationError(
+            f'the load is not set: {"; ".join(missing)}', name=found.frame,
+            remedy='find it in another pose, or with a larger --amplitude')
+
+
+def _found(found: Payload) -> dict[str, Any]:
+    inertia = np.zeros(6) if found.inertia is None else found.inertia[UPPER]
+    return _values(found.mass, found.com.tolist(), inertia.tolist())
+
+
+def _values(mass: float, com: Sequence[float], inertia: Sequence[float]) -> dict[str, Any]:
+    """Return values of the payload parameters; of no mass, of no payload."""
+    if mass and len(com) != 3:
+        raise ParameterError('the center of mass is missing', name='--com', value=list(com),
+                             remedy='give its three coordinates in the link: --com 0,0,0.05')
+    if len(inertia) not in (0, 6):
+        raise ParameterError(f'{len(inertia)} moments of inertia', name='--inertia',
+                             value=list(inertia), remedy='give six, ixx,ixy,ixz,iyy,iyz,izz, or '
+                             'none for a point mass')
+    return {'payload_mass': float(mass), 'payload_com': [float(x) for x in com or [0.0] * 3],
+            'payload_inertia': [float(x) for x in inertia or [0.0] * 6]}
+
+
+def _set(controller: RunningController, values: dict[str, Any], frame: str,
+         out: Console) -> None:
+    """Set the payload at a frame, '' for the present one, and print what is in force."""
+    controller.set(values | ({'payload_frame': frame} if frame else {}))
+    now = controller.settings()
+    if not now.payload_mass:
+        out.print('accepted: no payload')
+        return
+    out.print(f'accepted: {now.payload_mass:.4g} kg at {_listed(now.payload_com)} m of '
+              f'{now.payload_frame}, inertia {_listed(now.payload_inertia)} kg·m²; in force '
+              f'after {now.payload_transition:g} s')
+
+
+def _listed(values: Sequence[float]) -> str:
+    return f'[{", ".join(f"{value:.4g}" for value in values)}]'

@@ -1,0 +1,67 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Options of the subcommands `set-payload` and `find-payload`."""
+
+from typing import Annotated
+
+import typer
+
+from ..errors import RosError
+from .arguments import numbers
+from .options import app, console
+
+NodeName = Annotated[str, typer.Option(
+    '--node', help='Name of the running controller, with its namespace.')]
+SimTime = Annotated[bool, typer.Option('--sim-time', help='Use the time of /clock.')]
+Wait = Annotated[float, typer.Option(min=0.1, help='Seconds to wait for the controller.')]
+
+
+@app.command('set-payload')
+def set_payload(mass: Annotated[float, typer.Option(
+                    help='Mass [kg]; 0: no payload.')],
+                com: Annotated[str, typer.Option(
+                    metavar='X,Y,Z', help='Center of mass in the link [m]; without a mass not '
+                    'needed.')] = '',
+                inertia: Annotated[str, typer.Option(
+                    metavar='IXX,IXY,IXZ,IYY,IYZ,IZZ', help='Inertia about the center of mass, '
+                    'in the axes of the link [kg·m²]. Default: a point mass.')] = '',
+                frame: Annotated[str, typer.Option(
+                    help='Link that holds it. Default: the present payload_frame.')] = '',
+                node: NodeName = 'controller', sim_time: SimTime = False,
+                wait: Wait = 10.0) -> None:
+    """Set the payload of a running controller; fails if the controller refuses it."""
+    from ..catalog.requirements import require_modules
+
+    require_modules('set-payload', ['rclpy'], RosError)
+    from .payload import Node
+    from .payload import set_payload as run
+    run(Node(node, '', sim_time, wait), console(), mass, numbers('--com', com),
+        numbers('--inertia', inertia), frame)
+
+
+@app.command('find-payload')
+def find_payload(frame: Annotated[str, typer.Option(
+                     help='Link that holds it. Default: payload_frame of the controller, else '
+                     'the last link.')] = '',
+                 amplitude: Annotated[float, typer.Option(
+                     min=0.05, max=1.0, help='Farthest a joint moves from where it is '
+                     '[rad | m].')] = 0.35,
+                 duration: Annotated[float, typer.Option(
+                     min=5.0, max=60.0, help='Duration of the motion [s].')] = 10.0,
+                 setting: Annotated[bool, typer.Option(
+                     '--set', help='Set the payload that was found.')] = False,
+                 states: Annotated[str, typer.Option(
+                     help='Topic of the joint states, with efforts.')] = 'joint_states',
+                 node: NodeName = 'controller', sim_time: SimTime = False,
+                 wait: Wait = 10.0) -> None:
+    """
+    Find the payload of a running controller by a short motion about the present pose.
+
+    The motion is NOT CHECKED FOR COLLISIONS: make sure that the way is free.
+    """
+    from ..catalog.requirements import require_modules
+
+    require_modules('find-payload', ['rclpy'], RosError)
+    from .payload import Node, find
+    find(Node(node, states, sim_time, wait), console(), frame=frame, amplitude=amplitude,
+         duration=duration, setting=setting)

@@ -1,0 +1,158 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Feedback policies of a slower planner, and what becomes of the arm when they stop."""
+
+import json
+
+import numpy as np
+import pytest
+from control.closed_loop import GAINS, Rig
+from scipy.linalg import solve_continuous_are
+
+from robodyn_ros import Controller, Settings, load_urdf
+from robodyn_ros.control.laws.feedback_policy import FADE
+from robodyn_ros.errors import ArgumentError
+from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
+from robodyn_ros.flight_recorder.replay import Replay
+from robodyn_ros.model.resources import robot_path
+
+POSE = np.array([0.3, 0.5])
+MODEL = load_urdf(robot_path('two_link'))
+GOAL = np.array([0.5, 0.2])
+
+
+def running(**settings):
+    """An arm under the law, which holds it: no policy has come."""
+    rig = Rig(MODEL, POSE, mode='feedback_policy', **settings)
+    rig.rise()
+    return rig
+
+
+def lqr(dynamics, pose):
+    """Effort and gain of a linear-quadratic regulator about a pose at rest."""
+    inverse = np.linalg.inv(dynamics.mass_matrix(pose))
+    slope = np.column_stack([(dynamics.gravity(pose + d) - dynamics.gravity(pose - d)) / 2e-6
+                             for d in 1e-6 * np.eye(2)])
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ slope, np.zeros((2, 2))]])
+    B = np.vstack([np.zeros((2, 2)), inverse])
+    P = solve_continuous_are(A, B, np.diag([400.0, 100.0, 10.0, 2.0]), 0.01 * np.eye(2))
+    return dynamics.gravity(pose), 100.0 * B.T @ P
+
+
+def planned(rig, seconds, rate, policy):
+    """Run with a planner; efforts (N, 2)."""
+    efforts = []
+    for k in range(round(seconds / rig.period)):
+        if k % round(1.0 / (rate * rig.period)) == 0:
+            rig.controller.follow_policy(rig.time, *policy(rig))
+        efforts.append(rig.tick().copy())
+    return np.array(efforts)
+
+
+def regulator(goal):
+    """A planner that sends the same regulator again and again."""
+    def policy(rig):
+        u, K = lqr(rig.dynamics, goal)
+        return u, goal, np.zeros(2), K
+    return policy
+
+
+def test_without_a_policy_the_arm_is_held():
+    rig = running()
+    rig.run(1.0)
+    assert abs(rig.q - POSE).max() < 1e-6 and rig.controller.reason_code == 'NO_REASON'
+
+
+def test_a_regulator_of_50_hz_takes_the_arm_to_its_goal():
+    """Evaluated at the rate of the loop: the effort is u + K (x̂ - x) of this very state."""
+    rig = running()
+    planned(rig, 2.0, 50.0, regulator(GOAL))
+    assert abs(rig.q - GOAL).max() < 1e-3
+    u, K = lqr(rig.dynamics, GOAL)
+    rig.qd += 0.01
+    state = np.concatenate([GOAL - rig.q, -rig.qd])
+    rig.controller.follow_policy(rig.time, u, GOAL, np.zeros(2), K)
+    assert rig.tick() == pytest.approx(u + K @ state, abs=1e-6)
+
+
+def test_a_policy_that_stops_is_replaced_without_a_bump():
+    """The arm is held where it was then; efforts change by the fade, not at once."""
+    rig = running(policy_timeout=[0.05])
+    moving = planned(rig, 0.2, 50.0, regulator(GOAL))
+    efforts, poses, before = [moving[-1]], [], rig.controller.tau.copy()
+    for _ in range(2000):
+        efforts.append(rig.tick().copy())
+        poses.append(rig.q.copy())
+    steps = abs(np.diff(efforts, axis=0)).max(0)
+    usual = abs(np.diff(moving, axis=0))[60:].max(0)
+    assert (steps < usual + 3.0 * rig.period / FADE * (abs(before) + 5.0)).all()
+    assert rig.controller.reason_code == 'NO_REASON'
+    assert abs(rig.qd).max() < 1e-3
+    stale = poses[50]
+    assert abs(rig.q - stale).max() < 0.1       # not back to where it began, nor on to the goal
+
+
+def test_it_comes_back_without_a_bump():
+    rig = running(policy_timeout=[0.05])
+    planned(rig, 0.5, 50.0, regulator(GOAL))
+    rig.run(0.5)
+    efforts = planned(rig, 0.5, 50.0, regulator(POSE))
+    u, K = lqr(rig.dynamics, POSE)
+    jump = abs(K @ np.concatenate([POSE - GOAL, np.zeros(2)])) + abs(u)
+    assert (abs(np.diff(efforts, axis=0)).max(0) < 3.0 * rig.period / FADE * jump).all()
+    assert rig.controller.reason_code == 'NO_REASON'
+
+
+def test_a_gain_of_the_wrong_sign_is_ended_by_the_guard():
+    """Positive feedback: the velocity limit holds within 10 % until a fault ends it."""
+    rig = running()
+    u, K = lqr(rig.dynamics, POSE)
+    speed = 0.0
+    rig.q += 0.01
+    for k in range(2000):
+        if k % 20 == 0:
+            rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), -K)
+        rig.tick()
+        if rig.phase == 'RUNNING':
+            speed = max(speed, abs(rig.qd / MODEL.velocity_limit).max())
+    assert speed < 1.1 and rig.phase == 'FAULT'
+
+
+@pytest.mark.parametrize(('changed', 'why'), [
+    ({'effort': [np.nan, 0.0]}, 'effort of the policy is not finite for joint1'),
+    ({'gain': np.full((2, 4), np.inf)}, 'gain of the policy is not finite'),
+    ({'gain': np.full((2, 4), 1e9)}, 'gain of the policy of joint1 is above'),
+    ({'gain': np.zeros((2, 2))}, r'shape \(2, 2\)'), ({'effort': [1e4, 0.0]}, 'effort limit'),
+    ({'position': [0.0]}, 'shape'), ({'time': np.nan}, 'time'), ({'time': -5.0}, 'older')])
+def test_policies_that_are_refused(changed, why):
+    """The one before them stays in force until it is stale."""
+    rig = running()
+    good = {'time': rig.time, 'effort': rig.tau, 'position': POSE, 'velocity': np.zeros(2),
+            'gain': np.zeros((2, 4))}
+    rig.controller.follow_policy(**good)
+    before = rig.controller.inputs.policy
+    with pytest.raises(ArgumentError, match=why):
+        rig.controller.follow_policy(**{**good, **changed})
+    assert rig.controller.inputs.policy is before
+
+
+def test_other_laws_use_none():
+    rig = Rig(MODEL, POSE, mode='joint_impedance')
+    rig.rise()
+    with pytest.raises(ArgumentError, match='joint_impedance uses no policy'):
+        rig.controller.follow_policy(rig.time, np.zeros(2), POSE, np.zeros(2), np.zeros((2, 4)))
+
+
+def test_policies_are_recorded_and_replayed():
+    rig = running()
+    rig.controller = Controller(MODEL, Settings(**{**GAINS, 'mode': 'feedback_policy'}), rig.state,
+                                specialize=False, recorded=1000)
+    rig.rise()
+    planned(rig, 0.3, 50.0, regulator(GOAL))
+    taken = rig.controller.history.take()
+    about = About(*[''] * 7, 0.0, *[''] * 3)
+    text = json.dumps(described(MODEL, taken, about), default=lambda x: np.asarray(x).tolist())
+    flown = unpacked(packed(text, taken))
+    agreement = Replay(flown.model, flown.snapshot).compare()
+    assert len(flown.snapshot.policies) > 10
+    assert agreement.same == agreement.cycles > 400

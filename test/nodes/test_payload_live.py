@@ -1,0 +1,104 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn set-payload` and `find-payload`, as a person runs them, on a simulated arm."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from processes import node
+from robodyn_ros import load_urdf
+from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.cli.payload import Node, set_payload
+from robodyn_ros.control.settings import symmetric
+from robodyn_ros.errors import IdentificationError, ParameterError
+from robodyn_ros.identification.excitation.payload_motion import payload_motion
+from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.to_urdf import to_urdf
+
+COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
+CONFIG = 'config/ur5.yaml'
+FRAME, MASS, COM = 'tool0', 1.5, (0.01, -0.02, 0.06)
+INERTIA = (0.004, 0.0, 0.0005, 0.005, 0.0, 0.003)
+# On simulation time, which waits for each command, so that a busy machine changes nothing
+SIMULATED = ['-p', 'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'position_noise:=1e-5',
+             '-p', 'effort_noise:=0.05', '-p', 'command_timeout:=5.0']
+IN_STEP = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'mode:=joint_impedance',
+           '-p', 'autostart:=true']
+
+
+def quiet_efforts(commands, model):
+    """Whether no effort changed by more than the rate of two late periods allows."""
+    steps = abs(np.diff(np.array(commands), axis=0))
+    return (steps.max(0) < 0.05 * model.effort_limit).all()
+
+
+@pytest.fixture
+def carrying(start, tmp_path):
+    """A UR5 in a simulation that carries a load, and its controller, which does not know."""
+    def carrying():
+        model = load_urdf(robot_path('ur5'))
+        file = tmp_path / 'loaded.urdf'
+        file.write_text(to_urdf(with_payload(model, FRAME, MASS, COM, symmetric(INERTIA))))
+        start(node('simulator'), '--ros-args', '--params-file', CONFIG, '-p', f'urdf:={file}',
+              *SIMULATED).wait_for_line('simulator ready')
+        controller = start(node('controller'), '--ros-args', '--params-file', CONFIG, '-p',
+                           'urdf:=ur5', *IN_STEP)
+        controller.wait_for_line('RUNNING')
+        return model, controller
+    return carrying
+
+
+@pytest.mark.alone              # what a busy machine samples rarely tells little of a load
+def test_a_payload_is_found_and_set(carrying, start, remote):
+    """
+    Mass within 3 %, center of mass within 1 cm, and no step of an effort; a false one is refused.
+
+    Takes 20 s: the motion itself takes 10 s, in lockstep somewhat less.
+    """
+    model, controller = carrying()
+    finding = start([*COMMAND, 'find-payload'], '--frame', FRAME, '--set', '--sim-time')
+    assert finding.wait(60.0) == 0, finding.text
+    words = re.search(r'accepted: (\S+) kg at \[(.*?)\]', ' '.join(finding.text.split()))
+    assert float(words[1]) == pytest.approx(MASS, rel=0.03)
+    assert [float(x) for x in words[2].split(',')] == pytest.approx(COM, abs=0.01)
+    there = Node('controller', 'joint_states', True, 20.0)
+    with pytest.raises(ParameterError, match='the gravity torque of'):
+        set_payload(there, Console(), 80.0, [0.0, 0.0, 0.1], [], '')
+    out = Console(record=True, width=200)
+    set_payload(there, out, MASS, COM, INERTIA, FRAME)
+    assert 'accepted: 1.5 kg at [0.01, -0.02, 0.06] m of tool0' in out.export_text()
+    with pytest.raises(ParameterError, match='center of mass is missing'):
+        set_payload(there, Console(), MASS, [], [], FRAME)
+    remote.listen(0.7)
+    assert quiet_efforts(remote.commands, model)
+    assert 'FAULT' not in controller.text
+
+
+@pytest.mark.parametrize('name', ['arm6', 'panda', 'ur5'])
+def test_the_motion_stays_near_and_ends_where_it_begins(name):
+    """At rest at both ends, derivatives that fit, and within amplitude and velocity limits."""
+    robot = load_robot(name, {}, [])
+    found = payload_motion(robot.model, robot.model.link_names[-1], robot.pose, amplitude=0.3)
+    motion = found.trajectory
+    away = abs(motion.positions - robot.pose)
+    assert (away <= found.amplitude + 1e-9).all() and found.amplitude.max() <= 0.3
+    assert away[-1] == pytest.approx(0.0) and motion.velocities[-1] == pytest.approx(0.0)
+    assert motion.accelerations[-1] == pytest.approx(0.0)
+    assert (abs(motion.velocities) <= 0.31 * robot.model.velocity_limit).all()
+    h = motion.times[1] - motion.times[0]
+    assert np.gradient(motion.positions, h, axis=0)[1:-1] == pytest.approx(
+        motion.velocities[1:-1], abs=0.02)
+    assert np.gradient(motion.velocities, h, axis=0)[1:-1] == pytest.approx(
+        motion.accelerations[1:-1], abs=0.15)
+    assert 0.0 < found.mass_error < 0.2
+
+
+def test_a_load_that_a_planar_arm_does_not_feel_is_not_looked_for():
+    """Its center of mass along the joint axes has no effect on any effort."""
+    with pytest.raises(IdentificationError, match='no small motion'):
+        payload_motion(load_urdf(robot_path('two_link')), 'tool0', np.array([0.3, 0.5]))
