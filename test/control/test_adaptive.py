@@ -33,6 +33,7 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant
 
+pytest.importorskip('mujoco')
 FINGERS = {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}
 # Locked joints, pose, frame that holds the payload, and its center in it
 SCENES = {'two_link': ({}, [0.3, 0.5], 'link2', (0.4, 0.0, 0.0)),
