@@ -83,20 +83,24 @@ def check_integral(joint_names: Sequence[str], M: ArrayLike, gains: Gains, integ
         remedy=f'give at most {listing(joint_names, most, where)}')
 
 
-def check_adaptation(joint_names: Sequence[str], M: ArrayLike, rate: ndarray, damping: ndarray,
-                     period: float, delay: float, viscous: ArrayLike = 0.0,
-                     margin: float = MARGIN, *, parameter: str) -> None:
+def check_adaptation(joint_names: Sequence[str], M: ArrayLike, damping: ndarray,
+                     bandwidth: ndarray, rate: ndarray, period: float, delay: float,
+                     viscous: ArrayLike = 0.0, margin: float = MARGIN, *,
+                     parameters: tuple[str, str]) -> None:
     """
-    Raise :class:`ParameterError` for a rate α that is unstable with τ = -D δq̇ - α D δq.
+    Raise :class:`ParameterError` for unstable adaptation, with the highest stable one.
 
-    :param rate: (nv,) α [1/s], named ``parameter``; ``damping``: (nv,) D, which is stable alone.
+    :param damping: (nv,) D, which is stable alone.
+    :param bandwidth, rate: (nv,) Λ and α [1/s], named ``parameters``; the rate has to be stable
+        alone, with τ = -D δq̇ - α D δq, and the bandwidth beside it.
     :param M, period, delay, viscous, margin: see :func:`highest_integral`.
     """
     low, _ = highest(M, rate * damping, damping, period, delay, viscous, margin)
-    if not (where := np.flatnonzero(low < rate * damping)).size:
-        return
-    most = rounded(low / np.where(damping > 0.0, damping, 1.0), ROUND_FLOOR)
-    raise ParameterError(
-        f'{parameter} {listing(joint_names, rate, where)} would be unstable, or nearly so, at '
-        f'{1.0 / period:g} Hz with {1e3 * delay:g} ms of delay', name=parameter,
-        value=rate.tolist(), remedy=f'give at most {listing(joint_names, most, where)}')
+    if (where := np.flatnonzero(low < rate * damping)).size:
+        most = rounded(low / np.where(damping > 0.0, damping, 1.0), ROUND_FLOOR)
+        raise ParameterError(
+            f'{parameters[1]} {listing(joint_names, rate, where)} would be unstable, or nearly '
+            f'so, at {1.0 / period:g} Hz with {1e3 * delay:g} ms of delay', name=parameters[1],
+            value=rate.tolist(), remedy=f'give at most {listing(joint_names, most, where)}')
+    check_integral(joint_names, M, (rate * damping, damping), bandwidth, period, delay, viscous,
+                   margin, parameter=parameters[0], action=REFERENCE)

@@ -109,7 +109,9 @@ class LawParameters(LawGains):
     robot_compensates_gravity: bool = flag(
         'Whether the robot adds g(q) to its commands itself, as Franka and UR do; commands then '
         'exclude g(q).', live=False, record=SETTINGS)
-    payload_frame: str = text('Link to which the payload is attached.')
+    payload_frame: str = text(
+        'Link to which the payload is attached, and with which adaptive learns one; empty: that '
+        'of the last joint.')
     payload_mass: float = number(
         0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: none, whatever its other parameters are.')
     payload_com: Sequence[float] = numbers(

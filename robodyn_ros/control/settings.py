@@ -18,9 +18,9 @@ from ..model.robot import RobotModel
 from .dtypes import JOINT, SETTINGS
 from .friction import CURVE, check_compensation, viscous, with_friction
 from .gain_stability import MARGIN, check, highest
-from .integral_stability import OBSERVER, REFERENCE, check_adaptation, check_integral
+from .integral_stability import OBSERVER, check_adaptation, check_integral
 from .laws import registry
-from .laws.law import Judged, Law
+from .laws.law import Law
 from .limits import APPROACH_SHARE, DELAY_SHARE
 from .parameters import ControlParameters, LawGains
 from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, checked, record_value, recorded
@@ -145,21 +145,12 @@ class Settings(ControlParameters):
                 check_integral(names, M, (K, D), observer, *loop, margin,
                                parameter=rule.observer, action=OBSERVER)
                 if rule.reference:
-                    self._check_adaptation(model, rule, M, margin)
+                    bandwidth, rate = (self._gain(model, declared[name])
+                                       for name in (rule.reference, rule.adaptation))
+                    check_adaptation(names, M, D, bandwidth, rate, *loop, margin,
+                                     parameters=(rule.reference, rule.adaptation))
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
-
-    def _check_adaptation(self, model: RobotModel, rule: Judged, M: ndarray,
-                          margin: float) -> None:
-        """Refuse an unstable bandwidth of the reference velocity, or an unstable adaptation."""
-        declared = {f.name: f for f in self.law_in_force.declared}
-        D, bandwidth, rate = (self._gain(model, declared[name]) for name in (
-            rule.velocity, rule.reference, rule.adaptation))
-        names, period, B = model.joint_names, 1.0 / self.rate, viscous(model)
-        check_adaptation(names, M, rate, D, period, self.loop_delay, B, margin,
-                         parameter=rule.adaptation)
-        check_integral(names, M, (rate * D, D), bandwidth, period, self.loop_delay, B, margin,
-                       parameter=rule.reference, action=REFERENCE)
 
     def stable(self, model: RobotModel, stiffness: ndarray,
                damping: ndarray) -> tuple[ndarray, ndarray]:

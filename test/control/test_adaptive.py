@@ -33,6 +33,7 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant
 
+pytest.importorskip('mujoco')
 FINGERS = {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}
 # Locked joints, pose, frame that holds the payload, and its center in it
 SCENES = {'two_link': ({}, [0.3, 0.5], 'link2', (0.4, 0.0, 0.0)),
@@ -196,9 +197,10 @@ class Run:
             self.tick()
         self.errors.clear()
 
-    def tick(self):
+    def tick(self, velocity=None):
         seen, c = self.arm.state(), self.controller
-        c.state['position'], c.state['velocity'] = seen.position, seen.velocity
+        c.state['position'] = seen.position
+        c.state['velocity'] = seen.velocity if velocity is None else velocity
         c.state['effort'], c.state['received'] = seen.effort, self.time
         if c.step(self.time):
             self.arm.command(c.tau.copy(), self.time)
@@ -290,6 +292,22 @@ def test_an_announced_payload_begins_anew():
     with pytest.raises(ParameterError, match='more than its model'):
         learned_payload(run.controller)
     assert run.repeat(1)[-1] < 0.01
+
+
+def test_efforts_do_not_step_where_it_is_forgotten():
+    """Without a velocity, gravity alone is in force, and what was learned is gone: gradually."""
+    run = Run('two_link', False, missing_velocity='gravity_only')
+    run.repeat(2)
+    assert learned_payload(run.controller).mass > 1.5
+    limit = run.controller._records.joints['effort_rate_limit'] * 1e-3
+    for velocity in [np.nan] * 20 + [None] * 50:
+        before = run.controller._v.published + run.controller._v.tau_gravity
+        gravity = run.controller._v.gravity.copy()
+        run.tick(velocity)
+        more = abs(run.controller._v.gravity - gravity)
+        assert (abs(run.controller.tau - before) <= limit + more + 1e-9).all()
+        assert velocity is None or not run.memory.factor.any()
+    assert run.memory.factor.any()
 
 
 def test_nothing_learned_is_said():

@@ -4,7 +4,7 @@
 Adaptive computed torque, which learns the pseudo-inertia of the body that holds the payload.
 
 With e = q_r - q, v = q̇_r + Λ e, a = v̇ and s = v - q̇, the efforts are those of Slotine and Li,
-"On the adaptive control of robot manipulators", IJRR 1987, equation 15:
+"On the adaptive control of robot manipulators", IJRR 1987:
 
     τ = M̂(q) a + Ĉ(q, q̇) v + ĝ(q) + D s
 
@@ -13,7 +13,7 @@ BETA it is M a + C v + g = 2 f(q, q̇ + β₁ s, a) - f(q, q̇ + β₂ s, a). Th
 accelerations of the body's points gives the effort of its estimate P̂ - P₀ (:func:`motion`).
 
 P̂ follows the natural gradient of Lee, Kwon and Park, "A natural adaptive control law for robot
-manipulators", IROS 2018, equation 23, with P̂ = G Gᵀ: Ṗ = P̂ L P̂ / γ, where tr(L P) is the power
+manipulators", IROS 2018, with P̂ = G Gᵀ: Ṗ = P̂ L P̂ / γ, where tr(L P) is the power
 of the body's inertial forces at velocities s. A cycle multiplies G by I + ½ Gᵀ L G Δt / γ, whose
 second term is at most STEP: P̂ is positive definite in every cycle.
 
@@ -256,7 +256,7 @@ def adaptive(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
 LAW = Law('adaptive', adaptive,
           equation='τ = M̂(q) a + Ĉ(q, q̇) v + ĝ(q) + D s,  v = q̇_r + Λ (q_r - q),  a = v̇,  '
                    's = v - q̇',
-          source='Slotine and Li, IJRR 1987, equation 15; Lee, Kwon and Park, IROS 2018',
+          source='Slotine and Li, IJRR 1987; Lee, Kwon and Park, IROS 2018',
           gains=Gains, memory=Memory, exact=True,
           judged=(Judged('', 'damping', reference='adaptive_bandwidth',
                          adaptation='adaptation_rate'),))
