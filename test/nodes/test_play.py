@@ -118,11 +118,12 @@ def test_the_publisher_before_it_is_named(pair, remote, start, motion):
     controller.wait_for_line('RUNNING')
     other = remote.trajectories()
     # By us, or by the controller where it knows of it before we do
-    with session('second') as here, pytest.raises(
-            (RosError, TrajectoryError), match='2 publish.*/second.*/test'):
-        player = Player(here, TOPIC, 'joint_states', confirm=True, within=20.0)
-        player.find()
-        player.play(motion[1], lambda at, end: None)
+    with session('second') as here:
+        with pytest.raises((RosError, TrajectoryError), match='2 publish.*/second.*/test'):
+            player = Player(here, TOPIC, 'joint_states', confirm=True, within=20.0)
+            player.find()
+            player.play(motion[1], lambda at, end: None)
+        controller.wait_for_line('2 publishers of joint_trajectory')    # it looks twice a second
     remote.node.destroy_publisher(other)
     controller.wait_for_line('trajectories are accepted again')
 

@@ -7,10 +7,12 @@ What a trial cannot find is left to the guard: a law that fails in some other st
 EFFORT_NOT_FINITE is latched in that cycle.
 """
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from inspect import signature
 from typing import Any
@@ -123,13 +125,20 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
 
 
 def _within_patience(law: Law, call: Callable[[], Any]) -> None:
-    """Call in another thread, which is left alone if it does not return."""
+    """
+    Call in another thread; one that does not return goes on where nothing else wants the CPU.
+
+    Compiled code cannot be interrupted: the thread lasts as long as the process.
+    """
     thread = threading.Thread(target=call, daemon=True, name=f'trial of law {law.name}')
     thread.start()
     thread.join(PATIENCE)
     if thread.is_alive():
+        with suppress(AttributeError, OSError):     # not Linux, or it has just ended
+            os.sched_setscheduler(thread.native_id or 0, os.SCHED_IDLE, os.sched_param(0))
         raise refused(law, f'it has not returned within {PATIENCE:g} s',
-                      'bound its loops by the number of joints')
+                      'bound its loops by the number of joints, and start this process anew: the '
+                      'trial goes on in it, at the lowest priority')
 
 
 def _seconds(call: Callable[..., Any], of_law: LawMemory, arm: Arm, tau: ndarray) -> float:
