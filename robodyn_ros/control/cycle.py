@@ -320,4 +320,4 @@ def arm_of(inputs: CycleInputs, robot: ModelData, now: float, dt: float) -> Arm:
     v = inputs.vectors
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
                v.applied, v.withheld, inputs.policy, inputs.settings[0].payload_body,
-               inputs.joints, robot, inputs.workspace)
+               inputs.controller_state[0].payload_time, inputs.joints, robot, inputs.workspace)

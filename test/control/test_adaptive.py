@@ -17,6 +17,7 @@ from robodyn_ros.control.dtypes import JOINT
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.learned_payload import learned_payload
+from robodyn_ros.control.policy import Policy
 from robodyn_ros.control.suggested_gains import suggest
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics.coriolis import velocities
@@ -64,7 +65,7 @@ class Law:
         joints['effort_limit'] = model.effort_limit
         zero, self.tau = np.zeros(n), np.zeros(n)
         self.arm = Arm(0.0, 1e-3, zero, zero, zero, zero, zero, zero, zero, zero, zero,
-                       int(model.leaders[-1]), joints.view(np.recarray),
+                       Policy.none(n), int(model.leaders[-1]), 0.0, joints.view(np.recarray),
                        data._replace(bodies=data.bodies.view(np.recarray)),
                        work._replace(bodies=work.bodies.view(np.recarray),
                                      joints=work.joints.view(np.recarray)))
@@ -276,7 +277,7 @@ def test_no_drift_without_excitation():
 
 def test_an_announced_payload_begins_anew():
     """What was learned is not added to a payload that is then stated; efforts do not step."""
-    run = Run('two_link', False, payload_frame='link2')
+    run = Run('two_link', False, payload_frame='link2', payload_transition=0.0)
     run.repeat(2)
     for _ in range(300):
         run.tick()
@@ -292,6 +293,28 @@ def test_an_announced_payload_begins_anew():
     with pytest.raises(ParameterError, match='more than its model'):
         learned_payload(run.controller)
     assert run.repeat(1)[-1] < 0.01
+
+
+def test_a_payload_comes_into_force_as_what_was_learned_of_it_fades():
+    """With a transition, the arm does not sag in between, nor is the payload held up twice."""
+    run = Run('two_link', False, payload_frame='link2', payload_transition=0.5)
+    run.repeat(4)
+    assert learned_payload(run.controller).mass > 0.9 * MASS
+    for _ in range(300):
+        run.tick()
+    settings = replace(run.controller.settings, payload_mass=MASS,
+                       payload_com=SCENES['two_link'][3])
+    before = run.controller.tau.copy()
+    run.controller.use(settings)
+    run.errors.clear()
+    efforts = []
+    for _ in range(700):
+        run.tick()
+        efforts.append(run.controller.tau)
+    assert abs(np.array(efforts) - before).max() < 0.1 * abs(before).max()
+    assert np.ptp(run.errors, axis=0).max() < 2e-3
+    with pytest.raises(ParameterError, match='more than its model'):
+        learned_payload(run.controller)
 
 
 def test_efforts_do_not_step_where_it_is_forgotten():

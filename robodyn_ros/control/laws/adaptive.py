@@ -23,8 +23,9 @@ second term is at most STEP: P̂ is positive definite in every cycle.
 
 P̂ stands still where all |s| are below ``adaptation_deadband``, while the reference rests (integral
 action against static friction is a limit cycle, and drift would go on for ever), while the limits
-withhold effort, and in cycles that are late. It begins with the model, also when the body changes
-(another payload), and stays within bounds of it (:func:`excess`). A lasting push on a moving arm
+withhold effort, and in cycles that are late. It begins with the model, and stays within bounds of it
+(:func:`excess`). Where another payload is set, what was learned fades as the payload that is set
+comes into force: P̂ goes straight from what it was to the new model. A lasting push on a moving arm
 is taken for a payload: for contact choose joint_impedance.
 """
 
@@ -148,18 +149,24 @@ def factored(P: Matrix4, mass: float, radius: float) -> Matrix4:
 
 
 def begin(arm: Arm, memory: Any) -> None:
-    """Begin with the body of the model, unless the memory has begun with the same one."""
+    """Begin with the body of the model, or follow the model to another payload."""
     G = factored(of_body(arm.robot.bodies[arm.payload_body]), LEAST_MASS, LEAST_RADIUS)
     P = times_transposed(G, G)
-    same = memory.clock[1] == 1.0 and memory.clock[2] == arm.payload_body
+    goes_on = memory.clock[1] == 1.0 and memory.clock[2] == arm.payload_body
+    same = goes_on
     for i in range(4):
         for j in range(4):
             same = same and memory.nominal[4 * i + j] == P[i][j]
-    if not same:
-        write4(memory.factor, G)
-        write4(memory.nominal, P)
-        memory.clock[1] = 0.0
-        memory.clock[2] = arm.payload_body
+    if same:
+        return
+    if goes_on:         # the share of the way that the model goes is what the rest fades by
+        before, left = read4(memory.factor), arm.payload_time / (arm.payload_time + arm.dt)
+        learned = plus(times_transposed(before, before), -1.0, read4(memory.nominal))
+        G = factored(plus(P, left, learned), LEAST_MASS, LEAST_RADIUS)
+    write4(memory.factor, G)
+    write4(memory.nominal, P)
+    memory.clock[1] = 0.0
+    memory.clock[2] = arm.payload_body
 
 
 def add_estimate(arm: Arm, memory: Any, H: Matrix34, tau: ndarray) -> None:

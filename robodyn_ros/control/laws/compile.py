@@ -50,7 +50,7 @@ POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
     robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE, payload_body=types.int64,
-    policy=POLICY, **dict.fromkeys(Arm._fields[2:-5], VECTOR))
+    payload_time=types.float64, policy=POLICY, **dict.fromkeys(Arm._fields[2:-6], VECTOR))
 ARGUMENTS = types.Tuple((LAW_MEMORY, ARM, VECTOR))
 ENTRY = types.void(types.int64)
 # Packages that a law of a user may use, and whose functions are not those of a law

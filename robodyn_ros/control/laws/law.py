@@ -38,6 +38,7 @@ class Arm(NamedTuple):
     withheld: ndarray       # effort that the limits have withheld in the last cycle
     policy: Policy          # newest policy of a planner, see :mod:`..policy`
     payload_body: int       # index of the body that holds payload_frame, or of the last joint
+    payload_time: float     # s, until the payload that is set is in force; 0: it is
     joints: ndarray         # (nv,) JOINT, limits: effort_limit, velocity_limit, ...
     robot: ModelData        # parameters and workspace of :mod:`.dynamics`; workspace.M is M(q)
     workspace: Workspace

@@ -119,7 +119,7 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
         measured = gravity if k % 2 else np.full(n, np.nan)
         arms.append(Arm(k * period, period, np.array(q, float), velocity[0], q + error,
                         velocity[1], random.uniform(-1.0, 1.0, n), gravity, measured,
-                        gravity.copy(), np.zeros(n), policy, int(model.leaders[-1]), records,
+                        gravity.copy(), np.zeros(n), policy, int(model.leaders[-1]), 0.0, records,
                         robot, work))
     return arms
 
