@@ -24,8 +24,8 @@ second term is at most STEP: P̂ is positive definite in every cycle.
 P̂ stands still where all |s| are below ``adaptation_deadband``, while the reference rests (integral
 action against static friction is a limit cycle, and drift would go on for ever), while the limits
 withhold effort, and in cycles that are late. It begins with the model, and stays within bounds of
-it (:func:`excess`). Where another payload is set, what was learned fades as that payload comes into
-force: P̂ goes straight from what it was to the new model. A lasting push on a moving arm
+it (:func:`excess`). Where another payload is set, what was learned fades as that payload comes
+into force: P̂ goes straight from what it was to the new model. A lasting push on a moving arm
 is taken for a payload: for contact choose joint_impedance.
 """
 
