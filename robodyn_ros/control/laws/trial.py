@@ -83,7 +83,7 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
     :raises ParameterError: an effort is not finite, or the law fails, takes more than SHARE of the
         period, or does not return.
     """
-    rows = np.zeros((max(1, registry.memory_rows(law)), model.nv))
+    rows = np.zeros((max(1, registry.memory_rows(law, model.nv)), model.nv))
     own = of_law._replace(memory=rows, returned=np.zeros(1, np.int64))
     call = _compiled_trial() if of_law.code[0] else _plain_trial
     tau = np.zeros(model.nv)
@@ -119,7 +119,8 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
         measured = gravity if k % 2 else np.full(n, np.nan)
         arms.append(Arm(k * period, period, np.array(q, float), velocity[0], q + error,
                         velocity[1], random.uniform(-1.0, 1.0, n), gravity, measured,
-                        gravity.copy(), np.zeros(n), policy, records, robot, work))
+                        gravity.copy(), np.zeros(n), policy, int(model.leaders[-1]), 0.0, records,
+                        robot, work))
     return arms
 
 
