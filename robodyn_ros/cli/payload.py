@@ -16,6 +16,7 @@ from ..control.settings import Settings
 from ..errors import IdentificationError, ParameterError
 from ..identification.estimation.payload import Payload, find_payload
 from ..identification.excitation.payload_motion import PayloadMotion, payload_motion
+from ..identification.excitation.trajectory_file import JointTrajectory
 from ..identification.pipeline import checked_motion, require_torques
 from ..identification.preparation.options import PreparationOptions
 from ..identification.recordings.recording import Recording
@@ -60,10 +61,10 @@ def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: fl
         robot, offset = _empty(controller.model(), settings)
         frame = frame or settings.payload_frame or robot.link_names[-1]
         pose = player.pose(robot.joint_names)
-        motion = payload_motion(_slowed(robot, settings), frame, pose, amplitude=amplitude,
+        motion = payload_motion(slowed(robot, settings), frame, pose, amplitude=amplitude,
                                 duration=duration)
         _announce(motion, frame, out)
-        recording = _recorded(here, player, motion, node, out)
+        recording = recorded(here, player, motion.trajectory, node, out)
         found = estimate(recording, robot, frame, offset)
         out.print(load_table(found, robot.joint_names))
         for line in found.unseen:
@@ -95,7 +96,7 @@ def _empty(model: RobotModel, settings: Settings) -> tuple[RobotModel, ndarray]:
     return replace(settings, payload_mass=0.0).loaded(model), offset
 
 
-def _slowed(robot: RobotModel, settings: Settings) -> RobotModel:
+def slowed(robot: RobotModel, settings: Settings) -> RobotModel:
     """Return the robot with the limits of the controller, where they are lower."""
     limits = {name: settings.per_joint(robot, name) if getattr(settings, name)
               else getattr(robot, name) for name in ('velocity_limit', 'effort_limit')}
@@ -111,9 +112,13 @@ def _announce(motion: PayloadMotion, frame: str, out: Console) -> None:
               'nothing has looked for collisions')
 
 
-def _recorded(here: Session, player: Player, motion: PayloadMotion, node: Node,
-              out: Console) -> Recording:
-    """Play the motion and return its recording."""
+def recorded(here: Session, player: Player, motion: JointTrajectory, node: Node,
+             out: Console) -> Recording:
+    """
+    Play a motion and return its recording.
+
+    :raises RosError: the controller or the joint states are silent, or the motion is refused.
+    """
     recorder = Recorder(here.node, node.states)
     try:
         if not here.until(lambda: len(recorder), node.wait):
@@ -123,7 +128,7 @@ def _recorded(here: Session, player: Player, motion: PayloadMotion, node: Node,
         with Progress(TextColumn('{task.description}'), BarColumn(), TextColumn(
                 '{task.completed:.1f} of {task.total:.1f} s'), console=out) as bars:
             bar = bars.add_task('motion')
-            player.play(motion.trajectory,
+            player.play(motion,
                         lambda at, end: bars.update(bar, completed=at, total=end))
     finally:
         recorder.stop()

@@ -1,7 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the subcommands `set-payload` and `find-payload`."""
+"""Options of the subcommands `set-payload`, `find-payload` and `calibrate-float`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -65,3 +66,31 @@ def find_payload(frame: Annotated[str, typer.Option(
     from .payload import Node, find
     find(Node(node, states, sim_time, wait), console(), frame=frame, amplitude=amplitude,
          duration=duration, setting=setting)
+
+
+@app.command('calibrate-float')
+def calibrate_float(folder: Annotated[Path, typer.Option(
+                        '--output', help='Folder for corrected.urdf and friction.yaml.'
+                        )] = Path('calibrated'),
+                    amplitude: Annotated[float, typer.Option(
+                        min=0.1, max=3.0, help='Farthest a joint moves from where it is '
+                        '[rad | m].')] = 0.6,
+                    duration: Annotated[float, typer.Option(
+                        min=10.0, max=60.0, help='Duration of the motion [s].')] = 30.0,
+                    states: Annotated[str, typer.Option(
+                        help='Topic of the joint states, with efforts.')] = 'joint_states',
+                    node: NodeName = 'controller', sim_time: SimTime = False,
+                    wait: Wait = 10.0) -> None:
+    """
+    Find masses, centers of mass and friction with which an arm floats, by a slow motion.
+
+    All joints move about the present pose. The motion is NOT CHECKED FOR COLLISIONS: make sure
+    that the way is free. The result is a URDF and friction parameters for the controller.
+    """
+    from ..catalog.requirements import require_modules
+
+    require_modules('calibrate-float', ['rclpy'], RosError)
+    from .calibrate_float import run
+    from .payload import Node
+    run(Node(node, states, sim_time, wait), console(), amplitude=amplitude, duration=duration,
+        folder=folder)

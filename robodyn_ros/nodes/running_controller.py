@@ -35,8 +35,16 @@ class RunningController:
 
         :raises RobodynError: the node or its robot description does not answer.
         """
+        return robot.controlled(self._values([p.name for p in TABLE]), self.urdf())
+
+    def urdf(self) -> str:
+        """
+        Return the URDF text of that robot.
+
+        :raises RobodynError: the node or its robot description does not answer.
+        """
         values = self._values([p.name for p in TABLE])
-        return robot.controlled(values, robot.description(values) or self._description())
+        return robot.description(values) or self._description()
 
     def settings(self) -> Settings:
         """

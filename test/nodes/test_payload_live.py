@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from processes import node
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.payload import Node, set_payload
 from robodyn_ros.control.settings import symmetric
@@ -102,3 +102,28 @@ def test_a_load_that_a_planar_arm_does_not_feel_is_not_looked_for():
     """Its center of mass along the joint axes has no effect on any effort."""
     with pytest.raises(IdentificationError, match='no small motion'):
         payload_motion(load_urdf(robot_path('two_link')), 'tool0', np.array([0.3, 0.5]))
+
+
+@pytest.mark.alone              # as above
+def test_an_arm_is_calibrated(start, remote, tmp_path):
+    """
+    The corrected URDF has the gravity of the arm, whose link is 20 % heavier than its model says.
+
+    Takes 15 s: the motion takes 10 s.
+    """
+    model = load_urdf(robot_path('two_link'))
+    heavier = with_payload(model, 'link2', 0.2 * model.mass[1], model.com[1], np.zeros((3, 3)))
+    file = tmp_path / 'heavier.urdf'
+    file.write_text(to_urdf(heavier))
+    start(node('simulator'), '--ros-args', '-p', f'urdf:={file}', '-p',
+          'initial_position:=[0.3, 0.5]', *SIMULATED).wait_for_line('simulator ready')
+    start(node('controller'), '--ros-args', '--params-file', 'config/two_link.yaml', '-p',
+          'urdf:=two_link', *IN_STEP).wait_for_line('RUNNING')
+    done = start([*COMMAND, 'calibrate-float'], '--sim-time', '--duration', '10', '--output',
+                 str(tmp_path / 'found'))
+    assert done.wait(90.0) == 0, done.text
+    found = load_urdf(tmp_path / 'found' / 'corrected.urdf')
+    for q in np.random.default_rng(0).uniform(-0.3, 0.3, (10, 2)) + [0.3, 0.5]:
+        true = Dynamics(heavier).gravity(q)
+        assert Dynamics(found).gravity(q) == pytest.approx(true, abs=0.02 * abs(true).max())
+    assert 'coulomb_friction' in (tmp_path / 'found' / 'friction.yaml').read_text()

@@ -91,7 +91,7 @@ def _motion(model: RobotModel, frame: str, pose: ndarray, amplitude: ndarray, cy
     """Return the motion of these amplitudes, smaller ones where efforts would be too large."""
     t = np.linspace(0.0, duration, round(duration / INTERVAL) + 1)
     for _ in range(4):
-        x, xd, xdd = _waves(t, amplitude, cycles, duration)
+        x, xd, xdd = windowed_sines(t, amplitude, cycles, duration)
         efforts = Batch(model).inverse_dynamics(pose + x, xd, xdd)
         excess = (np.abs(efforts - Batch(model).gravity(pose + x)).max(0)
                   > EFFORT * model.effort_limit)
@@ -105,9 +105,15 @@ def _motion(model: RobotModel, frame: str, pose: ndarray, amplitude: ndarray, cy
                          amplitude, float(errors[0]), float(errors[1:].max()))
 
 
-def _waves(t: ndarray, amplitude: ndarray, cycles: ndarray,
-           duration: float) -> tuple[ndarray, ndarray, ndarray]:
-    """Return displacements, velocities and accelerations (N, nv) of windowed sines."""
+def windowed_sines(t: ndarray, amplitude: ndarray, cycles: ndarray,
+                   duration: float) -> tuple[ndarray, ndarray, ndarray]:
+    """
+    Return displacements, velocities and accelerations (N, nv) of sin²(πt/T) sin(2πkt/T).
+
+    :param t: (N,) [s] from 0 to T, where all of them are at rest.
+    :param amplitude: (nv,) [rad | m]; ``cycles``: (nv,) k, whole numbers.
+    :param duration: T [s].
+    """
     a, w = (np.pi / duration * t)[:, None], np.pi / duration
     b, u = 2.0 * cycles * a, 2.0 * cycles * w
     window = np.sin(a)**2, w * np.sin(2 * a), 2.0 * w**2 * np.cos(2 * a)

@@ -1,0 +1,141 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `calibrate-float`: gravity and friction from a slow motion of all joints."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from rich.console import Console
+from rich.table import Table
+
+from ..control.settings import Settings
+from ..dynamics import Batch
+from ..errors import IdentificationError, ParameterError
+from ..identification import Estimate, Motion, ParameterSelection, identify
+from ..identification.excitation.float_motion import float_motion
+from ..identification.friction_file import friction_parameters, write_friction
+from ..identification.pipeline import checked_motion, require_torques
+from ..identification.preparation.options import PreparationOptions
+from ..identification.recordings.recording import Recording
+from ..identification.result_files import FRICTION, URDF, writable_folder
+from ..identification.urdf_update import corrected_urdf
+from ..model.robot import RobotModel
+from ..nodes.client_session import session
+from ..nodes.play import Player
+from ..nodes.running_controller import RunningController
+from .identify import table
+from .payload import Node, recorded, slowed
+
+# Equations that are left: a slow motion carries little information a second
+SAMPLES = 1500
+# What the checks of a recording may say about a model with false masses
+OF_MODEL = ('gravity',)
+FITTED = 2.0 / 3.0      # share of the motion; the rest judges the result
+
+
+class Calibration(NamedTuple):
+    """
+    Result: the estimate, and RMS errors of efforts (nv,) on the part that was not fitted.
+
+    :param before: of the model as it was, ``after``: of the estimate [N·m | N].
+    """
+
+    estimate: Estimate
+    before: ndarray
+    after: ndarray
+
+
+def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: Path) -> None:
+    """Move the arm, estimate its gravity and friction, and write the files."""
+    with session('robodyn_calibrate_float', node.sim_time) as here, writable_folder(folder):
+        player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
+                        confirm=True, within=node.wait)
+        player.find()
+        controller = RunningController(here, player.listener, node.wait)
+        settings, urdf = controller.settings(), controller.urdf()
+        robot = without_payload(controller.model(), settings)
+        motion = float_motion(slowed(robot, settings), player.pose(robot.joint_names),
+                              amplitude=amplitude, duration=duration)
+        away = np.ptp(motion.positions, axis=0) / 2.0
+        moved = ', '.join(f'{name} by {a:.2f}' for name, a in zip(motion.joint_names, away))
+        out.print(f'moving {moved} rad or m to either side for {duration:g} s; nothing has looked '
+                  'for collisions')
+        found = calibrate(recorded(here, player, motion, node, out), robot)
+    out.print(errors_table(found, robot))
+    model, friction = write(folder, found.estimate, robot, urdf)
+    out.print(f'written: {model}, {friction}. Start the controller with -p urdf:={model} and '
+              f'--params-file {friction}; friction_compensation, at most 0.8 in '
+              'gravity_compensation, makes the arm lighter to move.')
+
+
+def without_payload(model: RobotModel, settings: Settings) -> RobotModel:
+    """
+    Return the model as the controller has it.
+
+    :raises ParameterError: a payload is set, which would become part of the robot.
+    """
+    if settings.payload_mass:
+        raise ParameterError('a payload is set', name='payload_mass', value=settings.payload_mass,
+                             remedy='take it off the arm, and `robodyn set-payload --mass 0`')
+    return settings.loaded(model)
+
+
+def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
+    """
+    Return physically consistent masses, centers of mass and friction that explain a recording.
+
+    What a slow motion does not show, inertias above all, stays near the model: see
+    :func:`~robodyn_ros.identification.estimation.physical_consistency.consistent`.
+
+    :raises RecordingError: the recording has errors that no model explains.
+    :raises IdentificationError: the estimate does not predict the last third of the motion better
+        than the model.
+    """
+    require_torques(recording)
+    motion = checked_motion(recording, robot, PreparationOptions(accept=OF_MODEL)).motion
+    train, test = motion.split(FITTED)
+    selection = ParameterSelection(armature=False, decimate=max(1, len(train) // SAMPLES))
+    found = identify(robot, train, selection, 'consistent')
+    before = rms(test.effort - predicted(robot, test))
+    after = rms(test.effort - found.predict(test))
+    if not np.linalg.norm(after / robot.effort_limit) < np.linalg.norm(
+            before / robot.effort_limit):
+        raise IdentificationError(
+            'the estimate predicts the last third of the motion no better than the model',
+            name=robot.name, remedy='keep the model, or look for what changes between repeats: '
+            'cables, temperature, contact')
+    return Calibration(found, before, after)
+
+
+def predicted(robot: RobotModel, motion: Motion) -> ndarray:
+    """Return the efforts (N, nv) of a model with its friction [N·m | N]."""
+    batch = Batch(robot)
+    return batch.inverse_dynamics(motion.position, motion.velocity, motion.acceleration) \
+        + batch.friction(motion.velocity)
+
+
+def rms(errors: ndarray) -> ndarray:
+    """Return the root mean square (nv,) of errors (N, nv)."""
+    return np.sqrt((errors**2).mean(0))
+
+
+def errors_table(found: Calibration, robot: RobotModel) -> Table:
+    """Return errors and friction of each joint."""
+    out = table('Efforts of the last third, which was not fitted', 'joint', 'RMS error before',
+                'after', 'Coulomb friction', 'unit')
+    friction = found.estimate.with_friction().coulomb_friction
+    for name, slides, *values in zip(robot.joint_names, robot.slides, found.before, found.after,
+                                     friction):
+        out.add_row(name, *(f'{value:.4g}' for value in values), 'N' if slides else 'N·m')
+    return out
+
+
+def write(folder: Path, found: Estimate, robot: RobotModel, urdf: str) -> tuple[Path, Path]:
+    """Write the corrected URDF and the parameter file of the friction; return their paths."""
+    paths = folder / URDF, folder / FRICTION
+    paths[0].write_text(corrected_urdf(urdf, robot, found.parameters[:10 * robot.nb].reshape(
+        -1, 10)), encoding='utf-8')
+    write_friction(paths[1], friction_parameters(found), robot.joint_names)
+    return paths
