@@ -65,7 +65,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
              namespace=given['namespace'], output='screen', parameters=[
                  *([config] if config else []), {
                      'urdf': ParameterValue(robot, value_type=str),
-                     'publish_clock': given['use_sim_time'] == 'true'}],
+                     'publish_clock': ParameterValue(given['use_sim_time'], value_type=bool)}],
              ros_arguments=['--enclave', '/robodyn/simulator'],
              on_exit=[Shutdown(reason='the simulator has ended')]),
         GroupAction([controller]),          # limits the scope of its arguments

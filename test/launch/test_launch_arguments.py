@@ -8,6 +8,8 @@ unless REQUIRE_LAUNCH=1 says that they have to be there.
 """
 
 import os
+import re
+import runpy
 
 import pytest
 
@@ -21,6 +23,7 @@ except ImportError as error:
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
+from launch.events.process import ProcessIO
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 
@@ -85,6 +88,62 @@ def test_what_is_declared_here_stays_here():
 def test_a_mode_of_somebody_else_is_named():
     with pytest.raises(RuntimeError, match='"mode".*"sim".*joint_impedance'):
         nodes('controller.launch.py', [SetLaunchConfiguration('mode', 'sim')])
+
+
+def test_a_second_file_overrides_the_first(tmp_path):
+    (file := tmp_path / 'friction.yaml').write_text('/**/controller: {ros__parameters: {}}')
+    (node,), _ = nodes('controller.launch.py', config='ur.yaml', overrides=str(file))
+    files = [perform_substitutions(LaunchContext(), source.param_file)
+             for source in node._Node__parameters if not isinstance(source, dict)]
+    assert files == [str(share_path('config', 'ur.yaml')), str(file)]
+
+
+def test_nothing_arms_an_arm_again_after_a_crash():
+    for autostart in ('true', '', 'True'):
+        with pytest.raises(ParameterError, match='arm the robot again after a crash'):
+            nodes('controller.launch.py', respawn='true', autostart=autostart)
+    (node,), _ = nodes('controller.launch.py', respawn='true', autostart='false')
+    assert given(node, 'autostart') is False
+
+
+def test_simulation_time_is_that_of_both_nodes():
+    found, _ = nodes('simulation.launch.py', use_sim_time='true', robot='two_link')
+    simulator, controller = found
+    assert given(simulator, 'publish_clock') is True and given(controller, 'use_sim_time') is True
+
+
+def test_two_arms_share_no_topic():
+    found, _ = nodes('dual_arm.launch.py', simulated='true', right_robot='rp',
+                     right_config='rp.yaml')
+    assert [''.join(node._Node__node_namespace) for node in found] == ['left'] * 2 + ['right'] * 2
+    assert given(found[2], 'urdf') == 'rp'
+
+
+def test_recording_matches_the_topics_of_one_controller():
+    pattern = runpy.run_path(str(share_path('launch', 'record.launch.py')))['topics'](
+        'left', 'joint_states', '/efforts')
+    for topic in ('/left/joint_states', '/efforts', '/left/controller/joint_trajectory', '/clock'):
+        assert re.match(pattern, topic)
+    for topic in ('/right/joint_states', '/joint_states', '/efforts_of_others', '/camera'):
+        assert not re.match(pattern, topic)
+
+
+def test_gazebo_moves_nothing_before_the_controller_runs():
+    """The forward controller is loaded inactive, and activated by what the controller says."""
+    file, context = runpy.run_path(str(share_path('launch', 'gazebo.launch.py'))), LaunchContext()
+    context.launch_configurations |= {
+        name: default for name, (default, _) in file['ARGUMENTS'].items()}
+    first = [entity for entity in file['nodes'](context)
+             if isinstance(entity, launch_ros.actions.Node)]
+    assert [node.node_executable for node in first] == [
+        'parameter_bridge', 'robot_state_publisher', 'create']
+    handler = file['when_running']().event_handler
+    said = [ProcessIO(text=text, fd=2, action=None, name=name, cmd=[], cwd=None, env=None, pid=1)
+            for name, text in (('spawner-2', b'RUNNING'), ('robodyn_controller-3', b'RISING'),
+                               ('robodyn_controller-3', b'x: RUNNING'),
+                               ('robodyn_controller-3', b'x: RUNNING'))]
+    answers = [handler.handle(event, LaunchContext()) for event in said]
+    assert [bool(answer) for answer in answers] == [False, False, True, False]
 
 
 def test_the_demo_takes_no_arguments_of_others():
