@@ -24,7 +24,7 @@ from launch.actions import (
     PushLaunchConfigurations,
     Shutdown,
 )
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
@@ -71,7 +71,7 @@ def parameters(given: dict[str, str]) -> list[Any]:
     :raises ParameterError: a file does not exist; defaults could be dangerous.
     """
     switches: dict[str, Any] = {
-        name: ParameterValue(given[name], value_type=bool)
+        name: ParameterValue(TextSubstitution(text=given[name]), value_type=bool)
         for name in ('autostart', 'use_sim_time', 'robot_compensates_gravity') if given[name]}
     # As ParameterValue: launch parses plain strings as YAML
     texts = {'robot_description': urdf_text(robot_path(given['urdf'])) if given['urdf'] else '',

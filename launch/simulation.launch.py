@@ -20,7 +20,7 @@ from launch.actions import (
     Shutdown,
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
@@ -65,7 +65,8 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
              namespace=given['namespace'], output='screen', parameters=[
                  *([config] if config else []), {
                      'urdf': ParameterValue(robot, value_type=str),
-                     'publish_clock': ParameterValue(given['use_sim_time'], value_type=bool)}],
+                     'publish_clock': ParameterValue(TextSubstitution(
+                         text=given['use_sim_time']), value_type=bool)}],
              ros_arguments=['--enclave', '/robodyn/simulator'],
              on_exit=[Shutdown(reason='the simulator has ended')]),
         GroupAction([controller]),          # limits the scope of its arguments

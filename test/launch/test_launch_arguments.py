@@ -131,8 +131,8 @@ def test_recording_matches_the_topics_of_one_controller():
 def test_gazebo_moves_nothing_before_the_controller_runs():
     """The forward controller is loaded inactive, and activated by what the controller says."""
     file, context = runpy.run_path(str(share_path('launch', 'gazebo.launch.py'))), LaunchContext()
-    context.launch_configurations |= {
-        name: default for name, (default, _) in file['ARGUMENTS'].items()}
+    context.launch_configurations.update({
+        name: default for name, (default, _) in file['ARGUMENTS'].items()})
     first = [entity for entity in file['nodes'](context)
              if isinstance(entity, launch_ros.actions.Node)]
     assert [node.node_executable for node in first] == [
