@@ -30,7 +30,8 @@ from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
-    'config': ('', 'YAML file with sections for controller and simulator; empty: config/ROBOT.yaml'),
+    'config': ('', 'YAML file with sections for controller and simulator; empty: '
+                   'config/ROBOT.yaml'),
     'mode': ('', 'control law; empty: as the configuration says'),
     'namespace': ('', 'namespace of both nodes and of their topics'),
     'autostart': ('true', 'configure and activate the controller without being asked'),

@@ -62,7 +62,7 @@ class SimulatedArm:
     """
 
     def __init__(self, here: Session, model: RobotModel, namespace: str,
-                 processes: Mapping[str, 'subprocess.Popen[bytes]'], output: Path):
+                 processes: dict[str, 'subprocess.Popen[bytes]'], output: Path):
         self.model, self.namespace, self.node = model, namespace, here.node
         self._here, self._processes, self._output = here, processes, output
         self._services = Services(here.node, here.poll)

@@ -69,7 +69,8 @@ def controller_parameters(joint_names: Sequence[str], rate: int = 1000) -> dict[
             # Or it takes g(q) from a joint at its limit: the guard of this package keeps limits
             enforce_command_limits=False,
             joint_state_broadcaster={'type': 'joint_state_broadcaster/JointStateBroadcaster'},
-            **{EFFORT_CONTROLLER: {'type': 'forward_command_controller/ForwardCommandController'}}),
+            **{EFFORT_CONTROLLER: {
+                'type': 'forward_command_controller/ForwardCommandController'}}),
         f'/**/{EFFORT_CONTROLLER}': section(joints=list(joint_names), interface_name='effort'),
     }
 
