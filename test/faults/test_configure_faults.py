@@ -12,9 +12,8 @@ from std_msgs.msg import String
 
 from processes import node
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path, share_path
-from robodyn_ros.nodes import gravity_choice, launch_rules, parameter_files, qos
+from robodyn_ros.nodes import gravity_choice, parameter_files, qos
 from robodyn_ros.nodes.controller import ControllerNode
 from robodyn_ros.nodes.robot_description import RobotDescription
 from robots import ARM
@@ -81,17 +80,6 @@ def test_parameter_file_without_a_section_for_the_node(start, remote):
                     share_path('config', 'ur.yaml'), '-p', 'urdf:=two_link')
     assert process.wait() == 1
     assert 'ur.yaml has no section for node /pilot, only for /**/controller' in process.text
-
-
-@row('controller that a launch file would start again after a crash',
-     where=launch_rules.check_respawn, find='_ and _ not in _', instead='False')
-def test_controller_that_would_be_started_again():
-    """A crash is a fault that nobody has explained: a person arms the robot after it."""
-    for autostart in ('true', 'True', '', '1', 'falsch'):
-        with pytest.raises(ParameterError, match='would arm the robot again after a crash'):
-            launch_rules.check_respawn(True, autostart)
-        launch_rules.check_respawn(False, autostart)
-    launch_rules.check_respawn(True, 'false')
 
 
 @row('who compensates gravity is not said', where=gravity_choice.check_given,
