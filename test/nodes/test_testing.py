@@ -4,6 +4,7 @@
 
 import re
 import textwrap
+from contextlib import contextmanager
 
 import pytest
 
@@ -12,10 +13,23 @@ from robodyn_ros.errors import RosError
 from robodyn_ros.testing import simulated_arm
 
 
+@contextmanager
+def longer(*arguments, **parameters):
+    """The arm of the example, which goes on after its end: reset, pause, exit codes."""
+    with simulated_arm(*arguments, **parameters) as arm:
+        yield arm
+        assert arm.reset() == 'armed'
+        arm.wait_for('RUNNING')
+        with arm.paused():
+            arm.wait_for('RUNNING')         # the report of a later second: a pause is no fault
+        arm.wait_for('RUNNING')
+        assert arm.stop() == {'controller': 0, 'simulator': 0}
+
+
 def test_the_example_of_the_documentation():
     """It runs as it stands; takes longer than 5 s, for it starts two nodes and moves an arm."""
     text = textwrap.dedent(re.search(r'(    def test_.*)', testing.__doc__, re.DOTALL)[1])
-    names = {'simulated_arm': simulated_arm}
+    names = {'simulated_arm': longer}
     exec(text, names)
     names['test_my_law_holds_the_arm']()
 
