@@ -28,12 +28,12 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.resources import share_path
+from robodyn_ros.model.resources import _ament_share, share_path
 
 
-def nodes(file, before=(), **arguments):
-    """Nodes that a launch file would start, the configurations it leaves, after ``before``."""
-    found, context = [], LaunchContext()
+def visited(description, context):
+    """Nodes that a description would start."""
+    found = []
 
     def visit(entity):
         if isinstance(entity, launch_ros.actions.Node):
@@ -41,9 +41,16 @@ def nodes(file, before=(), **arguments):
             return
         for below in entity.visit(context) or ():
             visit(below)
+    visit(description)
+    return found
+
+
+def nodes(file, before=(), **arguments):
+    """Nodes that a launch file would start, the configurations it leaves, after ``before``."""
+    context = LaunchContext()
     source = PythonLaunchDescriptionSource(str(share_path('launch', file)))
-    visit(LaunchDescription([*before, IncludeLaunchDescription(
-        source, launch_arguments=arguments.items())]))
+    found = visited(LaunchDescription([*before, IncludeLaunchDescription(
+        source, launch_arguments=arguments.items())]), context)
     return found, context.launch_configurations
 
 
@@ -158,3 +165,15 @@ def test_the_demo_takes_no_arguments_of_others():
         assert given(node, 'file') == str(share_path('config', 'ur5.yaml'))
         assert ''.join(node._Node__node_namespace) == 'left'
     assert {name: left[name] for name in others} == others
+
+
+def test_the_xml_example_includes_the_controller():
+    """The file of examples/, read by launch_xml, gives one controller that waits for a person."""
+    launch_xml = pytest.importorskip('launch_xml')
+    if _ament_share('launch') is None:
+        pytest.skip('launch is not in the ament index, where it looks for its grammar')
+    with share_path('examples', 'launch', 'my_arm.launch.xml').open() as file:
+        root, parser = launch_xml.Parser.load(file)
+    (node,) = visited(parser.parse_description(root), LaunchContext())
+    assert node.node_executable == 'robodyn_controller' and given(node, 'autostart') is False
+    assert given(node, 'file') == str(share_path('config', 'two_link.yaml'))
