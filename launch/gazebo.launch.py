@@ -25,9 +25,10 @@ from launch.actions import (
     IncludeLaunchDescription,
     OpaqueFunction,
     RegisterEventHandler,
+    Shutdown,
 )
 from launch.event_handlers import OnProcessExit, OnProcessIO
-from launch.events.process import ProcessIO
+from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
@@ -81,6 +82,14 @@ def spawner(*arguments: str) -> Node:
                 output='screen')
 
 
+def after(before: Node, following: LaunchDescriptionEntity) -> RegisterEventHandler:
+    """Return the handler that starts the following when the one before has ended well."""
+    def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        return [following if event.returncode == 0 else Shutdown(
+            reason=f'{event.process_name} has failed')]
+    return RegisterEventHandler(OnProcessExit(target_action=before, on_exit=ended))
+
+
 def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return Gazebo, the robot, and what starts when the one before it is there."""
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
@@ -107,8 +116,9 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         Node(package='robot_state_publisher', executable='robot_state_publisher',
              parameters=[{'robot_description': urdf, 'use_sim_time': True}]),
         spawn,
-        *(RegisterEventHandler(OnProcessExit(target_action=before, on_exit=[after]))
-          for before, after in ((spawn, states), (states, efforts), (efforts, controller))),
+        after(spawn, states),
+        after(states, efforts),
+        after(efforts, controller),
         when_running(),
     ]
 

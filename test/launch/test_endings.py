@@ -28,10 +28,10 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from robodyn_ros.model.resources import share_path
 
-PARAMETERS = """
+PARAMETERS = '''
 /**/controller: {ros__parameters: {mode: joint_impedance, stiffness: [123.0], damping: [9.0]}}
 /**/simulator: {ros__parameters: {initial_position: [0.3, 0.5]}}
-"""
+'''
 
 
 class Watched:

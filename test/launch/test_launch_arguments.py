@@ -22,8 +22,8 @@ except ImportError as error:
     pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
-from launch.events.process import ProcessIO
+from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration, Shutdown
+from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 
@@ -151,6 +151,17 @@ def test_gazebo_moves_nothing_before_the_controller_runs():
                                ('robodyn_controller-3', b'x: RUNNING'))]
     answers = [handler.handle(event, LaunchContext()) for event in said]
     assert [bool(answer) for answer in answers] == [False, False, True, False]
+
+
+@pytest.mark.parametrize('code, kind', [(0, launch_ros.actions.Node), (1, Shutdown)])
+def test_gazebo_starts_nothing_upon_a_failure(code, kind):
+    file = runpy.run_path(str(share_path('launch', 'gazebo.launch.py')))
+    before, following = file['spawner']('one'), file['spawner']('other')
+    handler = file['after'](before, following).event_handler
+    (answer,) = handler.handle(ProcessExited(
+        action=before, name='spawner-1', cmd=[], cwd=None, env=None, pid=1, returncode=code),
+        LaunchContext())
+    assert isinstance(answer, kind)
 
 
 def test_the_demo_takes_no_arguments_of_others():
