@@ -56,6 +56,8 @@ LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
 # What the markers in pyproject.toml say of the tests
 SIDE_BY_SIDE = ['-n', '2', '--dist', 'loadgroup']
 TESTS = [SIDE_BY_SIDE + ['-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
+# Threads of NumPy in two pytest processes would wait for each other's
+ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}
 QUICK = SIDE_BY_SIDE + ['-m', 'not (alone or process or ros or slow)']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
@@ -280,14 +282,14 @@ def test(arguments):
     failed = 0
     for selected in [arguments] if arguments else TESTS:
         say('$ pytest ' + shlex.join(selected))
-        failed = call(env, python, '-m', 'pytest', *selected) or failed
+        failed = call({**env, **ONE_THREAD}, python, '-m', 'pytest', *selected) or failed
     sys.exit(failed)
 
 
 def quick(arguments):
     """Run what a developer wants to know between two changes."""
     env, python = lint([])
-    become(env, python, '-m', 'pytest', '-q', *QUICK, *(arguments or ['test']))
+    become({**env, **ONE_THREAD}, python, '-m', 'pytest', '-q', *QUICK, *(arguments or ['test']))
 
 
 def bench(arguments):

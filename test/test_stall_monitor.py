@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import REPEATS
 
 ROOM = Path(__file__).parent
 
@@ -81,6 +82,27 @@ def test_what_fails_with_a_stalled_controller_is_repeated_once(tmp_path, passes_
     done = run(tmp_path, STALLED.format(passes_after=passes_after))
     assert done.returncode == code, done.stdout + done.stderr
     assert ('the control loop stood still: once more' in done.stderr) == said
+
+
+UNKNOWN = '''
+import pytest
+
+runs = dict.fromkeys(range({tests}), 0)
+
+
+@pytest.mark.parametrize('k', runs)
+def test_it(start, k):
+    runs[k] += 1
+    assert runs[k] > 1
+'''
+
+
+@pytest.mark.parametrize(('tests', 'code'), [(REPEATS, 0), (REPEATS + 1, 1)])
+def test_few_tests_of_processes_may_fail_once(tmp_path, tests, code):
+    done = run(tmp_path, UNKNOWN.format(tests=tests))
+    assert done.returncode == code, done.stdout + done.stderr
+    assert done.stderr.count('for no known reason: once more') == REPEATS
+    assert done.stderr.count('AssertionError') >= REPEATS       # each is shown
 
 
 SAYING = '''

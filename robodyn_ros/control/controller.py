@@ -86,7 +86,7 @@ class Controller:
         #: Laws that the mode can be switched to, compiled now because it takes seconds.
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
         self._addresses = {law: law_address(law) for law in self.laws}
-        law_rows = registry.most_rows(*self.laws)
+        law_rows = registry.most_rows(model.nv, *self.laws)
         self._flight, self._v, kept = ring_buffer.recorder(
             model.nv, recorded, law_rows + payload_transition.rows(model.nb, model.nv))
         self._law_memory, self._kept = kept[:law_rows], kept[law_rows:]
@@ -158,6 +158,7 @@ class Controller:
             settings.check_gains(loaded)
             self._stable = stability
         record = settings.settings_record()
+        record['payload_body'] = settings.payload_body(self.model)
         record['law'] = self._law + (settings.law != self.settings.law)
         record['payload'] = self._payload + (settings.payload != self.settings.payload)
         if settings.loading != self.settings.loading:

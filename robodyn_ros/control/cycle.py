@@ -319,4 +319,5 @@ def arm_of(inputs: CycleInputs, robot: ModelData, now: float, dt: float) -> Arm:
     """Return what a law knows of the arm."""
     v = inputs.vectors
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
-               v.applied, v.withheld, inputs.policy, inputs.joints, robot, inputs.workspace)
+               v.applied, v.withheld, inputs.policy, inputs.settings[0].payload_body,
+               inputs.controller_state[0].payload_time, inputs.joints, robot, inputs.workspace)

@@ -52,6 +52,7 @@ SETTINGS = np.dtype([
     ('limit_rate', float),              # 1/s, see limits.enforce_joint_limits
     ('approach_rate', float),           # 1/s, likewise
     ('compensates_friction', np.int64),  # 1: of some joint
+    ('payload_body', np.int64),         # index of the body that holds payload_frame
 ])
 
 # State of the controller, written by the cycle alone: the state machine, timers and counters.

@@ -160,18 +160,25 @@ class Loop:
 
     def radii(self, K: ndarray, D: ndarray, integral: ndarray | float = 0.0,
               poses: Sequence[int] | slice = slice(None),
-              observer: ndarray | float = 0.0) -> ndarray:
+              observer: ndarray | float = 0.0,
+              reference: ndarray | float = 0.0) -> ndarray:
         """
         Return the spectral radius (P,) at each pose.
 
         :param integral: gain (nv,) of ∫ δq; ``observer``: bandwidth K_o (nv,) of a disturbance
             observer, with which τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt.
+        :param reference: bandwidth Λ (nv,) of a reference velocity, with which
+            τ = -(K + Λ D) δq - (D + M Λ) δq̇ - Λ K ∫ δq dt: for K = α D and s = -(δq̇ + Λ δq),
+            these are D s + α D ∫ s dt beside M v̇.
         """
         n, d, step, push = len(K), self.periods, self._step[poses], self._push[poses]
         m = n * (2 + d)                     # states without the integrals, which are the last ones
-        ki, bandwidth = integral + observer * K, np.zeros(n) + observer
+        observer, reference = np.zeros(n) + observer, np.zeros(n) + reference
+        bandwidth = observer + reference
+        ki = integral + bandwidth * K
         K = K + bandwidth * D
-        on_velocity = np.diag(D) + bandwidth[:, None] * self._M[poses]
+        on_velocity = (np.diag(D) + observer[:, None] * self._M[poses]
+                       + self._M[poses] * reference)
         feedback = -np.concatenate([np.broadcast_to(np.diag(K), on_velocity.shape), on_velocity],
                                    2)
         A = np.zeros((len(step), m + n, m + n))

@@ -15,6 +15,7 @@ Lists hold one value a joint; a number, or a list of one, stands for all joints.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .laws.adaptive import AdaptiveGains
 from .laws.computed_torque import AccelerationGains
 from .laws.disturbance_observer import ObserverGains
 from .laws.feedback_policy import PolicyGains
@@ -49,7 +50,8 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(PolicyGains, ObserverGains, AccelerationGains, ImpedanceGains, Mode):
+class LawGains(PolicyGains, AdaptiveGains, ObserverGains, AccelerationGains, ImpedanceGains,
+               Mode):
     """The gains of all laws of this package."""
 
 
@@ -107,7 +109,9 @@ class LawParameters(LawGains):
     robot_compensates_gravity: bool = flag(
         'Whether the robot adds g(q) to its commands itself, as Franka and UR do; commands then '
         'exclude g(q).', live=False, record=SETTINGS)
-    payload_frame: str = text('Link to which the payload is attached.')
+    payload_frame: str = text(
+        'Link to which the payload is attached, and with which adaptive learns one; empty: that '
+        'of the last joint.')
     payload_mass: float = number(
         0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: none, whatever its other parameters are.')
     payload_com: Sequence[float] = numbers(

@@ -18,7 +18,7 @@ from ..model.robot import RobotModel
 from .dtypes import JOINT, SETTINGS
 from .friction import CURVE, check_compensation, viscous, with_friction
 from .gain_stability import MARGIN, check, highest
-from .integral_stability import check_integral
+from .integral_stability import OBSERVER, check_adaptation, check_integral
 from .laws import registry
 from .laws.law import Law
 from .limits import APPROACH_SHARE, DELAY_SHARE
@@ -122,8 +122,9 @@ class Settings(ControlParameters):
         """
         Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
 
-        Only the bandwidth of a disturbance observer is judged in its own mode alone: it may leave
-        less room for delay than the gains beside it, which other modes use too.
+        Only the bandwidth of a disturbance observer and the adaptation of a law are judged in
+        their own mode alone: they may leave less room for delay than the gains beside them, which
+        other modes use too.
 
         :raises ParameterError: see :func:`~.gain_stability.check`.
         """
@@ -142,7 +143,12 @@ class Settings(ControlParameters):
             check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
             if rule in self.law_in_force.judged:
                 check_integral(names, M, (K, D), observer, *loop, margin,
-                               parameter=rule.observer, observer=True)
+                               parameter=rule.observer, action=OBSERVER)
+                if rule.reference:
+                    bandwidth, rate = (self._gain(model, declared[name])
+                                       for name in (rule.reference, rule.adaptation))
+                    check_adaptation(names, M, D, bandwidth, rate, *loop, margin,
+                                     parameters=(rule.reference, rule.adaptation))
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 
@@ -172,6 +178,21 @@ class Settings(ControlParameters):
     def loading(self) -> tuple:
         """What decides which model :meth:`loaded` returns."""
         return self._lists(*CURVE, 'armature'), self.payload
+
+    def payload_body(self, model: RobotModel) -> int:
+        """
+        Return the index of the body that holds ``payload_frame``, or of the last joint.
+
+        :raises UnknownNameError: the model has no such frame.
+        :raises ParameterError: the frame belongs to the base.
+        """
+        if not self.payload_frame:
+            return int(model.leaders[-1])
+        if (body := model.frame(self.payload_frame).body) < 0:
+            raise ParameterError('payload_frame belongs to the base, which does not move',
+                                 name='payload_frame', value=self.payload_frame,
+                                 remedy='name the link that holds the payload')
+        return body
 
     @property
     def payload(self) -> tuple:

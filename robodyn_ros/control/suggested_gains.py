@@ -8,14 +8,19 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics import Dynamics
+from ..model.payload import with_payload
+from ..model.pose import spread
 from ..model.robot import RobotModel
 from .friction import viscous
 from .gain_stability import highest, rounded_down
-from .integral_stability import highest_integral
-from .settings import TWICE, Settings, judged
+from .integral_stability import OBSERVER, REFERENCE, highest_integral
+from .settings import JUDGED_POSES, TWICE, Settings, judged
 
 KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
 BANDWIDTH = 50.0            # 1/s, of the disturbance observer
+ADAPTIVE, RATE = KP / KD, 2.0       # 1/s, of the adaptive law: bandwidth, and rate by default
+LIGHTEST, HEAVIEST = 0.01, 20.0     # kg, of the payload of the adaptive law
+PAYLOAD = 0.5               # of the load that the joints can hold at every pose with a reserve
 # Shares of the damping, of which the highest is taken that leaves the observer half of BANDWIDTH:
 # it damps the joints as well
 DAMPING = 1.0, 0.9, 0.8, 0.7
@@ -29,6 +34,8 @@ class SuggestedGains(NamedTuple):
     acceleration_kp: ndarray    # (nv,) [1/s²]
     acceleration_kd: ndarray    # (nv,) [1/s]
     observer_bandwidth: ndarray     # (nv,) [1/s]
+    adaptive_bandwidth: ndarray     # (nv,) [1/s]
+    adaptation_mass: ndarray        # (nv,) [kg], the same of all joints
 
 
 def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGains:
@@ -58,11 +65,35 @@ def suggest(model: RobotModel, pose: ndarray, settings: Settings) -> SuggestedGa
         bandwidth = stable_observer(model, stiffness, damping, BANDWIDTH * ones, settings)
     kp, kd = highest(np.eye(model.nv), KP * ones, KD * ones, 1.0 / settings.rate,
                      settings.loop_delay, margin=TWICE)
-    return SuggestedGains(stiffness, damping, kp, kd, bandwidth)
+    adaptive = highest_integral(judged(model), (RATE * damping, damping), ADAPTIVE * ones,
+                                1.0 / settings.rate, settings.loop_delay, viscous(model),
+                                action=REFERENCE)
+    return SuggestedGains(stiffness, damping, kp, kd, bandwidth, adaptive,
+                          rounded_down(heaviest_payload(model) * ones))
 
 
 def stable_observer(model: RobotModel, stiffness: ndarray, damping: ndarray, bandwidth: ndarray,
                     settings: Settings) -> ndarray:
     """Return the bandwidth of the observer (nv,), lowered to what the controller accepts."""
     return highest_integral(judged(model), (stiffness, damping), bandwidth, 1.0 / settings.rate,
-                            settings.loop_delay, viscous(model), observer=True)
+                            settings.loop_delay, viscous(model), action=OBSERVER)
+
+
+def heaviest_payload(model: RobotModel) -> float:
+    """
+    Return the mass [kg] at the tip whose weight takes at most PAYLOAD of what the limits spare.
+
+    The tip is the origin of the last frame of the model. What is spared counts at those of several
+    poses at which the weight of the arm itself takes less than half of each effort limit.
+    """
+    tip = next((frame for frame in reversed(model.frame_names) if model.frame(frame).body >= 0),
+               model.link_names[-1])
+    dynamics, loaded = Dynamics(model), Dynamics(with_payload(model, tip, 1.0))
+    most = HEAVIEST
+    for q in spread(model, JUDGED_POSES):
+        gravity = dynamics.gravity(q)
+        spare = model.effort_limit - abs(gravity)
+        weight = abs(loaded.gravity(q) - gravity)
+        if np.isfinite(spare).all() and (spare > 0.5 * model.effort_limit).all():
+            most = min(most, PAYLOAD * float((spare / np.maximum(weight, 1e-9)).min()))
+    return max(most, LIGHTEST)

@@ -147,7 +147,7 @@ def unpacked(data: bytes) -> Flown:
     for records in arrays['memory'], arrays['settings']:
         records['mode'] = _present_numbers(text['laws'], records['mode'])
     laws = [registry.by_number(int(mode)) for mode in np.unique(arrays['memory']['mode'])]
-    if k < (len(Vectors._fields) + registry.most_rows(*laws)
+    if k < (len(Vectors._fields) + registry.most_rows(nv, *laws)
             + payload_transition.rows(model.nb, nv)):           # which compiled code relies on
         raise ValueError('fewer vectors than there are now')
     snapshot = Snapshot(
@@ -199,6 +199,8 @@ def _versions(model: RobotModel, text: dict[str, Any],
             robots[key] = with_kernels(robot) if special else robot
         if not 0 <= record['missing_velocity'] < len(MISSING_VELOCITY):
             raise ValueError('settings without a meaning')
+        if not 0 <= record['payload_body'] < model.nb:
+            raise ValueError('payload_body is none of the bodies')
         law = LawMemory.none(model.nv)._replace(
             code=np.array([law_address(settings.law_in_force), record['mode']], np.int64),
             gains=settings.gain_rows(model))

@@ -4,7 +4,6 @@
 
 import numpy as np
 from numpy import ndarray
-from scipy.optimize import nnls
 
 # Product with the principal moments: twice the second moments of mass ∫ x² dm, ∫ y² dm, ∫ z² dm,
 # all of them positive for a body with volume (Traversaro et al. 2016).
@@ -49,6 +48,8 @@ def nearest_consistent(inertia: ndarray) -> ndarray:
 
     :param inertia: (3, 3) [kg·m²] about the center of mass, symmetric and not zero.
     """
+    from scipy.optimize import nnls  # takes a while to import, and few models need it
+
     moments, axes = np.linalg.eigh(inertia)
     size = abs(moments).max()
     bound = np.full(3, 2.0 * MARGIN) - SECOND_MOMENTS @ (moments / size)

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import numpy as np
 from lxml import etree
-from scipy.spatial.transform import Rotation
 
 from ..errors import UrdfError
 from .rigid_body import rotation_rpy
@@ -153,5 +152,7 @@ def quaternion_rpy(text: Sequence[float]) -> str | None:
     quaternion = np.array(text)
     if abs(np.linalg.norm(quaternion) - 1.0) > UNIT_QUATERNION:
         return None
+    from scipy.spatial.transform import Rotation  # a quarter of a second that few files need
+
     rpy = rotation_rpy(Rotation.from_quat(quaternion).as_matrix())
     return ' '.join(repr(float(angle)) for angle in rpy)

@@ -52,7 +52,7 @@ class FlightRecorder:
                               f'({pip_install("mcap")})')
             return 0
         asked = round(seconds * rate)
-        rows = registry.most_rows() + payload_transition.rows(nv, nv)
+        rows = registry.most_rows(nv) + payload_transition.rows(nv, nv)
         most = ring_buffer.LARGEST // ring_buffer.bytes_a_cycle(nv, rows)
         if asked > most:
             self._log.warning(f'flight_recorder keeps the latest {most} cycles, not {asked}: '

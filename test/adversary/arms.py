@@ -96,7 +96,8 @@ def highest_gains(name: str, loop_delay: float, rate: float) -> dict[str, ndarra
                      1.0 / rate, loop_delay, margin=TWICE)
     bandwidth = 0.05 * Loop(np.eye(1), 1.0 / rate, loop_delay, 0.0).bearable
     return {'stiffness': stiffness, 'damping': damping, 'acceleration_kp': kp,
-            'acceleration_kd': kd, 'observer_bandwidth': bandwidth}
+            'acceleration_kd': kd, 'observer_bandwidth': bandwidth,
+            'adaptive_bandwidth': 0.2 * bandwidth, 'adaptation_mass': np.array([5.0])}
 
 
 def damping_rate(loop_delay: float, rate: float) -> float:
@@ -108,7 +109,8 @@ def gains(name: str, share: float, loop_delay: float, rate: float) -> dict[str, 
     """Gains at a share of the highest ones, about as damped as these."""
     top = highest_gains(name, loop_delay, rate)
     factor = {'stiffness': share, 'damping': share**0.5, 'acceleration_kp': share,
-              'acceleration_kd': share**0.5, 'observer_bandwidth': 1.0 - share**0.5}
+              'acceleration_kd': share**0.5, 'observer_bandwidth': 1.0 - share**0.5,
+              'adaptive_bandwidth': 1.0 - share**0.5, 'adaptation_mass': 1.0}
     return {key: [float(x) for x in factor[key] * value] for key, value in top.items()}
 
 

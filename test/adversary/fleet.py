@@ -32,7 +32,7 @@ from . import arms
 WITHIN = 240.0      # s for a node to start, compile and be met, on a busy machine
 # Settings that a node takes while it is configured: the others are given at its start
 LIVE = ('mode', *('stiffness', 'damping', 'acceleration_kp', 'acceleration_kd'),
-        'observer_bandwidth',
+        'observer_bandwidth', 'adaptive_bandwidth', 'adaptation_mass',
         'effort_rate_limit', 'payload_mass', 'payload_frame', 'friction_offset',
         'friction_compensation', 'coulomb_friction', 'friction_velocity')
 NUMBERS = (float, int)

@@ -162,16 +162,22 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
     # About the highest accepted
     bandwidth = np.minimum(10.0**apart.uniform(0, 3, n),
                            0.3 / (2.0 * asked.loop_delay + world.period))
+    adaptive = 0.5 * bandwidth
+    learning = {'adaptation_mass': 5.0, 'adaptation_rate': apart.uniform(0.0, 10.0, n)}
     while True:
         settings = replace(asked, stiffness=stiffness, damping=damping,
                            acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd,
-                           acceleration_ki=acceleration_ki, observer_bandwidth=bandwidth)
+                           acceleration_ki=acceleration_ki, observer_bandwidth=bandwidth,
+                           adaptive_bandwidth=adaptive, **learning)
         try:
             settings.check_gains(settings.loaded(model))
             return settings
         except ParameterError as error:
             if error.name == 'observer_bandwidth':
                 bandwidth = 0.7 * bandwidth
+            elif error.name in ('adaptive_bandwidth', 'adaptation_rate'):
+                adaptive = 0.7 * adaptive
+                learning['adaptation_rate'] = 0.7 * learning['adaptation_rate']
             else:                       # too stiff for this damping
                 stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp
                 acceleration_ki = 0.2 * acceleration_ki

@@ -10,7 +10,7 @@ import pytest
 from robodyn_ros import Dynamics, Settings, load_urdf, simulate
 from robodyn_ros.control.suggested_gains import suggest
 from robodyn_ros.demo import motion
-from robodyn_ros.demo.law_comparison import DELAY, compare, scenes
+from robodyn_ros.demo.law_comparison import DELAY, drive, scenes
 from robodyn_ros.model.resources import robot_path
 
 pytest.importorskip('mujoco')
@@ -29,11 +29,11 @@ def scene(name):
 @pytest.mark.parametrize('name', POSES)
 def test_friction_is_cancelled(name):
     """At equal stiffness, the error is a fifth of that of joint impedance, or less."""
-    locked, pose = POSES[name]
-    model = load_urdf(robot_path(name), locked=locked)
-    rms = {figures.law: figures.rms for figures in compare(model, np.array(pose), 3.0)
-           if figures.scene == 'false model'}
-    assert 5.0 * rms['disturbance_observer'] < rms['joint_impedance']
+    false, pose = scene(name)
+    asked = motion.plan(Dynamics(false.known), pose, 3.0)
+    observed, impedance = (drive(false, law, pose, asked, 0.5).rms
+                           for law in ('disturbance_observer', 'joint_impedance'))
+    assert 5.0 * observed < impedance
 
 
 @pytest.mark.parametrize('name', POSES)

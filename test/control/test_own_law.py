@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A law of one's own: loaded, checked before it drives, guarded when it does."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import own_laws
 import pytest
@@ -79,7 +83,6 @@ def test_plain_python_computes_the_same():
     ('ALLOCATING', 'it allocates memory'),
     ('NOT_A_NUMBER', 'its effort of joint1 is not finite at q = '),
     ('SLOW', 'and a period is 1e+03 µs'),
-    ('ENDLESS', 'it has not returned within'),
     ('OUT_OF_BOUNDS', 'it fails: IndexError: index 2 is out of bounds'),
     ('NOT_COMPILING', "it does not compile: Unknown attribute 'speed'"),
     ('ONE_JOINT', 'its effort of joint2 is not finite'),
@@ -90,6 +93,29 @@ def test_refused_before_it_drives(monkeypatch, name, why):
     monkeypatch.setattr(f'{registry.__package__}.trial.PATIENCE', 0.5)
     error = refusal(mode=f'own_laws:{name}')
     assert why in str(error) and error.name == 'mode' and error.remedy
+
+
+def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
+    """In a process of its own, for compiled code goes on until its process ends."""
+    script = tmp_path / 'refused.py'
+    script.write_text('''
+import os, threading
+from robodyn_ros import Controller, Settings, errors, load_urdf
+from robodyn_ros.control.laws import trial
+trial.PATIENCE = 0.5
+try:
+    Controller(load_urdf('two_link'), Settings(mode='own_laws:ENDLESS'), specialize=False)
+except errors.ParameterError as error:
+    print(error)
+on = next(t for t in threading.enumerate() if t.name == 'trial of law endless')
+print('idle:', os.sched_getscheduler(on.native_id) == os.SCHED_IDLE, flush=True)
+os._exit(0)
+''')
+    path = os.pathsep.join([os.path.dirname(own_laws.__file__), os.environ.get('PYTHONPATH', '')])
+    found = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300,
+                           env={**os.environ, 'PYTHONPATH': path})
+    assert 'it has not returned within 0.5 s' in found.stdout, found.stderr
+    assert 'idle: True' in found.stdout
 
 
 @pytest.mark.parametrize(('mode', 'why'), [

@@ -6,7 +6,8 @@ A pytest plugin under which each fault's test runs twice, its nodes on copies of
 On the copy that is `whole` the test has to pass. On the one where its row is `disabled` it has to
 fail, by what it asserts or as a service gives no answer: it is then reported as passed. The
 control cycle of a copy is plain Python, for compiling it would take 20 s; the rest is compiled,
-and on the disk already where its sources are unchanged.
+and on the disk already where its sources are unchanged. With ROBODYN_PLAIN=1 in the environment of
+pytest, nodes are forked (test/forked.py), which saves a second each.
 """
 
 import os

@@ -32,8 +32,10 @@ def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element
     wanted = sorted({f'{TESTS[a["name"]].__code__.co_filename}::{a["name"]}' for a in asked})
     which = ' or '.join(f'{a["name"]} and {a["copy"]}' for a in asked)
     folder = tmp_path_factory.mktemp('mutants')
-    env = {**os.environ, 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1', 'PYTHONPATH': os.pathsep.join(
-        [str(TEST), *os.environ.get('PYTHONPATH', '').split(os.pathsep)])}
+    # Plain Python from the start, or the nodes of copies would not be forked
+    env = {**os.environ, 'ROBODYN_PLAIN': '1', 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
+           'PYTHONPATH': os.pathsep.join(
+               [str(TEST), *os.environ.get('PYTHONPATH', '').split(os.pathsep)])}
     running = {
         folder / f'{k}.xml': Process(
             [sys.executable, '-m', 'pytest', '-p', 'faults.mutants', '-p', 'no:cacheprovider',

@@ -1,17 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of a control law of one's own, which passes every trial and fails when it drives."""
+"""Faults of control laws: one of one's own that fails when it drives, and one that learns."""
 
 import os
 
 import numpy as np
 import own_laws
 import pytest
+from builtin_interfaces.msg import Duration
 from faults.arm import TELEPORTED
 from faults.efforts import goes_limp
 from faults.rows import row
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robodyn_ros.control.laws import call
+from robodyn_ros.control.laws import adaptive, call
 
 near = pytest.approx
 
@@ -24,10 +26,29 @@ def test_a_law_that_writes_no_effort(running, remote, monkeypatch):
     path = os.path.dirname(own_laws.__file__)
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
-    arm = running(mode='own_laws:SILENT_LATE', position_margin=[0.0], **TELEPORTED)
+    # In plain Python, beside other tests, a cycle may take longer than what conftest.EXACT allows
+    arm = running(mode='own_laws:SILENT_LATE', position_margin=[0.0], state_timeout=0.5,
+                  **TELEPORTED)
     assert arm.tick() == near(arm.gravity)
     arm.position = np.array([own_laws.BEYOND + 5e-4, arm.position[1]])
     g = arm.gravity
     assert arm.tick() == near(g)
     goes_limp(arm, arm.tick, g, first=1)
     arm.faulted('EFFORT_NOT_FINITE')
+
+
+@row('payload learned from a blocked arm', where=adaptive.adapt,
+     find='excess(times_transposed(new, new), _, _, _) <= _', instead='True')
+def test_learning_from_a_blocked_arm(running):
+    """An arm that something holds seems to carry a payload: at most `adaptation_mass` of it."""
+    damping, bandwidth, way = np.array([4.0, 1.0]), 2.0, np.array([0.4, 0.4])
+    arm = running(mode='adaptive', damping='[4.0, 1.0]', adaptive_bandwidth='[2.0]',
+                  adaptation_rate='[20.0]', adaptation_mass='[0.1]', blocked_effort=0.0)
+    point = JointTrajectoryPoint(positions=list(arm.position + way), velocities=[0.0, 0.0],
+                                 time_from_start=Duration(sec=1))
+    arm.remote.trajectories().publish(JointTrajectory(joint_names=arm.names, points=[point]))
+    arm.controller.wait_for_line('following a trajectory')
+    arm.ticks(1200)
+    learned = [arm.tick() - arm.gravity - damping * bandwidth * way for _ in range(2)]
+    assert 0.1 < abs(learned[0]).max() < 1.5
+    assert learned[1] == near(learned[0])

@@ -65,10 +65,11 @@ def test_what_is_written_is_read(path):
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize('mode', ['disturbance_observer', 'adaptive'])
 @pytest.mark.parametrize('recorded', [1500, 250])
-def test_what_a_law_learned_is_replayed(recorded):
+def test_what_a_law_learned_is_replayed(recorded, mode):
     """Also where the recording begins with a law that has already learned."""
-    rig = recording_rig(recorded, mode='disturbance_observer')
+    rig = recording_rig(recorded, mode=mode)
     rig.rise()
     go(rig, [0.5, 0.3])
     rig.run(0.5)

@@ -19,7 +19,7 @@ class LawMemory(NamedTuple):
 
     code: ndarray           # (2,) int64: address of the compiled law, number in the registry
     gains: ndarray          # (G, nv) one row a gain
-    memory: ndarray         # (L, nv) rows of its memory; it may use fewer
+    memory: ndarray         # (L, nv) contiguous rows of its memory; it may use fewer
     returned: ndarray       # (1,) int64: 1 once the law has returned without an error
 
     @classmethod
@@ -38,10 +38,9 @@ def call_law(law: LawMemory, arm: Arm, tau: ndarray) -> None:
     """
     python_law = registry.by_number(int(law.code[NUMBER]))
     tau[:] = np.nan
-    gains, memory = (kind(*rows[:len(kind._fields)]) for kind, rows in (
-        (registry.gains_class(python_law), law.gains),
-        (registry.memory_class(python_law), law.memory)))
-    python_law.efforts(arm, gains, memory, tau)
+    kind = registry.gains_class(python_law)
+    python_law.efforts(arm, kind(*law.gains[:len(kind._fields)]),
+                       registry.memory_fields(python_law, law.memory), tau)
 
 
 def forget(law: LawMemory) -> None:

@@ -17,7 +17,7 @@ from numba.np import arrayobj
 from numpy import ndarray
 
 from ...dynamics import compile as dynamics_code
-from ...dynamics import numba_types
+from ...dynamics import numba_types, pseudo_inertia
 from ...dynamics.numba_types import MATRIX, VECTOR
 from ...jit import (
     FASTMATH,
@@ -31,6 +31,7 @@ from .. import robot_dynamics
 from ..dtypes import JOINT
 from ..policy import Policy
 from . import (
+    adaptive,
     call,
     computed_torque,
     disturbance_observer,
@@ -48,8 +49,8 @@ LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, r
 POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
-    robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
-    policy=POLICY, **dict.fromkeys(Arm._fields[2:-4], VECTOR))
+    robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE, payload_body=types.int64,
+    payload_time=types.float64, policy=POLICY, **dict.fromkeys(Arm._fields[2:-6], VECTOR))
 ARGUMENTS = types.Tuple((LAW_MEMORY, ARM, VECTOR))
 ENTRY = types.void(types.int64)
 # Packages that a law of a user may use, and whose functions are not those of a law
@@ -59,7 +60,7 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 LAW_MODULES: tuple[ModuleType, ...] = (
     *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(dynamics), law, call,
     jitable(pd), jitable(joint_impedance), jitable(computed_torque),
-    jitable(disturbance_observer))
+    jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive))
 
 
 def _call_with(typing, address, values):
@@ -86,25 +87,26 @@ def rows_of(kind: Any) -> Any:
     """
     Return a function for compiled code: a (K, nv) array as a NamedTuple of its first rows.
 
-    :param kind: NamedTuple class of at most K fields.
+    :param kind: NamedTuple class that needs at most K rows, see :func:`.registry.memory_rows`.
     """
-    count, result = len(kind._fields), rows_type(kind)
+    lengths, result = registry.memory_lengths(kind), rows_type(kind)
 
     def rows(typing, matrix):
         def build(context, builder, signature, args):
             array = context.make_array(matrix)(context, builder, args[0])
             size = builder.extract_value(array.shape, 1)
             word = ir.IntType(64)
-            views = []
-            for k in range(count):
+            views, first = [], word(0)
+            for length in lengths:
                 view = context.make_array(VECTOR)(context, builder)
-                first = builder.mul(size, word(k))
                 arrayobj.populate_array(
                     view, data=builder.gep(array.data, [first]),
-                    shape=cgutils.pack_array(builder, [size]),
+                    shape=cgutils.pack_array(builder, [word(length) if length else size]),
                     strides=cgutils.pack_array(builder, [word(8)]), itemsize=word(8),
                     meminfo=None, parent=None)
                 views.append(view._getvalue())
+                rows = builder.udiv(builder.add(size, word(max(length, 1) - 1)), size)
+                first = builder.add(first, builder.mul(size, rows if length else word(1)))
             return impl_ret_borrowed(context, builder, result,
                                      context.make_tuple(builder, result, views))
         return result(matrix), build

@@ -37,6 +37,8 @@ class Arm(NamedTuple):
     applied: ndarray        # effort applied by the last cycle, with g(q) where the robot adds it
     withheld: ndarray       # effort that the limits have withheld in the last cycle
     policy: Policy          # newest policy of a planner, see :mod:`..policy`
+    payload_body: int       # index of the body that holds payload_frame, or of the last joint
+    payload_time: float     # s, until the payload that is set is in force; 0: it is
     joints: ndarray         # (nv,) JOINT, limits: effort_limit, velocity_limit, ...
     robot: ModelData        # parameters and workspace of :mod:`.dynamics`; workspace.M is M(q)
     workspace: Workspace
@@ -57,6 +59,10 @@ class Judged(NamedTuple):
     accelerations: bool = False
     #: Name of the bandwidth K_o [1/s] of a disturbance observer, which acts as integral action.
     observer: str = ''
+    #: Names of the bandwidth Λ [1/s] of a reference velocity v, and of the rate α [1/s] of
+    #: integral action on s = v - q̇: τ = D s + α D ∫ s dt, beside M(q) v̇.
+    reference: str = ''
+    adaptation: str = ''
 
 
 @dataclass(frozen=True)
@@ -73,8 +79,9 @@ class Law:
         tuples of (nv,) arrays, with the fields of the two parameters below.
     :param equation: for the docs, with ``source``: book or paper, and equation.
     :param gains: dataclass whose fields are declared by :func:`..setting_fields.gain`; None: none.
-    :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each;
-        zero when the law begins. None: nothing.
+    :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each,
+        or as many as its type states, ``Annotated[ndarray, 16]``; zero when the law begins. None:
+        nothing.
     :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, or NO_REFERENCE
         for a law that uses none.
     :param exact: whether a distance from the reference is a fault unless ``following_error`` is

@@ -12,15 +12,26 @@ from .law import Arm, Judged, Law
 
 
 @dataclass(frozen=True)
-class ImpedanceGains:
-    """Gains of a spring and a damper at each joint."""
+class StiffnessGains:
+    """Gains of a spring at each joint."""
 
     stiffness: PerJoint = gain(
         'N·m/rad or N/m', 0.0, 1e6, 'Stiffness K of pd, joint_impedance and '
         'disturbance_observer, per joint.')
+
+
+@dataclass(frozen=True)
+class DampingGains:
+    """Gains of a damper at each joint."""
+
     damping: PerJoint = gain(
-        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Damping D of pd, joint_impedance and '
-        'disturbance_observer, per joint.')
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Damping D of pd, joint_impedance, disturbance_observer '
+        'and adaptive, per joint.')
+
+
+@dataclass(frozen=True)
+class ImpedanceGains(DampingGains, StiffnessGains):
+    """Gains of a spring and a damper at each joint."""
 
 
 JUDGED = Judged('stiffness', 'damping')

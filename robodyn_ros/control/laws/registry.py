@@ -12,10 +12,13 @@ from collections import namedtuple
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, get_type_hints
+
+from numpy import ndarray
 
 from ...errors import ParameterError
 from . import (
+    adaptive,
     computed_torque,
     disturbance_observer,
     feedback_policy,
@@ -26,7 +29,7 @@ from . import (
 from .law import Law
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
-            disturbance_observer.LAW, feedback_policy.LAW)
+            disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW)
 #: Names of the laws of this package, in the order of their numbers.
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.
@@ -109,14 +112,31 @@ def memory_class(law: Law) -> Any:
 _NoMemory: Any = namedtuple('_NoMemory', [])
 
 
-def memory_rows(law: Law) -> int:
-    """Return the number of (nv,) arrays that a law keeps."""
-    return len(memory_class(law)._fields)
+@cache
+def memory_lengths(kind: Any) -> tuple[int, ...]:
+    """Return the lengths that a memory class states for its fields, 0 for those of (nv,)."""
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(getattr(hints.get(name), '__metadata__', (0,))[0] for name in kind._fields)
 
 
-def most_rows(*laws: Law) -> int:
+def memory_rows(law: Law, nv: int) -> int:
+    """Return the number of rows of ``nv`` floats that a law keeps; each field begins a row."""
+    return sum(max(1, -(-length // nv)) for length in memory_lengths(memory_class(law)))
+
+
+def most_rows(nv: int, *laws: Law) -> int:
     """Return the most rows that a law of this package, or one of ``laws``, keeps."""
-    return max(map(memory_rows, (*BUILT_IN, *laws)))
+    return max(memory_rows(law, nv) for law in (*BUILT_IN, *laws))
+
+
+def memory_fields(law: Law, rows: ndarray) -> Any:
+    """Return the memory of a law: views of the first rows of an array (L, nv)."""
+    kind, nv, first, views = memory_class(law), rows.shape[1], 0, []
+    for length in memory_lengths(kind):
+        count = max(1, -(-length // nv))
+        views.append(rows[first:first + count].reshape(-1)[:length or nv])
+        first += count
+    return kind(*views)
 
 
 def _imported(mode: str) -> Law:

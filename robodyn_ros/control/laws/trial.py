@@ -7,10 +7,12 @@ What a trial cannot find is left to the guard: a law that fails in some other st
 EFFORT_NOT_FINITE is latched in that cycle.
 """
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from inspect import signature
 from typing import Any
@@ -81,7 +83,7 @@ def check(law: Law, of_law: LawMemory, model: RobotModel, joints: ndarray, perio
     :raises ParameterError: an effort is not finite, or the law fails, takes more than SHARE of the
         period, or does not return.
     """
-    rows = np.zeros((max(1, registry.memory_rows(law)), model.nv))
+    rows = np.zeros((max(1, registry.memory_rows(law, model.nv)), model.nv))
     own = of_law._replace(memory=rows, returned=np.zeros(1, np.int64))
     call = _compiled_trial() if of_law.code[0] else _plain_trial
     tau = np.zeros(model.nv)
@@ -117,18 +119,26 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
         measured = gravity if k % 2 else np.full(n, np.nan)
         arms.append(Arm(k * period, period, np.array(q, float), velocity[0], q + error,
                         velocity[1], random.uniform(-1.0, 1.0, n), gravity, measured,
-                        gravity.copy(), np.zeros(n), policy, records, robot, work))
+                        gravity.copy(), np.zeros(n), policy, int(model.leaders[-1]), 0.0, records,
+                        robot, work))
     return arms
 
 
 def _within_patience(law: Law, call: Callable[[], Any]) -> None:
-    """Call in another thread, which is left alone if it does not return."""
+    """
+    Call in another thread; one that does not return goes on where nothing else wants the CPU.
+
+    Compiled code cannot be interrupted: the thread lasts as long as the process.
+    """
     thread = threading.Thread(target=call, daemon=True, name=f'trial of law {law.name}')
     thread.start()
     thread.join(PATIENCE)
     if thread.is_alive():
+        with suppress(AttributeError, OSError):     # not Linux, or it has just ended
+            os.sched_setscheduler(thread.native_id or 0, os.SCHED_IDLE, os.sched_param(0))
         raise refused(law, f'it has not returned within {PATIENCE:g} s',
-                      'bound its loops by the number of joints')
+                      'bound its loops by the number of joints, and start this process anew: the '
+                      'trial goes on in it, at the lowest priority')
 
 
 def _seconds(call: Callable[..., Any], of_law: LawMemory, arm: Arm, tau: ndarray) -> float:

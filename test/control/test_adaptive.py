@@ -1,0 +1,366 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Adaptive computed torque: its terms, the bounds of its estimate, and a payload in MuJoCo."""
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from control.closed_loop import Rig
+
+from robodyn_ros import Dynamics, Settings, Waypoints, load_urdf
+from robodyn_ros.control import guard
+from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.dtypes import JOINT
+from robodyn_ros.control.laws import adaptive, registry
+from robodyn_ros.control.laws.law import Arm
+from robodyn_ros.control.learned_payload import learned_payload
+from robodyn_ros.control.policy import Policy
+from robodyn_ros.control.suggested_gains import suggest
+from robodyn_ros.demo import motion
+from robodyn_ros.dynamics.coriolis import velocities
+from robodyn_ros.dynamics.model_data import parameters, workspace
+from robodyn_ros.dynamics.pseudo_inertia import (
+    inertial_wrench,
+    of_body,
+    point_velocities,
+    power_matrix,
+)
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.payload import with_payload
+from robodyn_ros.model.resources import robot_path
+from robodyn_ros.simulation.drive import Drive
+from robodyn_ros.simulation.plant import Plant
+
+pytest.importorskip('mujoco')
+FINGERS = {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}
+# Locked joints, pose, frame that holds the payload, and its center in it
+SCENES = {'two_link': ({}, [0.3, 0.5], 'link2', (0.4, 0.0, 0.0)),
+          'panda': (FINGERS, [0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7], 'panda_hand', (0.0, 0.0, 0.1)),
+          'ur5': ({}, [0.0, -1.2, 1.6, -1.9, -1.57, 0.0], 'tool0', (0.0, 0.0, 0.1))}
+MASS = 2.0          # kg, of the payload
+ROBOTS = pytest.mark.parametrize('name', SCENES)
+POSE = [0.3, 0.5]
+
+
+@cache
+def robot(name):
+    return load_urdf(robot_path(name), locked=SCENES[name][0])
+
+
+class Law:
+    """The law in plain Python, in any state, with what it keeps."""
+
+    def __init__(self, model, **gains):
+        n, self.model, self.law = model.nv, model, registry.find('adaptive')
+        kind = registry.gains_class(self.law)
+        values = {'damping': 10.0, 'adaptive_bandwidth': 5.0, 'adaptation_rate': 10.0,
+                  'adaptation_deadband': 0.0, 'adaptation_mass': 3.0, 'adaptation_reach': 1.0}
+        self.gains = kind(*(np.full(n, {**values, **gains}[name]) for name in kind._fields))
+        self.memory = registry.memory_fields(
+            self.law, np.zeros((registry.memory_rows(self.law, n), n)))
+        data, work, joints = parameters(model), workspace(model), np.zeros(n, JOINT)
+        joints['effort_limit'] = model.effort_limit
+        zero, self.tau = np.zeros(n), np.zeros(n)
+        self.arm = Arm(0.0, 1e-3, zero, zero, zero, zero, zero, zero, zero, zero, zero,
+                       Policy.none(n), int(model.leaders[-1]), 0.0, joints.view(np.recarray),
+                       data._replace(bodies=data.bodies.view(np.recarray)),
+                       work._replace(bodies=work.bodies.view(np.recarray),
+                                     joints=work.joints.view(np.recarray)))
+
+    def step(self, **state):
+        self.arm = self.arm._replace(time=self.arm.time + self.arm.dt, **state)
+        adaptive.adaptive(self.arm, self.gains, self.memory, self.tau)
+
+    @property
+    def estimate(self):
+        G = self.memory.factor.reshape(4, 4)
+        return G @ G.T
+
+    @property
+    def nominal(self):
+        return self.memory.nominal.reshape(4, 4).copy()
+
+    def excess(self):
+        return adaptive.excess(self.estimate, self.nominal, 3.0, 1.0)
+
+
+def states(model, count=20):
+    """Random q, q̇, s and a."""
+    random = np.random.default_rng(0)
+    return random.uniform(-2.0, 2.0, (count, 4, model.nv))
+
+
+@ROBOTS
+def test_efforts_of_the_model(name):
+    """M a + C(q, q̇) v + g, with the Coriolis matrix of the Christoffel symbols."""
+    model = robot(name)
+    dynamics, law = Dynamics(model), Law(model, damping=0.0, adaptive_bandwidth=0.0)
+    for q, qd, s, a in states(model):
+        law.step(q=q, qd=qd, q_reference=q, qd_reference=qd + s, qdd_reference=a)
+        wanted = (dynamics.mass_matrix(q) @ a + dynamics.coriolis_matrix(q, qd) @ (qd + s)
+                  + dynamics.gravity(q))
+        np.testing.assert_allclose(law.tau, wanted, atol=1e-10)
+
+
+@ROBOTS
+def test_power_is_that_of_the_regressor(name):
+    """tr(L P) = sᵀ Y(q, q̇, v, a) π of the last body, Y by another polarisation."""
+    model = robot(name)
+    dynamics, law, n = Dynamics(model), Law(model), model.nv
+    for q, qd, s, a in states(model):
+        def regressor(x, qdd, q=q):
+            return dynamics.regressor(q, x, qdd)[:, -10:]
+        rest, zero = regressor(np.zeros(n), np.zeros(n)), np.zeros(n)
+        v = qd + s
+        Y = regressor(zero, a) + 0.5 * (regressor(v + qd, zero) - regressor(v, zero)
+                                        - regressor(qd, zero) + rest)
+        law.memory.error[:], law.memory.acceleration[:] = s, a
+        arm = law.arm._replace(q=q, qd=qd)
+        H = adaptive.motion(arm, law.memory, law.tau)
+        velocities(arm.robot.bodies, arm.robot.base, arm.workspace.joints, s,
+                   arm.workspace.bodies)
+        L = np.array(power_matrix(point_velocities(arm.workspace.bodies[-2]), H))
+        np.testing.assert_array_equal(L, L.T)
+        m, inertia, c = model.mass[-1], model.inertia[-1], model.com[-1]
+        about = inertia + m * (c @ c * np.eye(3) - np.outer(c, c))
+        pi = np.array([m, *m * c, about[0, 0], about[0, 1], about[1, 1], about[0, 2],
+                       about[1, 2], about[2, 2]])
+        P = np.array(of_body(arm.robot.bodies[-1]))
+        assert np.trace(L @ P) == pytest.approx(s @ Y @ pi, abs=1e-9)
+        force, _ = inertial_wrench(H, P)
+        np.testing.assert_allclose(force, np.array(H) @ P[:, 3])
+
+
+@pytest.mark.parametrize('name, seed', [('two_link', 0), ('panda', 1), ('ur5', 2)])
+def test_the_estimate_is_a_body_within_its_bounds(name, seed):
+    """Positive definite in every cycle, whatever errors and references it is given."""
+    model, random = robot(name), np.random.default_rng(seed)
+    law = Law(model, adaptation_rate=20.0)
+    farthest = 0.0
+    for k in range(200):
+        if k % 50 == 0:
+            q, qd, qd_r, qdd_r, error = random.normal(size=(5, model.nv)) * 10.0**(k // 50 - 1)
+        law.step(q=q, qd=qd, q_reference=q + error, qd_reference=qd_r, qdd_reference=qdd_r)
+        assert np.linalg.eigvalsh(law.estimate).min() > 0.0
+        assert law.excess() <= 1.0 + 1e-9
+        farthest = max(farthest, law.excess())
+    assert farthest > 0.3
+
+
+def test_nothing_is_learned_without_cause():
+    """At rest, in a late cycle, while effort is withheld, without a rate, in the dead band."""
+    model, x = robot('two_link'), np.array([0.2, 0.1])
+    zero, moving = np.zeros(2), {'q': np.array(POSE), 'qd': np.zeros(2), 'q_reference': POSE + x,
+                                 'qd_reference': x, 'qdd_reference': x}
+    for gains, state, learns in (
+            ({}, {}, True), ({'adaptation_rate': 0.0}, {}, False),
+            ({'adaptation_deadband': 2.0}, {}, False), ({}, {'withheld': x}, False),
+            ({}, {'qd_reference': zero, 'qdd_reference': zero}, False),
+            ({}, {'time': 1.0}, False)):
+        law = Law(model, **gains)
+        law.step(**moving)
+        before = law.memory.factor.copy()
+        np.testing.assert_allclose(law.estimate, law.nominal, atol=1e-15)
+        law.arm = law.arm._replace(time=law.arm.time + state.pop('time', 0.0))
+        law.step(**{**moving, **state})
+        assert (law.memory.factor != before).any() == learns, (gains, state)
+
+
+def settings_of(name, **more):
+    model, pose = robot(name), np.array(SCENES[name][1])
+    gains = suggest(model, pose, Settings())._asdict()
+    return Settings(**{'mode': 'adaptive', 'arming_effort': 5.0, 'following_error': 0.0, **gains,
+                       **more})
+
+
+class Run:
+    """An arm in MuJoCo that carries a payload and repeats a motion of 3 s."""
+
+    def __init__(self, name, known, *, delay=0.001, **more):
+        _, pose, frame, com = SCENES[name]
+        self.model, pose = robot(name), np.array(pose)
+        plant = with_payload(self.model, frame, MASS, com, MASS * 0.03**2 * np.eye(3))
+        self.plant = plant
+        self.controller = Controller(plant if known else self.model, settings_of(name, **more),
+                                     specialize=False)
+        self.arm = Drive(Plant(plant.to_urdf(), model=plant, timestep=0.25e-3, substeps=4),
+                         initial=pose, timeout=np.inf, delay=delay)
+        asked = motion.plan(Dynamics(self.model), pose, 3.0)
+        self.asked = Waypoints(asked.joint_names, asked.times[1:], asked.positions[1:],
+                               asked.velocities[1:], asked.accelerations[1:])
+        self.memory = registry.memory_fields(adaptive.LAW, self.controller._law_memory)
+        self.time, self.errors, self.lowest = 0.0, [], np.inf
+        self.controller.arm()
+        while self.controller.phase != guard.RUNNING:
+            self.tick()
+        self.errors.clear()
+
+    def tick(self, velocity=None):
+        seen, c = self.arm.state(), self.controller
+        c.state['position'] = seen.position
+        c.state['velocity'] = seen.velocity if velocity is None else velocity
+        c.state['effort'], c.state['received'] = seen.effort, self.time
+        if c.step(self.time):
+            self.arm.command(c.tau.copy(), self.time)
+        assert c.phase != guard.FAULT, c.reason
+        self.errors.append(c._v.target - seen.position)
+        self.arm.advance()
+        self.time += 1e-3
+        G = self.memory.factor.reshape(4, 4)
+        if G.any():
+            self.lowest = min(self.lowest, np.linalg.eigvalsh(G @ G.T).min())
+
+    def repeat(self, times):
+        """Return the RMS errors of repeated motions [rad]."""
+        out = []
+        for _ in range(times):
+            self.errors.clear()
+            self.controller.follow(self.asked, self.time)
+            for _ in range(round(1000 * self.asked.times[-1])):
+                self.tick()
+            out.append(float(np.sqrt((np.array(self.errors)**2).mean())))
+        return out
+
+
+@ROBOTS
+def test_an_unknown_payload_is_learned(name):
+    """
+    Within 20 s, 90 % of what 2 kg that nobody told of cost; each robot takes some seconds.
+
+    The estimate is a body in every cycle, the payload is found, and it stays at rest.
+    """
+    known = Run(name, True, adaptation_rate=0.0).repeat(1)[-1]
+    false = Run(name, False, adaptation_rate=0.0).repeat(1)[-1]
+    run = Run(name, False)
+    errors = run.repeat(6)
+    assert false > 10.0 * known
+    assert errors[-1] - known < 0.1 * (false - known)
+    assert run.lowest > 0.0
+    found = learned_payload(run.controller)
+    assert found.mass == pytest.approx(MASS, rel=0.05)
+    # Equal efforts at other poses
+    carried = with_payload(run.model, found.link, found.mass, found.com, found.inertia)
+    assert np.linalg.eigvalsh(found.inertia).min() > 0.0
+    for q in np.random.default_rng(0).normal(SCENES[name][1], 0.2, (10, run.model.nv)):
+        off, cost = (abs(Dynamics(m).gravity(q) - Dynamics(run.plant).gravity(q)).max()
+                     for m in (carried, run.model))
+        assert off < 0.1 * cost
+    before = run.memory.factor.copy()
+    for _ in range(1000):
+        run.tick()
+    np.testing.assert_array_equal(run.memory.factor, before)
+
+
+def test_no_drift_without_excitation():
+    """A minute at rest and of a slow motion, with a true model and noise: less than 1 %."""
+    rig = Rig(robot('two_link'), POSE, mode='adaptive')
+    rig.rise()
+    random, q = np.random.default_rng(0), np.array(POSE)
+    memory = registry.memory_fields(adaptive.LAW, rig.controller._law_memory)
+    rig.substeps = 1
+    for k in range(60):
+        if k >= 30:
+            to = q + [0.02 * (-1)**k, 0.0]
+            rig.controller.follow(Waypoints(rig.model.joint_names, [0.9], [to]), rig.time)
+        for _ in range(1000):
+            rig.sense()
+            rig.state['velocity'] += random.normal(0.0, 1e-3, 2)
+            rig.tick(sense=False)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+    P0 = memory.nominal.reshape(4, 4)
+    G = memory.factor.reshape(4, 4)
+    assert abs(G @ G.T - P0).max() < 0.01 * abs(P0).max()
+
+
+def test_an_announced_payload_begins_anew():
+    """What was learned is not added to a payload that is then stated; efforts do not step."""
+    run = Run('two_link', False, payload_frame='link2', payload_transition=0.0)
+    run.repeat(2)
+    for _ in range(300):
+        run.tick()
+    assert learned_payload(run.controller).mass > 1.5
+    settings = replace(run.controller.settings, payload_mass=MASS,
+                       payload_com=SCENES['two_link'][3])
+    before = run.controller.tau.copy()
+    limit = run.controller._records.joints['effort_rate_limit'] * 1e-3
+    run.controller.use(settings)
+    run.tick()
+    gravity = Dynamics(settings.loaded(run.model)).gravity(run.controller._v.q)
+    assert (abs(run.controller.tau - before) <= limit + 0.01 * abs(gravity)).all()
+    with pytest.raises(ParameterError, match='more than its model'):
+        learned_payload(run.controller)
+    assert run.repeat(1)[-1] < 0.01
+
+
+def test_a_payload_comes_into_force_as_what_was_learned_of_it_fades():
+    """With a transition, the arm does not sag in between, nor is the payload held up twice."""
+    run = Run('two_link', False, payload_frame='link2', payload_transition=0.5)
+    run.repeat(4)
+    assert learned_payload(run.controller).mass > 0.9 * MASS
+    for _ in range(300):
+        run.tick()
+    settings = replace(run.controller.settings, payload_mass=MASS,
+                       payload_com=SCENES['two_link'][3])
+    before = run.controller.tau.copy()
+    run.controller.use(settings)
+    run.errors.clear()
+    efforts = []
+    for _ in range(700):
+        run.tick()
+        efforts.append(run.controller.tau)
+    assert abs(np.array(efforts) - before).max() < 0.1 * abs(before).max()
+    assert np.ptp(run.errors, axis=0).max() < 2e-3
+    with pytest.raises(ParameterError, match='more than its model'):
+        learned_payload(run.controller)
+
+
+def test_efforts_do_not_step_where_it_is_forgotten():
+    """Without a velocity, gravity alone is in force, and what was learned is gone: gradually."""
+    run = Run('two_link', False, missing_velocity='gravity_only')
+    run.repeat(2)
+    assert learned_payload(run.controller).mass > 1.5
+    limit = run.controller._records.joints['effort_rate_limit'] * 1e-3
+    for velocity in [np.nan] * 20 + [None] * 50:
+        before = run.controller._v.published + run.controller._v.tau_gravity
+        gravity = run.controller._v.gravity.copy()
+        run.tick(velocity)
+        more = abs(run.controller._v.gravity - gravity)
+        assert (abs(run.controller.tau - before) <= limit + more + 1e-9).all()
+        assert velocity is None or not run.memory.factor.any()
+    assert run.memory.factor.any()
+
+
+def test_nothing_learned_is_said():
+    rig = Rig(robot('two_link'), POSE, mode='joint_impedance')
+    rig.rise()
+    with pytest.raises(ParameterError, match='nothing is learned'):
+        learned_payload(rig.controller)
+
+
+@pytest.mark.parametrize('gain, value, delay', [('adaptive_bandwidth', 500.0, 0.002),
+                                                ('adaptation_rate', 20.0, 0.1)])
+def test_unstable_adaptation_is_refused(gain, value, delay):
+    """With the delay of the loop, in its own mode only, and with what is accepted."""
+    model = robot('two_link')
+    asked = Settings(mode='adaptive', loop_delay=delay, stiffness=0.0, damping=[1.0, 0.1],
+                     damping_rate=1.0, adaptive_bandwidth=0.0, adaptation_mass=1.0)
+    asked.check_gains(model)
+    asked = replace(asked, **{gain: value})
+    replace(asked, mode='joint_impedance').check_gains(model)
+    with pytest.raises(ParameterError, match='would be unstable') as error:
+        asked.check_gains(model)
+    assert error.value.name == gain
+    accepted = [float(x) for x in re.findall(r'([^ ]+) \(joint\d\)', error.value.remedy)]
+    replace(asked, **{gain: accepted}).check_gains(model)
+
+
+def test_the_payload_is_held_by_its_frame():
+    model = robot('panda')
+    assert settings_of('panda').payload_body(model) == model.nv - 1
+    asked = settings_of('panda', payload_frame='panda_link5')
+    assert asked.payload_body(model) == 4
+    with pytest.raises(ParameterError, match='base'):
+        replace(asked, payload_frame='panda_link0').payload_body(model)
