@@ -36,6 +36,7 @@ setup(
         (f'share/{name}/config', glob('config/*.yaml') + glob('config/*.xml')),
         (f'share/{name}/examples', glob('examples/*.yaml') + glob('examples/*.py')),
         (f'share/{name}/examples/moveit', glob('examples/moveit/*.yaml')),
+        (f'share/{name}/examples/launch', glob('examples/launch/*.launch.*')),
         (f'share/{name}/urdf', glob('urdf/*.urdf')),
     ],
     entry_points={

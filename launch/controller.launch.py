@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Start the controller for one robot.
+Start the controller for one robot; the launch file for hardware, and meant to be included.
 
 ros2 launch robodyn_ros controller.launch.py urdf:=panda config:=panda.yaml \
     mode:=gravity_compensation commands:=/effort_controller/commands
@@ -22,20 +22,25 @@ from launch.actions import (
     OpaqueFunction,
     PopLaunchConfigurations,
     PushLaunchConfigurations,
+    Shutdown,
 )
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from robodyn_ros.control.dtypes import MODES
+from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.nodes.launch_rules import check_respawn
 from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
-    'urdf': ('', 'path of a URDF file, or the name of a robot this package knows; empty: the '
-                 'controller listens to the topic robot_description'),
+    'urdf': ('', 'path of a URDF or xacro file, or the name of a robot this package knows; empty: '
+                 'the controller listens to the topic robot_description'),
     'config': ('', "YAML file with the controller's parameters: a path, or the name of one of "
                    "this package's config folder"),
+    'overrides': ('', 'second YAML file, for instance of friction, whose values override those of '
+                      'config'),
     'mode': ('', 'control law; empty: as the configuration says'),
     'robot_compensates_gravity': ('', 'true for a robot that zero effort holds, false for one '
                                       'that sinks; empty: as the configuration says'),
@@ -44,33 +49,57 @@ ARGUMENTS = {
     'use_sim_time': ('false', 'take the time from /clock'),
     'joint_states': ('joint_states', 'topic that the joint states come on'),
     'commands': ('commands', 'topic that the efforts go to'),
+    'robot_description': ('robot_description', 'topic of the URDF, where urdf is empty'),
+    'prefix': ('', 'words before the command, for instance "taskset -c 3"'),
+    'respawn': ('false', 'start the process again when it has ended; needs autostart:=false, '
+                         'because a person decides whether the arm may be driven again'),
+    'required': ('false', 'shut the whole launch down when the controller ends'),
+    'log_level': ('info', 'of the log: debug, info, warn, error or fatal'),
     'enclave': ('/robodyn/controller', 'security enclave, for ROS_SECURITY_ENABLE=true'),
 }
-CHOICES = {'mode': ('', *MODES), 'robot_compensates_gravity': ('', 'true', 'false')}
+BOOLEANS = ('true', 'false')
+CHOICES = {'mode': ('', *MODES), 'robot_compensates_gravity': ('', *BOOLEANS),
+           'respawn': BOOLEANS, 'required': BOOLEANS}
+REMAPPED = 'joint_states', 'commands', 'robot_description'
+RESPAWN_DELAY = 2.0         # s
+
+
+def parameters(given: dict[str, str]) -> list[Any]:
+    """
+    Return the parameters of the node; later entries override earlier ones.
+
+    :raises ParameterError: a file does not exist; defaults could be dangerous.
+    """
+    switches: dict[str, Any] = {
+        name: ParameterValue(TextSubstitution(text=given[name]), value_type=bool)
+        for name in ('autostart', 'use_sim_time', 'robot_compensates_gravity') if given[name]}
+    # As ParameterValue: launch parses plain strings as YAML
+    texts = {'robot_description': urdf_text(robot_path(given['urdf'])) if given['urdf'] else '',
+             'mode': given['mode']}
+    switches |= {name: ParameterValue(text, value_type=str)
+                 for name, text in texts.items() if text}
+    files = [str(config_path(given[name])) for name in ('config', 'overrides') if given[name]]
+    return [*files, switches]
 
 
 def controller(context: LaunchContext) -> list[Node]:
     """
     Return the node, with parameters from the arguments.
 
-    :raises ParameterError: the configuration file does not exist; defaults could be dangerous.
+    :raises ParameterError: a file does not exist, or `respawn` goes with `autostart`.
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    switches: dict[str, Any] = {
-        name: ParameterValue(LaunchConfiguration(name), value_type=bool)
-        for name in ('autostart', 'use_sim_time', 'robot_compensates_gravity') if given[name]}
-    # As ParameterValue: launch parses plain strings as YAML
-    texts = {'robot_description': robot_path(given['urdf']).read_text() if given['urdf'] else '',
-             'mode': given['mode']}
-    switches |= {name: ParameterValue(text, value_type=str)
-                 for name, text in texts.items() if text}
+    respawn = given['respawn'] == 'true'
+    check_respawn(respawn, given['autostart'])
     return [Node(
         package='robodyn_ros', executable='robodyn_controller', name='controller',
-        namespace=given['namespace'], output='screen',
-        # Later entries override earlier ones: an argument overrides the file
-        parameters=[*([str(config_path(given['config']))] if given['config'] else []), switches],
-        remappings=[(name, given[name]) for name in ('joint_states', 'commands')],
-        ros_arguments=['--enclave', given['enclave']],
+        namespace=given['namespace'], output='screen', prefix=given['prefix'] or None,
+        parameters=parameters(given),
+        remappings=[(name, given[name]) for name in REMAPPED],
+        ros_arguments=['--enclave', given['enclave'], '--log-level', given['log_level']],
+        respawn=respawn, respawn_delay=RESPAWN_DELAY,
+        on_exit=[Shutdown(reason='the controller has ended')]
+        if given['required'] == 'true' else None,
         # The controller stops the arm first, which may take longer than the default of 5 s
         sigterm_timeout='30',
     )]

@@ -5,7 +5,7 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import rclpy
@@ -49,14 +49,19 @@ def until(condition: Callable[[], object], within: float, poll: Callable[[], Non
 
 
 @contextmanager
-def session(name: str, sim_time: bool = False) -> Iterator[Session]:
-    """Yield a session, whose node has no parameter services, and end it afterwards."""
+def session(name: str, sim_time: bool = False,
+            arguments: Sequence[str] = ()) -> Iterator[Session]:
+    """
+    Yield a session, whose node has no parameter services, and end it afterwards.
+
+    :param arguments: of ROS, beginning with ``--ros-args``.
+    """
     over = threading.Event()
     before = {number: signal.signal(number, lambda *_: over.set())
               for number in (signal.SIGINT, signal.SIGTERM)}
     context = Context()
     try:
-        rclpy.init(args=[], context=context)
+        rclpy.init(args=[*arguments], context=context)
         node = rclpy.create_node(
             name, context=context, enable_rosout=False, start_parameter_services=False,
             parameter_overrides=[Parameter('use_sim_time', value=sim_time)])

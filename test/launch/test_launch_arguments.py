@@ -8,6 +8,8 @@ unless REQUIRE_LAUNCH=1 says that they have to be there.
 """
 
 import os
+import re
+import runpy
 
 import pytest
 
@@ -20,17 +22,18 @@ except ImportError as error:
     pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
+from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration, Shutdown
+from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.model.resources import share_path
+from robodyn_ros.model.resources import _ament_share, share_path
 
 
-def nodes(file, before=(), **arguments):
-    """Nodes that a launch file would start, the configurations it leaves, after ``before``."""
-    found, context = [], LaunchContext()
+def visited(description, context):
+    """Nodes that a description would start."""
+    found = []
 
     def visit(entity):
         if isinstance(entity, launch_ros.actions.Node):
@@ -38,9 +41,16 @@ def nodes(file, before=(), **arguments):
             return
         for below in entity.visit(context) or ():
             visit(below)
+    visit(description)
+    return found
+
+
+def nodes(file, before=(), **arguments):
+    """Nodes that a launch file would start, the configurations it leaves, after ``before``."""
+    context = LaunchContext()
     source = PythonLaunchDescriptionSource(str(share_path('launch', file)))
-    visit(LaunchDescription([*before, IncludeLaunchDescription(
-        source, launch_arguments=arguments.items())]))
+    found = visited(LaunchDescription([*before, IncludeLaunchDescription(
+        source, launch_arguments=arguments.items())]), context)
     return found, context.launch_configurations
 
 
@@ -87,6 +97,73 @@ def test_a_mode_of_somebody_else_is_named():
         nodes('controller.launch.py', [SetLaunchConfiguration('mode', 'sim')])
 
 
+def test_a_second_file_overrides_the_first(tmp_path):
+    (file := tmp_path / 'friction.yaml').write_text('/**/controller: {ros__parameters: {}}')
+    (node,), _ = nodes('controller.launch.py', config='ur.yaml', overrides=str(file))
+    files = [perform_substitutions(LaunchContext(), source.param_file)
+             for source in node._Node__parameters if not isinstance(source, dict)]
+    assert files == [str(share_path('config', 'ur.yaml')), str(file)]
+
+
+def test_nothing_arms_an_arm_again_after_a_crash():
+    for autostart in ('true', '', 'True'):
+        with pytest.raises(ParameterError, match='arm the robot again after a crash'):
+            nodes('controller.launch.py', respawn='true', autostart=autostart)
+    (node,), _ = nodes('controller.launch.py', respawn='true', autostart='false')
+    assert given(node, 'autostart') is False
+
+
+def test_simulation_time_is_that_of_both_nodes():
+    found, _ = nodes('simulation.launch.py', use_sim_time='true', robot='two_link')
+    simulator, controller = found
+    assert given(simulator, 'publish_clock') is True and given(controller, 'use_sim_time') is True
+
+
+def test_two_arms_share_no_topic():
+    found, _ = nodes('dual_arm.launch.py', simulated='true', right_robot='rp',
+                     right_config='rp.yaml')
+    assert [''.join(node._Node__node_namespace) for node in found] == ['left'] * 2 + ['right'] * 2
+    assert given(found[2], 'urdf') == 'rp'
+
+
+def test_recording_matches_the_topics_of_one_controller():
+    pattern = runpy.run_path(str(share_path('launch', 'record.launch.py')))['topics'](
+        'left', 'joint_states', '/efforts')
+    for topic in ('/left/joint_states', '/efforts', '/left/controller/joint_trajectory', '/clock'):
+        assert re.match(pattern, topic)
+    for topic in ('/right/joint_states', '/joint_states', '/efforts_of_others', '/camera'):
+        assert not re.match(pattern, topic)
+
+
+def test_gazebo_moves_nothing_before_the_controller_runs():
+    """The forward controller is loaded inactive, and activated by what the controller says."""
+    file, context = runpy.run_path(str(share_path('launch', 'gazebo.launch.py'))), LaunchContext()
+    context.launch_configurations.update({
+        name: default for name, (default, _) in file['ARGUMENTS'].items()})
+    first = [entity for entity in file['nodes'](context)
+             if isinstance(entity, launch_ros.actions.Node)]
+    assert [node.node_executable for node in first] == [
+        'parameter_bridge', 'robot_state_publisher', 'create']
+    handler = file['when_running']().event_handler
+    said = [ProcessIO(text=text, fd=2, action=None, name=name, cmd=[], cwd=None, env=None, pid=1)
+            for name, text in (('spawner-2', b'RUNNING'), ('robodyn_controller-3', b'RISING'),
+                               ('robodyn_controller-3', b'x: RUNNING'),
+                               ('robodyn_controller-3', b'x: RUNNING'))]
+    answers = [handler.handle(event, LaunchContext()) for event in said]
+    assert [bool(answer) for answer in answers] == [False, False, True, False]
+
+
+@pytest.mark.parametrize('code, kind', [(0, launch_ros.actions.Node), (1, Shutdown)])
+def test_gazebo_starts_nothing_upon_a_failure(code, kind):
+    file = runpy.run_path(str(share_path('launch', 'gazebo.launch.py')))
+    before, following = file['spawner']('one'), file['spawner']('other')
+    handler = file['after'](before, following).event_handler
+    (answer,) = handler.handle(ProcessExited(
+        action=before, name='spawner-1', cmd=[], cwd=None, env=None, pid=1, returncode=code),
+        LaunchContext())
+    assert isinstance(answer, kind)
+
+
 def test_the_demo_takes_no_arguments_of_others():
     """Whoever includes it means something else by them."""
     others = {'config': '/nosuch/ur.yaml', 'urdf': 'tractor', 'use_sim_time': 'true',
@@ -99,3 +176,15 @@ def test_the_demo_takes_no_arguments_of_others():
         assert given(node, 'file') == str(share_path('config', 'ur5.yaml'))
         assert ''.join(node._Node__node_namespace) == 'left'
     assert {name: left[name] for name in others} == others
+
+
+def test_the_xml_example_includes_the_controller():
+    """The file of examples/, read by launch_xml, gives one controller that waits for a person."""
+    launch_xml = pytest.importorskip('launch_xml')
+    if _ament_share('launch') is None:
+        pytest.skip('launch is not in the ament index, where it looks for its grammar')
+    with share_path('examples', 'launch', 'my_arm.launch.xml').open() as file:
+        root, parser = launch_xml.Parser.load(file)
+    (node,) = visited(parser.parse_description(root), LaunchContext())
+    assert node.node_executable == 'robodyn_controller' and given(node, 'autostart') is False
+    assert given(node, 'file') == str(share_path('config', 'two_link.yaml'))

@@ -1,0 +1,86 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Start a robot simulated by MuJoCo and its controller; if one ends, the launch is shut down.
+
+ros2 launch robodyn_ros simulation.launch.py robot:=my_arm.urdf config:=my_arm.yaml \
+    mode:=joint_impedance namespace:=left
+"""
+
+from pathlib import Path
+
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    PopLaunchConfigurations,
+    PushLaunchConfigurations,
+    Shutdown,
+)
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, TextSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.model.resources import is_robot_name
+from robodyn_ros.nodes.parameter_files import config_path
+
+ARGUMENTS = {
+    'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
+    'config': ('', 'YAML file with sections for controller and simulator; empty: '
+                   'config/ROBOT.yaml'),
+    'mode': ('', 'control law; empty: as the configuration says'),
+    'namespace': ('', 'namespace of both nodes and of their topics'),
+    'autostart': ('true', 'configure and activate the controller without being asked'),
+    'use_sim_time': ('false', 'the simulator publishes /clock, and the controller takes its time '
+                              'from it'),
+}
+CHOICES = {'mode': ('', *MODES), 'use_sim_time': ('true', 'false')}
+# Arguments of the controller that are not inherited, since they may have another meaning here
+NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'joint_states': 'joint_states',
+                 'commands': 'commands', 'robot_description': 'robot_description', 'prefix': '',
+                 'respawn': 'false', 'required': 'true', 'log_level': 'info',
+                 'enclave': '/robodyn/controller'}
+
+
+def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """
+    Return the simulator and the controller of the robot.
+
+    :raises ParameterError: the configuration file does not exist.
+    """
+    given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    robot = given['robot']
+    named = given['config'] or (f'{robot}.yaml' if is_robot_name(robot) else '')
+    config = str(config_path(named)) if named else ''
+    controller = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(Path(__file__).with_name('controller.launch.py'))),
+        launch_arguments={'urdf': robot, 'config': config, **NOT_INHERITED, **{
+            name: given[name] for name in ('mode', 'namespace', 'autostart', 'use_sim_time')
+        }}.items())
+    return [
+        Node(package='robodyn_ros', executable='robodyn_simulator', name='simulator',
+             namespace=given['namespace'], output='screen', parameters=[
+                 *([config] if config else []), {
+                     'urdf': ParameterValue(robot, value_type=str),
+                     'publish_clock': ParameterValue(TextSubstitution(
+                         text=given['use_sim_time']), value_type=bool)}],
+             ros_arguments=['--enclave', '/robodyn/simulator'],
+             on_exit=[Shutdown(reason='the simulator has ended')]),
+        GroupAction([controller]),          # limits the scope of its arguments
+    ]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the description for `ros2 launch`."""
+    return LaunchDescription([
+        PushLaunchConfigurations(),         # limits the scope of the arguments
+        *(DeclareLaunchArgument(name, default_value=default, description=text,
+                                choices=CHOICES.get(name))
+          for name, (default, text) in ARGUMENTS.items()),
+        OpaqueFunction(function=nodes),
+        PopLaunchConfigurations(),
+    ])

@@ -1,0 +1,223 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Fixtures for tests of other packages: an arm in MuJoCo, its controller, trajectories and faults.
+
+Simulator and controller are the real nodes, in processes of their own, in a namespace that nobody
+else uses. They advance in lockstep on simulation time, so that a busy machine makes a test slow
+but not wrong.
+
+    def test_my_law_holds_the_arm():
+        with simulated_arm('two_link', controller={'mode': 'joint_impedance'}) as arm:
+            arm.wait_for('RUNNING')
+            arm.move([0.5, 0.2], duration=1.0)
+            assert abs(arm.position() - [0.5, 0.2]).max() < 0.05
+            arm.second_state_publisher()
+            arm.wait_for('FAULT')
+            assert arm.reason_code() == 'TWO_STATE_PUBLISHERS'
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from numpy import ndarray
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from .catalog.robots import load_robot, write_parameters
+from .control import guard
+from .control.trajectory import Waypoints
+from .errors import RosError
+from .model.robot import RobotModel
+from .nodes import qos
+from .nodes.client_session import Session, session
+from .nodes.play import Player
+from .nodes.services import Services
+
+STARTING = 120.0        # s for Python to start, kernels to be compiled, and discovery
+ANSWERING = 20.0        # s for a service
+ENDING = 30.0           # s for a process after SIGINT
+# Values that lockstep needs, and a test on a busy machine
+SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.05, 'publish_clock': True,
+             'command_timeout': 5.0}
+CONTROLLER = {'trigger': 'state', 'use_sim_time': True, 'autostart': True, 'flight_recorder': 0.0}
+
+
+class SimulatedArm:
+    """
+    A simulated arm with its controller; made by :func:`simulated_arm`.
+
+    :ivar model: the robot; ``namespace``: of both nodes, with the leading slash.
+    :ivar node: rclpy node of the test, for publishers and clients of its own.
+    """
+
+    def __init__(self, here: Session, model: RobotModel, namespace: str,
+                 processes: dict[str, 'subprocess.Popen[bytes]'], output: Path):
+        self.model, self.namespace, self.node = model, namespace, here.node
+        self._here, self._processes, self._output = here, processes, output
+        self._services = Services(here.node, here.poll)
+        self._report: dict[str, str] = {}
+        self._name = f'{namespace.strip("/")}/controller: control loop'
+        here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
+        self._player = Player(here, f'{namespace}/controller/joint_trajectory',
+                              f'{namespace}/joint_states', confirm=True, within=STARTING)
+
+    def wait_for(self, phase: str, within: float = STARTING) -> None:
+        """
+        Wait until the diagnostics report a phase of the guard, e.g. ``'RUNNING'``.
+
+        :param within: wall time [s].
+        :raises RosError: another phase lasts, or a process has ended; with its output.
+        """
+        if phase not in guard.PHASES:
+            raise RosError(f'no phase {phase!r}', name='phase', value=phase,
+                           remedy='one of ' + ', '.join(guard.PHASES))
+        self._report = {}
+        if not self._here.until(lambda: self._report.get('phase') == phase or self._ended(),
+                                within) or self._report.get('phase') != phase:
+            ended = self._ended()
+            raise RosError(f'{"the process has ended" if ended else "not " + phase}: the last '
+                           f'report is {self._report.get("phase", "none")}\n{self.log()}',
+                           name=ended or phase, value=self._report.get('phase'),
+                           remedy='see the output above')
+
+    def position(self) -> ndarray:
+        """Return the present positions (nv,) [rad | m]; raise RosError if there is no state."""
+        return self._player.pose(self.model.joint_names)
+
+    def move(self, target: Sequence[float], duration: float) -> None:
+        """
+        Move to a target, from rest to rest, and return half a second after the end.
+
+        :param target: (nv,) [rad | m]; ``duration``: of the motion [s], simulation time.
+        :raises TrajectoryError: the controller refuses it.
+        :raises RosError: the controller is gone or not RUNNING.
+        """
+        rest = np.zeros((1, self.model.nv))
+        self.follow(Waypoints(tuple(self.model.joint_names), np.array([duration]),
+                              np.array([target], float), rest, rest))
+
+    def follow(self, trajectory: Waypoints) -> None:
+        """Follow a trajectory; errors are those of :meth:`move`."""
+        self._player.find()
+        self._player.play(trajectory, lambda at, end: None)
+
+    def second_state_publisher(self) -> None:
+        """Publish one joint state beside the simulator's, as a second driver would: a fault."""
+        topic = f'{self.namespace}/joint_states'
+        publisher = self.node.create_publisher(JointState, topic, qos.STATES_OUT)
+        if not self._here.until(publisher.get_subscription_count, ANSWERING):
+            raise RosError(f'nobody listens to {topic}', name=topic, remedy='see the log')
+        nv = self.model.nv
+        publisher.publish(JointState(name=list(self.model.joint_names), position=[0.0] * nv,
+                                     velocity=[0.0] * nv))
+        self._here.until(lambda: self._report.get('phase') == 'FAULT', ANSWERING)
+        self.node.destroy_publisher(publisher)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Pause the simulation (SIGSTOP): no joint states come, and time stands still."""
+        process = self._processes['simulator']
+        process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGCONT)
+
+    def reset(self) -> str:
+        """Call ``~/reset`` and return its message; raise RosError if it is refused."""
+        name = f'{self.namespace}/controller/reset'
+        answer = self._services.call(Trigger, name, Trigger.Request(), ANSWERING, STARTING)
+        if not answer.success:
+            raise RosError(f'reset refused: {answer.message}', name=name, remedy=answer.message)
+        return str(answer.message)
+
+    def reason_code(self) -> str:
+        """Return the code of the fault in the latest report, '' if there is none."""
+        return self._report.get('reason code', '')
+
+    def log(self) -> str:
+        """Return what both processes have printed."""
+        return '\n'.join(f'--- {name}\n{(self._output / name).read_text(errors="replace")}'
+                         for name in self._processes)
+
+    def stop(self) -> dict[str, int]:
+        """End both processes as Ctrl-C does, the controller first; return their exit codes."""
+        codes = {}
+        for name in reversed(self._processes):
+            process = self._processes[name]
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            codes[name] = process.wait(ENDING)
+        return codes
+
+    def _ended(self) -> str:
+        return ', '.join(name for name, process in self._processes.items()
+                         if process.poll() is not None)
+
+    def _on_report(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == self._name:
+                self._report = {pair.key: pair.value for pair in status.values}
+
+
+@contextmanager
+def simulated_arm(robot: str = 'two_link', *, controller: Mapping[str, Any] | None = None,
+                  simulator: Mapping[str, Any] | None = None,
+                  position: Sequence[float] = ()) -> Iterator[SimulatedArm]:
+    """
+    Yield a simulated arm with its controller, which arms itself; both end with the context.
+
+    :param robot: name of a robot, or path of a URDF file.
+    :param controller: parameters that differ from config/ROBOT.yaml; ``simulator`` likewise.
+    :param position: (nv,) at the start [rad | m]; empty: that of the configuration.
+    :raises UrdfError: there is no such robot.
+    :raises ParameterError: the position has another number of joints.
+    """
+    found = load_robot(robot, {}, position)
+    namespace = f'/test_{uuid.uuid4().hex[:12]}'
+    parameters = {'controller': {**found.parameters['controller'], 'urdf': str(found.path),
+                                 **CONTROLLER, **(controller or {})},
+                  'simulator': {**found.parameters['simulator'], **SIMULATOR,
+                                **(simulator or {})}}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        write_parameters(folder / 'parameters.yaml', parameters)
+        processes = {name: stack.enter_context(_started(name, namespace, folder))
+                     for name in ('simulator', 'controller')}
+        here = stack.enter_context(session('test', sim_time=True, arguments=[
+            '--ros-args', '-r', f'/clock:={namespace}/clock']))
+        yield SimulatedArm(here, found.model, namespace, processes, folder)
+
+
+@contextmanager
+def _started(name: str, namespace: str, folder: Path) -> Iterator['subprocess.Popen[bytes]']:
+    """Start a node of this package and end it afterwards, by force if need be."""
+    with (folder / name).open('wb') as output:
+        process = subprocess.Popen(
+            [sys.executable, '-m', f'robodyn_ros.nodes.{name}', '--ros-args', '-r',
+             f'__ns:={namespace}', '-r', f'/clock:={namespace}/clock', '--params-file',
+             str(folder / 'parameters.yaml')],
+            stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            env={**os.environ, 'PYTHONUNBUFFERED': '1'})
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGCONT)         # it may be paused
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(ENDING)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

@@ -1,0 +1,94 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Ends of processes: of the simulator, which ends the launch; of a controller that is respawned.
+
+Needs launch and launch_ros, which only a ROS installation has: skipped where they are missing,
+unless REQUIRE_LAUNCH=1 says that they have to be there.
+"""
+
+import os
+import signal
+
+import pytest
+
+try:
+    # Not `launch`: seen from the root of the repository that may be our own folder
+    import launch_ros.actions  # noqa: F401
+except ImportError as error:
+    if os.environ.get('REQUIRE_LAUNCH') == '1':
+        raise
+    pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
+
+from launch import LaunchDescription, LaunchService
+from launch.actions import EmitEvent, IncludeLaunchDescription, RegisterEventHandler
+from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
+from launch.events import Shutdown
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from robodyn_ros.model.resources import share_path
+
+PARAMETERS = '''
+/**/controller: {ros__parameters: {mode: joint_impedance, stiffness: [123.0], damping: [9.0]}}
+/**/simulator: {ros__parameters: {initial_position: [0.3, 0.5]}}
+'''
+
+
+class Watched:
+    """A launch file that runs: text of the processes, exit codes, and an action upon a text."""
+
+    def __init__(self, file, upon, **arguments):
+        self.text, self.codes, self.pids, self._upon = '', [], {}, upon
+        service = LaunchService()
+        service.include_launch_description(LaunchDescription([
+            RegisterEventHandler(OnProcessStart(on_start=self.started)),
+            RegisterEventHandler(OnProcessIO(on_stdout=self.said, on_stderr=self.said)),
+            RegisterEventHandler(OnProcessExit(on_exit=self.ended)),
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(str(share_path('launch', file))),
+                launch_arguments=arguments.items())]))
+        service.run()
+
+    def started(self, event, context):
+        self.pids[event.process_name.partition('-')[0]] = event.pid
+
+    def said(self, event):
+        self.text += event.text.decode(errors='replace')
+        return self._upon(self, event)
+
+    def ended(self, event, context):
+        self.codes.append((event.process_name.partition('-')[0], event.returncode))
+
+
+def test_the_launch_ends_with_the_simulator(tmp_path):
+    """The controller ends in order; takes longer than 5 s, for it starts two nodes."""
+    (config := tmp_path / 'arm.yaml').write_text(PARAMETERS)
+
+    def upon(watched, event):
+        if b'RUNNING' in event.text and ('robodyn_simulator', -9) not in watched.codes:
+            os.kill(watched.pids['robodyn_simulator'], signal.SIGKILL)
+
+    watched = Watched('simulation.launch.py', upon, robot='two_link', config=str(config),
+                      namespace='ending', use_sim_time='true')
+    assert sorted(watched.codes) == [('robodyn_controller', 0), ('robodyn_simulator', -9)]
+    assert 'joint_impedance' in watched.text        # as the file says
+
+
+def test_a_controller_that_comes_back_waits_for_a_person():
+    """Takes longer than 5 s, for the controller starts twice."""
+    starts = []
+
+    def upon(watched, event):
+        pid = watched.pids['robodyn_controller']
+        if pid in starts:
+            return None
+        starts.append(pid)
+        if len(starts) == 1:
+            os.kill(pid, signal.SIGKILL)
+            return None
+        return [EmitEvent(event=Shutdown(reason='seen'))]
+
+    watched = Watched('controller.launch.py', upon, urdf='two_link', config='two_link.yaml',
+                      namespace='respawned', respawn='true', autostart='false')
+    assert watched.codes == [('robodyn_controller', -9), ('robodyn_controller', 0)]
+    assert 'RISING' not in watched.text and 'configured' not in watched.text

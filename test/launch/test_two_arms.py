@@ -1,0 +1,134 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+A namespaced pair by dual_arm.launch.py: holding, a trajectory, fault, reset, deactivation, exits.
+
+Needs launch_testing, which only a ROS installation has: skipped where it is missing, unless
+REQUIRE_LAUNCH=1 says that it has to be there.
+"""
+
+import os
+import time
+import unittest
+
+import pytest
+
+try:
+    # Not `launch`: seen from the root of the repository that may be our own folder
+    import launch_testing.actions
+except ImportError as error:
+    if os.environ.get('REQUIRE_LAUNCH') == '1':
+        raise
+    pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
+
+import launch_testing.asserts
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from launch import LaunchDescription
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from lifecycle_msgs.msg import State, Transition, TransitionEvent
+from lifecycle_msgs.srv import ChangeState
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robodyn_ros.model.resources import share_path
+
+DEADLINE = 120.0            # s; this file runs by `python3 -m launch_testing.launch_test` as well
+SIDES = 'left', 'right'
+NEAR = 0.05                 # rad, of the simulated arm with friction-free joints from its target
+
+
+@pytest.mark.launch_test
+def generate_test_description():
+    pair = PythonLaunchDescriptionSource(str(share_path('launch', 'dual_arm.launch.py')))
+    return LaunchDescription([
+        IncludeLaunchDescription(pair, launch_arguments={
+            'simulated': 'true', 'mode': 'joint_impedance'}.items()),
+        launch_testing.actions.ReadyToTest(),
+    ])
+
+
+class TestPair(unittest.TestCase):
+
+    def setUp(self):
+        rclpy.init()
+        self.node = rclpy.create_node('test_two_arms')
+        self.report, self.pose, self.transitions = {}, {}, []
+        self.node.create_subscription(DiagnosticArray, '/diagnostics', self.on_report, 10)
+        for side in SIDES:
+            self.node.create_subscription(
+                JointState, f'{side}/joint_states',
+                lambda message, side=side: self.pose.update({side: np.array(message.position)}),
+                qos_profile_sensor_data)
+        self.node.create_subscription(
+            TransitionEvent, 'right/controller/transition_event',
+            lambda message: self.transitions.append(message.goal_state.id), 10)
+
+    def tearDown(self):
+        self.node.destroy_node()
+        rclpy.shutdown()
+
+    def on_report(self, message):
+        for status in message.status:
+            side, _, name = status.name.partition('/')
+            if name == 'controller: control loop':
+                self.report[side] = {pair.key: pair.value for pair in status.values}
+
+    def until(self, condition, what):
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            self.assertLess(time.monotonic(), end, f'{what}; the reports: {self.report}')
+            rclpy.spin_once(self.node, timeout_sec=0.1)
+
+    def call(self, kind, name, request):
+        client = self.node.create_client(kind, name)
+        self.until(client.service_is_ready, name)
+        answer = client.call_async(request)
+        self.until(answer.done, name)
+        return answer.result()
+
+    def phase(self, side):
+        return self.report.get(side, {}).get('phase')
+
+    def test_each_arm_is_on_its_own(self):
+        """One moves while the other holds; a fault, a reset and an end leave the other alone."""
+        self.until(lambda: [*map(self.phase, SIDES)] == ['RUNNING'] * 2, 'both hold')
+        held, target = self.pose['right'], self.pose['left'] + [0.3, -0.2]
+        sender = self.node.create_publisher(JointTrajectory,
+                                            'left/controller/joint_trajectory', 1)
+        self.until(sender.get_subscription_count, 'trajectory')
+        point = JointTrajectoryPoint(positions=list(target), velocities=[0.0, 0.0])
+        point.time_from_start.sec = 1
+        sender.publish(JointTrajectory(joint_names=['joint1', 'joint2'], points=[point]))
+        self.until(lambda: abs(self.pose['left'] - target).max() < NEAR, 'the left arm moves')
+        self.assertLess(abs(self.pose['right'] - held).max(), 2e-3)
+
+        second = self.node.create_publisher(JointState, 'left/joint_states',
+                                            qos_profile_sensor_data)
+        self.until(lambda: second.get_subscription_count() >= 2, 'a second publisher')
+        second.publish(JointState(name=['joint1', 'joint2'], position=[0.0, 0.0],
+                                  velocity=[0.0, 0.0]))
+        self.until(lambda: self.phase('left') == 'FAULT', 'a fault')
+        self.assertEqual(self.report['left']['reason code'], 'TWO_STATE_PUBLISHERS')
+        self.node.destroy_publisher(second)
+        self.assertEqual(self.phase('right'), 'RUNNING')
+
+        ended = self.call(ChangeState, 'right/controller/change_state', ChangeState.Request(
+            transition=Transition(id=Transition.TRANSITION_DEACTIVATE)))
+        self.assertTrue(ended.success)
+        self.until(lambda: State.PRIMARY_STATE_INACTIVE in self.transitions, 'its event')
+        self.until(lambda: self.call(Trigger, 'left/controller/reset', Trigger.Request()).success,
+                   'the reset')
+        self.until(lambda: self.phase('left') == 'RUNNING', 'the left arm holds again')
+
+
+@launch_testing.post_shutdown_test()
+class TestAfterwards(unittest.TestCase):
+
+    def test_exit_codes(self, proc_info):
+        self.assertEqual(len(proc_info.process_names()), 4)
+        launch_testing.asserts.assertExitCodes(proc_info, allowable_exit_codes=[0])

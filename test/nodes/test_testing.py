@@ -1,0 +1,44 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures for tests of other packages: the example of their documentation, and their errors."""
+
+import re
+import textwrap
+from contextlib import contextmanager
+
+import pytest
+
+from robodyn_ros import testing
+from robodyn_ros.errors import RosError
+from robodyn_ros.testing import simulated_arm
+
+
+@contextmanager
+def longer(*arguments, **parameters):
+    """The arm of the example, which goes on after its end: reset, pause, exit codes."""
+    with simulated_arm(*arguments, **parameters) as arm:
+        yield arm
+        assert arm.reset() == 'armed'
+        arm.wait_for('RUNNING')
+        with arm.paused():
+            arm.wait_for('RUNNING')         # the report of a later second: a pause is no fault
+        arm.wait_for('RUNNING')
+        assert arm.stop() == {'controller': 0, 'simulator': 0}
+
+
+def test_the_example_of_the_documentation():
+    """It runs as it stands; takes longer than 5 s, for it starts two nodes and moves an arm."""
+    text = textwrap.dedent(re.search(r'(    def test_.*)', testing.__doc__, re.DOTALL)[1])
+    names = {'simulated_arm': longer}
+    exec(text, names)
+    names['test_my_law_holds_the_arm']()
+
+
+def test_a_process_that_ends_is_told_with_its_output():
+    """A wrong parameter is in the error, not only in a log that nobody keeps."""
+    with simulated_arm(simulator={'urdf': 'no_such_robot'}) as arm:
+        with pytest.raises(RosError, match='no_such_robot'):
+            arm.wait_for('RUNNING')
+        with pytest.raises(RosError, match='no phase'):
+            arm.wait_for('WALKING')
+        assert arm.stop()['simulator'] == 1

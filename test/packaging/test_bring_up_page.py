@@ -1,0 +1,40 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/bring_up.md: its parameters exist, and have allowed values; launch files are all listed."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from robodyn_ros import testing
+from robodyn_ros.nodes.controller_parameters import TABLE
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / 'docs' / 'bring_up.md').read_text()
+BLOCKS = re.findall(r'```yaml\n# (\S+):? .*?\n(.*?)```', TEXT, re.DOTALL)
+
+
+@pytest.mark.parametrize('block', dict(BLOCKS).values(), ids=dict(BLOCKS))
+def test_parameters_are_those_of_the_node(block):
+    known = {p.name: p for p in TABLE}
+    for section, values in yaml.safe_load(block).items():
+        assert section.startswith('/**')
+        if section != '/**/controller':
+            continue
+        for key, value in values['ros__parameters'].items():
+            known[key].check(value)
+
+
+def test_every_block_and_every_launch_file_is_there():
+    assert len(BLOCKS) == TEXT.count('```yaml') == 7
+    for file in (ROOT / 'launch').glob('*.launch.py'):
+        assert f'`{file.name}`' in TEXT
+
+
+def test_the_example_is_that_of_the_module():
+    def code(text):
+        return re.sub(r'\s+', ' ', text)
+    example = code(re.search(r'(def test_.*)```', TEXT, re.DOTALL)[1])
+    assert example in code(testing.__doc__ + ' ')
