@@ -21,7 +21,7 @@ from _pytest.runner import runtestprotocol
 
 import forked
 from processes import Process, claim_domain
-from stall_monitor import Watch
+from stall_monitor import REPEATS, Watch
 
 if TYPE_CHECKING:
     from nodes.remote import Remote
@@ -52,7 +52,6 @@ LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynam
 TEST = Path(__file__).resolve().parent
 UNHEARD = 'its node has not answered within'    # nodes/services.py: Fast DDS did not connect
 STALLED = 'the control loop stood still'        # control/guard.py: who says so was stopped
-REPEATS = 2         # tests of processes, in a pytest process, that may fail for no known reason
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 
