@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from stall_monitor import REPEATS
 
 ROOM = Path(__file__).parent
