@@ -44,7 +44,7 @@ def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: n
     target, target_velocity = _target(limits, asked)
     target = target + np.where(model.periodic,
                                2.0 * np.pi * np.round((position - target) / (2.0 * np.pi)), 0.0)
-    times, x, xd, xdd = _time_optimal(limits, (position, velocity, acceleration),
+    times, x, xd, xdd = time_optimal(limits, (position, velocity, acceleration),
                                       (target, target_velocity))
     x[-1], xd[-1], xdd[-1] = target, target_velocity, 0.0
     if target_velocity.any():
@@ -157,7 +157,7 @@ def _check_positions(limits: MotionLimits, x: ndarray) -> None:
             remedy='give a target further inside, or with less velocity')
 
 
-def _time_optimal(limits, present, target):
+def time_optimal(limits, present, target):
     """Return times and states at the ends of the phases of Ruckig's motion."""
     try:
         import ruckig

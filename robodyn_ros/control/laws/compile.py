@@ -18,6 +18,7 @@ from numpy import ndarray
 
 from ...dynamics import compile as dynamics_code
 from ...dynamics import numba_types
+from ...dynamics.model_data import no_frame
 from ...dynamics.numba_types import MATRIX, VECTOR
 from ...jit import (
     FASTMATH,
@@ -27,11 +28,13 @@ from ...jit import (
     tuple_loader,
     tuple_type,
 )
-from .. import robot_dynamics
-from ..dtypes import JOINT
+from .. import robot_dynamics, rotations, task
+from ..dtypes import JOINT, TASK
 from ..policy import Policy
+from ..task import Task
 from . import (
     call,
+    cartesian_impedance,
     computed_torque,
     disturbance_observer,
     dynamics,
@@ -39,6 +42,7 @@ from . import (
     law,
     pd,
     registry,
+    task_space,
 )
 from .call import ADDRESS, LawMemory
 from .law import Arm, Law
@@ -46,10 +50,11 @@ from .law import Arm, Law
 INTEGERS = types.int64[::1]
 LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)
 POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
+TASK_TYPE = tuple_type(Task, **Task.of(np.zeros(1, TASK), no_frame(), 1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
     robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
-    policy=POLICY, **dict.fromkeys(Arm._fields[2:-4], VECTOR))
+    policy=POLICY, task=TASK_TYPE, **dict.fromkeys(Arm._fields[2:-5], VECTOR))
 ARGUMENTS = types.Tuple((LAW_MEMORY, ARM, VECTOR))
 ENTRY = types.void(types.int64)
 # Packages that a law of a user may use, and whose functions are not those of a law
@@ -57,9 +62,10 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
-    *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(dynamics), law, call,
-    jitable(pd), jitable(joint_impedance), jitable(computed_torque),
-    jitable(disturbance_observer))
+    *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(rotations), task,
+    jitable(dynamics), law, call,
+    jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
+    jitable(disturbance_observer), jitable(cartesian_impedance))
 
 
 def _call_with(typing, address, values):

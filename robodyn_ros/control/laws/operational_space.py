@@ -1,0 +1,53 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Operational-space control: computed torque of a frame of the robot, damped at singularities."""
+
+from typing import Any
+
+from numpy import ndarray
+
+from .dynamics import bias
+from .law import POSE, Arm, Law
+from .task_space import (
+    PostureGains,
+    add_posture,
+    cholesky_solve,
+    damped_cholesky,
+    mobility,
+    pose_error,
+    task_jacobian_rate,
+    velocity_error,
+)
+
+
+def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
+    """
+    Write τ = Jᵀ M_x (a_d + k_d (v_d - v) + k_p e - J̇ q̇) + C q̇ + g + posture.
+
+    Khatib 1987, eqs. 29 and 51. The part of C q̇ + g in the null space of the task is compensated
+    too, so that V_x and G_x need not be formed.
+    """
+    task, work, s = arm.task, arm.workspace, arm.task.settings[0]
+    a, v, A, L = task.vector[0], task.vector[1], task.scratch[0], task.scratch[1]
+    bias(arm, tau)
+    task_jacobian_rate(arm)
+    pose_error(arm, a)
+    velocity_error(arm, v)
+    mobility(arm, A)
+    for r in range(6):
+        a[r] = task.acceleration[r] + s.task_kd[r] * v[r] + s.task_kp[r] * a[r]
+        for j in range(tau.shape[0]):
+            a[r] -= work.Jd[r, j] * arm.qd[j]
+    damped_cholesky(A, s.task_singularity_damping, L)
+    cholesky_solve(L, a)
+    for i in range(tau.shape[0]):
+        for r in range(6):
+            tau[i] += work.J[r, i] * a[r]
+    add_posture(arm, gains, A, tau)
+
+
+LAW = Law('operational_space', operational_space,
+          equation='τ = Jᵀ M_x (a_d + k_d (v_d - v) + k_p e - J̇ q̇) + C(q, q̇) q̇ + g(q) '
+                   '+ N M (k_p (q_h - q) - k_d q̇), M_x = (J M⁻¹ Jᵀ)⁻¹',
+          source='Khatib, IEEE Journal of Robotics and Automation 3(1), 1987, equations 29, 51, 55',
+          gains=PostureGains, reference=POSE)
