@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from numpy.typing import ArrayLike
 
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
@@ -45,7 +46,7 @@ class PoseFollowing:
     _records: Version
     _poses: PosePoints
 
-    def follow_pose(self, position: ndarray, quaternion: ndarray, start: float) -> None:
+    def follow_pose(self, position: ArrayLike, quaternion: ArrayLike, start: float) -> None:
         """
         Move the reference of ``task_frame`` to a pose, as soon as the limits allow.
 
@@ -65,7 +66,7 @@ class PoseFollowing:
         self._follow(lambda limits, now, serial: to_pose(
             limits, now, *target, start, serial), start)        # type: ignore[arg-type]
 
-    def follow_twist(self, twist: ndarray, start: float) -> None:
+    def follow_twist(self, twist: ArrayLike, start: float) -> None:
         """
         Move the reference of ``task_frame`` at a twist, for ``twist_timeout``; then it rests.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from ..errors import TrajectoryError
@@ -67,7 +68,7 @@ def sample_pose(points: PosePoints, time: float) -> PoseState:
                      acceleration)
 
 
-def checked_pose(position: ndarray, quaternion: ndarray, center: ndarray,
+def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
                  longest: float) -> tuple[ndarray, Rotation]:
     """
     Return a target as a position (3,) [m] and a rotation.
@@ -108,7 +109,7 @@ def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: R
     return _pose_points(now, (times, x, xd, xdd), start, serial)
 
 
-def at_twist(limits: MotionLimits, now: PoseState, twist: ndarray, duration: float, start: float,
+def at_twist(limits: MotionLimits, now: PoseState, twist: ArrayLike, duration: float, start: float,
              serial: int) -> PosePoints:
     """
     Return a motion that takes on a twist, keeps it, and decelerates to rest after a duration.

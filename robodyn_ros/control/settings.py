@@ -31,6 +31,7 @@ from .setting_fields import (
     record_value,
     recorded,
 )
+from .task_stability import check_task
 
 # Of limits.enforce_joint_limits [1/s]: as high as causes no oscillation with efforts that act up
 # to 5 ms late, and low enough for the acceleration to follow; see test/control/test_limits.py.
@@ -125,6 +126,10 @@ class Settings(ControlParameters):
             return self.per_joint(model, declared.name)
         return np.full(model.nv, declared.metadata['empty'] or 0.0)
 
+    def gain_of(self, model: RobotModel, name: str) -> ndarray:
+        """Return a gain (nv,) of the law in force."""
+        return self._gain(model, {f.name: f for f in self.law_in_force.declared}[name])
+
     def check_gains(self, model: RobotModel) -> None:
         """
         Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
@@ -150,6 +155,8 @@ class Settings(ControlParameters):
             if rule in self.law_in_force.judged:
                 check_integral(names, M, (K, D), observer, *loop, margin,
                                parameter=rule.observer, observer=True)
+        if self.law_in_force.reference == POSE:
+            check_task(model, self, spread(model, JUDGED_POSES))
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 
