@@ -30,8 +30,8 @@ from . import (
     phase_efforts,
     plain_cycle,
     plausibility,
-    ring_buffer,
     pose_tracking,
+    ring_buffer,
     trajectory_tracking,
     velocity_estimator,
 )

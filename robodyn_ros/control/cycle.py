@@ -35,9 +35,9 @@ from .laws.law import Arm
 from .laws.registry import GRAVITY_COMPENSATION
 from .payload_transition import PayloadInForce
 from .policy import Policy
+from .pose_tracking import PosePoints
 from .ring_buffer import Flight
 from .robot_dynamics import forward_dynamics, gravity, mass_matrix
-from .pose_tracking import PosePoints
 from .task import Task
 from .trajectory_tracking import Points
 

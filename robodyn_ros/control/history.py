@@ -10,9 +10,9 @@ from numpy import ndarray
 from ..dynamics.model_data import ModelData
 from .laws.call import LawMemory
 from .policy import Policy
+from .pose_tracking import PosePoints
 from .ring_buffer import SPARE, Flight
 from .settings import Settings
-from .pose_tracking import PosePoints
 from .task import Task
 from .trajectory_tracking import Points
 
@@ -91,8 +91,8 @@ class History:
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
             return Snapshot(*ring[1:6], versions={}, points={}, policies={}, poses={})
-        versions, points, policies, poses = map(dict, (
-            self._versions, self._points, self._policies, self._poses))
+        versions, points = dict(self._versions), dict(self._points)
+        policies, poses = dict(self._policies), dict(self._poses)
         last = int(ring.done[0])
         first = max(0, last + SPARE - n)
         taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:6]]

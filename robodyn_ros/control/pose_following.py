@@ -60,11 +60,11 @@ class PoseFollowing:
         :raises TrajectoryError: the controller is not RUNNING, the law follows no pose, or the
             pose is not finite, no rotation, or out of reach. The reference stays as it is.
         """
-        target = checked_pose(position, quaternion,
-                              *reach(self.model, self.settings.task_frame)) if (
-                                  self.settings.task_frame) else (np.zeros(3), None)
+        self._check_follows_pose()
+        center, longest = reach(self.model, self.settings.task_frame)
+        where, rotation = checked_pose(position, quaternion, center, longest)
         self._follow(lambda limits, now, serial: to_pose(
-            limits, now, *target, start, serial), start)        # type: ignore[arg-type]
+            limits, now, where, rotation, start, serial), start)
 
     def follow_twist(self, twist: ArrayLike, start: float) -> None:
         """

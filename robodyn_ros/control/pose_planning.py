@@ -87,9 +87,8 @@ def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
         raise TrajectoryError(f'the quaternion {o.tolist()} has length {np.linalg.norm(o):.6g}',
                               name='orientation', remedy='normalize it: x, y, z, w')
     if (distance := np.linalg.norm(p - center)) > longest:
-        raise TrajectoryError(f'the target is {distance:.4g} m from the first joint', name='position',
-                              value=float(distance),
-                              remedy=f'give one within reach, {longest:.4g} m at most')
+        raise TrajectoryError(f'the target is {distance:.4g} m from the first joint',
+                              name='position', value=float(distance), remedy=f'give one within reach, {longest:.4g} m at most')
     return p, Rotation.from_quat(o)
 
 
@@ -172,13 +171,14 @@ def _present(now: PoseState) -> tuple[ndarray, ndarray, ndarray]:
 
 
 def _pose_points(now: PoseState, states: tuple, start: float, serial: int) -> PosePoints:
-    header, times, coefficients, _ = points_through(*states, start, serial)
+    times, x, xd, xdd = states
+    header, times, coefficients, _ = points_through(times, x, xd, xdd, start, serial)
     return PosePoints(header, times, coefficients,
                       np.repeat(now.rotation[None], len(coefficients), 0))
 
 
 def splice_poses(old: PosePoints, new: PosePoints, now: float) -> PosePoints:
-    """Return a reference that follows ``old`` until ``new`` starts; see :func:`.trajectory.splice`."""
+    """Return ``old`` until ``new`` starts, and ``new`` from there on, as :func:`.trajectory.splice`."""
     begin = old.header['start'][0]
     start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
     if present >= end or start <= 0.0:

@@ -33,5 +33,5 @@ class Task(NamedTuple):
     @classmethod
     def of(cls, settings: ndarray, frame: ndarray, nv: int) -> 'Task':
         """Return a task of these settings, its arrays zero."""
-        return cls(settings, frame, np.zeros((4, 4)), np.zeros((4, 4)), np.zeros(6), np.zeros(6),
+        return cls(settings, frame, np.eye(4), np.eye(4), np.zeros(6), np.zeros(6),
                    np.zeros((4, 6, 6)), np.zeros((4, 6)), np.zeros(nv))

@@ -25,8 +25,8 @@ from ..control.laws import registry
 from ..control.laws.call import LawMemory
 from ..control.policy import HEADER as POLICY_HEADER
 from ..control.policy import Policy
-from ..control.ring_buffer import CYCLE
 from ..control.pose_tracking import PosePoints
+from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
 from ..control.task_frame import task_of
 from ..control.trajectory_tracking import HEADER, Points
@@ -106,7 +106,7 @@ def packed(text: str, snapshot: Snapshot) -> bytes:
                                        *(p.header for p in snapshot.policies.values())]),
         policies=np.array([_rows(p) for p in snapshot.policies.values()]).reshape(
             -1, nv, 3 + 2 * nv),
-        **_pose_arrays([*snapshot.poses.values()]))
+        **_pose_arrays([*snapshot.poses.values()]))     # type: ignore[arg-type]
     return out.getvalue()
 
 
@@ -282,7 +282,8 @@ def _check(s: Snapshot, nv: int) -> None:
             and {*map(int, phase['pose'])} <= s.poses.keys()):
         raise ValueError('cycles refer to what is not there')
     parts: tuple[tuple[str, str, str, dict[int, Any]], ...] = (
-        ('serial', 'serial', 'segment', s.points), ('pose', 'pose_serial', 'pose_segment', s.poses))
+        ('serial', 'serial', 'segment', s.points),
+        ('pose', 'pose_serial', 'pose_segment', s.poses))
     for name, serial, segment, references in parts:
         of_cycle = np.array([len(references[int(i)].coefficients) for i in phase[name]], np.int64)
         used = phase[name] == m[serial][:-1]        # otherwise the cycle begins at segment 0

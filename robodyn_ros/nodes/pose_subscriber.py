@@ -64,8 +64,9 @@ class PoseSubscriber:
         here = (follower.now() if follower.on_ros_time
                 else 1e-9 * self._node.get_clock().now().nanoseconds)
         if stamp and not abs(stamp - here) <= OLDEST:
-            raise TrajectoryError(f'its time stamp is {stamp - here:.3f} s from now', name='stamp',
-                                  value=stamp, remedy='stamp it with the time of now, or with zero')
+            raise TrajectoryError(f'its time stamp is {stamp - here:.3f} s from now',
+                                  name='stamp', value=stamp,
+                                  remedy='stamp it with the time of now, or with zero')
         return follower
 
     def _pose(self, follower: Follower, message: PoseStamped) -> None:

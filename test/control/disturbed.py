@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from scipy.spatial.transform import Rotation
 
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import guard
@@ -15,6 +16,7 @@ from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings import TWICE, Settings
+from robodyn_ros.control.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
@@ -133,16 +135,56 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
         if policies and controller.settings.mode == 'feedback_policy':
             controller.follow_policy(now, model.effort_limit * apart.uniform(-1.0, 1.0, n), goal,
                                      np.zeros(n), np.hstack(gains))
-        controller.follow(asked, now + 2 / controller.settings.rate)
+        if controller.settings.law_in_force.reference == 'pose':
+            _aim(controller, apart, goal, now)
+        else:
+            controller.follow(asked, now + 2 / controller.settings.rate)
     except (ArgumentError, TrajectoryError):    # not RUNNING, no reference, too fast or too high
         pass
+
+
+def _aim(controller: Controller, random: np.random.Generator, goal: ndarray, now: float) -> None:
+    """Ask for the pose that the arm has somewhere, for one anywhere, or for a twist."""
+    s, start = controller.settings, now + 2 / controller.settings.rate
+    T = Dynamics(controller.model).pose(goal, s.task_frame)
+    if random.uniform() < 0.3:
+        controller.follow_twist(np.repeat(s.task_velocity_limit, 3)
+                                * random.uniform(-1.0, 1.0, 6), start)
+    else:
+        away = random.uniform(-0.3, 0.3, 3) * (random.uniform() < 0.5)
+        controller.follow_pose(T[:3, 3] + away, Rotation.from_matrix(T[:3, :3]).as_quat(), start)
+
+
+def _task(random: np.random.Generator) -> dict[str, Any]:
+    """Gains of task-space laws over their ranges, and limits of the reference up to the wild."""
+    kp, fast = 10.0**random.uniform(0, 5, 6), 10.0**random.uniform(-1, 1)
+    return {
+        'task_stiffness': 10.0**random.uniform(0, 5, 6) * (random.uniform(size=6) < 0.8),
+        'task_damping_ratio': random.uniform(0.0, 2.0), 'task_kp': kp,
+        'task_kd': np.minimum(2.0 * np.sqrt(kp) * random.uniform(0.5, 1.5), 1e4),
+        'task_axes': str(random.choice(TASK_AXES)), 'task_error_limit': (
+            random.uniform(0.01, 3.0), random.uniform(0.05, 3.0)),
+        'nullspace_projector': str(random.choice(NULLSPACE_PROJECTOR)),
+        'nullspace_kp': [10.0**random.uniform(-1, 2)], 'nullspace_kd': [20.0],
+        'task_velocity_limit': (fast, fast), 'task_acceleration_limit': (10 * fast, 10 * fast),
+        'task_jerk_limit': (100 * fast, 100 * fast)}
+
+
+def _softer(s: Settings) -> Settings:
+    """Half the gains of the task, and of the posture."""
+    return replace(s, task_stiffness=[0.5 * k for k in s.task_stiffness],
+                   task_kp=[0.5 * k for k in s.task_kp], task_kd=[0.7 * k for k in s.task_kd],
+                   nullspace_kp=[0.7 * k for k in s.nullspace_kp],
+                   nullspace_kd=[0.8 * k for k in s.nullspace_kd],
+                   task_damping_ratio=max(s.task_damping_ratio, 0.3))
 
 
 def _settings(model: RobotModel, random: np.random.Generator, world: World) -> Settings:
     """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
     n = model.nv
     asked = Settings(mode=str(random.choice(MODES)), loop_delay=world.declared * world.period,
-                     rate=1.0 / world.period)
+                     rate=1.0 / world.period, task_frame=model.link_names[-1],
+                     **_task(random.spawn(1)[0]))
     if random.uniform() < 0.2:
         asked = replace(asked, payload_frame=model.link_names[-1], payload_com=random.uniform(
             -0.1, 0.1, 3), payload_mass=random.uniform(0.0, 1.0))
@@ -172,6 +214,8 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
         except ParameterError as error:
             if error.name == 'observer_bandwidth':
                 bandwidth = 0.7 * bandwidth
+            elif error.name in ('task_stiffness', 'task_kp', 'nullspace_kp'):
+                asked = _softer(asked)
             else:                       # too stiff for this damping
                 stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp
                 acceleration_ki = 0.2 * acceleration_ki
