@@ -149,6 +149,14 @@ def test_jogging_stops_when_nobody_jogs():
         0.3 * 1.15, abs=0.06)
 
 
+def test_a_motion_that_only_just_reaches_its_acceleration():
+    """Under 1 m/s² and 10 m/s³, Ruckig finds no motion of exactly 2 cm."""
+    bench = Bench()
+    here = bench.pose[:3, 3]
+    for axis in (*np.eye(3), -np.eye(3)[0]):
+        bench.go(here + 0.02 * axis)
+
+
 def test_the_reference_keeps_its_limits_whatever_is_asked():
     """Targets and twists at random, from any motion: continuous, within velocity and more."""
     bench, random = Bench(), np.random.default_rng(2)
