@@ -44,12 +44,12 @@ class TaskParameters:
         'they do not accelerate `task_frame`; kinematic, so that they cause no force there at '
         'rest; none: they act against the task.', record=TASK)
     task_velocity_limit: Sequence[float] = numbers(
-        'm/s, rad/s', 1e-3, 10.0, 'Maximum velocity of the reference pose, along and about each '
+        'm/s, rad/s', 1e-3, 2.0, 'Maximum velocity of the reference pose, along and about each '
         'axis of the base; targets that jump are approached within it.', (0.25, 1.0))
     task_acceleration_limit: Sequence[float] = numbers(
-        'm/s², rad/s²', 1e-2, 1e3, 'Maximum acceleration of the same.', (1.0, 4.0))
+        'm/s², rad/s²', 1e-2, 20.0, 'Maximum acceleration of the same.', (1.0, 4.0))
     task_jerk_limit: Sequence[float] = numbers(
-        'm/s³, rad/s³', 1e-1, 1e5, 'Maximum jerk of the same.', (10.0, 40.0))
+        'm/s³, rad/s³', 1e-1, 1e3, 'Maximum jerk of the same.', (10.0, 40.0))
     twist_timeout: float = number(
         0.2, 's', 0.01, 2.0, 'Time from a message on `~/target_twist` after which the reference '
         'decelerates to rest.')

@@ -20,7 +20,8 @@ from ..model.robot import RobotModel
 from .friction import viscous
 from .gain_stability import MARGIN, TOLERANCE, Loop
 from .laws.cartesian_impedance import LEAST
-from .laws.task_space import PROJECTOR_DAMPING
+from .laws.operational_space import MOST, NEAR
+from .laws.task_space import PROJECTOR_DAMPING, damped_cholesky
 
 # The same at all poses, as acceleration gains of joints: the 6 dB of textbooks
 ACCELERATION_MARGIN = 2.0
@@ -83,7 +84,7 @@ def _impedance(J: ndarray, M: ndarray, settings: Any, level: float) -> tuple[nda
 def _accelerations(J: ndarray, M: ndarray, settings: Any, level: float) -> tuple[ndarray, ndarray]:
     """Return Jᵀ M_x k_p J and Jᵀ M_x k_d J (P, nv, nv)."""
     A = J @ np.linalg.solve(M, _transposed(J))
-    forces = _transposed(J) @ np.linalg.inv(_damped(A, settings.task_singularity_damping))
+    forces = _transposed(J) @ np.linalg.inv(_more_damped(A, settings.task_singularity_damping))
     return (forces * (level * np.asarray(settings.task_kp)) @ J,
             forces * (np.sqrt(level) * np.asarray(settings.task_kd)) @ J)
 
@@ -103,6 +104,15 @@ def _damped(A: ndarray, damping: float) -> ndarray:
     """Return A (P, 6, 6) with the diagonal of :func:`.task_space.damped_cholesky`."""
     out, d = A.copy(), np.einsum('pii->pi', A)
     np.einsum('pii->pi', out)[:] = np.where(d > 1e-12, d * (1.0 + damping), 1.0)
+    return out
+
+
+def _more_damped(A: ndarray, damping: float) -> ndarray:
+    """Return A (P, 6, 6) with the damping of :mod:`.laws.operational_space`."""
+    out, L = _damped(A, damping), np.zeros((6, 6))
+    for k, matrix in enumerate(A):
+        if (least := damped_cholesky(matrix, damping, L)) < NEAR:
+            out[k] = _damped(matrix[None], damping + MOST * (1.0 - least / NEAR)**2)[0]
     return out
 
 

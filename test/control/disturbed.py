@@ -157,7 +157,7 @@ def _aim(controller: Controller, random: np.random.Generator, goal: ndarray, now
 
 def _task(random: np.random.Generator) -> dict[str, Any]:
     """Gains of task-space laws over their ranges, and limits of the reference up to the wild."""
-    kp, fast = 10.0**random.uniform(0, 5, 6), 10.0**random.uniform(-1, 1)
+    kp, fast = 10.0**random.uniform(0, 5, 6), 10.0**random.uniform(-1, 0.3)
     return {
         'task_stiffness': 10.0**random.uniform(0, 5, 6) * (random.uniform(size=6) < 0.8),
         'task_damping_ratio': random.uniform(0.0, 2.0), 'task_kp': kp,

@@ -20,6 +20,11 @@ from .task_space import (
 )
 
 
+# The damping rises where a pivot of the mobility is below NEAR of its diagonal, by at most MOST
+# (Nakamura and Hanafusa, ASME Journal of Dynamic Systems 108, 1986, section 4)
+NEAR, MOST = 0.05, 0.3
+
+
 def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     """
     Write τ = Jᵀ M_x (a_d + k_d (v_d - v) + k_p e - J̇ q̇) + C q̇ + g + posture.
@@ -38,7 +43,9 @@ def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
         a[r] = task.acceleration[r] + s.task_kd[r] * v[r] + s.task_kp[r] * a[r]
         for j in range(tau.shape[0]):
             a[r] -= work.Jd[r, j] * arm.qd[j]
-    damped_cholesky(A, s.task_singularity_damping, L)
+    least = damped_cholesky(A, s.task_singularity_damping, L)
+    if least < NEAR:
+        damped_cholesky(A, s.task_singularity_damping + MOST * (1.0 - least / NEAR)**2, L)
     cholesky_solve(L, a)
     for i in range(tau.shape[0]):
         for r in range(6):

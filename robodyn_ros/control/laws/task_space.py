@@ -119,13 +119,16 @@ def mobility(arm: Arm, A: ndarray) -> None:
             A[r, c] = A[c, r] = a
 
 
-def damped_cholesky(A: ndarray, damping: float, L: ndarray) -> None:
+def damped_cholesky(A: ndarray, damping: float, L: ndarray) -> float:
     """
     Write the Cholesky factor (6, 6) of A + ``damping`` diag(A) into the lower triangle of ``L``.
+
+    Return the smallest pivot relative to the diagonal of A, which is 0 where A is singular.
 
     An axis that cannot move at all, whose diagonal is 0, gets that of a unit mobility: relative
     damping is independent of the units of the axes (Chiaverini, Siciliano and Egeland 1994).
     """
+    least = 1.0
     for i in range(6):
         for j in range(i + 1):
             x = A[i, j]
@@ -133,7 +136,12 @@ def damped_cholesky(A: ndarray, damping: float, L: ndarray) -> None:
                 x = x * (1.0 + damping) if x > 1e-12 else 1.0
             for k in range(j):
                 x -= L[i, k] * L[j, k]
-            L[i, j] = sqrt(max(x, 1e-15)) if i == j else x / L[j, j]
+            if i == j:
+                L[i, i] = sqrt(max(x, 1e-15))
+                least = min(least, x / A[i, i] if A[i, i] > 1e-12 else 1.0)
+            else:
+                L[i, j] = x / L[j, j]
+    return least
 
 
 def cholesky_solve(L: ndarray, b: ndarray) -> None:
