@@ -34,10 +34,10 @@ def test_angular_motion(scale):
         a, b, c = random.normal(size=(3, 3))
         a *= scale / np.linalg.norm(a)
 
-        def turned(t):
+        def turned(t, a=a, b=b, c=c):
             return Rotation.from_rotvec(a + b * t + c * t**2)
 
-        def omega(t):
+        def omega(t, turned=turned):
             return (turned(t + h) * turned(t - h).inv()).as_rotvec() / (2 * h)
         velocity, acceleration = angular_motion(tuple(a), tuple(b), tuple(2 * c))
         assert np.array(velocity) == near(omega(0.0), abs=1e-6)

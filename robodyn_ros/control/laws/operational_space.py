@@ -19,7 +19,6 @@ from .task_space import (
     velocity_error,
 )
 
-
 # The damping rises where a pivot of the mobility is below NEAR of its diagonal, by at most MOST
 # (Nakamura and Hanafusa, ASME Journal of Dynamic Systems 108, 1986, section 4)
 NEAR, MOST = 0.05, 0.3
