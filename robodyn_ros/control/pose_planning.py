@@ -88,7 +88,8 @@ def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
                               name='orientation', remedy='normalize it: x, y, z, w')
     if (distance := np.linalg.norm(p - center)) > longest:
         raise TrajectoryError(f'the target is {distance:.4g} m from the first joint',
-                              name='position', value=float(distance), remedy=f'give one within reach, {longest:.4g} m at most')
+                              name='position', value=float(distance),
+                              remedy=f'give one within reach, {longest:.4g} m at most')
     return p, Rotation.from_quat(o)
 
 
@@ -178,7 +179,7 @@ def _pose_points(now: PoseState, states: tuple, start: float, serial: int) -> Po
 
 
 def splice_poses(old: PosePoints, new: PosePoints, now: float) -> PosePoints:
-    """Return ``old`` until ``new`` starts, and ``new`` from there on, as :func:`.trajectory.splice`."""
+    """Return ``old`` until ``new`` starts, then ``new``, as :func:`.trajectory.splice` does."""
     begin = old.header['start'][0]
     start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
     if present >= end or start <= 0.0:

@@ -202,8 +202,8 @@ def _calculate(ruckig, asked, planned):
     """
     Plan a motion; :class:`TrajectoryError` where there is none.
 
-    Ruckig misses motions that reach a limit in one point only, as one of 2 cm does under 1 m/s² and
-    10 m/s³: acceleration and jerk a little below their limits have no such coincidence.
+    Ruckig misses motions that reach a limit in one point only, as one of 2 cm does under 1 m/s²
+    and 10 m/s³: acceleration and jerk a little below their limits have no such coincidence.
     """
     limits = np.array(asked.max_acceleration), np.array(asked.max_jerk)
     try:

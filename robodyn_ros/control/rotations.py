@@ -58,7 +58,7 @@ def log(R: Matrix3) -> Vector3:
     Return the rotation vector of a rotation, of an angle of at most π [rad].
 
     By way of the unit quaternion, whose largest element is computed first: accurate for all angles
-    (Shepperd, Journal of Guidance and Control 1(3), 1978). At π the sign of the axis is arbitrary.
+    (Siciliano et al. 2009, eq. 2.34). At π the sign of the axis is arbitrary.
     """
     (a, b, c), (d, e, f), (g, h, i) = R
     if a + e + i > 0.0:

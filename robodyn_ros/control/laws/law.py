@@ -77,8 +77,8 @@ class Law:
     :param gains: dataclass whose fields are declared by :func:`..setting_fields.gain`; None: none.
     :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each;
         zero when the law begins. None: nothing.
-    :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, POSE for a law that
-        evaluates ``arm.task``, or NO_REFERENCE for a law that uses none.
+    :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, POSE for a law
+        that evaluates ``arm.task``, or NO_REFERENCE for a law that uses none.
     :param exact: whether a distance from the reference is a fault unless ``following_error`` is
         set, as for laws without a stiffness of the user's choice.
     :param judged: gains whose stability is checked with the delay of the loop.

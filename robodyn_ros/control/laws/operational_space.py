@@ -55,5 +55,5 @@ def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
 LAW = Law('operational_space', operational_space,
           equation='τ = Jᵀ M_x (a_d + k_d (v_d - v) + k_p e - J̇ q̇) + C(q, q̇) q̇ + g(q) '
                    '+ N M (k_p (q_h - q) - k_d q̇), M_x = (J M⁻¹ Jᵀ)⁻¹',
-          source='Khatib, IEEE Journal of Robotics and Automation 3(1), 1987, equations 29, 51, 55',
+          source='Khatib, IEEE Journal of Robotics and Automation 3(1), 1987, equations 29 and 51',
           gains=PostureGains, reference=POSE)
