@@ -3,6 +3,7 @@
 """A controller in a bad world: late efforts, lost samples, wild references, and no joint stops."""
 
 from collections import deque
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,13 +15,16 @@ from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.gain_stability import highest
-from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.laws.registry import BUILT_IN
 from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.control.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
 
+# Modes, without and with a pose as their reference
+OF_JOINTS = tuple(law.name for law in BUILT_IN if law.reference != 'pose')
+OF_TASKS = tuple(law.name for law in BUILT_IN if law.reference == 'pose')
 PERIOD, STEP = 1e-3, 0.25e-3    # s, of the controller and the plant
 ASKING = 0.12               # s from one reference to the next
 LOST = 0.2                  # share of the samples
@@ -182,9 +186,12 @@ def _softer(s: Settings) -> Settings:
 def _settings(model: RobotModel, random: np.random.Generator, world: World) -> Settings:
     """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
     n = model.nv
-    asked = Settings(mode=str(random.choice(MODES)), loop_delay=world.declared * world.period,
-                     rate=1.0 / world.period, task_frame=model.link_names[-1],
-                     **_task(random.spawn(1)[0]))
+    other = np.random.default_rng(deepcopy(random).integers(2**62))
+    mode = str(random.choice(OF_JOINTS))
+    if other.uniform() < 0.25:          # without changing what the other seeds stand for
+        mode = str(other.choice(OF_TASKS))
+    asked = Settings(mode=mode, loop_delay=world.declared * world.period,
+                     rate=1.0 / world.period, task_frame=model.link_names[-1], **_task(other))
     if random.uniform() < 0.2:
         asked = replace(asked, payload_frame=model.link_names[-1], payload_com=random.uniform(
             -0.1, 0.1, 3), payload_mass=random.uniform(0.0, 1.0))

@@ -22,6 +22,9 @@ from .task_space import (
 # The damping rises where a pivot of the mobility is below NEAR of its diagonal, by at most MOST
 # (Nakamura and Hanafusa, ASME Journal of Dynamic Systems 108, 1986, section 4)
 NEAR, MOST = 0.05, 0.3
+# Of the effort limits, for the task beside gravity, Coriolis and posture efforts: the rest is left
+# to the limits of velocity and position, which otherwise fail where many joints are near them
+SHARE = 0.5
 
 
 def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
@@ -46,10 +49,26 @@ def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     if least < NEAR:
         damped_cholesky(A, s.task_singularity_damping + MOST * (1.0 - least / NEAR)**2, L)
     cholesky_solve(L, a)
-    for i in range(tau.shape[0]):
-        for r in range(6):
-            tau[i] += work.J[r, i] * a[r]
+    add_bounded(arm, a, tau)
     add_posture(arm, gains, A, tau)
+
+
+def add_bounded(arm: Arm, force: ndarray, tau: ndarray) -> None:
+    """
+    Add Jᵀ F, with F (6,) shortened until no joint gets more than SHARE of its effort limit.
+
+    So the direction of the force stays, where limits of each joint would turn it.
+    """
+    effort, J, scale = arm.task.effort, arm.workspace.J, 1.0
+    for i in range(tau.shape[0]):
+        effort[i] = 0.0
+        for r in range(6):
+            effort[i] += J[r, i] * force[r]
+        most = SHARE * arm.joints[i].effort_limit
+        if abs(effort[i]) > most:
+            scale = min(scale, most / abs(effort[i]))
+    for i in range(tau.shape[0]):
+        tau[i] += scale * effort[i]
 
 
 LAW = Law('operational_space', operational_space,
