@@ -155,7 +155,7 @@ class Settings(ControlParameters):
             if rule in self.law_in_force.judged:
                 check_integral(names, M, (K, D), observer, *loop, margin,
                                parameter=rule.observer, observer=True)
-        if self.law_in_force.reference == POSE:
+        if self.law_in_force.reference == POSE and self.task_frame:     # else refused for that
             check_task(model, self, spread(model, JUDGED_POSES))
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
