@@ -30,6 +30,7 @@ from . import (
     phase_efforts,
     plain_cycle,
     plausibility,
+    pose_tracking,
     ring_buffer,
     trajectory_tracking,
     velocity_estimator,
@@ -40,6 +41,7 @@ from .laws import compile as law_code
 from .laws.law import Law
 from .laws.trial import address_of
 from .payload_transition import PayloadInForce
+from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
 
 VARIABLE = 'ROBODYN_PLAIN'
@@ -47,7 +49,8 @@ VARIABLE = 'ROBODYN_PLAIN'
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     effort_feedforward, friction_compensation, gravity_check, guard, limits, motion_checks,
-    payload_transition, phase_efforts, plausibility, trajectory_tracking, velocity_estimator)),
+    payload_transition, phase_efforts, plausibility, pose_tracking, trajectory_tracking,
+    velocity_estimator)),
            *(jitable(m, inline=True) for m in (cycle, ring_buffer)))
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
@@ -57,7 +60,8 @@ CYCLE_INPUTS = tuple_type(
     CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
     joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
-    policy=law_code.POLICY, controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
+    policy=law_code.POLICY, task=law_code.TASK_TYPE, poses=PosePoints.none(),
+    controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring)
 EFFORTS = types.float64[::1]
 SIGNATURE = types.boolean(CYCLE_INPUTS, types.float64, EFFORTS)

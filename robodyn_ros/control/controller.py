@@ -34,8 +34,11 @@ from .limits import SHARE
 from .motion_limits import motion_limits
 from .pace import Pace
 from .policy import Policy, checked
+from .pose_following import PoseFollowing
+from .pose_tracking import PosePoints
 from .reference_planning import PlannedReference, plan
 from .settings import Settings
+from .task_frame import task_of
 from .trajectory import Waypoints, splice
 from .trajectory_tracking import Points
 
@@ -53,7 +56,7 @@ STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short o
                f'ones, with waypoints for the next {HORIZON:g} s or more')
 
 
-class Controller:
+class Controller(PoseFollowing):
     """
     Controller of one robot: state machine, control law and guard.
 
@@ -101,7 +104,7 @@ class Controller:
         #: Called when :attr:`inputs` are others than before.
         self.changed: Callable[[], None] = lambda: None
         self._points, self._policy = Points.none(model.nv), Policy.none(model.nv)
-        self._pace = Pace()
+        self._poses, self._pace = PosePoints.none(), Pace()
         self._streamed = 0                  # short trajectories in a row
         self.use(settings)
         if settings.law_in_force not in registry.BUILT_IN:
@@ -125,10 +128,10 @@ class Controller:
         self.memory['joint'] = self.memory['arming_refusal_joint'] = -1
         self.cycle_input['request'] = NO_REQUEST
         self._points, self._policy = Points.none(self.model.nv), Policy.none(self.model.nv)
-        self._streamed = 0
+        self._poses, self._streamed = PosePoints.none(), 0
         self._pace.begin()
         ring_buffer.begin(self._flight, self.memory, self.tau)
-        self.history.begin(self._records, self._points, self._policy)
+        self.history.begin(self._records, self._points, self._policy, self._poses)
 
     def use(self, settings: Settings) -> None:
         """
@@ -151,6 +154,7 @@ class Controller:
     def _prepare(self, settings: Settings) -> Version:
         """Return the records and the robot that the cycle reads, for settings that are valid."""
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
+        task = task_of(settings, self.model, parameters(self.model))
         law = self._law_of(settings)
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
@@ -167,7 +171,7 @@ class Controller:
         own = self._own
         if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
             robot = robot._replace(addresses=own.addresses)
-        return Version(robot, joints, record, settings, law)
+        return Version(robot, joints, record, settings, law, task)
 
     def _law_of(self, settings: Settings) -> LawMemory:
         """Return the law of the settings, with its gains."""
@@ -226,12 +230,12 @@ class Controller:
     @property
     def inputs(self) -> CycleInputs:
         """What the compiled :attr:`cycle` reads and writes, as of now."""
-        robot, joints, settings, _, law = self._records
+        robot, joints, settings, _, law, task = self._records
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
-            policy=self._policy, controller_state=self.memory, vectors=self._v,
-            payload=self._in_force, ring=self._flight)
+            policy=self._policy, task=task, poses=self._poses, controller_state=self.memory,
+            vectors=self._v, payload=self._in_force, ring=self._flight)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

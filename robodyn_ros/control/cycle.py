@@ -24,6 +24,7 @@ from . import (
     payload_transition,
     phase_efforts,
     plausibility,
+    pose_tracking,
     ring_buffer,
     trajectory_tracking,
     velocity_estimator,
@@ -34,8 +35,10 @@ from .laws.law import Arm
 from .laws.registry import GRAVITY_COMPENSATION
 from .payload_transition import PayloadInForce
 from .policy import Policy
+from .pose_tracking import PosePoints
 from .ring_buffer import Flight
 from .robot_dynamics import forward_dynamics, gravity, mass_matrix
+from .task import Task
 from .trajectory_tracking import Points
 
 
@@ -51,6 +54,8 @@ class CycleInputs(NamedTuple):
     state: ndarray              # (nv,) STATE, times on the clock of the cycle
     points: Points              # reference trajectory
     policy: Policy              # newest policy of a planner
+    task: Task                  # frame that is controlled, and what is known of it
+    poses: PosePoints           # its reference
     controller_state: ndarray   # (1,) state machine, kept from cycle to cycle
     vectors: Vectors            # (nv,) each, kept likewise
     payload: PayloadInForce     # inertial parameters of the dynamics, kept likewise
@@ -60,7 +65,7 @@ class CycleInputs(NamedTuple):
 def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     """Advance the controller as :func:`cycle` does; the flight recorder takes it down."""
     ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
-                       inputs.points, inputs.policy, now)
+                       inputs.points, inputs.policy, inputs.poses, now)
     publish = cycle(inputs, now, tau)
     ring_buffer.after(inputs.ring, inputs.controller_state, tau, publish)
     return publish
@@ -120,6 +125,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         if phase_efforts.rising_efforts(joints, s, v, 0.0 if unheard else dt, tau):
             guard.enter(m, guard.RUNNING, now)
             m.mode, m.serial = s.mode, points.header[0].serial
+            m.pose_serial = inputs.poses.header[0].serial
             trajectory_tracking.hold_here(m, v)
             forget_law(inputs.law, v)
             motion_checks.begin(m, v)
@@ -301,6 +307,8 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
         forget_law(inputs.law, v)
     m.mode = mode
     trajectory_tracking.follow(inputs.points, m, v, now)
+    if s.follows_pose == 1:
+        pose_tracking.update_task(robot, inputs.workspace, v.q, inputs.task, inputs.poses, m, now)
     for i in range(v.q.shape[0]):
         v.applied[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
         v.tau_law[i] = v.gravity[i]
@@ -319,5 +327,5 @@ def arm_of(inputs: CycleInputs, robot: ModelData, now: float, dt: float) -> Arm:
     """Return what a law knows of the arm."""
     v = inputs.vectors
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
-               v.applied, v.withheld, inputs.policy, inputs.settings[0].payload_body,
+               v.applied, v.withheld, inputs.policy, inputs.task, inputs.settings[0].payload_body,
                inputs.controller_state[0].payload_time, inputs.joints, robot, inputs.workspace)

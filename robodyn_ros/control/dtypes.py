@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from .parameters import FAULT_ACTION, MISSING_VELOCITY, STALL_ACTION, STOP_WITH
 from .parameters import ControlParameters as Declared
-from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, record_dtype
+from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, TASK_RECORD, record_dtype
 
 # Choices of parameters as the numbers that their record has
 VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING_VELOCITY))
@@ -44,7 +44,8 @@ JOINT = np.dtype([
 SETTINGS = np.dtype([
     *record_dtype(Declared, SETTINGS_RECORD),
     ('mode', np.int64),                 # number of the law, see laws/registry.py
-    ('follows', np.int64),              # 1: it follows a reference
+    ('follows', np.int64),              # 1: it follows a trajectory
+    ('follows_pose', np.int64),         # 1: it follows a pose of the task frame
     ('law', np.int64),                  # another number: mode, gains or friction differ
     ('payload', np.int64),              # another number: the payload differs
     ('version', np.int64),              # counts all changes, see history.py
@@ -54,6 +55,9 @@ SETTINGS = np.dtype([
     ('compensates_friction', np.int64),  # 1: of some joint
     ('payload_body', np.int64),         # index of the body that holds payload_frame
 ])
+
+# Settings of laws that control a frame in task space: the parameters declared for this record.
+TASK = np.dtype(record_dtype(Declared, TASK_RECORD))
 
 # State of the controller, written by the cycle alone: the state machine, timers and counters.
 CONTROLLER_STATE = np.dtype([
@@ -69,6 +73,10 @@ CONTROLLER_STATE = np.dtype([
     ('payload', np.int64),
     ('payload_time', float),            # s until the payload in force is that of the settings
     ('serial', np.int64), ('segment', np.int64), ('following', np.int64),
+    ('pose_serial', np.int64), ('pose_segment', np.int64), ('pose_following', np.int64),
+    ('pose_held', np.int64),            # 1: the reference pose below is valid
+    ('pose_position', float, (3,)),     # m, and rotation by rows: reference of the task
+    ('pose_rotation', float, (9,)),
     ('without_state', np.int64),        # 1: the fault began, or goes on, without a valid state
     ('publishing', np.int64),           # 1: the last cycle had an effort to publish
     ('observing', np.int64),            # 1: the velocity filter is initialized

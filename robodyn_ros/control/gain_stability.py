@@ -198,6 +198,21 @@ class Loop:
         return np.abs(np.linalg.eigvals(A[:, kept[:, None], kept])).max(1)
 
 
+    def coupled_radii(self, K: ndarray, D: ndarray) -> ndarray:
+        """Return the spectral radius (P,) with gains that couple the joints, (P, nv, nv) each."""
+        n, d = K.shape[-1], self.periods
+        m = n * (2 + d)
+        feedback = -np.concatenate([K, D], 2)
+        A = np.zeros((len(K), m, m))
+        if d:
+            A[:, :2 * n, :2 * n], A[:, :2 * n, 2 * n:3 * n] = self._step, self._push
+            A[:, 2 * n:m - n, 3 * n:] = np.eye((d - 1) * n)
+            A[:, m - n:, :2 * n] = feedback
+        else:
+            A[:] = self._step + self._push @ feedback
+        return np.abs(np.linalg.eigvals(A)).max(1)
+
+
 def _lower(loop: Loop, K: ndarray, D: ndarray) -> Gains:
     """See :func:`highest`; sought at the worst pose, and at others as they turn out worse."""
     gains, poses = (K, D), list[int]()

@@ -10,11 +10,13 @@ from numpy import ndarray
 from ..dynamics.model_data import ModelData
 from .laws.call import LawMemory
 from .policy import Policy
+from .pose_tracking import PosePoints
 from .ring_buffer import SPARE, Flight
 from .settings import Settings
+from .task import Task
 from .trajectory_tracking import Points
 
-LARGEST = 1 << 24           # bytes of each of the three that are kept for the ring
+LARGEST = 1 << 24           # bytes of each of the four that are kept for the ring
 
 
 class Version(NamedTuple):
@@ -25,6 +27,7 @@ class Version(NamedTuple):
     record: ndarray         # (1,) SETTINGS
     settings: Settings
     law: LawMemory          # with the gains
+    task: Task              # with the settings
 
 
 class Snapshot(NamedTuple):
@@ -38,6 +41,7 @@ class Snapshot(NamedTuple):
     versions: dict[int, Version]        # by their numbers in `cycles`
     points: dict[int, Points]           # likewise, by serial
     policies: dict[int, Policy]         # likewise
+    poses: dict[int, PosePoints]        # likewise
 
 
 class History:
@@ -52,15 +56,17 @@ class History:
         self._versions: dict[int, Version] = {}
         self._points: dict[int, Points] = {}
         self._policies: dict[int, Policy] = {}
+        self._poses: dict[int, PosePoints] = {}
 
-    def begin(self, version: Version, points: Points, policy: Policy) -> None:
+    def begin(self, version: Version, points: Points, policy: Policy,
+              poses: PosePoints) -> None:
         """Forget all others; call it while the ring is empty and not being filled."""
-        self._versions, self._points, self._policies = {}, {}, {}
-        for first in (version, points, policy):
+        self._versions, self._points, self._policies, self._poses = {}, {}, {}, {}
+        for first in (version, points, policy, poses):
             self.add(first)
 
-    def add(self, new: Version | Points | Policy) -> None:
-        """Keep one of the three, and forget those that no cycle of the ring refers to."""
+    def add(self, new: Version | Points | Policy | PosePoints) -> None:
+        """Keep one of the four, and forget those that no cycle of the ring refers to."""
         ring, count = self.flight, int(self.flight.done[0])
         if not (n := len(ring.cycles)):
             return
@@ -71,7 +77,8 @@ class History:
         else:
             number = int(new.header['serial'][0])
             kept, name = ((self._points, 'serial') if isinstance(new, Points)
-                          else (self._policies, 'policy'))
+                          else (self._policies, 'policy') if isinstance(new, Policy)
+                          else (self._poses, 'pose'))
         _keep(kept, number, new, int(oldest[name]) if count else 0)
 
     def take(self) -> Snapshot:
@@ -83,9 +90,9 @@ class History:
         """
         ring, n = self.flight, len(self.flight.cycles)
         if not n:
-            return Snapshot(*ring[1:6], versions={}, points={}, policies={})
-        versions, points, policies = (dict(self._versions), dict(self._points),
-                                      dict(self._policies))
+            return Snapshot(*ring[1:6], versions={}, points={}, policies={}, poses={})
+        versions, points = dict(self._versions), dict(self._points)
+        policies, poses = dict(self._policies), dict(self._poses)
         last = int(ring.done[0])
         first = max(0, last + SPARE - n)
         taken = [_rows(a, np.arange(first, last + 1) % n) for a in ring[1:6]]
@@ -93,14 +100,16 @@ class History:
         gone = max(0, int(ring.done[0]) + SPARE - n) - first if last else 0
         unknown = np.flatnonzero(~(np.isin(taken[0]['version'][:-1], [*versions])
                                    & np.isin(taken[0]['serial'][:-1], [*points])
-                                   & np.isin(taken[0]['policy'][:-1], [*policies])))
+                                   & np.isin(taken[0]['policy'][:-1], [*policies])
+                                   & np.isin(taken[0]['pose'][:-1], [*poses])))
         begin = min(max(gone, unknown[-1] + 1 if len(unknown) else 0), last - first)
         cycles, state, memory, vectors, tau = (a[begin:] for a in taken)
         return Snapshot(
             cycles[:-1], state[:-1], memory, vectors, tau,
             {i: versions[i] for i in map(int, np.unique(cycles['version'][:-1]))},
             {i: points[i] for i in map(int, np.unique(cycles['serial'][:-1]))},
-            {i: policies[i] for i in map(int, np.unique(cycles['policy'][:-1]))})
+            {i: policies[i] for i in map(int, np.unique(cycles['policy'][:-1]))},
+            {i: poses[i] for i in map(int, np.unique(cycles['pose'][:-1]))})
 
 
 def _rows(a: ndarray, slots: ndarray) -> ndarray:
@@ -109,7 +118,8 @@ def _rows(a: ndarray, slots: ndarray) -> ndarray:
     return words.view(a.dtype).reshape(len(slots), *a.shape[1:])
 
 
-def _keep(kept: dict, number: int, new: Version | Points | Policy, oldest: int) -> None:
+def _keep(kept: dict, number: int, new: Version | Points | Policy | PosePoints,
+          oldest: int) -> None:
     """Add an entry; drop those older than ``oldest``, and the oldest ones above LARGEST bytes."""
     kept[number] = new
     total = 0
@@ -119,7 +129,7 @@ def _keep(kept: dict, number: int, new: Version | Points | Policy, oldest: int) 
             del kept[other]
 
 
-def _size(thing: Version | Points | Policy) -> int:
-    arrays = ((*thing.robot, *thing.law, thing.joints, thing.record)
+def _size(thing: Version | Points | Policy | PosePoints) -> int:
+    arrays = ((*thing.robot, *thing.law, *thing.task, thing.joints, thing.record)
               if isinstance(thing, Version) else thing)
     return sum(a.nbytes for a in arrays)

@@ -21,9 +21,11 @@ from .laws.disturbance_observer import ObserverGains
 from .laws.feedback_policy import PolicyGains
 from .laws.pd import ImpedanceGains
 from .laws.registry import MODES
+from .laws.task_space import PostureGains
 from .setting_fields import JOINT_RECORD as JOINT
 from .setting_fields import SETTINGS_RECORD as SETTINGS
 from .setting_fields import PerJoint, choice, flag, number, numbers, text
+from .task_parameters import TaskParameters
 
 #: Reactions to a state without velocity, in the order of their numbers.
 MISSING_VELOCITY = ('fault', 'estimate', 'gravity_only')
@@ -50,13 +52,13 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(PolicyGains, AdaptiveGains, ObserverGains, AccelerationGains, ImpedanceGains,
-               Mode):
+class LawGains(PostureGains, PolicyGains, AdaptiveGains, ObserverGains, AccelerationGains,
+               ImpedanceGains, Mode):
     """The gains of all laws of this package."""
 
 
 @dataclass(frozen=True)
-class LawParameters(LawGains):
+class LawParameters(TaskParameters, LawGains):
     """Control law, its gains and limits, and what is known of the robot beyond the URDF."""
 
     effort_limit: PerJoint = numbers(

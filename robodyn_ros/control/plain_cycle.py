@@ -20,7 +20,7 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
     def fields(records: ndarray) -> Any:
         return records.view(np.recarray)
     robot, work, points, ring = inputs.robot, inputs.workspace, inputs.points, inputs.ring
-    payload, loaded = inputs.payload, inputs.payload.robot
+    payload, loaded, task = inputs.payload, inputs.payload.robot, inputs.task
     return inputs._replace(
         robot=robot._replace(bodies=fields(robot.bodies),
                              addresses=np.zeros_like(robot.addresses)),
@@ -28,6 +28,8 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
             bodies=fields(loaded.bodies))),
         workspace=work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
         points=points._replace(header=fields(points.header)),
+        task=task._replace(settings=fields(task.settings), frame=fields(task.frame)),
+        poses=inputs.poses._replace(header=fields(inputs.poses.header)),
         policy=inputs.policy._replace(header=fields(inputs.policy.header)),
         ring=ring._replace(cycles=fields(ring.cycles)),
         joints=fields(inputs.joints), settings=fields(inputs.settings),

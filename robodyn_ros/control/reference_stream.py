@@ -14,6 +14,7 @@ from .trajectory_tracking import Points
 # s; ends of phases of constant jerk that are closer together become one
 MERGED = 1e-5
 SLACK = 1e-9
+UNEVEN = 0.9871         # see `_calculate`
 # Durations [s] of a deceleration, of which the shortest within the limits is taken
 DURATIONS = np.geomspace(5e-3, 100.0, 240)
 GRID = np.linspace(0.0, 1.0, 17)[:, None, None]         # where the limits are checked
@@ -44,7 +45,7 @@ def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: n
     target, target_velocity = _target(limits, asked)
     target = target + np.where(model.periodic,
                                2.0 * np.pi * np.round((position - target) / (2.0 * np.pi)), 0.0)
-    times, x, xd, xdd = _time_optimal(limits, (position, velocity, acceleration),
+    times, x, xd, xdd = time_optimal(limits, (position, velocity, acceleration),
                                       (target, target_velocity))
     x[-1], xd[-1], xdd[-1] = target, target_velocity, 0.0
     if target_velocity.any():
@@ -157,7 +158,7 @@ def _check_positions(limits: MotionLimits, x: ndarray) -> None:
             remedy='give a target further inside, or with less velocity')
 
 
-def _time_optimal(limits, present, target):
+def time_optimal(limits, present, target):
     """Return times and states at the ends of the phases of Ruckig's motion."""
     try:
         import ruckig
@@ -182,14 +183,7 @@ def _time_optimal(limits, present, target):
     # Joints that wait for others may swing out; each on its own takes the shortest motion
     for synchronization in (ruckig.Synchronization.Time, ruckig.Synchronization.No):
         asked.synchronization = synchronization
-        try:
-            result = ruckig.Ruckig(model.nv).calculate(asked, planned)
-        except ruckig.RuckigError as error:
-            raise TrajectoryError(f'no motion leads to the target: {str(error).strip()}',
-                                  name='points', remedy='give a target that is nearer') from error
-        if result < 0:
-            raise TrajectoryError(f'no motion leads to the target: {result}', name='points',
-                                  remedy='give a target that is nearer')
+        _calculate(ruckig, asked, planned)
         if all(b.min >= low - SLACK and b.max <= high + SLACK for b, low, high in zip(
                 planned.position_extrema, model.position_lower, model.position_upper,
                 strict=True)):
@@ -202,6 +196,32 @@ def _time_optimal(limits, present, target):
     # Exactly the present state, without Ruckig's rounding: no step of the reference
     x[0], xd[0], xdd[0] = present
     return times, x, xd, xdd
+
+
+def _calculate(ruckig, asked, planned):
+    """
+    Plan a motion; :class:`TrajectoryError` where there is none.
+
+    Ruckig misses motions that reach a limit in one point only, as one of 2 cm does under 1 m/s²
+    and 10 m/s³: acceleration and jerk a little below their limits have no such coincidence.
+    """
+    limits = np.array(asked.max_acceleration), np.array(asked.max_jerk)
+    try:
+        for share in (1.0, UNEVEN):
+            asked.max_acceleration, asked.max_jerk = share * limits[0], share**2 * limits[1]
+            try:
+                result = ruckig.Ruckig(len(limits[0])).calculate(asked, planned)
+                break
+            except ruckig.RuckigError as error:
+                if share != 1.0:
+                    raise TrajectoryError(
+                        f'no motion leads to the target: {str(error).strip()}', name='points',
+                        remedy='give a target that is nearer') from error
+    finally:
+        asked.max_acceleration, asked.max_jerk = limits
+    if result < 0:
+        raise TrajectoryError(f'no motion leads to the target: {result}', name='points',
+                              remedy='give a target that is nearer')
 
 
 def _phase_ends(planned):

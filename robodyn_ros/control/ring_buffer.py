@@ -16,6 +16,7 @@ from numpy import ndarray
 from ..state import STATE, no_state
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
 from .policy import Policy
+from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
 
 # Inputs of a cycle besides the joint states, and whether it published.
@@ -25,6 +26,7 @@ CYCLE = np.dtype([
     ('version', np.int64),              # of the settings, see SETTINGS
     ('serial', np.int64),               # of the reference, see trajectory_tracking.HEADER
     ('policy', np.int64),               # serial number of the policy, see policy.HEADER
+    ('pose', np.int64),                 # serial number of the reference pose
     ('published', np.int64),
 ])
 
@@ -81,12 +83,12 @@ def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:
 
 
 def before(flight: Flight, settings: ndarray, cycle_input: ndarray, state: ndarray,
-           points: Points, policy: Policy, now: float) -> None:
+           points: Points, policy: Policy, poses: PosePoints, now: float) -> None:
     """
     Store the inputs of the cycle that begins.
 
     :param settings: (1,) ``SETTINGS``; ``cycle_input`` (1,) ``CYCLE_INPUT``; ``state`` (nv,)
-        ``STATE``; ``points`` the reference; ``policy``; ``now`` [s].
+        ``STATE``; ``points`` and ``poses`` the references; ``policy``; ``now`` [s].
     """
     n = flight.cycles.shape[0]
     if n == 0:
@@ -101,7 +103,7 @@ def before(flight: Flight, settings: ndarray, cycle_input: ndarray, state: ndarr
     cycle.simulated_time = cycle_input[0].simulated_time
     cycle.clock_stopped = cycle_input[0].clock_stopped
     cycle.version, cycle.serial = settings[0].version, points.header[0].serial
-    cycle.policy = policy.header[0].serial
+    cycle.policy, cycle.pose = policy.header[0].serial, poses.header[0].serial
     for i in range(state.shape[0]):
         flight.state[slot, i] = state[i]
 

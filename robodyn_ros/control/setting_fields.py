@@ -14,8 +14,8 @@ from ..errors import ParameterError
 
 PerJoint = Sequence[float] | float
 
-# Where the control cycle reads a field: in the record of all joints, or in that of each joint
-SETTINGS_RECORD, JOINT_RECORD = 'settings', 'joint'
+# Where the control cycle reads a field: in the record of all joints, of each joint, or of the task
+SETTINGS_RECORD, JOINT_RECORD, TASK_RECORD = 'settings', 'joint', 'task'
 
 
 def number(default: float, unit: str, lower: float, upper: float, doc: str, *,
@@ -85,14 +85,20 @@ def recorded(declaration: Any, record: str) -> 'tuple[Field[Any], ...]':
     """
     Return the fields of a dataclass that a record of :mod:`.dtypes` has, in their order.
 
-    :param record: SETTINGS_RECORD or JOINT_RECORD.
+    :param record: SETTINGS_RECORD, JOINT_RECORD or TASK_RECORD.
     """
     return tuple(f for f in fields(declaration) if f.metadata['record'] == record)
 
 
-def record_dtype(declaration: Any, record: str) -> list[tuple[str, type]]:
-    """Return names and types of the fields of a record: integers, choices and flags as int64."""
-    return [(f.name, float if isinstance(f.default, (float, tuple)) else np.int64)
+def record_dtype(declaration: Any, record: str) -> list[tuple[str, Any]]:
+    """
+    Return names and types of the fields of a record: integers, choices and flags as int64.
+
+    A list with a default is an array of as many numbers; of another list, the record has the
+    number of one joint.
+    """
+    return [(f.name, (float, (len(f.default),)) if isinstance(f.default, tuple) and f.default
+             else float if isinstance(f.default, (float, tuple)) else np.int64)
             for f in recorded(declaration, record)]
 
 

@@ -15,15 +15,23 @@ from ..errors import ParameterError
 from ..model.payload import with_payload
 from ..model.pose import spread
 from ..model.robot import RobotModel
-from .dtypes import JOINT, SETTINGS
+from .dtypes import JOINT, SETTINGS, TASK
 from .friction import CURVE, check_compensation, viscous, with_friction
 from .gain_stability import MARGIN, check, highest
 from .integral_stability import OBSERVER, check_adaptation, check_integral
 from .laws import registry
-from .laws.law import Law
+from .laws.law import POSE, Law
 from .limits import APPROACH_SHARE, DELAY_SHARE
 from .parameters import ControlParameters, LawGains
-from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, checked, record_value, recorded
+from .setting_fields import (
+    JOINT_RECORD,
+    SETTINGS_RECORD,
+    TASK_RECORD,
+    checked,
+    record_value,
+    recorded,
+)
+from .task_stability import check_task
 
 # Of limits.enforce_joint_limits [1/s]: as high as causes no oscillation with efforts that act up
 # to 5 ms late, and low enough for the acceleration to follow; see test/control/test_limits.py.
@@ -118,6 +126,10 @@ class Settings(ControlParameters):
             return self.per_joint(model, declared.name)
         return np.full(model.nv, declared.metadata['empty'] or 0.0)
 
+    def gain_of(self, model: RobotModel, name: str) -> ndarray:
+        """Return a gain (nv,) of the law in force."""
+        return self._gain(model, {f.name: f for f in self.law_in_force.declared}[name])
+
     def check_gains(self, model: RobotModel) -> None:
         """
         Refuse gains that would be unstable somewhere in the workspace, whatever the mode.
@@ -149,6 +161,8 @@ class Settings(ControlParameters):
                                        for name in (rule.reference, rule.adaptation))
                     check_adaptation(names, M, D, bandwidth, rate, *loop, margin,
                                      parameters=(rule.reference, rule.adaptation))
+        if self.law_in_force.reference == POSE and self.task_frame:     # else refused for that
+            check_task(model, self, spread(model, JUDGED_POSES))
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 
@@ -166,13 +180,21 @@ class Settings(ControlParameters):
     @property
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
-        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self.velocity_scale)
+        return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self.velocity_scale,
+                self.task)
 
     @property
     def stability(self) -> tuple:
         """What decides whether the gains are stable on a model: see :meth:`check_gains`."""
         return (self._lists(*GAINS), self.gains, self.law_in_force.judged, self.loading,
-                self.rate, self.loop_delay, self.damping_rate)
+                self.rate, self.loop_delay, self.damping_rate, self.task)
+
+    @property
+    def task(self) -> tuple:
+        """Frame and settings of a law that follows a pose; () of another law."""
+        return (self.law_in_force.name, self.task_frame, *(
+            getattr(self, f.name) for f in recorded(self, TASK_RECORD))) if (
+                self.law_in_force.reference == POSE) else ()
 
     @property
     def loading(self) -> tuple:
@@ -239,7 +261,15 @@ class Settings(ControlParameters):
         out['approach_rate'] = min(APPROACH_RATE, APPROACH_SHARE * rate)
         out['mode'] = registry.number(self.mode)
         out['follows'] = self.law_in_force.follows
+        out['follows_pose'] = self.law_in_force.reference == POSE
         out['compensates_friction'] = any(self._given('friction_compensation'))
+        return out
+
+    def task_record(self) -> ndarray:
+        """Return the (1,) record ``TASK``."""
+        out = np.zeros(1, TASK)
+        for f in recorded(self, TASK_RECORD):
+            out[f.name] = record_value(f, getattr(self, f.name))
         return out
 
     def joint_records(self, model: RobotModel) -> ndarray:

@@ -35,7 +35,7 @@ class Points(NamedTuple):
 
 def hold_here(m: record, v: Vectors) -> None:
     """Make the present pose the reference, at rest and without efforts of a trajectory."""
-    m.following = 0
+    m.following, m.pose_following, m.pose_held = 0, 0, 0
     for i in range(v.q.shape[0]):
         v.target[i], v.target_qd[i], v.target_qdd[i] = v.q[i], 0.0, 0.0
         v.target_effort[i] = v.feedforward[i] = 0.0
@@ -57,10 +57,7 @@ def follow(points: Points, m: record, v: Vectors, now: float) -> None:
         return
     last = coefficients.shape[0] - 1
     t = min(max(now - header.start, 0.0), times[last + 1])
-    if t < times[m.segment]:
-        m.segment = 0
-    while m.segment < last and t >= times[m.segment + 1]:
-        m.segment += 1
+    m.segment = segment_of(times, m.segment, t)
     c, x, effort = coefficients[m.segment], t - times[m.segment], points.efforts[m.segment]
     for i in range(v.q.shape[0]):
         v.target[i] = c[0, i] + x * (c[1, i] + x * (c[2, i] + x * (
@@ -73,6 +70,15 @@ def follow(points: Points, m: record, v: Vectors, now: float) -> None:
     if t >= times[last + 1] or now < header.start:
         for i in range(v.q.shape[0]):
             v.target_qd[i], v.target_qdd[i], v.target_effort[i] = 0.0, 0.0, 0.0
+
+
+def segment_of(times: ndarray, segment: int, t: float) -> int:
+    """Return the segment in which ``t`` [s] is, sought from ``segment`` on."""
+    if t < times[segment]:
+        segment = 0
+    while segment < times.shape[0] - 2 and t >= times[segment + 1]:
+        segment += 1
+    return segment
 
 
 def sample(points: Points, time: float) -> tuple[ndarray, ndarray]:

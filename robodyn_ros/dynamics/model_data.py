@@ -180,6 +180,13 @@ def frame_record(model: RobotModel, robot: ModelData, name: str) -> ndarray:
     return record
 
 
+def no_frame() -> ndarray:
+    """Return an array (1,) of FRAME in place of a frame that is not used: the first body."""
+    record = np.zeros(1, FRAME)
+    record.setflags(write=False)
+    return record
+
+
 def workspace(model: RobotModel) -> Workspace:
     """Return a workspace for one caller, all zero."""
     size = dimensions(model.nb, model.nv)

@@ -25,8 +25,10 @@ from ..control.laws import registry
 from ..control.laws.call import LawMemory
 from ..control.policy import HEADER as POLICY_HEADER
 from ..control.policy import Policy
+from ..control.pose_tracking import PosePoints
 from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
+from ..control.task_frame import task_of
 from ..control.trajectory_tracking import HEADER, Points
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
@@ -36,7 +38,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 5'
+FORMAT = 'robodyn_ros flight 6'
 ARRAYS = Snapshot._fields[:5]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
@@ -103,7 +105,8 @@ def packed(text: str, snapshot: Snapshot) -> bytes:
         policy_headers=np.concatenate([np.zeros(0, POLICY_HEADER),
                                        *(p.header for p in snapshot.policies.values())]),
         policies=np.array([_rows(p) for p in snapshot.policies.values()]).reshape(
-            -1, nv, 3 + 2 * nv))
+            -1, nv, 3 + 2 * nv),
+        **_pose_arrays([*snapshot.poses.values()]))     # type: ignore[arg-type]
     return out.getvalue()
 
 
@@ -131,6 +134,7 @@ def unpacked(data: bytes) -> Flown:
     c, versions = len(arrays['cycles']), len(arrays['settings'])
     parts, total = len(arrays['segments']), int(arrays['segments'].sum())
     policies = len(arrays['policies'])
+    poses, pose_total = len(arrays['pose_segments']), int(arrays['pose_segments'].sum())
     for name, dtype, shape in (
             ('cycles', CYCLE, (c,)), ('state', STATE, (c, nv)),
             ('memory', CONTROLLER_STATE, (c + 1,)),
@@ -141,7 +145,11 @@ def unpacked(data: bytes) -> Flown:
             ('coefficients', np.dtype(float), (total, 6, nv)),
             ('efforts', np.dtype(float), (total, 2, nv)),
             ('policy_headers', POLICY_HEADER, (policies,)),
-            ('policies', np.dtype(float), (policies, nv, 3 + 2 * nv))):
+            ('policies', np.dtype(float), (policies, nv, 3 + 2 * nv)),
+            ('pose_headers', HEADER, (poses,)), ('pose_segments', np.dtype(np.int64), (poses,)),
+            ('pose_times', np.dtype(float), (pose_total + poses,)),
+            ('pose_coefficients', np.dtype(float), (pose_total, 6, 6)),
+            ('pose_bases', np.dtype(float), (pose_total, 3, 3))):
         if arrays[name].dtype != dtype or arrays[name].shape != shape:
             raise ValueError(f'{name} is {arrays[name].dtype} {arrays[name].shape}')
     for records in arrays['memory'], arrays['settings']:
@@ -152,7 +160,7 @@ def unpacked(data: bytes) -> Flown:
         raise ValueError('fewer vectors than there are now')
     snapshot = Snapshot(
         versions=dict(_versions(model, text, arrays)), points=dict(_points(arrays)),
-        policies=dict(_policies(arrays)),
+        policies=dict(_policies(arrays)), poses=dict(_poses(arrays)),
         **{name: np.ascontiguousarray(arrays[name]) for name in ARRAYS})
     _check(snapshot, nv)
     return Flown(model, snapshot, about)
@@ -205,7 +213,8 @@ def _versions(model: RobotModel, text: dict[str, Any],
             code=np.array([law_address(settings.law_in_force), record['mode']], np.int64),
             gains=settings.gain_rows(model))
         yield int(record['version']), Version(
-            robots[key], joints.copy(), np.array([record], SETTINGS), settings, law)
+            robots[key], joints.copy(), np.array([record], SETTINGS), settings, law,
+            task_of(settings, model, robots[key]))
 
 
 def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:
@@ -236,6 +245,30 @@ def _policies(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Policy]]:
             np.ascontiguousarray(rows[:, 3:]))
 
 
+def _pose_arrays(poses: list[PosePoints]) -> dict[str, ndarray]:
+    """Return reference poses as arrays of all their segments."""
+    return {'pose_headers': np.concatenate([np.zeros(0, HEADER), *(p.header for p in poses)]),
+            'pose_segments': np.array([len(p.coefficients) for p in poses], np.int64),
+            'pose_times': np.concatenate([np.zeros(0), *(p.times for p in poses)]),
+            'pose_coefficients': np.concatenate([np.zeros((0, 6, 6)),
+                                                 *(p.coefficients for p in poses)]),
+            'pose_bases': np.concatenate([np.zeros((0, 3, 3)), *(p.bases for p in poses)])}
+
+
+def _poses(arrays: dict[str, ndarray]) -> Iterator[tuple[int, PosePoints]]:
+    """Yield the reference poses by serial number."""
+    first = 0
+    for i, (header, count) in enumerate(zip(arrays['pose_headers'], arrays['pose_segments'])):
+        if count < 1:
+            raise ValueError('a reference pose without segments')
+        yield int(header['serial']), PosePoints(
+            np.array([header], HEADER),
+            arrays['pose_times'][first + i:first + i + count + 1].copy(),
+            *(np.ascontiguousarray(arrays[name][first:first + count])
+              for name in ('pose_coefficients', 'pose_bases')))
+        first += int(count)
+
+
 def _check(s: Snapshot, nv: int) -> None:
     """Raise :class:`ValueError` where a value is used as an index and is none."""
     m, phase = s.memory, s.cycles
@@ -247,10 +280,14 @@ def _check(s: Snapshot, nv: int) -> None:
             raise ValueError(f'{name} is none of the joints')
     if not ({*map(int, phase['version'])} <= s.versions.keys()
             and {*map(int, phase['serial'])} <= s.points.keys()
-            and {*map(int, phase['policy'])} <= s.policies.keys()):
+            and {*map(int, phase['policy'])} <= s.policies.keys()
+            and {*map(int, phase['pose'])} <= s.poses.keys()):
         raise ValueError('cycles refer to what is not there')
-    segments = {serial: len(p.coefficients) for serial, p in s.points.items()}
-    of_cycle = np.array([segments[int(serial)] for serial in phase['serial']], np.int64)
-    used = phase['serial'] == m['serial'][:-1]      # otherwise the cycle begins at segment 0
-    if (used & ((m['segment'][:-1] < 0) | (m['segment'][:-1] >= of_cycle))).any():
-        raise ValueError('a segment that the reference does not have')
+    parts: tuple[tuple[str, str, str, dict[int, Any]], ...] = (
+        ('serial', 'serial', 'segment', s.points),
+        ('pose', 'pose_serial', 'pose_segment', s.poses))
+    for name, serial, segment, references in parts:
+        of_cycle = np.array([len(references[int(i)].coefficients) for i in phase[name]], np.int64)
+        used = phase[name] == m[serial][:-1]        # otherwise the cycle begins at segment 0
+        if (used & ((m[segment][:-1] < 0) | (m[segment][:-1] >= of_cycle))).any():
+            raise ValueError('a segment that the reference does not have')

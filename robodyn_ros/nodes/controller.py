@@ -28,6 +28,7 @@ from .controller_topics import ControllerTopics
 from .parameters import Parameters
 from .payload_subscriber import PayloadSubscriber
 from .policy_subscriber import PolicySubscriber
+from .pose_subscriber import PoseSubscriber
 from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .trajectory_action import serve_trajectories
@@ -66,6 +67,7 @@ class ControllerNode(LifecycleNode):
         self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
         self.trajectories = TrajectorySubscriber(self, lambda: self.loop if self.active else None)
         self._policies = PolicySubscriber(self, lambda: self.loop if self.active else None)
+        self._poses = PoseSubscriber(self, lambda: self.loop if self.active else None)
         self._goals = serve_trajectories(self, self.trajectories, self.reports.reason)
         PayloadSubscriber(self, lambda: self.loop.controller if self.loop else None)
         self._autostart = Autostart(self, lambda: self.loop is not None,

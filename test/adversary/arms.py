@@ -11,10 +11,13 @@ from numpy import ndarray
 
 from robodyn_ros import Dynamics, RobotModel, load_urdf
 from robodyn_ros.control.gain_stability import Loop, highest
+from robodyn_ros.control.laws.registry import BUILT_IN
 from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 
+# Without those that follow a pose: test/control/test_limits.py has them
+MODES = tuple(law.name for law in BUILT_IN if law.reference != 'pose')
 LOCKED = {'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 CONTINUOUS = 'two_link_continuous'
 ROBOTS = ('two_link', 'panda', 'ur5')

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn_ros.control.laws.registry import FOLLOWING, MODES
+from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.settings import Settings
 
 from . import arms
@@ -71,7 +71,7 @@ def composition(seed: int) -> Composition:
     robot = str(random.choice(ROBOTS, p=OFTEN))
     if path != 'library' and robot == arms.CONTINUOUS:
         robot = 'two_link'
-    mode = str(random.choice(MODES))
+    mode = str(random.choice(arms.MODES))
     trigger = str(random.choice(('state', 'timer')))
     if path != 'library':               # one process for each; in lockstep no grid decides
         trigger = 'inline' if path == 'native' and robot != 'panda' else 'state'

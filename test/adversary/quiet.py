@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 
-from robodyn_ros.control.laws.registry import MODES, find
+from robodyn_ros.control.laws.registry import find
 
 from . import arms
 from .features import FAULT
@@ -100,7 +100,7 @@ class Healthy(Motion):
         sag = abs(world.plant.dynamics.gravity(world.plant.q)) / world.settings.stiffness
         fit = {'pd': sag.max() < SAG,
                'computed_torque': min(world.settings.acceleration_kp) >= FOLLOWING}
-        modes = [mode for mode in MODES if fit.get(mode, True)]
+        modes = [mode for mode in arms.MODES if fit.get(mode, True)]
         mode = str(world.random.choice(modes))
         self._until = world.time + world.random.uniform(*TURN)
         if world.subject.use(mode=mode):

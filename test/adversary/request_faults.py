@@ -4,7 +4,6 @@
 
 import numpy as np
 
-from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.trajectory import Waypoints
 
 from . import arms, features
@@ -49,7 +48,7 @@ def top_gains(a: Active, world: World) -> None:
 @injection('mode switches at random', ASKED, scenes=(FLOATING, PANDA_IMPEDANCE))
 def modes(a: Active, world: World) -> None:
     if round(1e3 * a.since) % 60 == 0:
-        world.subject.use(mode=str(world.random.choice(MODES)))
+        world.subject.use(mode=str(world.random.choice(arms.MODES)))
 
 
 @injection('gains change at random', ASKED, scenes=(IMPEDANCE, PANDA_IMPEDANCE))

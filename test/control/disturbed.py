@@ -3,22 +3,28 @@
 """A controller in a bad world: late efforts, lost samples, wild references, and no joint stops."""
 
 from collections import deque
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from scipy.spatial.transform import Rotation
 
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.gain_stability import highest
-from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.laws.registry import BUILT_IN
 from robodyn_ros.control.settings import TWICE, Settings
+from robodyn_ros.control.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
 
+# Modes, without and with a pose as their reference
+OF_JOINTS = tuple(law.name for law in BUILT_IN if law.reference != 'pose')
+OF_TASKS = tuple(law.name for law in BUILT_IN if law.reference == 'pose')
 PERIOD, STEP = 1e-3, 0.25e-3    # s, of the controller and the plant
 ASKING = 0.12               # s from one reference to the next
 LOST = 0.2                  # share of the samples
@@ -133,16 +139,59 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
         if policies and controller.settings.mode == 'feedback_policy':
             controller.follow_policy(now, model.effort_limit * apart.uniform(-1.0, 1.0, n), goal,
                                      np.zeros(n), np.hstack(gains))
-        controller.follow(asked, now + 2 / controller.settings.rate)
+        if controller.settings.law_in_force.reference == 'pose':
+            _aim(controller, apart, goal, now)
+        else:
+            controller.follow(asked, now + 2 / controller.settings.rate)
     except (ArgumentError, TrajectoryError):    # not RUNNING, no reference, too fast or too high
         pass
+
+
+def _aim(controller: Controller, random: np.random.Generator, goal: ndarray, now: float) -> None:
+    """Ask for the pose that the arm has somewhere, for one anywhere, or for a twist."""
+    s, start = controller.settings, now + 2 / controller.settings.rate
+    T = Dynamics(controller.model).pose(goal, s.task_frame)
+    if random.uniform() < 0.3:
+        controller.follow_twist(np.repeat(s.task_velocity_limit, 3)
+                                * random.uniform(-1.0, 1.0, 6), start)
+    else:
+        away = random.uniform(-0.3, 0.3, 3) * (random.uniform() < 0.5)
+        controller.follow_pose(T[:3, 3] + away, Rotation.from_matrix(T[:3, :3]).as_quat(), start)
+
+
+def _task(random: np.random.Generator) -> dict[str, Any]:
+    """Gains of task-space laws over their ranges, and limits of the reference up to the wild."""
+    kp, fast = 10.0**random.uniform(0, 5, 6), 10.0**random.uniform(-1, 0.3)
+    return {
+        'task_stiffness': 10.0**random.uniform(0, 5, 6) * (random.uniform(size=6) < 0.8),
+        'task_damping_ratio': random.uniform(0.0, 2.0), 'task_kp': kp,
+        'task_kd': np.minimum(2.0 * np.sqrt(kp) * random.uniform(0.5, 1.5), 1e4),
+        'task_axes': str(random.choice(TASK_AXES)), 'task_error_limit': (
+            random.uniform(0.01, 3.0), random.uniform(0.05, 3.0)),
+        'nullspace_projector': str(random.choice(NULLSPACE_PROJECTOR)),
+        'nullspace_kp': [10.0**random.uniform(-1, 2)], 'nullspace_kd': [20.0],
+        'task_velocity_limit': (fast, fast), 'task_acceleration_limit': (10 * fast, 10 * fast),
+        'task_jerk_limit': (100 * fast, 100 * fast)}
+
+
+def _softer(s: Settings) -> Settings:
+    """Half the gains of the task, and of the posture."""
+    return replace(s, task_stiffness=[0.5 * k for k in s.task_stiffness],
+                   task_kp=[0.5 * k for k in s.task_kp], task_kd=[0.7 * k for k in s.task_kd],
+                   nullspace_kp=[0.7 * k for k in s.nullspace_kp],
+                   nullspace_kd=[0.8 * k for k in s.nullspace_kd],
+                   task_damping_ratio=max(s.task_damping_ratio, 0.3))
 
 
 def _settings(model: RobotModel, random: np.random.Generator, world: World) -> Settings:
     """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
     n = model.nv
-    asked = Settings(mode=str(random.choice(MODES)), loop_delay=world.declared * world.period,
-                     rate=1.0 / world.period)
+    other = np.random.default_rng(deepcopy(random).integers(2**62))
+    mode = str(random.choice(OF_JOINTS))
+    if other.uniform() < 0.25:          # without changing what the other seeds stand for
+        mode = str(other.choice(OF_TASKS))
+    asked = Settings(mode=mode, loop_delay=world.declared * world.period,
+                     rate=1.0 / world.period, task_frame=model.link_names[-1], **_task(other))
     if random.uniform() < 0.2:
         asked = replace(asked, payload_frame=model.link_names[-1], payload_com=random.uniform(
             -0.1, 0.1, 3), payload_mass=random.uniform(0.0, 1.0))
@@ -178,6 +227,8 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
             elif error.name in ('adaptive_bandwidth', 'adaptation_rate'):
                 adaptive = 0.7 * adaptive
                 learning['adaptation_rate'] = 0.7 * learning['adaptation_rate']
+            elif error.name in ('task_stiffness', 'task_kp', 'nullspace_kp'):
+                asked = _softer(asked)
             else:                       # too stiff for this damping
                 stiffness, acceleration_kp = 0.5 * stiffness, 0.5 * acceleration_kp
                 acceleration_ki = 0.2 * acceleration_ki

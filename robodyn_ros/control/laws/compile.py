@@ -18,6 +18,7 @@ from numpy import ndarray
 
 from ...dynamics import compile as dynamics_code
 from ...dynamics import numba_types, pseudo_inertia
+from ...dynamics.model_data import no_frame
 from ...dynamics.numba_types import MATRIX, VECTOR
 from ...jit import (
     FASTMATH,
@@ -27,12 +28,14 @@ from ...jit import (
     tuple_loader,
     tuple_type,
 )
-from .. import robot_dynamics
-from ..dtypes import JOINT
+from .. import robot_dynamics, rotations, task
+from ..dtypes import JOINT, TASK
 from ..policy import Policy
+from ..task import Task
 from . import (
     adaptive,
     call,
+    cartesian_impedance,
     computed_torque,
     disturbance_observer,
     dynamics,
@@ -40,6 +43,7 @@ from . import (
     law,
     pd,
     registry,
+    task_space,
 )
 from .call import ADDRESS, LawMemory
 from .law import Arm, Law
@@ -47,10 +51,12 @@ from .law import Arm, Law
 INTEGERS = types.int64[::1]
 LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)
 POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
+TASK_TYPE = tuple_type(Task, **Task.of(np.zeros(1, TASK), no_frame(), 1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
     robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE, payload_body=types.int64,
-    payload_time=types.float64, policy=POLICY, **dict.fromkeys(Arm._fields[2:-6], VECTOR))
+    payload_time=types.float64, policy=POLICY, task=TASK_TYPE,
+    **dict.fromkeys(Arm._fields[2:-7], VECTOR))
 ARGUMENTS = types.Tuple((LAW_MEMORY, ARM, VECTOR))
 ENTRY = types.void(types.int64)
 # Packages that a law of a user may use, and whose functions are not those of a law
@@ -58,9 +64,11 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
-    *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(dynamics), law, call,
-    jitable(pd), jitable(joint_impedance), jitable(computed_torque),
-    jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive))
+    *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(rotations), task,
+    jitable(dynamics), law, call,
+    jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
+    jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),
+    jitable(cartesian_impedance))
 
 
 def _call_with(typing, address, values):

@@ -11,9 +11,10 @@ from numpy import ndarray
 from ...dynamics.model_data import ModelData, Workspace
 from ...errors import ParameterError
 from ..policy import Policy
+from ..task import Task
 
 #: Kinds of reference that a law follows.
-NO_REFERENCE, TRAJECTORY, POLICY = REFERENCES = 'none', 'trajectory', 'policy'
+NO_REFERENCE, TRAJECTORY, POLICY, POSE = REFERENCES = 'none', 'trajectory', 'policy', 'pose'
 #: Fraction of the effort limit that the limits may withhold of an effort that is not limited.
 WITHHELD = 1e-9
 
@@ -37,6 +38,7 @@ class Arm(NamedTuple):
     applied: ndarray        # effort applied by the last cycle, with g(q) where the robot adds it
     withheld: ndarray       # effort that the limits have withheld in the last cycle
     policy: Policy          # newest policy of a planner, see :mod:`..policy`
+    task: Task              # frame and its reference pose, of a law that follows a POSE
     payload_body: int       # index of the body that holds payload_frame, or of the last joint
     payload_time: float     # s, until the payload that is set is in force; 0: it is
     joints: ndarray         # (nv,) JOINT, limits: effort_limit, velocity_limit, ...
@@ -82,8 +84,8 @@ class Law:
     :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each,
         or as many as its type states, ``Annotated[ndarray, 16]``; zero when the law begins. None:
         nothing.
-    :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, or NO_REFERENCE
-        for a law that uses none.
+    :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, POSE for a law
+        that evaluates ``arm.task``, or NO_REFERENCE for a law that uses none.
     :param exact: whether a distance from the reference is a fault unless ``following_error`` is
         set, as for laws without a stiffness of the user's choice.
     :param judged: gains whose stability is checked with the delay of the loop.

@@ -19,17 +19,20 @@ from numpy import ndarray
 from ...errors import ParameterError
 from . import (
     adaptive,
+    cartesian_impedance,
     computed_torque,
     disturbance_observer,
     feedback_policy,
     gravity_compensation,
     joint_impedance,
+    operational_space,
     pd,
 )
 from .law import Law
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
-            disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW)
+            disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW, cartesian_impedance.LAW,
+            operational_space.LAW)
 #: Names of the laws of this package, in the order of their numbers.
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.

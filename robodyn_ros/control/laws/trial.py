@@ -24,12 +24,14 @@ from numba.core.errors import NumbaError
 from numpy import ndarray
 
 from ...dynamics import Dynamics
-from ...dynamics.model_data import parameters, workspace
+from ...dynamics.model_data import no_frame, parameters, workspace
 from ...errors import ParameterError
 from ...jit import compile_function
 from ...model.pose import spread
 from ...model.robot import RobotModel
+from ..dtypes import TASK
 from ..policy import Policy
+from ..task import Task
 from . import registry
 from .call import LawMemory, call_law
 from .compile import ARM, LAW_MEMORY, MODULES, VECTOR, compiled_law, rows_type
@@ -111,6 +113,7 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
     records = joints.view(np.recarray)
     none = Policy.none(n)
     policy = none._replace(header=none.header.view(np.recarray))
+    task = Task.of(np.zeros(1, TASK).view(np.recarray), no_frame(), n)
     arms = []
     for k, q in enumerate(spread(model, STATES)):
         work, gravity = workspace(model), dynamics.gravity(q)
@@ -119,8 +122,8 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
         measured = gravity if k % 2 else np.full(n, np.nan)
         arms.append(Arm(k * period, period, np.array(q, float), velocity[0], q + error,
                         velocity[1], random.uniform(-1.0, 1.0, n), gravity, measured,
-                        gravity.copy(), np.zeros(n), policy, int(model.leaders[-1]), 0.0, records,
-                        robot, work))
+                        gravity.copy(), np.zeros(n), policy, task, int(model.leaders[-1]), 0.0,
+                        records, robot, work))
     return arms
 
 

@@ -1,0 +1,80 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Time of a control cycle under each control law, guard included: `python -m benchmarks.task_laws`.
+
+Each law holds the Panda in its own controller, with the kernels compiled for it. The controllers
+take turns of CYCLES cycles, so that all meet the same disturbances of the machine; the table has
+the fastest and the median turn, and the ratio of the medians to joint_impedance.
+"""
+
+from time import perf_counter
+
+import numba
+import numpy as np
+
+from robodyn_ros import Controller, Dynamics, Settings, load_urdf
+from robodyn_ros.control import guard
+from robodyn_ros.model.resources import robot_path
+
+LAWS = ('gravity_compensation', 'joint_impedance', 'computed_torque', 'cartesian_impedance',
+        'operational_space')
+POSE = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])
+PERIOD, CYCLES, TURNS = 1e-3, 4000, 60
+RISE = 1.0              # s
+
+
+@numba.njit
+def cycles(cycle, inputs, now, tau, count):
+    """Call the compiled cycle without Python between the calls."""
+    for _ in range(count):
+        now += PERIOD
+        for i in range(tau.shape[0]):
+            inputs.state[i].received = now
+        cycle(inputs, now, tau)
+    return now
+
+
+class Held:
+    """A controller whose arm stays where it is."""
+
+    def __init__(self, mode: str):
+        model = load_urdf(robot_path('panda'), locked={'panda_finger_joint1': 0.02,
+                                                       'panda_finger_joint2': 0.02})
+        self.controller = Controller(model, Settings(
+            mode=mode, task_frame='panda_hand_tcp', stiffness=[50.0], damping=[1.0],
+            acceleration_kp=[100.0], acceleration_kd=[20.0], state_timeout=1.0))
+        state = self.controller.state
+        state['position'], state['velocity'] = POSE, 0.0
+        state['effort'] = Dynamics(model).gravity(POSE)
+        self.now = 0.0
+        self.controller.arm()
+        while self.now < RISE:
+            self.turn(1)
+        if self.controller.phase != guard.RUNNING:
+            raise RuntimeError(f'{mode}: {self.controller.arming_refusal}')
+
+    def turn(self, count: int) -> float:
+        """Return the mean time of so many cycles [s]."""
+        c = self.controller
+        begin = perf_counter()
+        self.now = cycles(c.cycle, c.inputs, self.now, c.tau, count)
+        return (perf_counter() - begin) / count
+
+
+def main() -> None:
+    """Print the table."""
+    held = {mode: Held(mode) for mode in LAWS}
+    times = {mode: [] for mode in LAWS}
+    for _ in range(TURNS):
+        for mode, one in held.items():
+            times[mode].append(one.turn(CYCLES))
+    base = np.median(times['joint_impedance'])
+    print(f'{"law":22} fastest [µs]  median [µs]  ratio')
+    for mode, measured in times.items():
+        print(f'{mode:22} {1e6 * min(measured):12.2f} {1e6 * np.median(measured):12.2f} '
+              f'{np.median(measured) / base:6.2f}')
+
+
+if __name__ == '__main__':
+    main()

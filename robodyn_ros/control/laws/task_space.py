@@ -1,0 +1,195 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Jacobian, mobility, error and posture of laws that control a frame in task space."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from numpy import ndarray
+
+from ...dynamics.forward_dynamics import ltdl, ltdl_solve
+from ...dynamics.kinematics import ALIGNED, jacobian, jacobian_rate
+from ..rotations import log, multiplied_transposed, rows
+from ..setting_fields import PerJoint, gain
+from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
+from .law import Arm
+
+# Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
+# is singular it passes over from blocking the posture's efforts to passing them on
+PROJECTOR_DAMPING = 1e-5
+
+
+@dataclass(frozen=True)
+class PostureGains:
+    """Gains of the joint posture that a task leaves free."""
+
+    nullspace_kp: PerJoint = gain(
+        '1/s²', 0.0, 1e4, 'Position gain of the posture in cartesian_impedance and '
+        'operational_space: joints return to where they were when the law began, as far as the '
+        'task leaves them free. Empty: 25.', 25.0)
+    nullspace_kd: PerJoint = gain(
+        '1/s', 0.0, 1e3, 'Velocity gain of the same. Empty: 10.', 10.0)
+
+
+def task_jacobian(arm: Arm) -> None:
+    """Write the Jacobian of the frame into ``arm.workspace.J``, in the axes of the base."""
+    jacobian(arm.robot.bodies, arm.workspace.joints, arm.task.frame[0], ALIGNED, arm.workspace.J)
+
+
+def task_jacobian_rate(arm: Arm) -> None:
+    """Write J and J̇ into ``arm.workspace.J`` and ``Jd``, in the axes of the base."""
+    work = arm.workspace
+    jacobian_rate(arm.robot.bodies, work.joints, arm.task.frame[0], ALIGNED, arm.qd, work.J,
+                  work.Jd)
+
+
+def pose_error(arm: Arm, e: ndarray) -> None:
+    """
+    Write position error p_d - p [m] and rotation vector of R_d Rᵀ [rad] into ``e`` (6,).
+
+    Each is shortened to ``task_error_limit``: a reference far away pulls no harder.
+    """
+    task = arm.task
+    angle = log(multiplied_transposed(rows(task.target), rows(task.pose)))
+    for i in range(3):
+        e[i], e[3 + i] = task.target[i, 3] - task.pose[i, 3], angle[i]
+    for k in range(2):
+        length = sqrt(e[3 * k]**2 + e[3 * k + 1]**2 + e[3 * k + 2]**2)
+        limit = task.settings[0].task_error_limit[k]
+        if length > limit:
+            for i in range(3 * k, 3 * k + 3):
+                e[i] *= limit / length
+
+
+def velocity_error(arm: Arm, v: ndarray) -> None:
+    """Write v_d - J q̇ into ``v`` (6,) [m/s, rad/s], with J in the axes of the base."""
+    J = arm.workspace.J
+    for r in range(6):
+        v[r] = arm.task.velocity[r]
+        for j in range(arm.qd.shape[0]):
+            v[r] -= J[r, j] * arm.qd[j]
+
+
+def to_task_axes(arm: Arm, e: ndarray, v: ndarray) -> None:
+    """Turn errors, and the Jacobian in ``arm.workspace.J``, to the axes of the stiffness."""
+    if arm.task.settings[0].task_axes != TOOL_AXES:
+        return
+    T, J = arm.task.pose, arm.workspace.J
+    turn(T, e)
+    turn(T, v)
+    column = arm.task.vector[3]
+    for j in range(J.shape[1]):
+        for r in range(6):
+            column[r] = J[r, j]
+        turn(T, column)
+        for r in range(6):
+            J[r, j] = column[r]
+
+
+def turn(T: ndarray, x: ndarray) -> None:
+    """Replace two vectors of the base, ``x`` (6,), by their components along the axes of T."""
+    for k in range(0, 6, 3):
+        a, b, c = x[k], x[k + 1], x[k + 2]
+        for i in range(3):
+            x[k + i] = T[0, i] * a + T[1, i] * b + T[2, i] * c
+
+
+def mobility(arm: Arm, A: ndarray) -> None:
+    """
+    Write J M⁻¹ Jᵀ into ``A`` (6, 6), the inverse of the task inertia (Khatib 1987, eq. 51).
+
+    ``arm.workspace`` keeps the factors of M in ``C`` and M⁻¹ Jᵀ in ``X``, by rows.
+    """
+    work, n = arm.workspace, arm.q.shape[0]
+    J, X = work.J, work.X
+    for i in range(n):
+        for j in range(i + 1):
+            work.C[i, j] = work.M[i, j]
+    ltdl(arm.robot.elimination_parent, work.C)
+    for r in range(6):
+        for j in range(n):
+            X[r, j] = J[r, j]
+        ltdl_solve(arm.robot.elimination_parent, work.C, X[r])
+    for r in range(6):
+        for c in range(r + 1):
+            a = 0.0
+            for j in range(n):
+                a += J[r, j] * X[c, j]
+            A[r, c] = A[c, r] = a
+
+
+def damped_cholesky(A: ndarray, damping: float, L: ndarray) -> float:
+    """
+    Write the Cholesky factor (6, 6) of A + ``damping`` diag(A) into the lower triangle of ``L``.
+
+    Return the smallest pivot relative to the diagonal of A, which is 0 where A is singular.
+
+    An axis that cannot move at all, whose diagonal is 0, gets that of a unit mobility: relative
+    damping is independent of the units of the axes (Chiaverini, Siciliano and Egeland 1994).
+    """
+    least = 1.0
+    for i in range(6):
+        for j in range(i + 1):
+            x = A[i, j]
+            if i == j:
+                x = x * (1.0 + damping) if x > 1e-12 else 1.0
+            for k in range(j):
+                x -= L[i, k] * L[j, k]
+            if i == j:
+                L[i, i] = sqrt(max(x, 1e-15))
+                least = min(least, x / A[i, i] if A[i, i] > 1e-12 else 1.0)
+            else:
+                L[i, j] = x / L[j, j]
+    return least
+
+
+def cholesky_solve(L: ndarray, b: ndarray) -> None:
+    """Replace ``b`` (6,) by the solution x of L Lᵀ x = b."""
+    for i in range(6):
+        for k in range(i):
+            b[i] -= L[i, k] * b[k]
+        b[i] /= L[i, i]
+    for i in range(5, -1, -1):
+        for k in range(i + 1, 6):
+            b[i] -= L[k, i] * b[k]
+        b[i] /= L[i, i]
+
+
+def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
+    """
+    Add the efforts that hold the posture, M (k_p (q_h - q) - k_d q̇), projected on the null space.
+
+    Dynamically consistent: they cause no acceleration of the frame, (I - Jᵀ (J M⁻¹ Jᵀ)⁻¹ J M⁻¹)
+    τ (Khatib 1987, eq. 55). Kinematic: (I - Jᵀ (J Jᵀ)⁻¹ J) τ, which does not need the inertia.
+
+    :param A: (6, 6) from :func:`mobility`, which is overwritten by the kinematic projector.
+    """
+    work, n = arm.workspace, arm.q.shape[0]
+    effort, x, L = arm.task.effort, arm.task.vector[2], arm.task.scratch[3]
+    J, projector = work.J, arm.task.settings[0].nullspace_projector
+    for i in range(n):
+        effort[i] = 0.0
+        for j in range(n):
+            effort[i] += work.M[i, j] * (
+                gains.nullspace_kp[j] * (arm.q_reference[j] - arm.q[j])
+                - gains.nullspace_kd[j] * arm.qd[j])
+        tau[i] += effort[i]
+    if projector == UNPROJECTED:
+        return
+    rows_of = J if projector == KINEMATIC else work.X
+    if projector == KINEMATIC:
+        for r in range(6):
+            for c in range(6):
+                A[r, c] = 0.0
+                for j in range(n):
+                    A[r, c] += J[r, j] * J[c, j]
+    damped_cholesky(A, PROJECTOR_DAMPING, L)
+    for r in range(6):
+        x[r] = 0.0
+        for j in range(n):
+            x[r] += rows_of[r, j] * effort[j]
+    cholesky_solve(L, x)
+    for r in range(6):
+        for j in range(n):
+            tau[j] -= J[r, j] * x[r]

@@ -1,0 +1,200 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Planning of reference poses: motions to a target, and jogging at a twist, from any state.
+
+Position and orientation are six axes, of which each keeps its limits of velocity, acceleration and
+jerk. The orientation is exp(φ) R, with R the orientation at the start: there φ is 0, φ̇ the angular
+velocity and φ̈ its derivative, and elsewhere |ω| ≤ |φ̇|, so that limits of φ̇ are limits of ω.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from ..errors import TrajectoryError
+from .dtypes import CONTROLLER_STATE
+from .motion_limits import MotionLimits
+from .pose_tracking import PosePoints, follow_pose
+from .reference_stream import deceleration, time_optimal
+from .settings import Settings
+from .trajectory import points_through
+
+AXES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
+UNIT = 1e-3             # distance of the length of a quaternion from 1
+SLACK = 1e-9
+
+
+class SixAxes(NamedTuple):
+    """Axes of a pose, in place of the joints of a model."""
+
+    velocity_limit: ndarray
+    nv: int = 6
+    joint_names: tuple[str, ...] = AXES
+    position_lower: ndarray = np.full(6, -np.inf)
+    position_upper: ndarray = np.full(6, np.inf)
+    periodic: ndarray = np.zeros(6, bool)
+
+
+class PoseState(NamedTuple):
+    """Reference at a time: position (3,), rotation (3, 3), velocity and acceleration (6,)."""
+
+    position: ndarray
+    rotation: ndarray
+    velocity: ndarray
+    acceleration: ndarray
+
+
+def pose_limits(settings: Settings) -> MotionLimits:
+    """Return the limits of each axis; ``velocity_scale`` reduces that of the velocity."""
+    velocity, acceleration, jerk = (
+        np.repeat(np.asarray(values, float), 3) for values in (
+            settings.task_velocity_limit, settings.task_acceleration_limit,
+            settings.task_jerk_limit))
+    model: Any = SixAxes(settings.velocity_scale * velocity)
+    return MotionLimits(model, acceleration, jerk, np.zeros(6))
+
+
+def sample_pose(points: PosePoints, time: float) -> PoseState:
+    """Return a reference at a time on its clock [s]."""
+    m = np.zeros(1, CONTROLLER_STATE).view(np.recarray)[0]
+    velocity, acceleration = np.zeros(6), np.zeros(6)
+    follow_pose(points._replace(header=points.header.view(np.recarray)), m, velocity,
+                acceleration, time)
+    return PoseState(np.array(m.pose_position), np.array(m.pose_rotation).reshape(3, 3), velocity,
+                     acceleration)
+
+
+def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
+                 longest: float) -> tuple[ndarray, Rotation]:
+    """
+    Return a target as a position (3,) [m] and a rotation.
+
+    :param quaternion: (4,) x, y, z, w, of length 1.
+    :param center, longest: no target is further from this point (3,) [m] than that [m].
+    :raises TrajectoryError: a number is not finite, the quaternion is no rotation, or the target
+        is out of reach.
+    """
+    p, o = np.array(position, float), np.array(quaternion, float)
+    for name, a, size in (('position', p, 3), ('orientation', o, 4)):
+        if a.shape != (size,) or not np.isfinite(a).all():
+            raise TrajectoryError(f'{name} of the target pose is {a.tolist()}', name=name,
+                                  remedy=f'give {size} finite numbers')
+    if not abs(np.linalg.norm(o) - 1.0) <= UNIT:
+        raise TrajectoryError(f'the quaternion {o.tolist()} has length {np.linalg.norm(o):.6g}',
+                              name='orientation', remedy='normalize it: x, y, z, w')
+    if (distance := np.linalg.norm(p - center)) > longest:
+        raise TrajectoryError(f'the target is {distance:.4g} m from the first joint',
+                              name='position', value=float(distance),
+                              remedy=f'give one within reach, {longest:.4g} m at most')
+    return p, Rotation.from_quat(o)
+
+
+def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: Rotation,
+            start: float, serial: int) -> PosePoints:
+    """
+    Return the time-optimal motion to a pose; see :func:`.reference_stream.reach`.
+
+    :param now: the reference at ``start`` [s].
+    :param serial: number of the new reference.
+    :raises TrajectoryError: no motion leads there; without Ruckig.
+    """
+    phi = (rotation * Rotation.from_matrix(now.rotation).inv()).as_rotvec()
+    target = np.concatenate([position, phi])
+    times, x, xd, xdd = time_optimal(limits, _present(now), (target, np.zeros(6)))
+    x[-1], xd[-1], xdd[-1] = target, 0.0, 0.0
+    return _pose_points(now, (times, x, xd, xdd), start, serial)
+
+
+def at_twist(limits: MotionLimits, now: PoseState, twist: ArrayLike, duration: float, start: float,
+             serial: int) -> PosePoints:
+    """
+    Return a motion that takes on a twist, keeps it, and decelerates to rest after a duration.
+
+    So it ends by itself, whatever becomes of the one who jogs.
+
+    :param twist: (6,) [m/s, rad/s] in the axes of the base.
+    :param duration: [s] from ``start`` to the deceleration.
+    :raises TrajectoryError: the twist is not finite, or above ``task_velocity_limit``.
+    """
+    v = np.array(twist, float)
+    if v.shape != (6,) or not np.isfinite(v).all():
+        raise TrajectoryError(f'the twist is {v.tolist()}', name='twist',
+                              remedy='give 6 finite numbers')
+    most = limits.model.velocity_limit
+    if (above := np.abs(v) > most + SLACK).any():
+        i = int(np.argmax(above))
+        raise TrajectoryError(f'the velocity of {AXES[i]} is {v[i]:.6g}', name='twist',
+                              value=float(v[i]), remedy=f'give at most {most[i]:.6g}')
+    parts = [_to_velocity(limits, _present(now), v)]
+    if parts[0][0][-1] < duration:
+        parts.append(_at_constant_velocity(parts[0], duration))
+    times, x, xd, xdd = map(np.concatenate, zip(*parts))
+    end = x[-1], xd[-1], xdd[-1]
+    rest = deceleration(limits, *end)
+    return _pose_points(now, (np.concatenate([times, times[-1] + rest[0][1:]]), *(
+        np.vstack([a, b[1:]]) for a, b in zip((x, xd, xdd), rest[1:], strict=True))), start,
+        serial)
+
+
+def _to_velocity(limits: MotionLimits, present: tuple, velocity: ndarray) -> tuple:
+    """Return times and states of a motion to a velocity, which each axis reaches on its own."""
+    x, v, a = present
+    change = np.abs(velocity - v)
+    longest = max(1e-3, float(np.max(2.0 * change / limits.acceleration)),
+                  float(np.max(np.sqrt(6.0 * change / limits.jerk))),
+                  float(np.max(4.0 * np.abs(a) / limits.jerk)))
+    return _blend(x, v, a, velocity, longest, np.array([0.0, 1.0]))
+
+
+def _blend(x: ndarray, v: ndarray, a: ndarray, target: ndarray, T: float, s: ndarray) -> tuple:
+    """Return the cubic of velocity from (v, a) to (target, 0) within T [s], at shares ``s``."""
+    d = target - v
+    c2, c3 = 3.0 * d - 2.0 * a * T, a * T - 2.0 * d
+    s = s[:, None]
+    speed = v + a * T * s + c2 * s**2 + c3 * s**3
+    return (T * s[:, 0], x + T * (v * s + a * T * s**2 / 2 + c2 * s**3 / 3 + c3 * s**4 / 4), speed,
+            (a * T + 2 * c2 * s + 3 * c3 * s**2) / T)
+
+
+def _at_constant_velocity(before: tuple, until: float) -> tuple:
+    """Return the state at the end of a motion without acceleration, at time ``until`` [s]."""
+    times, x, xd, _ = before
+    return (np.array([until]), (x[-1] + (until - times[-1]) * xd[-1])[None], xd[-1:],
+            np.zeros((1, 6)))
+
+
+def _present(now: PoseState) -> tuple[ndarray, ndarray, ndarray]:
+    return np.concatenate([now.position, np.zeros(3)]), now.velocity, now.acceleration
+
+
+def _pose_points(now: PoseState, states: tuple, start: float, serial: int) -> PosePoints:
+    times, x, xd, xdd = states
+    header, times, coefficients, _ = points_through(times, x, xd, xdd, start, serial)
+    return PosePoints(header, times, coefficients,
+                      np.repeat(now.rotation[None], len(coefficients), 0))
+
+
+def splice_poses(old: PosePoints, new: PosePoints, now: float) -> PosePoints:
+    """Return ``old`` until ``new`` starts, then ``new``, as :func:`.trajectory.splice` does."""
+    begin = old.header['start'][0]
+    start, end, present = new.header['start'][0] - begin, old.times[-1], now - begin
+    if present >= end or start <= 0.0:
+        return new
+    times, coefficients, bases = old.times, old.coefficients, old.bases
+    if start > end:                     # rest at the end of the old one
+        hold = np.zeros_like(coefficients[:1])
+        last = sample_pose(old, np.inf)
+        hold[0, 0, :3] = last.position
+        times, coefficients = np.append(times, start), np.concatenate([coefficients, hold])
+        bases = np.concatenate([bases, last.rotation[None]])
+    first = max(int(np.searchsorted(times, present, side='right')) - 1, 0)
+    kept = int(np.searchsorted(times, start))
+    header = new.header.copy()
+    header['start'] = begin
+    return PosePoints(header, np.concatenate([times[first:kept], start + new.times]),
+                      np.concatenate([coefficients[first:kept], new.coefficients]),
+                      np.concatenate([bases[first:kept], new.bases]))

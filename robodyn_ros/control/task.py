@@ -1,0 +1,37 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Task of a control law: a frame of the robot, and the pose that it is to have."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+# Choices of parameters as the numbers that their record has
+BASE_AXES, TOOL_AXES = range(2)
+DYNAMIC, KINEMATIC, UNPROJECTED = range(3)
+
+
+class Task(NamedTuple):
+    """
+    Task as the laws read it; poses, velocities and accelerations are in the axes of the base.
+
+    Velocities and accelerations are those of the origin of the frame [m/s] and angular ones
+    [rad/s], (6,).
+    """
+
+    settings: ndarray       # (1,) TASK
+    frame: ndarray          # (1,) FRAME that is controlled
+    pose: ndarray           # (4, 4) of the frame
+    target: ndarray         # (4, 4) its reference, with the velocity and acceleration below
+    velocity: ndarray
+    acceleration: ndarray
+    scratch: ndarray        # (4, 6, 6) workspace of the laws
+    vector: ndarray         # (4, 6) likewise
+    effort: ndarray         # (nv,) likewise
+
+    @classmethod
+    def of(cls, settings: ndarray, frame: ndarray, nv: int) -> 'Task':
+        """Return a task of these settings, its arrays zero."""
+        return cls(settings, frame, np.eye(4), np.eye(4), np.zeros(6), np.zeros(6),
+                   np.zeros((4, 6, 6)), np.zeros((4, 6)), np.zeros(nv))

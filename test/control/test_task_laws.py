@@ -1,0 +1,250 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Control of a frame in task space: the Panda in MuJoCo under cartesian_impedance and the like."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from control.task_bench import DYNAMICS, FRAME, PANDA, PERIOD, POSE, Bench
+from scipy.spatial.transform import Rotation
+
+from robodyn_ros.control.reference_stream import SLACK
+from robodyn_ros.errors import ParameterError, TrajectoryError
+from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
+from robodyn_ros.flight_recorder.replay import Replay
+
+near = pytest.approx
+BOTH = pytest.mark.parametrize('mode', ['cartesian_impedance', 'operational_space'])
+STRETCHED = np.array([0.0, 0.3, 0.0, -0.9, 0.0, 1.2, 0.7])
+
+
+@pytest.mark.parametrize('axes', ['base', 'tool'])
+def test_a_force_deflects_the_spring(axes):
+    """F / K of each axis within 2 %, with a stiffness of its own for each."""
+    K = np.array([800.0, 400.0, 600.0])
+    bench = Bench(task_stiffness=(*K, 30.0, 30.0, 30.0), task_axes=axes, nullspace_kp=[0.0])
+    before, force = bench.pose, np.array([12.0, -8.0, 10.0])
+    bench.plant.push(FRAME, force, 9.0)
+    bench.run(2.5)
+    turn = before[:3, :3] if axes == 'tool' else np.eye(3)
+    moved = turn.T @ (bench.pose - before)[:3, 3]
+    assert moved == near(turn.T @ force / K, rel=0.02)
+
+
+def test_a_stiffness_of_zero_frees_an_axis():
+    bench = Bench(task_stiffness=(0.0, 500.0, 500.0, 30.0, 30.0, 30.0))
+    before = bench.pose
+    bench.plant.push(FRAME, [3.0, 0.0, 0.0], 0.3)
+    bench.run(0.5)
+    moved = (bench.pose - before)[:3, 3]
+    assert moved[0] > 0.03 and abs(moved[1:]).max() < 0.01
+
+
+@BOTH
+def test_motion_of_the_null_space_does_not_move_the_tool(mode):
+    """An elbow that swings at 0.6 rad/s comes back to its posture; the tool stays within 1 mm."""
+    bench = Bench(mode=mode)
+    before = bench.pose
+    _, _, rows = np.linalg.svd(DYNAMICS.jacobian(bench.q, FRAME, 'aligned'))
+    bench.plant.reset(bench.q, 0.6 * rows[-1] / abs(rows[-1]).max())
+    far = moved = 0.0
+    for _ in range(1500):
+        bench.tick()
+        far = max(far, abs(bench.q - POSE).max())
+        moved = max(moved, np.linalg.norm((bench.pose - before)[:3, 3]))
+    assert bench.phase == 'RUNNING' and far > 0.015 and moved < 1e-3
+    assert abs(bench.q - POSE).max() < 2e-3
+
+
+@BOTH
+def test_through_a_singularity_and_back(mode):
+    """Stretched until the target is out of reach, held there, and back: no step of an effort."""
+    bench = Bench(STRETCHED, mode=mode, task_velocity_limit=(0.6, 1.0))
+    home = bench.pose
+    shoulder = np.array([0.0, 0.0, 0.333])
+    way = home[:3, 3] - shoulder
+    bench.go(shoulder + 0.878 * way / np.linalg.norm(way))
+    bench.run(1.5)
+    assert bench.phase == 'RUNNING', bench.controller.reason
+    reached = np.linalg.svd(DYNAMICS.jacobian(bench.q, FRAME, 'aligned'))[1][-1]
+    bench.go(home[:3, 3], Rotation.from_matrix(home[:3, :3]))
+    bench.run(2.5)
+    assert reached < 0.05 and bench.phase == 'RUNNING', bench.controller.reason
+    assert abs(bench.pose - home).max() < 0.02      # damped, it comes back slowly
+    assert bench.largest_step() <= 1.0 + 1e-9
+
+
+@BOTH
+def test_a_target_that_jumps_is_approached_within_the_limits(mode):
+    """1 m to the other side, and half a turn: the reference keeps its velocity, the arm too."""
+    bench = Bench(mode=mode)
+    home = bench.pose
+    goal = home[:3, 3] * [0.3, 1.0, 1.0] + [0.0, 0.5, -0.2]
+    bench.go(goal, Rotation.from_rotvec([0.0, 0.0, 1.5]) * Rotation.from_matrix(home[:3, :3]))
+    fastest, before = 0.0, bench.pose[:3, 3]
+    for _ in range(3500):
+        bench.tick()
+        here = bench.pose[:3, 3]
+        fastest, before = max(fastest, abs(here - before).max() / PERIOD), here
+    assert bench.phase == 'RUNNING', bench.controller.reason
+    assert fastest < 0.3 and bench.largest_step() <= 1.0 + 1e-9
+    assert bench.pose[:3, 3] == near(goal, abs=5e-3)
+
+
+def test_the_port_is_passive():
+    """At constant K, who pushes never gets more energy than he has given, whatever the forces."""
+    bench, random = Bench(nullspace_kp=[0.0]), np.random.default_rng(5)
+    target, given, K = bench.pose, 0.0, np.array([500.0] * 3 + [30.0] * 3)
+
+    def stored():
+        state, T = bench.drive.state(), bench.pose
+        e = np.concatenate([(target - T)[:3, 3], Rotation.from_matrix(
+            target[:3, :3] @ T[:3, :3].T).as_rotvec()])
+        return 0.5 * (state.velocity @ DYNAMICS.mass_matrix(state.position) @ state.velocity
+                      + e @ (K * e))
+    begin, least = stored(), 0.0
+    for k in range(2000):
+        if k % 100 == 0:
+            force = random.uniform(-15.0, 15.0, 3)
+            bench.plant.push(FRAME, force, 1.0)
+        before = bench.pose[:3, 3]
+        bench.tick()
+        given += force @ (bench.pose[:3, 3] - before)
+        least = min(least, given - (stored() - begin))
+    assert bench.phase == 'RUNNING' and given > 1.0
+    assert least > -0.02 * given
+
+
+@BOTH
+def test_limits_of_the_joints_are_kept(mode):
+    """A target that takes joint 4 to its limit: it stays inside, and the arm stays RUNNING."""
+    bench = Bench(mode=mode, task_error_limit=(0.3, 1.0))
+    bench.go([0.25, 0.0, 0.35])
+    closest = np.inf
+    for _ in range(3000):
+        bench.tick()
+        closest = min(closest, (bench.q - PANDA.position_lower).min(),
+                      (PANDA.position_upper - bench.q).min())
+    assert -0.02 < closest < 0.2 and bench.phase == 'RUNNING', bench.controller.reason
+
+
+def test_jogging_stops_when_nobody_jogs():
+    """0.1 m/s and 0.3 rad/s while messages come, then rest by itself within the limits."""
+    bench = Bench()
+    home, twist = bench.pose, [0.0, 0.1, 0.0, 0.0, 0.0, 0.3]
+    for _ in range(20):
+        bench.controller.follow_twist(twist, bench.now + 0.01)
+        bench.run(0.05)
+    moving = bench.controller.inputs.task.velocity.copy()
+    assert moving == near(twist, abs=1e-6)
+    bench.run(1.0)
+    after = bench.pose
+    assert not bench.controller.inputs.task.velocity.any()
+    bench.run(0.2)
+    assert abs(bench.pose - after).max() < 2e-4 and bench.phase == 'RUNNING'
+    assert (after - home)[1, 3] == near(0.1 * 1.15, abs=0.02)
+    assert Rotation.from_matrix(after[:3, :3] @ home[:3, :3].T).as_rotvec()[2] == near(
+        0.3 * 1.15, abs=0.06)
+
+
+def test_a_motion_that_only_just_reaches_its_acceleration():
+    """Under 1 m/s² and 10 m/s³, Ruckig finds no motion of exactly 2 cm."""
+    bench = Bench()
+    here = bench.pose[:3, 3]
+    for axis in (*np.eye(3), -np.eye(3)[0]):
+        bench.go(here + 0.02 * axis)
+
+
+def test_the_reference_keeps_its_limits_whatever_is_asked():
+    """Targets and twists at random, from any motion: continuous, within velocity and more."""
+    bench, random = Bench(), np.random.default_rng(2)
+    home, c = bench.pose, bench.controller
+    rows = []
+    for k in range(1500):
+        if k % 70 == 0:
+            if random.uniform() < 0.5:
+                bench.go(home[:3, 3] + random.uniform(-0.1, 0.1, 3), Rotation.from_rotvec(
+                    random.uniform(-0.5, 0.5, 3)) * Rotation.from_matrix(home[:3, :3]))
+            else:
+                c.follow_twist(random.uniform(-0.2, 0.2, 6), bench.now + 0.01)
+        bench.tick()
+        task = c.inputs.task
+        rows.append([*task.target[:3, 3], *task.velocity, *task.acceleration])
+    rows = np.array(rows)
+    velocity, acceleration = rows[:, 3:9], rows[:, 9:]
+    assert np.diff(rows[:, :3], axis=0) == near(PERIOD * velocity[1:, :3], abs=2e-6)
+    assert abs(velocity[:, :3]).max() <= 0.25 + SLACK
+    assert np.linalg.norm(velocity[:, 3:], axis=1).max() <= 3**0.5 + SLACK
+    assert abs(acceleration[:, :3]).max() <= 1.5 + SLACK and bench.phase == 'RUNNING'
+
+
+def test_a_change_of_the_mode_begins_where_the_arm_is():
+    """From a deflected joint spring: the present pose becomes the reference, without a step."""
+    bench = Bench(mode='joint_impedance')
+    bench.plant.push(FRAME, [15.0, 10.0, 0.0], 0.5)
+    bench.run(0.5)
+    s = bench.controller.settings
+    for mode in ('cartesian_impedance', 'operational_space', 'cartesian_impedance'):
+        bench.controller.use(replace(s, mode=mode))
+        bench.run(0.001)
+        assert bench.controller.inputs.task.target[:3] == near(bench.pose[:3], abs=2e-3)
+        bench.run(0.3)
+    # Of what is added to g(q); the efforts continue from those published at the pose before
+    assert bench.largest_step() <= 1.03 and bench.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize(('position', 'quaternion', 'why'), [
+    ([np.nan, 0.0, 0.5], [0, 0, 0, 1], 'position of the target pose'),
+    ([0.3, 0.0, 0.5], [0, 0, np.inf, 1], 'orientation of the target pose'),
+    ([0.3, 0.0, 0.5], [0, 0, 0, 0], 'length 0'), ([0.3, 0.0, 0.5], [0, 0, 0, 2], 'length 2'),
+    ([3.0, 0.0, 0.5], [0, 0, 0, 1], 'within reach'), ([0.3, 0.0], [0, 0, 0, 1], 'position')])
+def test_targets_that_are_refused(held, position, quaternion, why):
+    serial = held.controller.pose_serial
+    with pytest.raises(TrajectoryError, match=why):
+        held.controller.follow_pose(position, quaternion, held.now)
+    assert held.controller.pose_serial == serial
+
+
+@pytest.mark.parametrize(('twist', 'why'), [
+    ([0.0, 0.0, np.nan, 0.0, 0.0, 0.0], 'twist is'), ([0.3, 0, 0, 0, 0, 0], 'at most 0.25'),
+    ([0.0] * 5, 'twist is')])
+def test_twists_that_are_refused(held, twist, why):
+    with pytest.raises(TrajectoryError, match=why):
+        held.controller.follow_twist(twist, held.now)
+
+
+@pytest.fixture(scope='module')
+def held():
+    return Bench()
+
+
+@pytest.mark.parametrize(('settings', 'why'), [
+    ({'task_frame': ''}, 'task_frame is not set'), ({'task_frame': 'nowhere'}, 'no link of'),
+    ({'task_frame': 'panda_link0'}, 'does not move'),
+    ({'task_stiffness': [3e4] * 6}, 'task_stiffness would be unstable'),
+    ({'mode': 'operational_space', 'task_kp': [9e4] * 6}, 'task_kp would be unstable')])
+def test_settings_that_are_refused(held, settings, why):
+    with pytest.raises(ParameterError, match=why):
+        held.controller.check(replace(held.controller.settings, **settings))
+
+
+def test_other_laws_follow_no_pose():
+    bench = Bench(mode='joint_impedance')
+    with pytest.raises(TrajectoryError, match='joint_impedance follows no pose'):
+        bench.go(bench.pose[:3, 3])
+
+
+def test_references_are_recorded_and_replayed():
+    bench = Bench(recorded=1000)
+    for k in range(6):
+        bench.go(bench.pose[:3, 3] + [0.0, 0.02 * (-1)**k, 0.01])
+        bench.run(0.05)
+    taken = bench.controller.history.take()
+    about = About(*[''] * 7, 0.0, *[''] * 3)
+    text = json.dumps(described(PANDA, taken, about), default=lambda x: np.asarray(x).tolist())
+    flown = unpacked(packed(text, taken))
+    agreement = Replay(flown.model, flown.snapshot).compare()
+    assert len(flown.snapshot.poses) >= 6
+    assert agreement.same == agreement.cycles > 400
