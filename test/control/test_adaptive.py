@@ -13,15 +13,16 @@ from control.closed_loop import Rig
 from robodyn_ros import Dynamics, Settings, Waypoints, load_urdf
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
-from robodyn_ros.control.dtypes import JOINT
+from robodyn_ros.control.dtypes import JOINT, TASK
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.learned_payload import learned_payload
 from robodyn_ros.control.policy import Policy
 from robodyn_ros.control.suggested_gains import suggest
+from robodyn_ros.control.task import Task
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics.coriolis import velocities
-from robodyn_ros.dynamics.model_data import parameters, workspace
+from robodyn_ros.dynamics.model_data import no_frame, parameters, workspace
 from robodyn_ros.dynamics.pseudo_inertia import (
     inertial_wrench,
     of_body,
@@ -65,7 +66,8 @@ class Law:
         joints['effort_limit'] = model.effort_limit
         zero, self.tau = np.zeros(n), np.zeros(n)
         self.arm = Arm(0.0, 1e-3, zero, zero, zero, zero, zero, zero, zero, zero, zero,
-                       Policy.none(n), int(model.leaders[-1]), 0.0, joints.view(np.recarray),
+                       Policy.none(n), Task.of(np.zeros(1, TASK), no_frame(), n),
+                       int(model.leaders[-1]), 0.0, joints.view(np.recarray),
                        data._replace(bodies=data.bodies.view(np.recarray)),
                        work._replace(bodies=work.bodies.view(np.recarray),
                                      joints=work.joints.view(np.recarray)))
