@@ -47,7 +47,8 @@ UNUSABLE = [
     ({'payload_frame': 'hand', 'payload_mass': 1.0}, "'hand'", 'choose one of'),
     ({'locked_joints': ['slid'], 'locked_positions': [0.1]}, "'slid'", "did you mean 'slide'"),
 ]
-USABLE = {'robot_description': ARM, 'root': '', 'tip': '', 'payload_mass': 0.0}
+USABLE = {'robot_description': ARM, 'root': '', 'tip': '', 'payload_mass': 0.0,
+          'payload_frame': ''}
 
 
 @row('no URDF yet / malformed / unknown joint / unsupported joint / inertias',

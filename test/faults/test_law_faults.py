@@ -26,9 +26,7 @@ def test_a_law_that_writes_no_effort(running, remote, monkeypatch):
     path = os.path.dirname(own_laws.__file__)
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         [path, *filter(None, [os.environ.get('PYTHONPATH')])]))
-    # In plain Python, beside other tests, a cycle may take longer than what conftest.EXACT allows
-    arm = running(mode='own_laws:SILENT_LATE', position_margin=[0.0], state_timeout=0.5,
-                  **TELEPORTED)
+    arm = running(mode='own_laws:SILENT_LATE', position_margin=[0.0], **TELEPORTED)
     assert arm.tick() == near(arm.gravity)
     arm.position = np.array([own_laws.BEYOND + 5e-4, arm.position[1]])
     g = arm.gravity

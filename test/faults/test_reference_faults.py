@@ -76,7 +76,7 @@ def test_bad_reference(running):
      find='np.abs(_) <= most', instead='np.ones_like(efforts, bool)')
 def test_efforts_of_a_trajectory(running):
     """Beyond feedforward_limit or not finite: refused. Below it they fade in and out."""
-    arm = running(mode='joint_impedance', feedforward_limit=0.1)
+    arm = running(mode='joint_impedance', feedforward_limit=0.1, state_timeout=0.5)
     sender = arm.remote.trajectories()
     allowed = 0.1 * arm.model.effort_limit[0]
     for effort, why in ((1.01 * allowed, 'trajectories may add'), (nan, 'trajectories may add')):
