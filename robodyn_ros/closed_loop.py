@@ -74,39 +74,76 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     >>> run.fault, run.position.shape[1]
     ('', 2)
     """
-    period, controller = 1.0 / settings.rate, Controller(model, settings, specialize=False)
-    start = initial_position(model, np.asarray(position, float).ravel().tolist())
-    substeps = ceil(period / MAX_PHYSICS_STEP - 1e-9)
-    moved = model if plant is None else plant
-    arm = Drive(Plant(moved.to_urdf(), model=moved, timestep=period / substeps, substeps=substeps,
-                      compensates_gravity=settings.robot_compensates_gravity),
-                initial=start, timeout=inf, delay=delay)
-    controller.arm()
-    rows: list[tuple[ndarray, ndarray, ndarray]] = []
-    began = None
-    for k in range(round((RISE_TIMEOUT + duration) / period)):
-        now, seen = k * period, arm.state()
+    loop = ClosedLoop(model, settings, position, plant=plant, delay=delay)
+    loop.start()
+    if waypoints is not None:
+        loop.controller.follow(waypoints, loop.now)
+    rows = [loop.row()]
+    for _ in range(round(duration / loop.period)):
+        loop.tick()
+        rows.append(loop.row())
+    positions, velocities, efforts = (np.array(part) for part in zip(*rows))
+    return Simulated(loop.period * np.arange(len(rows)), positions, velocities, efforts,
+                     loop.controller.reason if loop.controller.phase == guard.FAULT else '')
+
+
+class ClosedLoop:
+    """
+    A controller and an arm in MuJoCo, period by period; for parameters see :func:`simulate`.
+
+    :raises ParameterError, SimulationError, ImportError: see :func:`simulate`.
+    """
+
+    def __init__(self, model: RobotModel, settings: Settings, position: ArrayLike, *,
+                 plant: RobotModel | None = None, delay: float = 0.0):
+        self.period = 1.0 / settings.rate       # [s]
+        self.controller = Controller(model, settings, specialize=False)
+        start = initial_position(model, np.asarray(position, float).ravel().tolist())
+        substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
+        moved = model if plant is None else plant
+        #: The simulated arm, with its obstacles.
+        self.plant = Plant(moved.to_urdf(), model=moved, timestep=self.period / substeps,
+                           substeps=substeps,
+                           compensates_gravity=settings.robot_compensates_gravity)
+        self._arm = Drive(self.plant, initial=start, timeout=inf, delay=delay)
+        self._cycles = 0
+        self._seen = self._arm.state()
+
+    @property
+    def now(self) -> float:
+        """Time of the last cycle [s]."""
+        return (self._cycles - 1) * self.period
+
+    def row(self) -> tuple[ndarray, ndarray, ndarray]:
+        """Return position, velocity and commanded effort (nv,) of the last cycle."""
+        return (self._seen.position.copy(), self._seen.velocity.copy(),
+                self.controller.tau.copy())
+
+    def tick(self) -> None:
+        """Let the arm move for one period, unless this is the first one; then run a cycle."""
+        if self._cycles:
+            self._arm.advance()
+        now, controller = self._cycles * self.period, self.controller
+        self._cycles += 1
+        self._seen = seen = self._arm.state()
         controller.state['position'], controller.state['velocity'] = seen.position, seen.velocity
         controller.state['effort'], controller.state['received'] = seen.effort, now
         if controller.step(now):
-            arm.command(controller.tau.copy(), now)
-        if began is None and controller.phase == guard.RUNNING:
-            began = k
-            if waypoints is not None:
-                controller.follow(waypoints, now)
-        if began is not None:
-            rows.append((seen.position.copy(), seen.velocity.copy(), controller.tau.copy()))
-            if k - began >= round(duration / period):
-                break
-        elif controller.phase == guard.FAULT or now > RISE_TIMEOUT:
-            break
-        arm.advance()
-    if began is None:
-        fault = controller.phase == guard.FAULT
-        raise SimulationError('the simulated arm does not start ('
-                              f'{controller.reason if fault else controller.arming_refusal})',
-                              name=model.name, remedy='choose another initial position, or change '
-                              'the settings that the reason refers to')
-    positions, velocities, efforts = (np.array(part) for part in zip(*rows))
-    return Simulated(period * np.arange(len(rows)), positions, velocities, efforts,
-                     controller.reason if controller.phase == guard.FAULT else '')
+            self._arm.command(controller.tau.copy(), now)
+
+    def start(self) -> None:
+        """
+        Arm the controller and go on until it is RUNNING.
+
+        :raises SimulationError: it is not armed; the message says why.
+        """
+        controller = self.controller
+        controller.arm()
+        while controller.phase != guard.RUNNING:
+            self.tick()
+            if (fault := controller.phase == guard.FAULT) or self.now > RISE_TIMEOUT:
+                raise SimulationError(
+                    'the simulated arm does not start ('
+                    f'{controller.reason if fault else controller.arming_refusal})',
+                    name=controller.model.name, remedy='choose another initial position, or '
+                    'change the settings that the reason refers to')

@@ -19,12 +19,14 @@ from ..dynamics.model_data import BODY
 from ..jit import compile_function, jitable, tuple_type
 from ..state import STATE
 from . import (
+    collisions,
     cycle,
     effort_feedforward,
     friction_compensation,
     gravity_check,
     guard,
     limits,
+    momentum_observer,
     motion_checks,
     payload_transition,
     phase_efforts,
@@ -48,8 +50,8 @@ VARIABLE = 'ROBODYN_PLAIN'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    effort_feedforward, friction_compensation, gravity_check, guard, limits, motion_checks,
-    payload_transition, phase_efforts, plausibility, pose_tracking, trajectory_tracking,
+    collisions, effort_feedforward, friction_compensation, gravity_check, guard, limits,
+    momentum_observer, motion_checks, payload_transition, phase_efforts, plausibility, pose_tracking, trajectory_tracking,
     velocity_estimator)),
            *(jitable(m, inline=True) for m in (cycle, ring_buffer)))
 

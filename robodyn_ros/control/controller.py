@@ -388,6 +388,18 @@ class Controller(PoseFollowing):
         return text
 
     @property
+    def external_effort(self) -> ndarray:
+        """
+        Estimated external efforts on the joints (nv,) [N·m | N], NaN while there is no estimate.
+
+        They are what the model, with its friction and payload, does not explain; see
+        :mod:`.momentum_observer`.
+        """
+        if not self.memory['estimates'][0]:
+            return np.full(self.model.nv, np.nan)
+        return self._v.external.copy()
+
+    @property
     def objection(self) -> str:
         """Former name of :attr:`arming_refusal`, deprecated."""
         warnings.warn('Controller.objection is deprecated: use Controller.arming_refusal',
@@ -412,4 +424,7 @@ class Controller(PoseFollowing):
     def _sentence(self, reason: str, joint: str) -> str:
         i = int(self.memory[joint][0])
         text = guard.REASONS[guard.CODES[int(self.memory[reason][0])]]
+        if guard.CODES[int(self.memory[reason][0])] == 'COLLISION':
+            side = 'positive' if self.memory['contact_side'][0] > 0 else 'negative'
+            return f'{text} ({self.model.joint_names[i]}, in the {side} direction)'
         return f'{text} ({self.model.joint_names[i]})' if i >= 0 else text

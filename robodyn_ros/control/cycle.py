@@ -15,11 +15,13 @@ from numpy import ndarray, record
 from ..dynamics.entry_points import solve
 from ..dynamics.model_data import ModelData, Workspace
 from . import (
+    collisions,
     effort_feedforward,
     friction_compensation,
     gravity_check,
     guard,
     limits,
+    momentum_observer,
     motion_checks,
     payload_transition,
     phase_efforts,
@@ -101,6 +103,9 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     robot = inputs.payload.robot if payload_transition.changes_payload(
         inputs.payload, inputs.robot, s, m, v, work, driving, dt) else inputs.robot
     compute_dynamics(robot, work, s, m, v)
+    momentum_observer.observe(
+        robot, work, s, m, v, valid and not jumped and m.publishing == 1
+        and cycle_input.listeners > 0, fresh, elapsed, tau)
     changed = law_changed(s, m, v, tau)
 
     # Decision: requests, arming, faults
@@ -117,6 +122,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     if stalled:
         reason, joint = guard.LOOP_STALLED, -1
     latch(cycle_input, s, m, v, reason, joint, now)
+    collisions.isolate(joints, m, v, now)
 
     # Requested efforts
     last_message = False
@@ -152,12 +158,13 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
-        publishing = phase_efforts.fault_efforts(s, v, m, valid, now, dt, tau)
+        publishing = phase_efforts.fault_efforts(s, v, m, work.M, valid, now, dt, tau)
         if publishing:
             limits.limit_efforts(joints, v, m, dt, tau)
         for i in range(n):
             v.tau_residual[i] = tau[i] - v.tau_gravity[i]
-        if publishing and m.without_state == 0 and sound:   # only a valid state can be limited
+        if (publishing and m.without_state == 0 and sound   # only a valid state can be limited
+                and not phase_efforts.recoiling(m)):
             limits.enforce_joint_limits(forward_dynamics, solve, robot, work, joints, s, v, m, dt,
                                         tau, phase_efforts.remaining_share(s, m, now))
     elif last_message:
@@ -263,6 +270,9 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
     if reason == guard.NO_REASON and m.phase == guard.RUNNING:
         reason, joint = motion_checks.motion_fault(joints, s, m, v, points, now, dt, tau)
+        touched = collisions.collision(joints, m, v, fresh, now)
+        if touched >= 0:
+            reason, joint = guard.COLLISION, touched
     return reason, joint
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from .contact_parameters import COLLISION_REACTION, OBSERVED_EFFORT
 from .parameters import FAULT_ACTION, MISSING_VELOCITY, STALL_ACTION, STOP_WITH
 from .parameters import ControlParameters as Declared
 from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, TASK_RECORD, record_dtype
@@ -16,6 +17,8 @@ VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING
 STOP_WITH_ZERO, STOP_WITH_GRAVITY = range(len(STOP_WITH))
 FAULT_RAMP, FAULT_HOLD = range(len(FAULT_ACTION))
 STALL_SILENCE, STALL_ZERO = range(len(STALL_ACTION))
+EFFORT_COMMANDED, EFFORT_MEASURED = range(len(OBSERVED_EFFORT))
+REACT_STOP, REACT_FLOAT, REACT_RETREAT = range(len(COLLISION_REACTION))
 
 # Requests to the state machine; the cycle takes one and writes NO_REQUEST back.
 NO_REQUEST, ARM, DISARM, STOP = range(4)
@@ -90,6 +93,12 @@ CONTROLLER_STATE = np.dtype([
     ('armed', float),                   # s, when the arm last began to rise
     ('contradictions', np.int64),       # consecutive samples that indicate the other choice
     ('implausible', np.int64),          # samples of a joint that were rejected
+    ('estimates', np.int64),            # 1: external efforts are estimated
+    ('unsampled', float),               # s since the sample of the last estimate
+    ('above', np.int64),                # samples in a row above a collision threshold
+    ('contact_time', float),            # s, when the last collision was detected
+    ('contact_side', np.int64),         # direction in which it pushed its joint, 1 or -1
+    ('unbraked', float),                # s without braking after a collision, see phase_efforts.py
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
     ('joint_limited', np.int64),        # cycles in which enforce_joint_limits acted
 ])
@@ -154,6 +163,11 @@ class Vectors(NamedTuple):
     predicted_qd: ndarray
     target_effort: ndarray  # effort of the trajectory, and what of it is added to the law's
     feedforward: ndarray
+    external: ndarray       # estimate of the external effort, see momentum_observer.py
+    impulse: ndarray        # of known efforts since the last sample [N·m·s | N·s]
+    observed_qd: ndarray    # velocity of that sample
+    bias: ndarray           # C(q, q̇) q̇ + g(q)
+    retreat: ndarray        # reference velocity after a collision
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

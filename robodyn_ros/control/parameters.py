@@ -15,6 +15,7 @@ Lists hold one value a joint; a number, or a list of one, stands for all joints.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .contact_parameters import ContactParameters
 from .laws.adaptive import AdaptiveGains
 from .laws.computed_torque import AccelerationGains
 from .laws.disturbance_observer import ObserverGains
@@ -225,5 +226,5 @@ class GuardParameters:
 
 
 @dataclass(frozen=True)
-class ControlParameters(LoopParameters, GuardParameters, LawParameters):
-    """All control parameters: those of the law, of the guard and of the loop, in this order."""
+class ControlParameters(LoopParameters, ContactParameters, GuardParameters, LawParameters):
+    """All control parameters: of the law, the guard, contacts and the loop, in this order."""

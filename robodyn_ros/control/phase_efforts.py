@@ -10,14 +10,19 @@ from math import inf
 
 from numpy import ndarray, record
 
+from .collisions import react
 from .dtypes import FAULT_HOLD, Vectors
-from .guard import WRONG_DIRECTION, at_rest
+from .guard import COLLISION, WRONG_DIRECTION, at_rest
 
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
 # after WRONG_DIRECTION, where a joint has already moved against its effort.
 RUNAWAY, RUNAWAY_GROWTH = 1.15, 1.1
 WRONG_RUNAWAY, WRONG_GROWTH = 0.5, 1.5
+# An impact may spin a light wrist as a reversed joint would: for this time [s] after a collision
+# the arm that becomes faster gets gravity compensation alone, which brakes neither and drives
+# neither, before its speed is judged again
+RECOIL_TIME = 0.05
 
 
 def rising_efforts(joints: ndarray, s: record, v: Vectors, dt: float, tau: ndarray) -> bool:
@@ -49,8 +54,8 @@ def damped_gravity(s: record, v: Vectors, tau: ndarray) -> None:
         tau[i] = v.tau_gravity[i] - s.damping_rate * v.momentum[i]
 
 
-def fault_efforts(s: record, v: Vectors, m: record, trusted: bool, now: float, dt: float,
-                  tau: ndarray) -> bool:
+def fault_efforts(s: record, v: Vectors, m: record, M: ndarray, trusted: bool, now: float,
+                  dt: float, tau: ndarray) -> bool:
     """
     Write the efforts of a latched fault; return False once they have ended, with ``tau`` zero.
 
@@ -59,6 +64,7 @@ def fault_efforts(s: record, v: Vectors, m: record, trusted: bool, now: float, d
     g(q) of the last valid pose, ramped down likewise, but only if the arm was at rest there. Once
     the efforts have ended, only arming brings them back, whatever happens to settings or time.
 
+    :param M: (nv, nv) M(q).
     :param trusted: whether the joint states may be used in this cycle.
     :param dt: duration of the cycle [s].
     """
@@ -70,10 +76,15 @@ def fault_efforts(s: record, v: Vectors, m: record, trusted: bool, now: float, d
             m.since = now
         if not at_rest(v, s.rest_velocity):
             m.since = -inf
-    if (m.without_state == 0 and remaining_share(s, m, now) == 1.0
+    unbraked = m.without_state == 0 and recoils(v, m, dt)
+    if (m.without_state == 0 and not unbraked and remaining_share(s, m, now) == 1.0
             and accelerates_arm(v, m)):
         m.without_state, m.since = 1, -inf
     damped_gravity(s, v, tau)
+    react(s, m, v, M, now, tau)
+    if unbraked:
+        for i in range(tau.shape[0]):
+            tau[i] = v.tau_gravity[i]
     if m.publishing == 1 and m.without_state == 0 and s.fault_action == FAULT_HOLD:
         m.since = now                   # a later change to `ramp` starts from here
         return True
@@ -102,6 +113,23 @@ def accelerates_arm(v: Vectors, m: record) -> bool:
                 and speed > WRONG_GROWTH * m.fault_speed):
             return True
     return False
+
+
+def recoils(v: Vectors, m: record, dt: float) -> bool:
+    """Return whether an arm after a collision must not be braked, RECOIL_TIME at most."""
+    if m.reason != COLLISION or m.unbraked >= RECOIL_TIME:
+        return False
+    if m.unbraked == 0.0 and not accelerates_arm(v, m):
+        return False
+    m.unbraked += dt
+    for i in range(v.q.shape[0]):       # judged from here on
+        m.fault_speed = max(m.fault_speed, abs(v.qd[i]) / v.speed_limit[i])
+    return True
+
+
+def recoiling(m: record) -> bool:
+    """Return whether the efforts of this cycle are those of :func:`recoils`."""
+    return m.reason == COLLISION and 0.0 < m.unbraked < RECOIL_TIME
 
 
 def remaining_share(s: record, m: record, now: float) -> float:

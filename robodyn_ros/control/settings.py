@@ -305,7 +305,8 @@ class Settings(ControlParameters):
                 'position_margin': POSITION_MARGIN * (model.position_upper
                                                       - model.position_lower),
                 'consistency_tolerance': np.where(rotates, *CONSISTENT),
-                'following_error': np.where(rotates, *followed)}
+                'following_error': np.where(rotates, *followed),
+                'collision_threshold': np.zeros(model.nv)}
 
     def _check_limits(self, model: RobotModel, joints: ndarray) -> None:
         """Raise :class:`ParameterError` where a limit is 0, unknown or above that of the URDF."""

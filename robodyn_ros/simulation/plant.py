@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from ..errors import ArgumentError, SimulationError, UnknownNameError
 from ..model.robot import RobotModel
 from .loading import POINT_INERTIA, load
+from .obstacle import Obstacle
 
 # Bound of timestep * trace(M⁻¹D) for the explicit integrator, which is stable up to about 2.8; M
 # depends on the pose
@@ -46,8 +47,8 @@ class Plant:
     Simulated robot, driven by joint efforts that are held for one state period.
 
     MuJoCo reads the URDF itself; names, order of joints, gravity and armature are those of the
-    model. There are no contacts. Position limits are soft stops of MuJoCo, efforts are clamped at
-    their limits, and velocity limits have no effect.
+    model. There are no contacts but with :attr:`obstacles`. Position limits are soft stops of
+    MuJoCo, efforts are clamped at their limits, and velocity limits have no effect.
 
     The integrator is Runge-Kutta of fourth order: at steps of 0.25 ms, a free double pendulum with
     a kinetic energy of 24 J keeps its energy to 5e-9 J, which changes by 0.1 J with the
@@ -89,6 +90,8 @@ class Plant:
         self._periods = 0
         self._brakes = False
         self._pushes: dict[int, tuple[ndarray, float]] = {}     # body: force, until
+        #: Elastic obstacles that links may run into; a link that is pushed feels none of them.
+        self.obstacles: list[Obstacle] = []
         self.joint_damping = joint_damping
         self.reset(np.zeros(model.nv))
 
@@ -161,8 +164,9 @@ class Plant:
         tau = self._checked('tau', tau)
         if not self._brakes:
             self._data.ctrl[:] = tau
-            if self._pushes:
+            if self._pushes or self.obstacles:
                 for n in range(self.substeps):
+                    self._touch_obstacles()
                     self._apply_pushes(self.time + n * self._mj.opt.timestep)
                     mujoco.mj_step(self._mj, self._data)
             else:
@@ -191,15 +195,28 @@ class Plant:
         :raises UnknownNameError: there is no such link.
         :raises ArgumentError: the force is not three finite numbers.
         """
-        body = mujoco.mj_name2id(self._mj, mujoco.mjtObj.mjOBJ_BODY, link)
-        if body < 0:
-            raise UnknownNameError('link', link,
-                                   [self._mj.body(i).name for i in range(1, self._mj.nbody)])
+        body = self._body(link)
         vector = np.asarray(force, float)
         if vector.shape != (3,) or not np.isfinite(vector).all():
             raise ArgumentError('the force of a push is invalid', name='force', value=force,
                                 remedy='give three finite numbers')
         self._pushes[body] = vector, self.time + duration
+
+    def _body(self, link: str) -> int:
+        body = mujoco.mj_name2id(self._mj, mujoco.mjtObj.mjOBJ_BODY, link)
+        if body < 0:
+            raise UnknownNameError('link', link,
+                                   [self._mj.body(i).name for i in range(1, self._mj.nbody)])
+        return int(body)
+
+    def _touch_obstacles(self) -> None:
+        for obstacle in self.obstacles:
+            body = self._body(obstacle.link)
+            point = (self._data.xpos[body]
+                     + self._data.xmat[body].reshape(3, 3) @ obstacle.point)
+            force = obstacle.push_out(point)
+            self._data.xfrc_applied[body] = [
+                *force, *np.cross(point - self._data.xipos[body], force)]
 
     def _apply_pushes(self, time: float) -> None:
         for body, (force, until) in list(self._pushes.items()):

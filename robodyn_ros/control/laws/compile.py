@@ -28,7 +28,7 @@ from ...jit import (
     tuple_loader,
     tuple_type,
 )
-from .. import robot_dynamics, rotations, task
+from .. import momentum_residual, robot_dynamics, rotations, task
 from ..dtypes import JOINT, TASK
 from ..policy import Policy
 from ..task import Task
@@ -65,7 +65,7 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
     *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(rotations), task,
-    jitable(dynamics), law, call,
+    jitable(momentum_residual),    jitable(dynamics), law, call,
     jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
     jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),
     jitable(cartesian_impedance))

@@ -3,17 +3,9 @@
 """
 Disturbance observer: a spring and a damper that also cancel friction and errors of the model.
 
-The generalised momentum p = M(q) q̇ obeys ṗ = τ + C(q, q̇)ᵀ q̇ - g(q) + τ_d, with all efforts τ_d
-that the model does not know. Its observer (De Luca, Albu-Schäffer, Haddadin and Hirzinger,
-"Collision detection and safe reaction with the DLR-III lightweight manipulator arm", IROS 2006,
-equations 9 to 11) is r = K_o (p - ∫ (τ + Cᵀ q̇ - g + r) dt), a low-pass filter of τ_d with the
-bandwidth K_o. Because Ṁ = C + Cᵀ, its increment needs neither Cᵀ nor Ṁ:
-
-    Δr = K_o (M(q) Δq̇ + (C q̇ + g - τ - r) Δt)
-
-that is the product rule Δ(M q̇) = M Δq̇ + ΔM q̇, whose last term cancels that of Cᵀ q̇ = Ṁ q̇ - C q̇.
-One call of the inverse dynamics gives C q̇ + g, the cycle has M(q), and no acceleration is needed.
-τ is what the law itself has asked for: compensated friction counts as known.
+The disturbance is estimated from the generalised momentum, see :mod:`..momentum_residual`; the
+bandwidth of the estimate r is K_o. τ is what the law itself has asked for: compensated friction
+counts as known.
 
 For small motion about rest, τ = -(K + K_o D) δq - (D + K_o M) δq̇ - K_o K ∫ δq dt: the gain check
 judges this PID controller. The estimate is bounded by the effort limit. It stands still while the
@@ -29,6 +21,7 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
+from ..momentum_residual import filtered, momentum_change
 from ..setting_fields import PerJoint, gain
 from .dynamics import bias
 from .law import WITHHELD, Arm, Judged, Law
@@ -66,7 +59,8 @@ class Memory(NamedTuple):
 
 def learns(arm: Arm, gains: Any, memory: Any, i: int) -> bool:
     """Return whether the estimate of joint ``i`` may change in this cycle."""
-    if memory.began[i] == 0.0 or arm.time - memory.time[i] > PUNCTUAL * arm.dt:
+    since = arm.time - memory.time[i]
+    if arm.dt <= 0.0 or memory.began[i] == 0.0 or since > PUNCTUAL * arm.dt:
         return False
     if abs(arm.withheld[i]) > WITHHELD * arm.joints[i].effort_limit:
         return False
@@ -79,13 +73,11 @@ def observe(arm: Arm, gains: Any, memory: Any, bias_effort: ndarray) -> None:
     """Advance the estimate; ``bias_effort`` (nv,) is C q̇ + g."""
     for i in range(bias_effort.shape[0]):
         if learns(arm, gains, memory, i):
-            momentum = 0.0
-            for j in range(bias_effort.shape[0]):
-                momentum += arm.workspace.M[i, j] * (arm.qd[j] - memory.velocity[j])
-            unknown = bias_effort[i] - memory.effort[i] - memory.estimate[i]
+            unknown = (momentum_change(arm.workspace.M, arm.qd, memory.velocity, i)
+                       - (memory.effort[i] - bias_effort[i]) * arm.dt)
             limit = arm.joints[i].effort_limit
-            memory.estimate[i] = min(limit, max(-limit, memory.estimate[i] + (
-                gains.observer_bandwidth[i] * (momentum + unknown * arm.dt))))
+            memory.estimate[i] = min(limit, max(-limit, filtered(
+                memory.estimate[i], gains.observer_bandwidth[i], unknown, arm.dt)))
 
 
 def disturbance_observer(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:

@@ -1,0 +1,40 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the estimate of external efforts, and of collisions."""
+
+from dataclasses import dataclass
+
+from .setting_fields import JOINT_RECORD as JOINT
+from .setting_fields import SETTINGS_RECORD as SETTINGS
+from .setting_fields import PerJoint, choice, number, numbers
+
+#: Efforts that the observer takes as known, and reactions to a collision, by their numbers.
+OBSERVED_EFFORT = ('commanded', 'measured')
+COLLISION_REACTION = ('stop', 'float', 'retreat')
+
+
+@dataclass(frozen=True)
+class ContactParameters:
+    """Estimate of external efforts, and what a collision is."""
+
+    external_effort_bandwidth: float = number(
+        50.0, '1/s', 0.1, 1e3, 'Bandwidth of the estimate of external efforts, which follows a '
+        'step with this inverse time constant.', record=SETTINGS)
+    observed_effort: str = choice(
+        OBSERVED_EFFORT, 'Joint efforts that the estimate takes as known: the commanded ones, or '
+        'the measured ones, gravity included, where the state carries them.', record=SETTINGS)
+    collision_threshold: PerJoint = numbers(
+        'N·m or N', 0.0, 1e6, 'Magnitude of the external effort above which the fault COLLISION '
+        'is latched, except in gravity_compensation; empty or 0: unlimited.', record=JOINT,
+        unlimited=True)
+    collision_velocity_band: PerJoint = numbers(
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Increase of `collision_threshold` with the velocity, for '
+        'friction that is not in the model; empty: none.', record=JOINT)
+    collision_effort_band: PerJoint = numbers(
+        '', 0.0, 1.0, 'Increase of `collision_threshold` with the magnitude of the effort that '
+        'the model requires, without accelerations: its relative error; empty: none.',
+        record=JOINT)
+    collision_reaction: str = choice(
+        COLLISION_REACTION, 'Efforts after a collision, for the duration of those of any fault: '
+        'damped gravity compensation, gravity compensation alone, or a slow motion away from the '
+        'contact.', record=SETTINGS)

@@ -1,0 +1,60 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Estimate of the external efforts on the joints, in every mode and phase in which efforts are known.
+
+The estimate ``v.external`` is the residual of :mod:`.momentum_residual`. It contains whatever the
+model does not: contacts and pushes, but also friction that is not in the model, a payload that was
+not declared, and errors of the inertial parameters. Without efforts in force, or without a valid
+state, nothing is estimated, and it is zero.
+
+Momentum changes from sample to sample, efforts in each cycle: their impulse is summed until the
+next sample comes. Parameters are named as in :mod:`.guard`.
+"""
+
+from math import isnan
+
+from numpy import ndarray, record
+
+from ..dynamics.friction import friction
+from ..dynamics.model_data import ModelData, Workspace
+from .dtypes import EFFORT_MEASURED, Vectors
+from .momentum_residual import filtered, momentum_change
+from .robot_dynamics import inverse_dynamics
+
+
+def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors, known: bool,
+            fresh: int, elapsed: float, tau: ndarray) -> None:
+    """
+    Advance the estimate ``v.external`` (nv,) [N·m | N]; write C q̇ + g to ``v.bias``.
+
+    :param robot: the dynamics in force; ``work.M`` is M(q).
+    :param known: whether the state is valid, and ``tau`` was in force since the last cycle.
+    :param fresh: 1 if a sample has come since the last cycle.
+    :param elapsed: time since the last cycle [s].
+    :param tau: (nv,) the efforts published last [N·m | N].
+    """
+    n = tau.shape[0]
+    inverse_dynamics(robot, v.q, v.qd, work.rest, work, v.bias)
+    friction(robot.friction, v.qd, v.friction)
+    if m.estimates == 0 or not known:
+        m.estimates, m.unsampled = (1 if known else 0), 0.0
+        for i in range(n):
+            v.external[i] = v.impulse[i] = 0.0
+            v.observed_qd[i] = v.qd[i]
+        return
+    m.unsampled += elapsed
+    for i in range(n):
+        effort = tau[i] + v.gravity[i] - v.tau_gravity[i]
+        if s.observed_effort == EFFORT_MEASURED and not isnan(v.measured[i]):
+            effort = v.measured[i]
+        v.impulse[i] += (effort - v.bias[i] - v.friction[i]) * elapsed
+    if fresh == 0 or m.unsampled <= 0.0:
+        return
+    for i in range(n):
+        unknown = momentum_change(work.M, v.qd, v.observed_qd, i) - v.impulse[i]
+        v.external[i] = filtered(v.external[i], s.external_effort_bandwidth, unknown, m.unsampled)
+        v.impulse[i] = 0.0
+    m.unsampled = 0.0
+    for i in range(n):
+        v.observed_qd[i] = v.qd[i]
