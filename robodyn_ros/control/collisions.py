@@ -21,6 +21,8 @@ follows a slow motion along the external effort, away from the contact, for RETR
 Parameters are named as in :mod:`.guard`.
 """
 
+from typing import Any
+
 from numpy import ndarray, record
 
 from . import guard
@@ -69,8 +71,9 @@ def isolate(joints: ndarray, m: record, v: Vectors, now: float) -> None:
     if m.phase != guard.FAULT or m.reason != guard.COLLISION or (
             now - m.contact_time > ISOLATION_TIME):
         return
-    m.joint = max(m.joint, last_above(joints, v))
-    note_contact(m, v, m.joint)
+    joint: Any = max(m.joint, last_above(joints, v))
+    m.joint = joint
+    note_contact(m, v, joint)
 
 
 def note_contact(m: record, v: Vectors, joint: int) -> None:

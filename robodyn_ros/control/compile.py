@@ -51,8 +51,8 @@ VARIABLE = 'ROBODYN_PLAIN'
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, effort_feedforward, friction_compensation, gravity_check, guard, limits,
-    momentum_observer, motion_checks, payload_transition, phase_efforts, plausibility, pose_tracking, trajectory_tracking,
-    velocity_estimator)),
+    momentum_observer, motion_checks, payload_transition, phase_efforts, plausibility,
+    pose_tracking, trajectory_tracking, velocity_estimator)),
            *(jitable(m, inline=True) for m in (cycle, ring_buffer)))
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,

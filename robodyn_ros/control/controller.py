@@ -400,6 +400,11 @@ class Controller(PoseFollowing):
         return self._v.external.copy()
 
     @property
+    def joint_state(self) -> tuple[ndarray, ndarray]:
+        """Position [rad | m] and velocity in use (nv,), of the last step."""
+        return self._v.q.copy(), self._v.qd.copy()
+
+    @property
     def objection(self) -> str:
         """Former name of :attr:`arming_refusal`, deprecated."""
         warnings.warn('Controller.objection is deprecated: use Controller.arming_refusal',

@@ -13,6 +13,7 @@ next sample comes. Parameters are named as in :mod:`.guard`.
 """
 
 from math import isnan
+from typing import Any
 
 from numpy import ndarray, record
 
@@ -49,11 +50,12 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
         if s.observed_effort == EFFORT_MEASURED and not isnan(v.measured[i]):
             effort = v.measured[i]
         v.impulse[i] += (effort - v.bias[i] - v.friction[i]) * elapsed
-    if fresh == 0 or m.unsampled <= 0.0:
+    dt: Any = m.unsampled
+    if fresh == 0 or dt <= 0.0:
         return
     for i in range(n):
         unknown = momentum_change(work.M, v.qd, v.observed_qd, i) - v.impulse[i]
-        v.external[i] = filtered(v.external[i], s.external_effort_bandwidth, unknown, m.unsampled)
+        v.external[i] = filtered(v.external[i], s.external_effort_bandwidth, unknown, dt)
         v.impulse[i] = 0.0
     m.unsampled = 0.0
     for i in range(n):

@@ -25,6 +25,7 @@ from .control_loop import ControlLoop
 from .controller_parameters import TABLE, law_parameters, scheduling, settings
 from .controller_reports import ControllerReports
 from .controller_topics import ControllerTopics
+from .external_effort_publisher import check_frame
 from .parameters import Parameters
 from .payload_subscriber import PayloadSubscriber
 from .policy_subscriber import PolicySubscriber
@@ -93,6 +94,7 @@ class ControllerNode(LifecycleNode):
             controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                     recorded=self.reports.recorded_cycles(model.nv))
             gravity_choice.check_given(self.parameters.given, model.name)
+            check_frame(model, p['external_wrench_frame'])
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'

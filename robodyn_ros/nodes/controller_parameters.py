@@ -10,6 +10,7 @@ Those of the node itself are declared here, those of control in
 from dataclasses import Field, fields
 from typing import Any
 
+from ..control.contact_parameters import ContactParameters
 from ..control.laws import registry
 from ..control.laws.law import Law
 from ..control.parameters import (
@@ -132,8 +133,15 @@ STOPS = (
               'publishers.'),
 )
 
+EXTERNAL_EFFORTS = (
+    Parameter('external_effort_rate', float, 20.0, 'Rate of `~/external_torque` and '
+              '`~/external_wrench`; 0: they are not published.', 'Hz', 0.0, 1000.0),
+    Parameter('external_wrench_frame', str, '', 'Frame in which `~/external_wrench` is estimated; '
+              'empty: it is not.'),
+)
+
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
-         + _declared(GuardParameters))
+         + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS)
 
 
 def settings(values: dict[str, Any]) -> Settings:

@@ -18,6 +18,7 @@ from ..wire.joint_state import JointStateDecoder
 from . import qos, transport
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
+from .external_effort_publisher import ExternalEffortPublisher
 from .fastdds_profile import suppress_timer
 from .raw_subscription import RCLError
 from .simulation_clock import SimulationClock
@@ -38,6 +39,8 @@ class ControllerTopics:
     def __init__(self, node: LifecycleNode, p: dict[str, Any], controller: Controller,
                  decoder: JointStateDecoder, scheduling: Scheduling):
         self._node = node
+        self._external = ExternalEffortPublisher(
+            node, controller, p['external_effort_rate'], p['external_wrench_frame'])
         suppress_timer(node.resolve_topic_name('commands'))
         self._commands = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         sim_time = node.get_parameter('use_sim_time').value
@@ -63,6 +66,7 @@ class ControllerTopics:
     def close(self) -> None:
         """Close all topics, after the loop has been stopped."""
         self.stop_topics.close()
+        self._external.close()
         self._states.destroy()
         if self._clock is not None:
             self._clock.destroy()

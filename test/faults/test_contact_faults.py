@@ -1,0 +1,70 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of contacts: one test a row of the table in docs/safety.md."""
+
+import numpy as np
+import pytest
+from faults.efforts import moving
+from faults.rows import row
+
+from robodyn_ros.control import collisions, phase_efforts
+
+near = pytest.approx
+CONTACT = {'mode': 'joint_impedance', 'stiffness': [40.0, 10.0], 'damping': [4.0, 1.0],
+           'collision_threshold': [1.0, 1.0], 'fault_hold_time': 0.5,
+           'effort_rate_limit': [1e5, 1e5]}
+HIT = 0.5           # rad/s that the second joint gains at once
+
+
+@row('the arm runs into something', 'COLLISION', where=collisions.collision,
+     find='last_above(_, _)', instead='-1')
+def test_the_arm_runs_into_something(running, remote):
+    """The second sample of a hit latches the fault, which names joint and direction."""
+    arm = running(**CONTACT)
+    moving(arm, 20)
+    arm.velocity[1] = -HIT
+    before, braked = moving(arm, 2)
+    assert braked == near(arm.gravity + arm.damping, abs=1e-6)
+    assert abs(before - braked).max() > 0.1
+    arm.velocity[1] = 0.0
+    arm.faulted('COLLISION')
+    assert remote.diagnostics['reason'] == (
+        'an external effort is above its collision threshold (joint2, in the negative direction)')
+    arm.until([0.0, 0.0])
+    arm.nothing()
+    arm.reset()
+
+
+@row('one false velocity looks like a contact', where=collisions.collision,
+     find='m.above < SAMPLES', instead='False')
+def test_one_false_velocity_is_no_contact(running):
+    """A velocity that is false for one sample changes nothing but its own effort."""
+    arm = running(**CONTACT)
+    moving(arm, 20)
+    arm.tick(velocity=[0.0, HIT])
+    assert moving(arm, 50)[-1] == near(arm.gravity, abs=1e-6)
+    assert arm.phase == 'RUNNING'
+
+
+@row('an impact spins a joint', 'COLLISION', where=phase_efforts.recoils,
+     find='m.unbraked >= RECOIL_TIME', instead='True')
+def test_an_impact_spins_a_joint(running):
+    """Gravity compensation alone while the joint spins, and braking once it has slowed down."""
+    arm = running(**CONTACT)
+    moving(arm, 20)
+    arm.velocity[1] = HIT
+    moving(arm, 2)
+    arm.velocity[1] = 1.3 * arm.model.velocity_limit[1]
+    efforts, gravity = [], []
+    for _ in range(40):
+        efforts.append(moving(arm, 1)[0])
+        gravity.append(arm.gravity)
+    efforts, gravity = np.array(efforts), np.array(gravity)
+    arm.velocity[1] = 0.5 * arm.model.velocity_limit[1]
+    later = moving(arm, 30)
+    assert abs(efforts - gravity).max() < 1e-6
+    assert later[-1] == near(arm.gravity + arm.damping, abs=1e-6)
+    arm.velocity[1] = 0.0
+    moving(arm, 20)
+    arm.faulted('COLLISION')
+    assert np.isfinite(efforts).all()
