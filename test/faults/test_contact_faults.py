@@ -39,7 +39,7 @@ def test_the_arm_runs_into_something(running, remote):
      find='m.above < SAMPLES', instead='False')
 def test_one_false_velocity_is_no_contact(running):
     """A velocity that is false for one sample changes nothing but its own effort."""
-    arm = running(**CONTACT)
+    arm = running(**{**CONTACT, 'fault_hold_time': 0.01})
     moving(arm, 20)
     arm.tick(velocity=[0.0, HIT])
     assert moving(arm, 50)[-1] == near(arm.gravity, abs=1e-6)

@@ -1,0 +1,150 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Collisions of an arm in MuJoCo with an elastic obstacle, and the reactions to them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.control.collision_thresholds import thresholds
+from robodyn_ros.control.collisions import RETREAT_SPEED
+from robodyn_ros.errors import ArgumentError
+
+pytest.importorskip('mujoco')
+from benchmarks.collisions import APPROACH, MODE, arm, begin, impact, quiet, scenes  # noqa: E402
+from robodyn_ros.simulation.obstacle import Obstacle  # noqa: E402
+from thorough import seeds  # noqa: E402
+
+SHARE = 0.03        # effort limits, threshold of these tests
+POSE = [0.3, 0.5]
+
+
+def pushed(force=(0.0, 0.0, 40.0), **settings):
+    """A two-link arm at rest in joint impedance that has been pushed for 50 ms."""
+    model = load_urdf('two_link')
+    loop = begin(model, model, np.array(POSE), **{
+        'collision_threshold': SHARE * model.effort_limit, **settings})
+    loop.plant.push('tool0', force, 0.05)
+    for _ in range(60):
+        loop.tick()
+    return loop
+
+
+@pytest.mark.parametrize('name, error', [('panda', 0.0), ('ur5', 0.05)])
+def test_an_impact_is_found_and_located(name, error):
+    """At 0.5 m/s on 75 N/mm: found within 10 ms, by the right joint, and no harder than without."""
+    model, plant, _ = arm(name, error)
+    limit = {'collision_threshold': SHARE * (1.0 + error) * model.effort_limit,
+             'collision_effort_band': 1.5 * error}
+    found = scenes(model, seeds(4, 20))
+    for scene in found:
+        reacting = impact(model, plant, scene, **limit)
+        assert reacting.reason == 'COLLISION' and reacting.right
+        assert 0.0 <= reacting.found <= 0.01
+        assert reacting.peak <= 1.01 * impact(model, plant, scene).peak
+    assert len(found) >= 4
+
+
+def test_learned_thresholds_raise_no_alarm():
+    """A motion with masses that are 5 % wrong, and another with the thresholds learned from it."""
+    model, plant, q = arm('two_link', 0.05)
+    velocity, bias, external, _ = quiet(model, plant, q, 10.0, seed=1)
+    learned = thresholds(velocity, bias, external, model.effort_limit)
+    bound = (learned[0] + learned[1] * abs(velocity) + learned[2] * abs(bias))
+    assert (1.5 * abs(external) <= bound + 1e-9).all()
+    assert (bound < model.effort_limit).all()
+    assert quiet(model, plant, q, 20.0, seed=2, **learned._asdict())[3] == ''
+
+
+def test_a_push_is_no_collision_where_the_arm_is_to_be_pushed():
+    """In gravity_compensation nothing is detected, and without a threshold nowhere."""
+    model = load_urdf('two_link')
+    assert pushed(collision_threshold=()).controller.reason_code == 'NO_REASON'
+    from robodyn_ros import Settings
+    from robodyn_ros.closed_loop import ClosedLoop
+    loop = ClosedLoop(model, Settings(mode='gravity_compensation', collision_threshold=SHARE
+                                      * model.effort_limit), POSE)
+    loop.start()
+    loop.plant.push('tool0', [0.0, 0.0, 40.0], 0.05)
+    for _ in range(60):
+        loop.tick()
+    assert loop.controller.reason_code == 'NO_REASON'
+    assert MODE == 'joint_impedance'
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_the_reason_names_the_direction(side):
+    """A push up or down, on a joint whose positive direction is known."""
+    loop = pushed((0.0, 0.0, 40.0 * side))
+    effort = loop.controller.external_effort
+    assert loop.controller.reason_code == 'COLLISION'
+    word = 'positive' if effort[1] > 0.0 else 'negative'
+    assert f'joint2, in the {word} direction' in loop.controller.reason
+
+
+def test_reactions():
+    """Stop brakes, float lets the arm drift, and retreat moves away from the push."""
+    moved = {}
+    for reaction in ('stop', 'float', 'retreat'):
+        loop = pushed(collision_reaction=reaction, fault_hold_time=1.0)
+        begin_at = loop.row()[0]
+        speed = 0.0
+        for _ in range(250):
+            loop.tick()
+            speed = max(speed, abs(loop.row()[1] / loop.controller.model.velocity_limit).max())
+        assert loop.controller.reason_code == 'COLLISION'
+        moved[reaction] = loop.row()[0] - begin_at
+        if reaction == 'retreat':
+            assert speed < 2.0 * RETREAT_SPEED
+    assert abs(moved['stop']).max() < 0.5 * abs(moved['float']).max()
+    assert abs(moved['stop']).sum() < 0.8 * abs(moved['retreat']).sum()
+
+
+def test_an_arm_that_is_clamped_lets_go():
+    """A push that lasts is not resisted by the spring of the law, whatever its reference asks."""
+    model, plant, _ = arm('panda', 0.0)
+    scene = scenes(model, 1)[0]
+    for reaction in ('stop', 'float', 'retreat'):
+        hit = impact(model, plant, scene, collision_threshold=SHARE * model.effort_limit,
+                     collision_reaction=reaction, fault_hold_time=2.0)
+        assert hit.reason == 'COLLISION'
+        assert hit.clamping < 0.5 * hit.peak
+
+
+def test_efforts_end_if_braking_after_a_collision_makes_the_arm_faster():
+    """A joint that is reversed by the impact ends the efforts below 1.6 velocity limits."""
+    loop = pushed((0.0, 0.0, 15.0), fault_hold_time=2.0)
+    limit = loop.controller.model.velocity_limit
+    command = loop.plant.step
+    gravity = loop.controller._v.gravity
+    loop.plant.step = lambda tau: command(gravity - 8.0 * (tau - gravity))
+    loop.plant.push('tool0', [30.0, 0.0, 30.0], 0.05)
+    fastest, ended = 0.0, False
+    for _ in range(1500):
+        loop.tick()
+        if not loop.controller.driving:
+            ended = True
+            break
+        fastest = max(fastest, (abs(loop.row()[1]) / limit).max())
+    assert ended and fastest < 1.6
+
+
+def test_what_cannot_be_learned_from_is_refused():
+    """No estimate, or external efforts of the size of the effort limit."""
+    ones = np.ones((5, 2))
+    with pytest.raises(ArgumentError, match='no external effort'):
+        thresholds(ones, ones, np.nan * ones, np.array([10.0, 10.0]))
+    with pytest.raises(ArgumentError, match='joint 1 .* although nothing touches the arm'):
+        thresholds(ones, ones, ones * [1.0, 9.0], np.array([10.0, 10.0]))
+
+
+def test_an_obstacle_pushes_like_a_spring():
+    """Its force is its stiffness times the depth, along its normal; outside there is none."""
+    post = Obstacle('tool0', np.zeros(3), np.zeros(3), np.array([0.0, 0.0, 2.0]), 1e3)
+    assert post.push_out(np.array([0.3, 0.0, -0.01])) == pytest.approx([0.0, 0.0, 10.0])
+    assert post.push_out(np.array([0.3, 0.0, 0.01])) == pytest.approx([0.0, 0.0, 0.0])
+    assert post.peak == pytest.approx(10.0) and post.force == 0.0
+    assert replace(post, peak=0.0).peak == 0.0
+    assert APPROACH > 0.0
