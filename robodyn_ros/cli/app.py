@@ -9,7 +9,11 @@ import typer
 
 from ..errors import DemoError, RosError
 from ..model.resources import package_version
-from . import identification_commands, payload_commands  # noqa: F401  (their commands)
+from . import (  # noqa: F401  (their commands)
+    contact_commands,
+    identification_commands,
+    payload_commands,
+)
 from .arguments import locked_joints, numbers
 from .options import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
 

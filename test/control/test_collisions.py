@@ -13,9 +13,10 @@ from robodyn_ros.control.collisions import RETREAT_SPEED
 from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')
+from thorough import seeds  # noqa: E402
+
 from benchmarks.collisions import APPROACH, MODE, arm, begin, impact, quiet, scenes  # noqa: E402
 from robodyn_ros.simulation.obstacle import Obstacle  # noqa: E402
-from thorough import seeds  # noqa: E402
 
 SHARE = 0.03        # effort limits, threshold of these tests
 POSE = [0.3, 0.5]
@@ -34,7 +35,7 @@ def pushed(force=(0.0, 0.0, 40.0), **settings):
 
 @pytest.mark.parametrize('name, error', [('panda', 0.0), ('ur5', 0.05)])
 def test_an_impact_is_found_and_located(name, error):
-    """At 0.5 m/s on 75 N/mm: found within 10 ms, by the right joint, and no harder than without."""
+    """At 0.5 m/s on 75 N/mm: found within 10 ms, by the right joint, no harder than without."""
     model, plant, _ = arm(name, error)
     limit = {'collision_threshold': SHARE * (1.0 + error) * model.effort_limit,
              'collision_effort_band': 1.5 * error}

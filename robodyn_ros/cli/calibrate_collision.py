@@ -1,0 +1,121 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `calibrate-collision`: collision thresholds of a running controller."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy import ndarray
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from ..control.collision_thresholds import CollisionThresholds, thresholds
+from ..control.settings import Settings
+from ..dynamics import Batch
+from ..errors import IdentificationError
+from ..identification.recordings.recording import Recording
+from ..model.robot import RobotModel
+from ..nodes.client_session import session
+from ..nodes.record import Recorder, silent
+from ..nodes.running_controller import RunningController
+from .identify import table
+from .payload import Node
+
+STILL = 0.05        # rad or m: a joint that moves less tells nothing of its motion
+FEWEST = 50         # samples
+
+
+def run(node: Node, out: Console, *, duration: float, margin: float, setting: bool,
+        output: Path | None) -> None:
+    """
+    Listen to the external efforts for a while, print thresholds, write and set them if asked to.
+
+    :raises RosError: the controller does not answer, or publishes no external efforts.
+    :raises IdentificationError, ArgumentError: the samples tell no thresholds.
+    :raises ParameterError: the controller refuses them.
+    """
+    if output is not None and output.exists():
+        raise IdentificationError(f'{output} exists already', name='--output', value=str(output),
+                                  remedy='remove it, or choose another file')
+    with session('robodyn_calibrate_collision', node.sim_time) as here:
+        controller = RunningController(here, node.name, node.wait)
+        settings = controller.settings()
+        model = settings.loaded(controller.model())
+        recorder = Recorder(here.node, f'/{node.name.strip("/")}/external_torque')
+        try:
+            if not here.until(lambda: len(recorder), node.wait):
+                raise silent(here.node, recorder.topic)
+            out.print(f'listening to {recorder.topic}: move the arm as it will work, and let it '
+                      'touch nothing')
+            begun = time.monotonic()
+            with Progress(TextColumn('{task.description}'), BarColumn(), TextColumn(
+                    '{task.completed:.0f} of {task.total:.0f} s'), console=out) as bars:
+                bar = bars.add_task('quiet run', total=duration)
+                while time.monotonic() - begun < duration:
+                    here.poll()
+                    bars.update(bar, completed=time.monotonic() - begun)
+        finally:
+            recorder.stop()
+        found = learned(recorder.recording(), model, settings, margin)
+        moved = np.ptp(np.asarray(recorder.recording().position), axis=0)
+        show(found, model, moved, out)
+        values = {name: [round(float(x), 4) for x in value]
+                  for name, value in found._asdict().items()}
+        if output is not None:
+            output.write_text(parameter_file(values, model), encoding='utf-8')
+            out.print(f'written: {output}')
+        if setting:
+            controller.set(values)
+            out.print('accepted: collisions are detected from now on, except in '
+                      'gravity_compensation')
+
+
+def learned(recording: Recording, model: RobotModel, settings: Settings,
+            margin: float) -> CollisionThresholds:
+    """
+    Return the thresholds that a quiet run tells.
+
+    :param recording: of ``~/external_torque``: positions, velocities and external efforts.
+    :param model: with its payload and friction.
+    :raises IdentificationError: there are too few samples.
+    :raises ArgumentError: see :func:`~robodyn_ros.control.collision_thresholds.thresholds`.
+    """
+    if len(recording.time) < FEWEST:
+        raise IdentificationError(f'{len(recording.time)} samples are too few', name='samples',
+                                  remedy='listen longer, with the arm driven, or raise the '
+                                  'parameter external_effort_rate')
+    q, qd, effort = _ordered(recording, model)
+    bias = Batch(model).inverse_dynamics(q, qd, np.zeros_like(q))
+    limit = (settings.per_joint(model, 'effort_limit') if settings.effort_limit
+             else model.effort_limit)
+    return thresholds(qd, bias, effort, limit, margin=margin)
+
+
+def _ordered(recording: Recording, model: RobotModel) -> tuple[ndarray, ndarray, ndarray]:
+    """Return position, velocity and effort (N, nv) in the joint order of the model."""
+    order = [recording.joint_names.index(name) for name in model.joint_names]
+    assert recording.velocity is not None and recording.effort is not None  # the topic has both
+    return (recording.position[:, order], recording.velocity[:, order],
+            recording.effort[:, order])
+
+
+def show(found: CollisionThresholds, model: RobotModel, moved: ndarray, out: Console) -> None:
+    """Print the thresholds, and which joints have not moved."""
+    rows = table('Collision thresholds', 'joint', 'threshold', 'per velocity', 'share of effort',
+                 'unit')
+    for name, slides, *values in zip(model.joint_names, model.slides, *found):
+        rows.add_row(name, *(f'{value:.3g}' for value in values), 'N' if slides else 'N·m')
+    out.print(rows)
+    if still := [n for n, range_ in zip(model.joint_names, moved) if range_ < STILL]:
+        out.print(f'! hardly moved: {", ".join(still)}; their thresholds are those of an arm at '
+                  'rest', style='yellow')
+
+
+def parameter_file(values: dict[str, Any], model: RobotModel) -> str:
+    """Return the text of a parameter file of the controller."""
+    return (f'# Collision thresholds of the joints {", ".join(model.joint_names)}\n'
+            + yaml.safe_dump({'/**': {'ros__parameters': values}}, sort_keys=False,
+                             default_flow_style=None, width=95))

@@ -1,0 +1,83 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""External efforts and collisions through real nodes, and `robodyn calibrate-collision`."""
+
+import sys
+
+import numpy as np
+import pytest
+import yaml
+from geometry_msgs.msg import WrenchStamped
+from sensor_msgs.msg import JointState
+
+from processes import node
+
+COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
+# On simulation time, which waits for each command, so that a busy machine changes nothing
+SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.5]', '-p', 'lockstep:=true',
+             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p',
+             'push_duration:=60.0']
+CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+              'mode:=joint_impedance', '-p', 'stiffness:=[400.0, 100.0]', '-p',
+              'damping:=[40.0, 10.0]', '-p', 'autostart:=true', '-p', 'robot_compensates_gravity'
+              ':=false', '-p', 'external_effort_rate:=100.0', '-p', 'external_wrench_frame:=tool0']
+FORCE = np.array([2.0, 0.0, 4.0])       # N, world axes
+
+
+@pytest.fixture
+def arm(start):
+    """A simulated arm in joint impedance; returns its controller."""
+    start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
+    controller = start(node('controller'), '--ros-args', *CONTROLLER)
+    controller.wait_for_line('RUNNING')
+    return controller
+
+
+def push(remote):
+    """Push the tool for long."""
+    publisher = remote.node.create_publisher(WrenchStamped, '/simulator/push', 10)
+    remote.until(publisher.get_subscription_count, 'the simulator')
+    message = WrenchStamped()
+    message.header.frame_id = 'tool0'
+    f = message.wrench.force
+    f.x, f.y, f.z = FORCE.tolist()
+    publisher.publish(message)
+
+
+def test_a_push_is_measured_and_a_calibrated_one_is_a_collision(arm, start, remote, tmp_path):
+    """
+    Thresholds of a quiet run, then a push: fault COLLISION, and the wrench while it lasts.
+
+    Takes 10 s: five processes, one of which listens for two seconds.
+    """
+    file = tmp_path / 'collisions.yaml'
+    done = start([*COMMAND, 'calibrate-collision'], '--duration', '2', '--set', '--sim-time',
+                 '--output', file)
+    assert done.wait(60.0) == 0, done.text
+    assert 'Collision thresholds' in done.text and 'hardly moved: joint1, joint2' in done.text
+    found = yaml.safe_load(file.read_text())['/**']['ros__parameters']
+    assert found['collision_threshold'] == pytest.approx([0.8, 0.3])    # 1 % of the effort limits
+    torques, wrenches, confidence = [], [], []
+    for kind, topic, heard in ((JointState, 'external_torque', torques),
+                               (WrenchStamped, 'external_wrench', wrenches),
+                               (WrenchStamped, 'external_wrench_confidence', confidence)):
+        remote.node.create_subscription(kind, f'/controller/{topic}', heard.append, 10)
+    remote.until(lambda: torques and wrenches and confidence, 'the estimates')
+    assert abs(np.array(torques[-1].effort)).max() < 0.05
+    assert list(torques[-1].name) == ['joint1', 'joint2']
+    assert torques[-1].position.tolist() == pytest.approx([0.3, 0.5], abs=1e-3)
+    assert wrenches[-1].header.frame_id == 'tool0'
+    push(remote)
+    arm.wait_for_line('FAULT: an external effort is above its collision threshold (joint')
+    last = confidence[-1].wrench
+    assert 0.5 < last.force.x + last.force.z < 2.001 and last.force.y < 0.01
+    again = start([*COMMAND, 'calibrate-collision'], '--duration', '1', '--output', file)
+    assert again.wait(30.0) != 0 and 'exists already' in again.text
+
+
+def test_an_unknown_frame_of_the_wrench_is_refused(start):
+    """The controller is not configured, and says which frames there are."""
+    controller = start(node('controller'), '--ros-args', *CONTROLLER, '-p',
+                       'external_wrench_frame:=gripper')
+    controller.wait_for_line('two_link has no frame gripper')
+    assert 'tool0' in controller.text
