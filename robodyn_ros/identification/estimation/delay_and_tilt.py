@@ -102,6 +102,26 @@ def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelecti
     return Mounting(float(kept[0]) if delay else 0.0, kept[int(delay):] @ axes, tuple(notes))
 
 
+def criterion(model: RobotModel, motion: Motion, selection: ParameterSelection,
+              mounting: Mounting, reference: ParameterSelection) -> float:
+    """
+    Return Akaike's criterion, halved, of a mounting and a selection; less is better.
+
+    Σ n log σ of :func:`find_mounting` plus the number of parameters (Akaike 1974).
+
+    :param reference: selection by whose residuals the samples n are counted, the same for all that
+        are compared.
+    """
+    problem = Problem(mounting.model(model), motion, selection, np.zeros((0, 3)))
+    if problem.given is None:
+        return 0.0
+    if reference != selection:
+        problem.weight = Problem(model, motion, reference, np.zeros((0, 3))).weight
+    count = (problem.base.rank + len(selection.presliding) + bool(mounting.delay)
+             + 2 * bool(mounting.tilt.any()))
+    return problem.misfit(np.array([mounting.delay]), True) + count
+
+
 class Problem:
     """Regression of the samples that have efforts at the longest delays."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..options import PipelineOptions
-from .delay_and_tilt import Mounting, find_mounting
+from .delay_and_tilt import Mounting, criterion, find_mounting
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
 from .presliding_search import find_presliding
@@ -20,6 +20,7 @@ from .stribeck import friction_speeds
 SAMPLES_PER_CUTOFF_PERIOD = 10  # that are kept: samples between them add nothing new
 ARMATURE_SIGNIFICANCE = 3.0     # standard errors above zero
 SELECTION_ROUNDS = 4            # of mounting, presliding and armature at most
+SAME_DELAY = 1e-4               # [s]
 
 
 class Selected(NamedTuple):
@@ -60,10 +61,12 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     Decide which effects besides inertia and friction the motion shows.
 
     Late efforts, friction that reverses late and rotor inertias look alike, so they are found in
-    turn, each with what is assumed of the others, until none changes. The mounting comes first:
-    friction reverses late where all efforts are late.
+    turn, each with what is assumed of the others, until none changes. That ends in a local
+    optimum: the search starts both from the delay that explains most without presliding and from
+    the presliding that explains most without a delay, and the result of greater likelihood is
+    taken (:func:`~.delay_and_tilt.criterion`).
     """
-    selection, mounting, notes = _iterated(model, motion, selection, options)
+    selection, mounting, notes = _from_both_starts(model, motion, selection, options)
     notes += mounting.notes
     placed, moved = mounting.model(model), mounting.motion(motion)
     if options.speeds:
@@ -75,13 +78,37 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     return Selected(placed, mounting, selection, (*notes, *why))
 
 
-def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
-              options: PipelineOptions) -> tuple[ParameterSelection, Mounting, list[str]]:
-    notes = _why_no_search(selection, options.presliding)
+Effects = tuple[ParameterSelection, Mounting, list[str]]
+
+
+def _from_both_starts(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                      options: PipelineOptions) -> Effects:
+    """Return the effects of the more likely of the two optima, and notes."""
     selection = replace(selection, presliding=options.presliding or ())
-    for _ in range(SELECTION_ROUNDS):
-        before, mounting = selection, _mounting(model, motion, selection, options)
-        placed, moved = mounting.model(model), mounting.motion(motion)
+    first = _mounting(model, motion, selection, options)
+    found = _iterated(model, motion, selection, options, first)
+    searched = options.presliding is None and not _why_no_search(selection, None)
+    if not searched or options.delay is not None or first.delay == 0.0:
+        return found
+    other = _iterated(model, motion, selection, options, replace(first, delay=0.0))
+    if other[0] == found[0] and abs(other[1].delay - found[1].delay) < SAME_DELAY:
+        return found
+    first_score, score = (criterion(model, motion, each[0], each[1], found[0])
+                          for each in (found, other))
+    if score >= first_score:
+        return found
+    return *other[:2], [*other[2], f'a search that starts with a delay of {1e3 * first.delay:.3g} '
+                        f'ms ends at {1e3 * found[1].delay:.3g} ms, which is less likely']
+
+
+def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
+              options: PipelineOptions, mounting: Mounting) -> Effects:
+    """Return effects that are found in turn from a mounting on, until none changes."""
+    notes = _why_no_search(selection, options.presliding)
+    for turn in range(SELECTION_ROUNDS):
+        if turn:
+            mounting = _mounting(model, motion, selection, options)
+        before, placed, moved = selection, mounting.model(model), mounting.motion(motion)
         if options.presliding is None and not _why_no_search(selection, None):
             found = find_presliding(placed, moved, selection)
             selection, notes = replace(selection, presliding=found.ways), list(found.notes)
