@@ -128,6 +128,8 @@ def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: Pipel
     out.print(_parameters(found))
     out.print(_friction(found))
     out.print(comparison(found.validations))
+    for name, why in found.absent.items():
+        out.print(f'{name}: {why}')
     out.print(measures(found.validation, f'{found.estimate.method}, as exported'))
     for line in found.rendered_issues(as_option):
         out.print(f'! {line}', style='yellow')

@@ -11,15 +11,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 from .data_checks.data_issue import DataIssue, by_kind, raise_errors
 from .data_checks.physics_checks import motion_issues
 from .data_checks.result_checks import result_issues
 from .data_checks.signal_checks import recording_issues, velocity_issues
+from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate
 from .estimation.friction_refit import with_smooth_friction
-from .estimation.least_squares import least_squares
+from .estimation.least_squares import least_squares, undetermined
 from .estimation.parameter_selection import ParameterSelection
 from .estimation.physical_consistency import consistent
 from .estimation.regression import regression
@@ -52,16 +55,19 @@ class Estimates(NamedTuple):
     """
     Estimates of one motion.
 
-    :param ordinary: ordinary least squares with friction, offset and armature, for comparison.
+    :param ordinary: ordinary least squares with friction, offset and armature, for comparison;
+        None where the motion does not determine all its parameters.
     :param weighted: weighted least squares with all selected effects.
     :param delivered: the one that the options ask for.
     :param controlled: the delivered one with friction as controllers have it.
+    :param absent: reasons why an estimate for comparison is missing, by its name.
     """
 
-    ordinary: Estimate
+    ordinary: Estimate | None
     weighted: Estimate
     delivered: Estimate
     controlled: Estimate
+    absent: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -198,12 +204,14 @@ def identify_motion(checked: CheckedMotion, model: RobotModel, options: Pipeline
     validations = validate(model, test, selected, estimates)
     issues = result_issues(estimates.delivered, exported(validations, estimates.delivered),
                            validations[NOMINAL], *map(selected.mounting.motion, (train, test)))
-    others = {ORDINARY: estimates.ordinary} | (
-        {'weighted': estimates.weighted} if estimates.delivered is not estimates.weighted else {})
+    others = {} if estimates.ordinary is None else {ORDINARY: estimates.ordinary}
+    if estimates.delivered is not estimates.weighted:
+        others['weighted'] = estimates.weighted
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
         estimates.delivered, estimates.controlled, others, validations,
-        (*checked.notes, *notes, *decimation, *selected.notes), (*checked.issues, *issues))
+        (*checked.notes, *notes, *decimation, *selected.notes), (*checked.issues, *issues),
+        estimates.absent)
 
 
 def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Selected,
@@ -214,23 +222,30 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
     :param selection: of the ordinary estimate, which has armature unless the options exclude it,
         and neither delay, tilt nor presliding.
     """
-    ordinary = least_squares(regression(model, train, replace(
-        selection, armature=options.armature is not False)), 'ordinary')
+    plain = regression(model, train, replace(
+        selection, armature=options.armature is not False))
+    base = base_parameters(model, plain.selection)
+    lost = undetermined(plain, base)
+    absent = {ORDINARY: 'not determined by this motion: ' + ', '.join(
+        np.array(base.base_names)[lost].tolist())} if lost.any() else {}
+    ordinary = None if absent else least_squares(plain, 'ordinary', base)
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
-    weighted = least_squares(given, 'weighted')
+    weighted = least_squares(given, 'weighted', full_rank=options.method == 'weighted')
     delivered = consistent(given, None, weighted.base) if options.method == 'consistent' \
         else weighted
     controlled = with_smooth_friction(delivered, placed) if selected.selection.presliding \
         else delivered
-    return Estimates(ordinary, weighted, delivered, controlled)
+    return Estimates(ordinary, weighted, delivered, controlled, absent)
 
 
 def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Estimates
              ) -> dict[str, Validation]:
     """Return the validations on the test part by name: URDF, estimates, what is exported."""
     placed = selected.mounting.motion(test)
-    found = {NOMINAL: of_model(model, test), ORDINARY: of_estimate(estimates.ordinary, test)}
+    found = {NOMINAL: of_model(model, test)}
+    if estimates.ordinary is not None:
+        found[ORDINARY] = of_estimate(estimates.ordinary, test)
     found |= {each.method: of_estimate(each, placed) for each in dict.fromkeys(
         (estimates.weighted, estimates.delivered))}
     if selected.selection.presliding:

@@ -3,7 +3,7 @@
 """Result of the identification pipeline."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import Argument
 from ..model.robot import RobotModel
@@ -32,6 +32,7 @@ class Identification:
         that model without it, which is exported.
     :param notes: what was understood and chosen, one line each.
     :param issues: of the data, then of the result.
+    :param absent: reasons why a model for comparison is missing, by its name.
     """
 
     nominal: RobotModel
@@ -44,6 +45,7 @@ class Identification:
     validations: dict[str, Validation]
     notes: tuple[str, ...]
     issues: tuple[DataIssue, ...]
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def validation(self) -> Validation:

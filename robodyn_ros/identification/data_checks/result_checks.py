@@ -32,8 +32,13 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
         yield _warning('test data', 'motion', 'the test part goes through the states of the '
                        'training part again, as periods of one motion do: it tests against noise, '
                        'not against other motion', 'run robodyn validate on another recording')
+    if estimate.undetermined:
+        yield _warning('excitation', estimate.undetermined[0], 'this motion does not determine '
+                       f'{", ".join(estimate.undetermined)}: they stay near the URDF',
+                       'move the joints that carry them through more poses, speeds and '
+                       'accelerations, or leave them as they are')
     deviations = dict(zip(estimate.base.base_names, estimate.relative_deviations))
-    weak = [name for name, deviation in deviations.items() if deviation > MAX_DEVIATION]
+    weak = [name for name, deviation in deviations.items() if MAX_DEVIATION < deviation < np.inf]
     if weak:
         yield _warning('precision', weak[0], f'{len(weak)} of {estimate.base.rank} base '
                        f'parameters have a standard error above {MAX_DEVIATION:.0f} %',

@@ -14,9 +14,9 @@ from scipy.stats import chi2
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
-from .least_squares import least_squares, solve
+from .least_squares import determined_part, least_squares, solve
 from .parameter_selection import ParameterSelection
-from .regression import regression
+from .regression import Regression, regression
 
 MAX_DELAY = 0.03                       # [s], of either sign
 MAX_TILT = 0.05                        # [rad]; more is another mounting
@@ -130,7 +130,7 @@ class Problem:
         inside = round(MAX_DELAY * motion.rate) + 1
         self.pieces = [(a + inside, b - inside, CubicSpline(motion.time[a:b], motion.effort[a:b]))
                        for a, b in motion.segments if b - a > 2 * inside + MIN_SEGMENT]
-        self.given = None
+        self.given: Regression | None = None
         if not self.pieces:
             return
         index = np.concatenate([np.arange(a, b) for a, b, _ in self.pieces])
@@ -139,11 +139,11 @@ class Problem:
             name: getattr(motion, name)[index]
             for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
         self.every = selection.decimate
-        self.given = regression(model, self.inner, selection)
-        self.base = base_parameters(model, selection)
+        plain = regression(model, self.inner, selection)
+        self.given, self.base = determined_part(plain, base_parameters(model, selection))
         # Linear in gravity, which a small rotation moves by axis × gravity
         self.turned = [regression(replace(model, gravity_vector=model.gravity_vector + np.cross(
-            axis, model.gravity_vector)), self.inner, selection).matrix - self.given.matrix
+            axis, model.gravity_vector)), self.inner, selection).matrix - plain.matrix
             for axis in axes]
         self.weight = least_squares(self.given, 'weighted', self.base).independent
 

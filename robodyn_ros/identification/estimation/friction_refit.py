@@ -24,7 +24,8 @@ def with_smooth_friction(estimate: Estimate, motion: Motion) -> Estimate:
     kinds = np.array([name.split()[0] for name in given.names])
     parameters = np.array([estimate[name] for name in given.names])
     for j in range(estimate.model.nv):
-        own = (given.joint == j) & (kinds != 'armature')
+        # A column of zeros tells nothing: its parameter stays as it is
+        own = (given.joint == j) & (kinds != 'armature') & given.matrix[:, j].any(0)
         if not own.any():
             continue
         rest = given.target[:, j] - given.matrix[:, j, ~own] @ parameters[~own]

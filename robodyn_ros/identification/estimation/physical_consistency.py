@@ -40,14 +40,15 @@ def consistent(given: Regression, weight: float | None = None,
     P₀^-½|² (Frobenius) is twice the second-order term of the entropic divergence of Lee, Wensing
     and Park 2020: like it, it is independent of frame and unit and measures relative changes of
     mass, but it is quadratic, so that a small conic program results. Friction and armature are
-    drawn to the model in units of their own scale, just enough to be unique.
+    drawn to the model in units of their own scale, just enough to be unique. The motion need not
+    determine every base parameter: what it does not determine stays near the model.
 
     :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
         a tenth of the weight); None: :func:`choose_weight`.
-    :raises IdentificationError: cvxpy is not installed, the solver finds no solution, or as
-        :func:`~.least_squares.least_squares`.
+    :raises IdentificationError: cvxpy is not installed, the solver finds no solution, or
+        there are too few samples.
     """
-    plain = least_squares(given, 'weighted', base)
+    plain = least_squares(given, 'weighted', base, full_rank=False)
     prior = Prior.of(given)
     effort = np.sqrt((given.effort**2).mean(0))
     sigma = np.maximum(plain.sigma, MIN_RELATIVE_ERROR * effort.max(initial=0.0))

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
-from .least_squares import least_squares, solve
+from .least_squares import determined_part, least_squares, solve
 from .parameter_selection import ParameterSelection
 from .presliding import friction, shares
 from .regression import SLOW, Regression, friction_columns, regression, thinner
@@ -47,14 +47,14 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
     ways: tuple[float, ...] = ()
     notes: list[str] = []
     given = regression(model, motion, replace(selection, presliding=()))
-    base = base_parameters(model, given.selection)
+    given, base = determined_part(given, base_parameters(model, given.selection))
     count = least_squares(given, 'weighted', base).independent
     before = float(count @ np.log(solve(given, base, 'weighted').sigma))
     for tried, more, text in (
             (DISTANCES, 1, 'presliding distance {:.2g} mrad'),
             (SLOW_DISTANCES, 1 + model.nv, 'presliding distance of slow friction {:.2g} mrad')):
         given = regression(model, motion, replace(selection, presliding=(*ways, float(tried[0]))))
-        base = base_parameters(model, given.selection)
+        given, base = determined_part(given, base_parameters(model, given.selection))
         errors = [float(count @ np.log(solve(with_ways(given, motion, (*ways, way)), base,
                                              'weighted').sigma)) for way in tried.tolist()]
         best = int(np.argmin(errors))

@@ -145,10 +145,10 @@ def _with_armature(model: RobotModel, motion: Motion, selection: ParameterSelect
         return replace(selection, armature=asked), [
             'armature: ' + ('estimated' if asked else 'as in the URDF') + ', as asked']
     with_armature = replace(selection, armature=True)
-    found = least_squares(regression(model, motion, with_armature), 'weighted')
+    found = least_squares(regression(model, motion, with_armature), 'weighted', full_rank=False)
     each = [(value, error) for name, value, error in zip(
         found.base.base_names, found.values, found.standard_errors)
-        if name.startswith('armature ')]
+        if name.startswith('armature ') and np.isfinite(error)]
     if not each:
         return with_armature, ['armature: estimated; it does not show apart from the inertia of '
                                'the links']

@@ -78,7 +78,7 @@ def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelec
     base, believed = base_parameters(model, selection), model
     for _ in range(ROUNDS):
         given = regression(model, motion, selection)
-        estimate = least_squares(given, 'weighted', base)
+        estimate = least_squares(given, 'weighted', base, full_rank=False)
         own = np.array([not name.startswith('armature') for name in given.names])
         own &= given.joint >= 0
         rigid = given.matrix[:, :, ~own] @ estimate.parameters[~own]
