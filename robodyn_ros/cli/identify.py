@@ -26,7 +26,7 @@ from ..identification.pipeline import run as identify
 from ..identification.preparation.options import PreparationOptions
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
-from ..identification.result import Identification
+from ..identification.result import TERMS, Identification
 from ..identification.result_files import FRICTION, URDF
 from ..identification.validation import Validation, of_model
 from ..model.robot import RobotModel
@@ -127,6 +127,9 @@ def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: Pipel
             lambda name: status.update(f'{name} ...'))
     out.print(_parameters(found))
     out.print(_friction(found))
+    if found.terms:
+        out.print(TERMS, style='bold')
+        show(found.terms, out)
     out.print(comparison(found.validations))
     for name, why in found.absent.items():
         out.print(f'{name}: {why}')

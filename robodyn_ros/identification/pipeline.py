@@ -23,6 +23,7 @@ from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate
 from .estimation.friction_refit import with_smooth_friction
 from .estimation.least_squares import least_squares, undetermined
+from .estimation.model_selection import select_model
 from .estimation.parameter_selection import ParameterSelection
 from .estimation.physical_consistency import consistent
 from .estimation.regression import regression
@@ -33,7 +34,7 @@ from .preparation.options import PreparationOptions
 from .preparation.prepare import prepare, thinned
 from .recordings.read import read
 from .recordings.recording import Recording
-from .result import EXPORTED, NOMINAL, ORDINARY, Identification, exported
+from .result import EXPORTED, NOMINAL, ORDINARY, WEIGHTED, Identification, exported
 from .result_files import writable_folder, write_friction_file, write_report, write_urdf
 from .validation import Validation, of_estimate, of_model
 
@@ -55,19 +56,19 @@ class Estimates(NamedTuple):
     """
     Estimates of one motion.
 
-    :param ordinary: ordinary least squares with friction, offset and armature, for comparison;
-        None where the motion does not determine all its parameters.
+    :param others: plain least squares with friction, offset and armature, for comparison, by name;
+        none where the motion does not determine all its parameters.
+    :param absent: reasons why one of these is missing, by its name.
     :param weighted: weighted least squares with all selected effects.
     :param delivered: the one that the options ask for.
     :param controlled: the delivered one with friction as controllers have it.
-    :param absent: reasons why an estimate for comparison is missing, by its name.
     """
 
-    ordinary: Estimate | None
+    others: dict[str, Estimate]
+    absent: dict[str, str]
     weighted: Estimate
     delivered: Estimate
     controlled: Estimate
-    absent: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -196,22 +197,25 @@ def identify_motion(checked: CheckedMotion, model: RobotModel, options: Pipeline
     notes = [f'fitted: the first {options.split:.0%}, {len(train)} samples; the other '
              f'{len(test)} are predicted']
     selection, decimation = decimated(options.selection, train)
-    stage('searching for delay, tilt, presliding and rotor inertia')
-    selected = select_effects(model, train, selection, options)
+    stage('searching for delay, tilt, presliding, rotor inertia and friction')
+    search = select_model if options.method == 'consistent' else select_effects
+    selected = search(model, train, selection, options)
     stage('estimating the parameters')
     estimates = estimate(model, train, selection, selected, options)
     stage('predicting the other part of the motion')
     validations = validate(model, test, selected, estimates)
     issues = result_issues(estimates.delivered, exported(validations, estimates.delivered),
-                           validations[NOMINAL], *map(selected.mounting.motion, (train, test)))
-    others = {} if estimates.ordinary is None else {ORDINARY: estimates.ordinary}
+                           validations[NOMINAL], selected.mounting.motion(train),
+                           selected.mounting.motion(test),
+                           {name: validations[name] for name in estimates.others})
+    others = dict(estimates.others)
     if estimates.delivered is not estimates.weighted:
         others['weighted'] = estimates.weighted
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
         estimates.delivered, estimates.controlled, others, validations,
         (*checked.notes, *notes, *decimation, *selected.notes), (*checked.issues, *issues),
-        estimates.absent)
+        estimates.absent, selected.terms)
 
 
 def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Selected,
@@ -219,24 +223,26 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
     """
     Return the estimates of a motion.
 
-    :param selection: of the ordinary estimate, which has armature unless the options exclude it,
-        and neither delay, tilt nor presliding.
+    :param selection: of plain least squares, which has armature unless the options exclude it, and
+        neither delay, tilt nor presliding.
     """
     plain = regression(model, train, replace(
         selection, armature=options.armature is not False))
     base = base_parameters(model, plain.selection)
-    lost = undetermined(plain, base)
-    absent = {ORDINARY: 'not determined by this motion: ' + ', '.join(
-        np.array(base.base_names)[lost].tolist())} if lost.any() else {}
-    ordinary = None if absent else least_squares(plain, 'ordinary', base)
+    lost = np.array(base.base_names)[undetermined(plain, base)].tolist()
+    rows = {ORDINARY: 'ordinary', WEIGHTED: 'weighted'}
+    others = {} if lost else {name: least_squares(plain, method, base)
+                              for name, method in rows.items()}
+    absent = dict.fromkeys(rows, f'not determined by this motion: {", ".join(lost)}'
+                           ) if lost else {}
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
     weighted = least_squares(given, 'weighted', full_rank=options.method == 'weighted')
-    delivered = consistent(given, None, weighted.base) if options.method == 'consistent' \
-        else weighted
+    delivered = consistent(given, selected.weight, weighted.base, selected.method) \
+        if options.method == 'consistent' else weighted
     controlled = with_smooth_friction(delivered, placed) if selected.selection.presliding \
         else delivered
-    return Estimates(ordinary, weighted, delivered, controlled, absent)
+    return Estimates(others, absent, weighted, delivered, controlled)
 
 
 def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Estimates
@@ -244,8 +250,7 @@ def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Est
     """Return the validations on the test part by name: URDF, estimates, what is exported."""
     placed = selected.mounting.motion(test)
     found = {NOMINAL: of_model(model, test)}
-    if estimates.ordinary is not None:
-        found[ORDINARY] = of_estimate(estimates.ordinary, test)
+    found |= {name: of_estimate(each, test) for name, each in estimates.others.items()}
     found |= {each.method: of_estimate(each, placed) for each in dict.fromkeys(
         (estimates.weighted, estimates.delivered))}
     if selected.selection.presliding:

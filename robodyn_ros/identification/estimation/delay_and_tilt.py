@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy import ndarray
@@ -50,7 +51,17 @@ class Mounting:
 
     def motion(self, motion: Motion) -> Motion:
         """Return the motion with the efforts that belong to its positions."""
-        return motion.later(self.delay) if self.delay else motion
+        if not self.delay:
+            return motion
+        kept = _SHIFTED.setdefault(motion, {})
+        if self.delay not in kept:
+            kept[self.delay] = motion.later(self.delay)
+        return kept[self.delay]
+
+
+# Motions by their delay, so that what is computed of one is not computed again
+_SHIFTED: WeakKeyDictionary[Motion, dict[float, Motion]] = WeakKeyDictionary()
+_INNER: WeakKeyDictionary[Motion, Motion] = WeakKeyDictionary()
 
 
 def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
@@ -133,11 +144,13 @@ class Problem:
         self.given: Regression | None = None
         if not self.pieces:
             return
-        index = np.concatenate([np.arange(a, b) for a, b, _ in self.pieces])
-        ends = np.cumsum([0, *(b - a for a, b, _ in self.pieces)]).tolist()
-        self.inner = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
-            name: getattr(motion, name)[index]
-            for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
+        if motion not in _INNER:
+            index = np.concatenate([np.arange(a, b) for a, b, _ in self.pieces])
+            ends = np.cumsum([0, *(b - a for a, b, _ in self.pieces)]).tolist()
+            _INNER[motion] = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
+                name: getattr(motion, name)[index]
+                for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
+        self.inner = _INNER[motion]
         self.every = selection.decimate
         plain = regression(model, self.inner, selection)
         self.given, self.base = determined_part(plain, base_parameters(model, selection))

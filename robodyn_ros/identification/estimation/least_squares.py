@@ -69,10 +69,11 @@ def least_squares(given: Regression, method: str = 'weighted',
     fitted, kept = determined_part(given, base)
     found = solve(fitted, kept, method)
     spread = covariance(fitted, kept.independent, found.divisor, found.influence, found.slope)
-    values, at = base.values(given.prior), np.isin(base.independent, kept.independent)
+    at = np.flatnonzero(np.isin(base.independent, kept.independent))
+    values = base.values(given.prior)
     values[at] = found.values
     full = nearest(given, base, values)
-    matrix, at = np.diag(np.where(lost, np.inf, 0.0)), np.flatnonzero(at)
+    matrix = np.diag(np.where(lost, np.inf, 0.0))
     matrix[np.ix_(at, at)] += np.where(np.logical_or.outer(lost[at], lost[at]), 0.0, spread.matrix)
     return Estimate(
         method, given.model, given.selection, given.names, given.units, given.prior, given.joint,

@@ -10,10 +10,11 @@ from scipy.stats import chi2
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
+from .filtered_columns import thinner
 from .least_squares import determined_part, least_squares, solve
 from .parameter_selection import ParameterSelection
 from .presliding import friction, shares
-from .regression import SLOW, Regression, friction_columns, regression, thinner
+from .regression import SLOW, Regression, friction_columns, regression
 
 SIGNIFICANCE = 1e-3                                # level of the likelihood-ratio test
 DISTANCES = 10.0**np.arange(-4.0, -1.49, 0.125)    # [rad]; the last one is rejected
@@ -75,7 +76,9 @@ def with_ways(given: Regression, motion: Motion, ways: tuple[float, ...]) -> Reg
     thin, matrix = thinner(motion, selection, True), given.matrix.copy()
     each = np.arange(model.nv)
     columns = [(10 * model.nb + k * model.nv, friction(unit, motion, ways))
-               for k, (*_, unit) in enumerate(friction_columns(model, selection))]
+               for k, (*_, unit) in enumerate(friction_columns(model, selection))
+               if unit.coulomb_friction.any() or unit.static_friction.any()
+               or unit.backward_friction[1:].any()]     # viscous friction has no distance
     if len(ways) > 1:
         columns.append((given.names.index(f'{SLOW} {model.joint_names[0]}'),
                         shares(model, motion, ways[1])))

@@ -15,9 +15,10 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
 from .covariance import autocovariance
+from .filtered_columns import thinner
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
-from .regression import Regression, friction_columns, regression, thinner
+from .regression import Regression, friction_columns, regression
 
 BEND = 0.1           # [rad/s | m/s] range of the bend of the curve
 MIN_SAMPLES = 20     # moving within this range
