@@ -16,8 +16,8 @@ from ..errors import IdentificationError, ParameterError
 from ..identification import Estimate, Motion, ParameterSelection, identify
 from ..identification.excitation.float_motion import float_motion
 from ..identification.friction_file import friction_parameters, write_friction
-from ..identification.pipeline import checked_motion, require_torques
 from ..identification.preparation.options import PreparationOptions
+from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..identification.result_files import FRICTION, URDF, writable_folder
 from ..identification.urdf_update import corrected_urdf

@@ -151,6 +151,9 @@ def record(file: Annotated[Path, typer.Argument(
 Source = Annotated[Path, typer.Argument(
     metavar='RECORDING', help='CSV or .npz file, or a bag of ROS 2: time, positions and efforts '
                               'of the joints.')]
+Sources = Annotated[list[Path], typer.Argument(
+    metavar='RECORDING...', help='CSV, .npz, .mat files or bags of ROS 2, of the same columns and '
+                                 'units: time, positions and efforts of the joints.')]
 OfRobot = Annotated[str, typer.Option(
     '--robot', metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, panda, ...')]
 ColumnsOption = Annotated[list[str], typer.Option(
@@ -180,13 +183,17 @@ FrictionFile = Annotated[Path | None, typer.Option(
 
 @app.command('identify')
 def identify_command(
-        recording: Source, robot: OfRobot,
+        recordings: Sources, robot: OfRobot,
+        verify: Annotated[Path | None, typer.Option(
+            metavar='RECORDING', help='Recording that is predicted, and not fitted; the others '
+            'are fitted as a whole.')] = None,
         locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
         columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
         accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
         split: Annotated[float, typer.Option(
-            help='Fraction of the motion used for fitting; the rest is predicted.')] = 0.7,
+            help='Fraction of each recording used for fitting; the rest is predicted. Not used '
+            'with --verify.')] = 0.7,
         method: Annotated[str, typer.Option(
             help='consistent: physically consistent, as a URDF requires; or weighted.'
             )] = 'consistent',
@@ -236,7 +243,11 @@ def identify_command(
     preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
     late = seconds('--delay', delay)
     if payload:
-        given = recording_of(recording, chosen, reading, console())
+        if len(recordings) > 1 or verify is not None:
+            raise ParameterError('--payload takes one recording', name='--payload',
+                                 value=len(recordings), remedy='leave --verify and the other '
+                                                               'recordings out')
+        given = recording_of(recordings[0], chosen, reading, console())
         find(chosen, given, frame, friction, late or 0.0, preparation, console())
         return
     require_modules('identify', ['matplotlib', 'jinja2'], IdentificationError)
@@ -246,7 +257,7 @@ def identify_command(
     same_robot = [word for option, values in (('--locked', locked), ('--root', [root]), (
         '--tip', [tip]), ('--gravity', [gravity])) for value in values if value
         for word in (option, value)]
-    run(recording, chosen, reading, options, output, console(), sys.argv[1:], same_robot)
+    run(recordings, verify, chosen, reading, options, output, console(), sys.argv[1:], same_robot)
 
 
 @app.command()
@@ -258,7 +269,9 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
              accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
              delay: Annotated[float, typer.Option(
                  metavar='SECONDS', help='Delay of the efforts relative to the positions.')] = 0.0,
-             ) -> None:
+             moving: Annotated[float | None, typer.Option(
+                 min=0.0, help='Evaluate samples of a joint only above this velocity (rad/s | '
+                 'm/s).')] = None) -> None:
     """Evaluate how well a model predicts the efforts of a recording."""
     from ..catalog.robots import load_robot
     from ..identification.preparation.options import PreparationOptions
@@ -269,5 +282,5 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
                         gravity=numbers('--gravity', gravity) or None)
     given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints),
                          console())
-    run(chosen, given, friction, delay, PreparationOptions(cutoff=cutoff, accept=tuple(accept)),
-        console())
+    run(chosen, given, friction, delay, moving or None,
+        PreparationOptions(cutoff=cutoff, accept=tuple(accept)), console())

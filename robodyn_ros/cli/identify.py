@@ -21,9 +21,10 @@ from ..identification.estimation.payload import Payload, find_payload
 from ..identification.friction_file import friction_parameters, read_friction
 from ..identification.motion import Motion
 from ..identification.options import PipelineOptions
-from ..identification.pipeline import Source, checked_motion
+from ..identification.pipeline import Source
 from ..identification.pipeline import run as identify
 from ..identification.preparation.options import PreparationOptions
+from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
 from ..identification.result import TERMS, Identification
@@ -112,14 +113,17 @@ def _factor(value: Any) -> Any:
         return value
 
 
-def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: PipelineOptions,
-        output: Path, out: Console, words: Sequence[str], same_robot: Sequence[str] = ()) -> None:
+def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
+        reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
+        words: Sequence[str], same_robot: Sequence[str] = ()) -> None:
     """
     Identify the robot, print notes, issues and results, and write the files.
 
+    :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
     :param words: of this command; ``same_robot``: options by which another one has this robot.
     """
-    source = Source(path, robot.model, _text(robot.path), reading, '--gravity' in same_robot)
+    source = Source(tuple(paths), robot.model, _text(robot.path), reading,
+                    '--gravity' in same_robot, verification)
     command = shlex.join(['robodyn', *words])
     with out.status('') as status:          # in a terminal only
         found, written = identify(
@@ -155,12 +159,12 @@ def _text(path: Path) -> str:
 
 
 def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, delay: float,
-             options: PreparationOptions, out: Console) -> None:
-    """Print how well a model predicts a recording."""
+             moving: float | None, options: PreparationOptions, out: Console) -> None:
+    """Print how well a model predicts a recording; ``moving``: at samples above this velocity."""
     motion = _checked(recording, robot, options, out)
     model, offset = _with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
-    valid = of_model(model, motion, offset)
+    valid = of_model(model, motion, offset, moving)
     out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
     out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
 

@@ -17,8 +17,8 @@ from ..errors import IdentificationError, ParameterError
 from ..identification.estimation.payload import Payload, find_payload
 from ..identification.excitation.payload_motion import PayloadMotion, payload_motion
 from ..identification.excitation.trajectory_file import JointTrajectory
-from ..identification.pipeline import checked_motion, require_torques
 from ..identification.preparation.options import PreparationOptions
+from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel
 from ..nodes.client_session import Session, session
