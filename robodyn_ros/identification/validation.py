@@ -10,8 +10,9 @@ from numpy import ndarray
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 from .estimation.estimate import Estimate
+from .estimation.filtered_columns import rows_that_count
 from .estimation.parameter_selection import KNOWN, ParameterSelection
-from .estimation.regression import regression, rows_that_count
+from .estimation.regression import regression
 from .motion import Motion
 
 MAX_LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
