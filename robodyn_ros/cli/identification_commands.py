@@ -234,7 +234,14 @@ def identify_command(
     from ..identification.estimation.parameter_selection import ParameterSelection
     from ..identification.options import PipelineOptions
     from ..identification.preparation.options import PreparationOptions
-    from .identify import distances, read_options, recording_of, run, seconds
+    from .identify import (
+        distances,
+        read_options,
+        recording_of,
+        robot_options,
+        run,
+        seconds,
+    )
     from .identify import payload as find
 
     chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
@@ -254,9 +261,7 @@ def identify_command(
     selection = ParameterSelection(static=static, directions=directions, moving=moving)
     options = PipelineOptions(selection, armature, method, split, speeds, late, tilt and not root,
                               distances('--presliding', presliding), preparation, force)
-    same_robot = [word for option, values in (('--locked', locked), ('--root', [root]), (
-        '--tip', [tip]), ('--gravity', [gravity])) for value in values if value
-        for word in (option, value)]
+    same_robot = robot_options(chosen, root, tip, gravity)
     run(recordings, verify, chosen, reading, options, output, console(), sys.argv[1:], same_robot)
 
 

@@ -149,6 +149,20 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
             str(output / FRICTION), *same_robot, *(['--delay', f'{delay:.6g}'] if delay else [])]))
 
 
+def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> list[str]:
+    """
+    Return the options by which a command has the same robot, from a URDF that is written.
+
+    Joints that the configuration of a known robot locks are named: the URDF has no configuration.
+    """
+    own = robot.parameters['simulator']
+    locked = [f'{name}={value:g}' for name, value in zip(
+        own.get('locked_joints', []), own.get('locked_positions', []))]
+    return [word for option, values in (('--locked', locked), ('--root', [root]), (
+        '--tip', [tip]), ('--gravity', [gravity])) for value in values if value
+        for word in (option, value)]
+
+
 def _text(path: Path) -> str:
     """Return the text of a URDF with its line endings."""
     try:

@@ -29,12 +29,21 @@ from .motion import Motion
 from .options import PipelineOptions
 from .recorded_motion import CheckedMotion, Parts, checked_motion, parts_of, require_torques
 from .recordings.recording import Recording
-from .result import EXPORTED, NOMINAL, ORDINARY, WEIGHTED, Identification, exported
+from .result import (
+    EXPORTED,
+    NOMINAL,
+    ORDINARY,
+    UNCONSTRAINED,
+    WEIGHTED,
+    Identification,
+    exported,
+)
 from .result_files import writable_folder, write_friction_file, write_report, write_urdf
 from .source import Notify, Source, Stage, notify_all, read_parts
 from .validation import Validation, of_estimate, of_model
 
 NO_PREDICTION = 0.95    # mean relative RMS; a constant has 1
+
 
 class Estimates(NamedTuple):
     """
@@ -142,7 +151,7 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
                            {name: validations[name] for name in estimates.others})
     others = dict(estimates.others)
     if estimates.delivered is not estimates.weighted:
-        others['weighted'] = estimates.weighted
+        others[UNCONSTRAINED] = estimates.weighted
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
         estimates.delivered, estimates.controlled, others, validations,
@@ -183,8 +192,9 @@ def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Est
     placed = selected.mounting.motion(test)
     found = {NOMINAL: of_model(model, test)}
     found |= {name: of_estimate(each, test) for name, each in estimates.others.items()}
-    found |= {each.method: of_estimate(each, placed) for each in dict.fromkeys(
-        (estimates.weighted, estimates.delivered))}
+    if estimates.delivered is not estimates.weighted:
+        found[UNCONSTRAINED] = of_estimate(estimates.weighted, placed)
+    found[estimates.delivered.method] = of_estimate(estimates.delivered, placed)
     if selected.selection.presliding:
         found[EXPORTED] = of_estimate(estimates.controlled, placed)
     return found

@@ -16,6 +16,7 @@ from .validation import Validation
 # Names of models in the validations and in the files
 NOMINAL, ORDINARY, WEIGHTED = ('URDF as it is', 'ordinary least squares',
                                'weighted least squares')
+UNCONSTRAINED = 'terms of the estimate, unconstrained'   # its weighted least squares
 TERMS = 'Terms of the exported model, by cross-validation on the fitted part (mean relative RMS)'
 EXPORTED = 'exported, without presliding'     # the estimate, with friction as controllers have it
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from exciting import motion, noisy, with_joints
 
-from robodyn_ros.identification import ParameterSelection
+from robodyn_ros.identification import ParameterSelection, identify
+from robodyn_ros.identification.data_checks.result_checks import result_issues
 from robodyn_ros.identification.estimation.cross_validation import (
     Candidate,
     Score,
@@ -23,6 +24,7 @@ from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import CheckedMotion, identify_motion
 from robodyn_ros.identification.result import EXPORTED, ORDINARY, WEIGHTED
+from robodyn_ros.identification.validation import of_estimate, of_model
 
 pytest.importorskip('cvxpy', reason='needs the extra identify')
 
@@ -112,3 +114,16 @@ def test_what_is_exported_is_no_worse_than_plain_least_squares(spatial, seed):
         assert exported <= found.validations[name].relative.mean()
     assert not any('predicts the test part better' in line for line in found.warnings)
     assert any('as exported' in note and 'ordinary' in note for note in found.notes)
+
+
+def test_it_is_said_where_least_squares_predicts_better(planar):
+    true = with_joints(planar, 0.7, 0.4)
+    given = noisy(motion(true, 500), 0.05, 1)
+    estimate = identify(planar, given, SELECTION, 'weighted')
+    valid = of_estimate(estimate, given)
+    better = replace(valid, relative=0.5 * valid.relative)
+    for plain, said in ((better, True), (replace(valid, relative=2.0 * valid.relative), False)):
+        issues = list(result_issues(estimate, valid, of_model(planar, given), given, given,
+                                    {ORDINARY: plain}))
+        assert said == any(issue.kind == 'least squares' and ORDINARY in issue.message
+                           for issue in issues)

@@ -17,7 +17,7 @@ from .cross_validation import Candidate, Trial
 from .delay_and_tilt import Mounting
 from .parameter_selection import ParameterSelection
 from .physical_consistency import BLOCKS, WEIGHTS
-from .selection import Selected, select_effects
+from .selection import Selected, first_mounting, select_effects
 from .stribeck import friction_speeds
 
 
@@ -31,16 +31,18 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
     that was left out (Stone 1974). The effects that the likelihood finds come first, without and
     with presliding, which neither URDF nor controller has; then the terms of plain least squares,
     with both weightings; then terms are dropped that gain nothing, and others added that gain more
-    than a standard error. What the options ask for is not tried.
+    than a standard error. What the options ask for is not tried. Delay, tilt, presliding distances
+    and velocity scales are found once, with all blocks.
     """
+    first = first_mounting(model, motion, selection, options)
     smooth = select_effects(model, motion, selection, replace(
-        options, presliding=options.presliding or ()))
+        options, presliding=options.presliding or ()), first)
     start = Candidate(smooth.model, smooth.mounting, smooth.selection)
     race, notes = Race(motion, start), smooth.notes
     if options.presliding is None:
         notes = tuple(note for note in notes if not note.startswith('presliding'))
     if options.presliding is None and selection.coulomb and selection.moving is None:
-        found = select_effects(model, motion, selection, options)
+        found = select_effects(model, motion, selection, options, first)
         if found.selection.presliding:
             race.enter(f'presliding ({_ways(found.selection)})', Candidate(
                 found.model, found.mounting, found.selection), True)

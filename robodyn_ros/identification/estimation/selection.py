@@ -62,7 +62,7 @@ def decimated(selection: ParameterSelection, motion: Motion
 
 
 def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                   options: PipelineOptions) -> Selected:
+                   options: PipelineOptions, first: Mounting | None = None) -> Selected:
     """
     Decide which effects besides inertia and friction the motion shows.
 
@@ -71,8 +71,11 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     optimum: the search starts both from the delay that explains most without presliding and from
     the presliding that explains most without a delay, and the result of greater likelihood is
     taken (:func:`~.delay_and_tilt.criterion`).
+
+    :param first: mounting without presliding, :func:`first_mounting`; None: found here.
     """
-    selection, mounting, notes = _from_both_starts(model, motion, selection, options)
+    first = first or first_mounting(model, motion, selection, options)
+    selection, mounting, notes = _from_both_starts(model, motion, selection, options, first)
     notes += mounting.notes
     placed, moved = mounting.model(model), mounting.motion(motion)
     if options.speeds:
@@ -87,11 +90,17 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
 Effects = tuple[ParameterSelection, Mounting, list[str]]
 
 
+def first_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                   options: PipelineOptions) -> Mounting:
+    """Return the mounting with the presliding that is asked for, or none."""
+    return _mounting(model, motion, replace(selection, presliding=options.presliding or ()),
+                     options)
+
+
 def _from_both_starts(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                      options: PipelineOptions) -> Effects:
+                      options: PipelineOptions, first: Mounting) -> Effects:
     """Return the effects of the more likely of the two optima, and notes."""
     selection = replace(selection, presliding=options.presliding or ())
-    first = _mounting(model, motion, selection, options)
     found = _iterated(model, motion, selection, options, first)
     searched = options.presliding is None and not _why_no_search(selection, None)
     if not searched or options.delay is not None or first.delay == 0.0:
