@@ -193,7 +193,7 @@ def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
     words = ['identify', path, '--robot', 'two_link', '--output', tmp_path / 'out', '--accept',
              'effort sign', '--accept', 'effort unit', '--accept', 'gravity', '--accept',
              'mounting', '--accept', 'order', '--accept', 'direction', '--presliding', 'none',
-             '--delay', '0', '--no-tilt', '--no-armature']
+             '--delay', '0', '--method', 'weighted']
     result = command(monkeypatch, *words)
     assert result.exit_code == 1 and not (tmp_path / 'out').exists()
     assert 'nothing is written' in result.output and '--force' in result.output
