@@ -9,7 +9,7 @@ import typer
 
 from ..errors import DemoError, RosError
 from ..model.resources import package_version
-from . import identification_commands, payload_commands  # noqa: F401  (their commands)
+from . import identification_commands, identify_commands, payload_commands  # noqa: F401
 from .arguments import locked_joints, numbers
 from .options import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
 

@@ -25,7 +25,7 @@ from ..model.robot import RobotModel
 from ..nodes.client_session import session
 from ..nodes.play import Player
 from ..nodes.running_controller import RunningController
-from .identify import table
+from .identification_tables import table
 from .payload import Node, recorded, slowed
 
 # Equations that are left: a slow motion carries little information a second

@@ -25,7 +25,8 @@ from ..nodes.client_session import Session, session
 from ..nodes.play import SETTLE, Player
 from ..nodes.record import Recorder, silent
 from ..nodes.running_controller import RunningController
-from .identify import OF_LOAD, load_table
+from .identification_tables import load_table
+from .identify import OF_LOAD
 
 UPPER = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 

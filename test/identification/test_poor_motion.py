@@ -10,7 +10,7 @@ from exciting import motion, noisy, with_joints
 from recorded_files import nominal, real
 from rich.console import Console
 
-from robodyn_ros.cli.identify import comparison
+from robodyn_ros.cli.identification_tables import comparison
 from robodyn_ros.identification import ParameterSelection, base_parameters, identify
 from robodyn_ros.identification.estimation.least_squares import least_squares
 from robodyn_ros.identification.estimation.regression import regression
