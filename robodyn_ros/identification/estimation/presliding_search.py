@@ -19,6 +19,7 @@ from .regression import SLOW, Regression, friction_columns, regression
 SIGNIFICANCE = 1e-3                                # level of the likelihood-ratio test
 DISTANCES = 10.0**np.arange(-4.0, -1.49, 0.125)    # [rad]; the last one is rejected
 SLOW_DISTANCES = 10.0**np.arange(-1.5, 0.1, 0.25)  # [rad] of slow friction, likewise
+COARSE = 2                                         # distances in a step of the first pass
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,16 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
             (SLOW_DISTANCES, 1 + model.nv, 'presliding distance of slow friction {:.2g} mrad')):
         given = regression(model, motion, replace(selection, presliding=(*ways, float(tried[0]))))
         given, base = determined_part(given, base_parameters(model, given.selection))
-        errors = [float(count @ np.log(solve(with_ways(given, motion, (*ways, way)), base,
-                                             'weighted').sigma)) for way in tried.tolist()]
-        best = int(np.argmin(errors))
+        errors: dict[int, float] = {}
+        for step in (COARSE, 1):        # every second distance, then the neighbours of the best
+            best = min(errors, key=errors.__getitem__, default=0)
+            near = range(0, len(tried), COARSE) if step > 1 else range(
+                max(best - 1, 0), min(best + 2, len(tried)))
+            for k in near:
+                if k not in errors:
+                    errors[k] = float(count @ np.log(solve(with_ways(
+                        given, motion, (*ways, float(tried[k]))), base, 'weighted').sigma))
+        best = min(errors, key=errors.__getitem__)
         chance = 2.0 * (before - errors[best]) <= chi2.isf(SIGNIFICANCE, more)
         taken = not chance and best < len(tried) - 1
         notes.append(text.format(1e3 * tried[best]) + (
