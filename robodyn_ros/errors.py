@@ -74,6 +74,11 @@ class RobodynError(Exception):
         """Return the message; ``write`` returns a proposed argument as text, see remedy_text."""
         return f'{printable(self._problem)}: {printable(remedy_text(self._remedy, write))}'
 
+    def begin_with(self, context: str) -> None:
+        """Begin the message with what it is about: the file among several, for instance."""
+        self._problem = f'{context}: {self._problem}'
+        self.args = (self.render(),)
+
 
 class UrdfError(RobodynError):
     """The URDF text cannot be read as a robot that this package supports."""

@@ -12,6 +12,7 @@ from ..model.resources import package_version
 from . import (  # noqa: F401  (their commands)
     contact_commands,
     identification_commands,
+    identify_commands,
     payload_commands,
 )
 from .arguments import locked_joints, numbers

@@ -16,8 +16,8 @@ from ..errors import IdentificationError, ParameterError
 from ..identification import Estimate, Motion, ParameterSelection, identify
 from ..identification.excitation.float_motion import float_motion
 from ..identification.friction_file import friction_parameters, write_friction
-from ..identification.pipeline import checked_motion, require_torques
 from ..identification.preparation.options import PreparationOptions
+from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..identification.result_files import FRICTION, URDF, writable_folder
 from ..identification.urdf_update import corrected_urdf
@@ -25,7 +25,7 @@ from ..model.robot import RobotModel
 from ..nodes.client_session import session
 from ..nodes.play import Player
 from ..nodes.running_controller import RunningController
-from .identify import table
+from .identification_tables import table
 from .payload import Node, recorded, slowed
 
 # Equations that are left: a slow motion carries little information a second

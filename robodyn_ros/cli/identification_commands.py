@@ -1,14 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Subcommands of the parameter identification: excite, play, record, identify, validate."""
+"""Subcommands of the motion for an identification: excite, play, record."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..errors import IdentificationError, ParameterError, RosError
+from ..errors import ParameterError, RosError
 from .arguments import locked_joints, numbers
 from .options import At, Locked, Robot, Root, Tip, app, console
 
@@ -146,128 +145,3 @@ def record(file: Annotated[Path, typer.Argument(
     require_modules('record', ['rclpy'], RosError)
     from .play import record_to
     record_to(file, console(), topic=topic, seconds=seconds, wait=wait, overwrite=overwrite)
-
-
-Source = Annotated[Path, typer.Argument(
-    metavar='RECORDING', help='CSV or .npz file, or a bag of ROS 2: time, positions and efforts '
-                              'of the joints.')]
-OfRobot = Annotated[str, typer.Option(
-    '--robot', metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, panda, ...')]
-ColumnsOption = Annotated[list[str], typer.Option(
-    '--columns', metavar='QUANTITY=PATTERN', help='Columns of time, position, velocity or effort, '
-    'if their headers are not recognized: position=q{i} ({i} from 1, {i0} from 0, {name}), or a '
-    'list of headers and numbers from 0: effort=13-18.')]
-UnitsOption = Annotated[list[str], typer.Option(
-    '--units', metavar='QUANTITY=UNIT', help='deg, deg/s, mN·m, ms ..., with a minus to invert '
-    'the sign; or a factor to SI. For one joint: effort.joint2=-N·m.')]
-Joints = Annotated[str, typer.Option(
-    '--joints', metavar='J1,J2,...', help='Joints of the robot in the order of the columns, if '
-    'their headers contain numbers only; for a bag: its names of the joints, in the order of '
-    'the robot.')]
-Rate = Annotated[float | None, typer.Option(
-    '--rate', help='Sample rate (Hz), if there is no time column.')]
-Topic = Annotated[str, typer.Option('--topic', help='Topic in a bag that has several.')]
-Gravity = Annotated[str, typer.Option(
-    '--gravity', metavar='X,Y,Z', help='Gravity (m/s²) in the frame of the base, for a robot that '
-    'does not stand upright; default: that of the URDF, or 0,0,-9.81.')]
-Accept = Annotated[list[str], typer.Option(
-    '--accept', metavar='KIND', help='Kind of data issue to accept, as its message says.')]
-CutoffOption = Annotated[float | None, typer.Option(
-    '--cutoff', help='Cut-off of the low-pass filter (Hz), inf for none; default: automatic.')]
-FrictionFile = Annotated[Path | None, typer.Option(
-    '--friction', metavar='YAML', help='friction.yaml of an identification.')]
-
-
-@app.command('identify')
-def identify_command(
-        recording: Source, robot: OfRobot,
-        locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
-        columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
-        rate: Rate = None, topic: Topic = '', joints: Joints = '',
-        accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
-        split: Annotated[float, typer.Option(
-            help='Fraction of the motion used for fitting; the rest is predicted.')] = 0.7,
-        method: Annotated[str, typer.Option(
-            help='consistent: physically consistent, as a URDF requires; or weighted.'
-            )] = 'consistent',
-        directions: Annotated[bool, typer.Option(
-            '--directions', help='Separate friction for both directions.')] = False,
-        static: Annotated[bool, typer.Option(
-            '--static', help='Static friction in addition to Coulomb friction.')] = False,
-        speeds: Annotated[bool, typer.Option(
-            '--speeds', help='Fit the velocity scales of the friction curve.')] = False,
-        armature: Annotated[bool | None, typer.Option(
-            '--armature/--no-armature', help='Estimate the rotor inertia, or keep that of the '
-            'URDF; default: where it is significant.')] = None,
-        moving: Annotated[float | None, typer.Option(
-            min=0.0, help='Use samples of a joint only above this velocity (rad/s | m/s): '
-            'stiction at reversals is not modelled.')] = None,
-        delay: Annotated[str, typer.Option(
-            metavar='auto|SECONDS', help='Delay of the efforts relative to the positions.'
-            )] = 'auto',
-        tilt: Annotated[bool, typer.Option(
-            '--tilt/--no-tilt', help='Estimate a small tilt of the base; not with --root.'
-            )] = True,
-        presliding: Annotated[str, typer.Option(
-            metavar='auto|none|RAD[,RAD]', help='Presliding distance after a reversal, and that '
-            'of slow Coulomb friction.')] = 'auto',
-        payload: Annotated[bool, typer.Option(
-            '--payload', help='Identify the load at --frame; the robot is known.')] = False,
-        frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
-        friction: FrictionFile = None,
-        force: Annotated[bool, typer.Option(
-            '--force', help='Write the files of a result that predicts worse than a constant.'
-            )] = False,
-        output: Annotated[Path, typer.Option(
-            metavar='FOLDER', help='Folder of the results.'
-            )] = Path('identified')) -> None:
-    """Identify the inertias and the friction of a robot from a recording of its motion."""
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
-    from ..identification.estimation.parameter_selection import ParameterSelection
-    from ..identification.options import PipelineOptions
-    from ..identification.preparation.options import PreparationOptions
-    from .identify import distances, read_options, recording_of, run, seconds
-    from .identify import payload as find
-
-    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                        gravity=numbers('--gravity', gravity) or None)
-    reading = read_options(columns, units, rate, topic, joints)
-    preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
-    late = seconds('--delay', delay)
-    if payload:
-        given = recording_of(recording, chosen, reading, console())
-        find(chosen, given, frame, friction, late or 0.0, preparation, console())
-        return
-    require_modules('identify', ['matplotlib', 'jinja2'], IdentificationError)
-    selection = ParameterSelection(static=static, directions=directions, moving=moving)
-    options = PipelineOptions(selection, armature, method, split, speeds, late, tilt and not root,
-                              distances('--presliding', presliding), preparation, force)
-    same_robot = [word for option, values in (('--locked', locked), ('--root', [root]), (
-        '--tip', [tip]), ('--gravity', [gravity])) for value in values if value
-        for word in (option, value)]
-    run(recording, chosen, reading, options, output, console(), sys.argv[1:], same_robot)
-
-
-@app.command()
-def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
-             locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
-             gravity: Gravity = '',
-             columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
-             rate: Rate = None, topic: Topic = '', joints: Joints = '',
-             accept: Accept = [], cutoff: CutoffOption = None,  # noqa: B006
-             delay: Annotated[float, typer.Option(
-                 metavar='SECONDS', help='Delay of the efforts relative to the positions.')] = 0.0,
-             ) -> None:
-    """Evaluate how well a model predicts the efforts of a recording."""
-    from ..catalog.robots import load_robot
-    from ..identification.preparation.options import PreparationOptions
-    from .identify import read_options, recording_of
-    from .identify import validate as run
-
-    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                        gravity=numbers('--gravity', gravity) or None)
-    given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints),
-                         console())
-    run(chosen, given, friction, delay, PreparationOptions(cutoff=cutoff, accept=tuple(accept)),
-        console())

@@ -10,32 +10,37 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from ..catalog.robots import CatalogRobot
 from ..errors import ArgumentError
 from ..identification.data_checks.data_issue import DataIssue, by_kind
-from ..identification.estimation.payload import Payload, find_payload
-from ..identification.friction_file import friction_parameters, read_friction
+from ..identification.estimation.payload import find_payload
+from ..identification.friction_file import read_friction
 from ..identification.motion import Motion
 from ..identification.options import PipelineOptions
-from ..identification.pipeline import Source, checked_motion
+from ..identification.pipeline import Source
 from ..identification.pipeline import run as identify
 from ..identification.preparation.options import PreparationOptions
+from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
-from ..identification.result import Identification
+from ..identification.result import TERMS
 from ..identification.result_files import FRICTION, URDF
-from ..identification.validation import Validation, of_model
+from ..identification.validation import of_model
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from .arguments import as_option, numbers
+from .identification_tables import (
+    comparison,
+    friction_table,
+    load_table,
+    measures,
+    parameter_table,
+)
 
 # Kinds of issues that an unknown load causes
 OF_LOAD = 'effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order'
-MOST = 60           # letters of a combination that a table shows
 
 
 def read_options(columns: Iterable[str], units: Iterable[str], rate: float | None, topic: str,
@@ -112,22 +117,30 @@ def _factor(value: Any) -> Any:
         return value
 
 
-def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: PipelineOptions,
-        output: Path, out: Console, words: Sequence[str], same_robot: Sequence[str] = ()) -> None:
+def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
+        reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
+        words: Sequence[str], same_robot: Sequence[str] = ()) -> None:
     """
     Identify the robot, print notes, issues and results, and write the files.
 
+    :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
     :param words: of this command; ``same_robot``: options by which another one has this robot.
     """
-    source = Source(path, robot.model, _text(robot.path), reading, '--gravity' in same_robot)
+    source = Source(tuple(paths), robot.model, _text(robot.path), reading,
+                    '--gravity' in same_robot, verification)
     command = shlex.join(['robodyn', *words])
     with out.status('') as status:          # in a terminal only
         found, written = identify(
             source, options, output, [command], lambda line: show([line], out),
             lambda name: status.update(f'{name} ...'))
-    out.print(_parameters(found))
-    out.print(_friction(found))
+    out.print(parameter_table(found))
+    out.print(friction_table(found))
+    if found.terms:
+        out.print(TERMS, style='bold')
+        show(found.terms, out)
     out.print(comparison(found.validations))
+    for name, why in found.absent.items():
+        out.print(f'{name}: {why}')
     out.print(measures(found.validation, f'{found.estimate.method}, as exported'))
     for line in found.rendered_issues(as_option):
         out.print(f'! {line}', style='yellow')
@@ -140,6 +153,20 @@ def run(path: Path, robot: CatalogRobot, reading: dict[str, Any], options: Pipel
             str(output / FRICTION), *same_robot, *(['--delay', f'{delay:.6g}'] if delay else [])]))
 
 
+def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> list[str]:
+    """
+    Return the options by which a command has the same robot, from a URDF that is written.
+
+    Joints that the configuration of a known robot locks are named: the URDF has no configuration.
+    """
+    own = robot.parameters['simulator']
+    locked = [f'{name}={value:g}' for name, value in zip(
+        own.get('locked_joints', []), own.get('locked_positions', []))]
+    return [word for option, values in (('--locked', locked), ('--root', [root]), (
+        '--tip', [tip]), ('--gravity', [gravity])) for value in values if value
+        for word in (option, value)]
+
+
 def _text(path: Path) -> str:
     """Return the text of a URDF with its line endings."""
     try:
@@ -150,12 +177,12 @@ def _text(path: Path) -> str:
 
 
 def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, delay: float,
-             options: PreparationOptions, out: Console) -> None:
-    """Print how well a model predicts a recording."""
+             moving: float | None, options: PreparationOptions, out: Console) -> None:
+    """Print how well a model predicts a recording; ``moving``: at samples above this velocity."""
     motion = _checked(recording, robot, options, out)
     model, offset = _with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
-    valid = of_model(model, motion, offset)
+    valid = of_model(model, motion, offset, moving)
     out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
     out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
 
@@ -199,67 +226,3 @@ def show(lines: Iterable[str | DataIssue], out: Console) -> None:
             out.print(f'! {line.render(as_option)}', style='yellow')
         else:
             out.print(f'- {line}')
-
-
-def table(title: str, *headings: str) -> Table:
-    """Return an empty table whose first column is left-aligned."""
-    found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
-    for k, heading in enumerate(headings):
-        found.add_column(heading, justify='right' if k else 'left', overflow='fold')
-    return found
-
-
-def comparison(validations: dict[str, Validation]) -> Table:
-    """Return relative RMS of each model and joint."""
-    joints = next(iter(validations.values())).joint_names
-    found = table('Relative RMS on the part that was not fitted [%]', 'model', *joints, 'mean')
-    for name, of in validations.items():
-        found.add_row(name, *(f'{100 * v:.2f}' for v in (*of.relative, of.relative.mean())))
-    return found
-
-
-def measures(valid: Validation, name: str) -> Table:
-    """Return all measures of one model."""
-    found = table(f'Prediction: {name}', 'joint', 'RMS [N·m | N]', 'relative [%]', 'R²',
-                  'autocorrelations outside the 95 % band')
-    for j, joint in enumerate(valid.joint_names):
-        found.add_row(joint, f'{valid.rms[j]:.4g}', f'{100 * valid.relative[j]:.2f}',
-                      f'{valid.determination[j]:.5f}', f'{valid.whiteness[j]:.0%}')
-    return found
-
-
-def _parameters(found: Identification) -> Table:
-    estimate = found.estimate
-    base = estimate.base
-    out = table(f'{base.rank} base parameters ({estimate.method}); the combinations are in the '
-                'report', 'combination', 'unit', 'URDF', 'found', 'standard error', '%')
-    for text, index, before, value, error, relative in zip(
-            base.texts, base.independent, base.values(estimate.prior), estimate.values,
-            estimate.standard_errors, estimate.relative_deviations):
-        out.add_row(text if len(text) <= MOST else f'{text[:MOST]}…', estimate.units[index],
-                    *(f'{v:.4g}' for v in (before, value, error)),
-                    f'{relative:.3g}' if relative < 1000 else '> 999')
-    return out
-
-
-def _friction(found: Identification) -> Table:
-    values = friction_parameters(found.controlled)
-    out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
-    for joint, *row in zip(found.nominal.joint_names, *values.values()):
-        out.add_row(joint, *(f'{value:.4g}' for value in row))
-    return out
-
-
-def load_table(found: Payload, joints: Sequence[str]) -> Table:
-    """Return mass, center of mass and inertia of a load, with standard errors."""
-    out = table(f'Load at {found.frame}', 'quantity', 'value', 'standard error')
-    out.add_row('mass [kg]', f'{found.mass:.4f}', f'{found.mass_error:.2g}')
-    for axis, value, error in zip('xyz', found.com, found.com_error):
-        out.add_row(f'centre {axis} [m]', f'{value:.4f}', f'{error:.2g}')
-    if found.inertia is not None and found.inertia_error is not None:
-        for a, b in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
-            out.add_row(f'I{"xyz"[a]}{"xyz"[b]} about the centre [kg·m²]',
-                        f'{found.inertia[a, b]:.4g}', f'{found.inertia_error[a, b]:.2g}')
-    for name, before, after in zip(joints, found.without, found.sigma):
-        out.add_row(f'{name}: RMS left without, with it', f'{before:.4g}', f'{after:.4g}')
-    return out

@@ -17,15 +17,16 @@ from ..errors import IdentificationError, ParameterError
 from ..identification.estimation.payload import Payload, find_payload
 from ..identification.excitation.payload_motion import PayloadMotion, payload_motion
 from ..identification.excitation.trajectory_file import JointTrajectory
-from ..identification.pipeline import checked_motion, require_torques
 from ..identification.preparation.options import PreparationOptions
+from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel
 from ..nodes.client_session import Session, session
 from ..nodes.play import SETTLE, Player
 from ..nodes.record import Recorder, silent
 from ..nodes.running_controller import RunningController
-from .identify import OF_LOAD, load_table
+from .identification_tables import load_table
+from .identify import OF_LOAD
 
 UPPER = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 

@@ -10,7 +10,7 @@ from numpy import ndarray
 from scipy.interpolate import CubicSpline
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Motion:
     """
     Joint motion sampled at equal intervals within each segment.

@@ -95,7 +95,8 @@ def _parameters(found: Identification) -> bytes:
     estimate = found.estimate
     names, values = estimate.base.base_names, estimate.values
     before = estimate.base.values(estimate.prior)
-    size = np.maximum(np.abs(values), estimate.standard_errors)
+    errors = np.where(np.isfinite(estimate.standard_errors), estimate.standard_errors, 0.0)
+    size = np.maximum(np.abs(values), errors)
     size = np.where(size > 0, size, 1.0)
     columns = 2 if len(names) > 30 else 1
     rows = -(-len(names) // columns)
@@ -103,7 +104,7 @@ def _parameters(found: Identification) -> bytes:
     for k, axes in enumerate(np.atleast_1d(figure.subplots(1, columns))):
         part = slice(k * rows, (k + 1) * rows)
         at = np.arange(len(names[part]))
-        axes.errorbar(values[part] / size[part], at, xerr=(estimate.standard_errors / size)[part],
+        axes.errorbar(values[part] / size[part], at, xerr=(errors / size)[part],
                       fmt='o', ms=3, color=PREDICTED, lw=1, capsize=2, label='found, ± 1 s.e.')
         axes.plot(np.clip(before[part] / size[part], -3.2, 3.2), at, '|', ms=8, mew=2,
                   color=MEASURED, label='URDF')

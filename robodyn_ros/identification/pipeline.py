@@ -6,88 +6,69 @@ Identification pipeline: from a recording to a corrected URDF, friction paramete
     read -> check -> prepare -> check motion -> estimate -> validate -> check result -> write
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
-from .data_checks.data_issue import DataIssue, by_kind, raise_errors
-from .data_checks.physics_checks import motion_issues
 from .data_checks.result_checks import result_issues
-from .data_checks.signal_checks import recording_issues, velocity_issues
+from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate
 from .estimation.friction_refit import with_smooth_friction
-from .estimation.least_squares import least_squares
+from .estimation.least_squares import least_squares, undetermined
+from .estimation.model_selection import select_model
 from .estimation.parameter_selection import ParameterSelection
 from .estimation.physical_consistency import consistent
 from .estimation.regression import regression
 from .estimation.selection import Selected, decimated, select_effects
 from .motion import Motion
 from .options import PipelineOptions
-from .preparation.options import PreparationOptions
-from .preparation.prepare import prepare, thinned
-from .recordings.read import read
+from .recorded_motion import CheckedMotion, Parts, checked_motion, parts_of, require_torques
 from .recordings.recording import Recording
-from .result import EXPORTED, NOMINAL, ORDINARY, Identification, exported
+from .result import (
+    EXPORTED,
+    NOMINAL,
+    ORDINARY,
+    UNCONSTRAINED,
+    WEIGHTED,
+    Identification,
+    exported,
+)
 from .result_files import writable_folder, write_friction_file, write_report, write_urdf
+from .source import Notify, Source, Stage, notify_all, read_parts
 from .validation import Validation, of_estimate, of_model
 
 NO_PREDICTION = 0.95    # mean relative RMS; a constant has 1
-
-Notify = Callable[[str | DataIssue], None]
-Stage = Callable[[str], None]
-
-
-class CheckedMotion(NamedTuple):
-    """Motion that passed the checks, all notes so far, and the issues that stopped nothing."""
-
-    motion: Motion
-    notes: tuple[str, ...]
-    issues: tuple[DataIssue, ...]
 
 
 class Estimates(NamedTuple):
     """
     Estimates of one motion.
 
-    :param ordinary: ordinary least squares with friction, offset and armature, for comparison.
+    :param others: plain least squares with friction, offset and armature, for comparison, by name;
+        none where the motion does not determine all its parameters.
+    :param absent: reasons why one of these is missing, by its name.
     :param weighted: weighted least squares with all selected effects.
     :param delivered: the one that the options ask for.
     :param controlled: the delivered one with friction as controllers have it.
     """
 
-    ordinary: Estimate
+    others: dict[str, Estimate]
+    absent: dict[str, str]
     weighted: Estimate
     delivered: Estimate
     controlled: Estimate
-
-
-@dataclass(frozen=True)
-class Source:
-    """
-    Recording and robot that the pipeline reads.
-
-    :param path: of the recording.
-    :param model: of the robot, in whose joint order the recording is read.
-    :param urdf: text of the URDF that the model was loaded from.
-    :param reading: keyword arguments of :func:`~.recordings.read.read`.
-    :param mounted: whether the model has another gravity than its URDF says.
-    """
-
-    path: Path
-    model: RobotModel
-    urdf: str
-    reading: dict[str, Any] = field(default_factory=dict)
-    mounted: bool = False
 
 
 def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequence[str] = (),
         notify: Notify = lambda line: None, stage: Stage = lambda name: None
         ) -> tuple[Identification, tuple[Path, ...]]:
     """
-    Read a recording, identify the robot and write all files; return the result and their paths.
+    Read recordings, identify the robot and write all files; return the result and their paths.
 
     :param commands: command lines that repeat the run, for the report.
     :param notify: is called with every note and issue as soon as it is known, and so also with
@@ -98,32 +79,17 @@ def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequen
         estimate predicts worse than a constant: then nothing is written.
     :raises ArgumentError: the folder cannot be written to.
     """
-    stage('reading the recording')
-    recording = read(source.path, source.model, **source.reading)
-    _notify(notify, recording.notes)
-    require_torques(recording)
-    stage('checking and filtering the motion')
-    checked = checked_motion(recording, source.model, options.preparation)
-    _notify(notify, checked.notes[len(recording.notes):], checked.issues)
-    result = identify_motion(checked, source.model, options, stage)
-    _notify(notify, result.notes[len(checked.notes):])
+    parts = read_parts(source, options, notify, stage)
+    result = identify_parts(parts, source.model, options, stage)
+    notify_all(notify, result.notes[len(parts.notes):])
     if not options.force:
         require_prediction(result.validation)
     stage('drawing the pictures and writing the files')
     with writable_folder(folder):
         written = (*write_urdf(folder, result, source.urdf),
                    write_friction_file(folder, result, source.mounted),
-                   *write_report(folder, result, source.path.name, commands))
+                   *write_report(folder, result, source.text, commands))
     return result, written
-
-
-def require_torques(recording: Recording) -> None:
-    """Raise :class:`IdentificationError` where the efforts of a recording are currents."""
-    if recording.effort_unit == 'A':
-        raise IdentificationError(
-            'the efforts are currents', name='effort', value='A',
-            remedy=('give the torque constants in N·m/A, from a data sheet or from '
-                    'drive_gains(): ', Argument('units', {'effort': 0.12})))
 
 
 def require_prediction(validation: Validation) -> None:
@@ -136,33 +102,6 @@ def require_prediction(validation: Validation) -> None:
             f'was not fitted, most at {worst}: nothing is written', name=worst, value=error,
             remedy=('see whether model, columns and mounting are those of this recording; to have '
                     'the files anyway, ', Argument('force', True)))
-
-
-def _notify(notify: Notify, notes: Iterable[str], issues: Iterable[DataIssue] = ()) -> None:
-    lines: list[str | DataIssue] = [*notes, *by_kind(issues)]
-    for line in lines:
-        notify(line)
-
-
-def checked_motion(recording: Recording, model: RobotModel,
-                   options: PreparationOptions | None = None) -> CheckedMotion:
-    """
-    Return the prepared motion of a recording after checks of its samples and of its physics.
-
-    :raises RecordingError: a joint or the efforts are missing, too little is left, or an issue
-        means that no result could be trusted; ``options.accept`` lets its kind pass.
-    """
-    options = options or PreparationOptions()
-    recording = recording.of(model.joint_names)
-    issues = raise_errors(recording_issues(recording, model), options.accept)
-    prepared = prepare(recording, options)
-    if prepared.measured_velocity is not None:
-        issues += raise_errors(velocity_issues(
-            prepared.derived_velocity, prepared.measured_velocity, model), options.accept)
-    issues += raise_errors(motion_issues(prepared.motion, model, prepared.motion.cutoff,
-                                         recording.effort_unit, options.accept), options.accept)
-    motion, notes = thinned(prepared.motion, options)
-    return CheckedMotion(motion, (*recording.notes, *prepared.notes, *notes), issues)
 
 
 def identify_recording(recording: Recording, model: RobotModel,
@@ -186,24 +125,38 @@ def identify_motion(checked: CheckedMotion, model: RobotModel, options: Pipeline
     :param stage: as of :func:`run`.
     :raises IdentificationError: the motion determines too little.
     """
-    train, test = checked.motion.split(options.split)
-    notes = [f'fitted: the first {options.split:.0%}, {len(train)} samples; the other '
-             f'{len(test)} are predicted']
+    return identify_parts(parts_of([checked], options.split), model, options, stage)
+
+
+def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
+                   stage: Stage = lambda name: None) -> Identification:
+    """
+    Estimate the parameters of the fitted motion, and validate them on the other one.
+
+    :param stage: as of :func:`run`.
+    :raises IdentificationError: the motion determines too little.
+    """
+    train, test = parts.train, parts.test
     selection, decimation = decimated(options.selection, train)
-    stage('searching for delay, tilt, presliding and rotor inertia')
-    selected = select_effects(model, train, selection, options)
+    stage('searching for delay, tilt, presliding, rotor inertia and friction')
+    search = select_model if options.method == 'consistent' else select_effects
+    selected = search(model, train, selection, options)
     stage('estimating the parameters')
     estimates = estimate(model, train, selection, selected, options)
     stage('predicting the other part of the motion')
     validations = validate(model, test, selected, estimates)
     issues = result_issues(estimates.delivered, exported(validations, estimates.delivered),
-                           validations[NOMINAL], *map(selected.mounting.motion, (train, test)))
-    others = {ORDINARY: estimates.ordinary} | (
-        {'weighted': estimates.weighted} if estimates.delivered is not estimates.weighted else {})
+                           validations[NOMINAL], selected.mounting.motion(train),
+                           selected.mounting.motion(test),
+                           {name: validations[name] for name in estimates.others})
+    others = dict(estimates.others)
+    if estimates.delivered is not estimates.weighted:
+        others[UNCONSTRAINED] = estimates.weighted
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
         estimates.delivered, estimates.controlled, others, validations,
-        (*checked.notes, *notes, *decimation, *selected.notes), (*checked.issues, *issues))
+        (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
+        estimates.absent, selected.terms)
 
 
 def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Selected,
@@ -211,28 +164,37 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
     """
     Return the estimates of a motion.
 
-    :param selection: of the ordinary estimate, which has armature unless the options exclude it,
-        and neither delay, tilt nor presliding.
+    :param selection: of plain least squares, which has armature unless the options exclude it, and
+        neither delay, tilt nor presliding.
     """
-    ordinary = least_squares(regression(model, train, replace(
-        selection, armature=options.armature is not False)), 'ordinary')
+    plain = regression(model, train, replace(
+        selection, armature=options.armature is not False))
+    base = base_parameters(model, plain.selection)
+    lost = np.array(base.base_names)[undetermined(plain, base)].tolist()
+    rows = {ORDINARY: 'ordinary', WEIGHTED: 'weighted'}
+    others = {} if lost else {name: least_squares(plain, method, base)
+                              for name, method in rows.items()}
+    absent = dict.fromkeys(rows, f'not determined by this motion: {", ".join(lost)}'
+                           ) if lost else {}
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
-    weighted = least_squares(given, 'weighted')
-    delivered = consistent(given, None, weighted.base) if options.method == 'consistent' \
-        else weighted
+    weighted = least_squares(given, 'weighted', full_rank=options.method == 'weighted')
+    delivered = consistent(given, selected.weight, weighted.base, selected.method) \
+        if options.method == 'consistent' else weighted
     controlled = with_smooth_friction(delivered, placed) if selected.selection.presliding \
         else delivered
-    return Estimates(ordinary, weighted, delivered, controlled)
+    return Estimates(others, absent, weighted, delivered, controlled)
 
 
 def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Estimates
              ) -> dict[str, Validation]:
     """Return the validations on the test part by name: URDF, estimates, what is exported."""
     placed = selected.mounting.motion(test)
-    found = {NOMINAL: of_model(model, test), ORDINARY: of_estimate(estimates.ordinary, test)}
-    found |= {each.method: of_estimate(each, placed) for each in dict.fromkeys(
-        (estimates.weighted, estimates.delivered))}
+    found = {NOMINAL: of_model(model, test)}
+    found |= {name: of_estimate(each, test) for name, each in estimates.others.items()}
+    if estimates.delivered is not estimates.weighted:
+        found[UNCONSTRAINED] = of_estimate(estimates.weighted, placed)
+    found[estimates.delivered.method] = of_estimate(estimates.delivered, placed)
     if selected.selection.presliding:
         found[EXPORTED] = of_estimate(estimates.controlled, placed)
     return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import IdentificationError
 from ..extras import pip_install_extra
-from .result import Identification
+from .result import TERMS, Identification
 
 TEMPLATE = 'report.html.jinja'
 LIBRARIES = ('robodyn_ros', 'numpy', 'scipy', 'numba', 'cvxpy', 'clarabel', 'matplotlib')
@@ -57,7 +57,7 @@ def report(found: Identification, pictures: Mapping[str, bytes], source: str,
               for j, name in enumerate(found.nominal.joint_names)]
     return environment.from_string(text).render(
         found=found, estimate=estimate, valid=found.validation, base=base, joints=joints,
-        source=source, commands=commands, mean=np.mean, versions=versions(),
+        source=source, commands=commands, terms_heading=TERMS, mean=np.mean, versions=versions(),
         unseen_names=estimate.base.unseen,
         full=list(zip(estimate.names, estimate.units, estimate.prior, estimate.parameters)),
         pictures=[(CAPTIONS[name], b64encode(data).decode()) for name, data in pictures.items()])

@@ -3,7 +3,7 @@
 """Result of the identification pipeline."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import Argument
 from ..model.robot import RobotModel
@@ -14,7 +14,10 @@ from .motion import Motion
 from .validation import Validation
 
 # Names of models in the validations and in the files
-NOMINAL, ORDINARY = 'URDF as it is', 'ordinary least squares'
+NOMINAL, ORDINARY, WEIGHTED = ('URDF as it is', 'ordinary least squares',
+                               'weighted least squares')
+UNCONSTRAINED = 'terms of the estimate, unconstrained'   # its weighted least squares
+TERMS = 'Terms of the exported model, by cross-validation on the fitted part (mean relative RMS)'
 EXPORTED = 'exported, without presliding'     # the estimate, with friction as controllers have it
 
 
@@ -32,6 +35,8 @@ class Identification:
         that model without it, which is exported.
     :param notes: what was understood and chosen, one line each.
     :param issues: of the data, then of the result.
+    :param absent: reasons why a model for comparison is missing, by its name.
+    :param terms: which terms the exported model has and why, one line each.
     """
 
     nominal: RobotModel
@@ -44,6 +49,8 @@ class Identification:
     validations: dict[str, Validation]
     notes: tuple[str, ...]
     issues: tuple[DataIssue, ...]
+    absent: Mapping[str, str] = field(default_factory=dict)
+    terms: tuple[str, ...] = ()
 
     @property
     def validation(self) -> Validation:

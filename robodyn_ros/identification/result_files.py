@@ -103,7 +103,7 @@ def numbers(found: Identification) -> dict[str, Any]:
         'weight': estimate.weight, 'condition': float(estimate.condition),
         'base_parameters': [
             {'name': name, 'combination': text, 'value': float(value),
-             'standard_error': float(error), 'relative_deviation_percent': _number(relative)}
+             'standard_error': _number(error), 'relative_deviation_percent': _number(relative)}
             for name, text, value, error, relative in zip(
                 base.base_names, base.texts, estimate.values, estimate.standard_errors,
                 estimate.relative_deviations)],
@@ -115,7 +115,7 @@ def numbers(found: Identification) -> dict[str, Any]:
             'determination': _plain(of.determination),
             'autocorrelations_outside_95_percent_band': _plain(of.whiteness)}
             for name, of in found.validations.items()},
-        'notes': list(found.notes), 'warnings': list(found.warnings)}
+        'terms': list(found.terms), 'notes': list(found.notes), 'warnings': list(found.warnings)}
 
 
 def _number(value: float) -> float | None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
+from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 from .estimation.estimate import Estimate
-from .estimation.parameter_selection import KNOWN
+from .estimation.filtered_columns import rows_that_count
+from .estimation.parameter_selection import KNOWN, ParameterSelection
 from .estimation.regression import regression
 from .motion import Motion
 
@@ -46,15 +48,24 @@ class Validation:
         return self.motion.effort - self.predicted
 
 
-def validate(motion: Motion, predicted: ndarray) -> Validation:
+def validate(motion: Motion, predicted: ndarray, moving: float | None = None) -> Validation:
     """
     Return the measures of a prediction.
 
     :param predicted: (N, nv), of every sample of the motion.
+    :param moving: velocity [rad/s | m/s] below which samples of a joint do not count, see
+        :class:`~.estimation.parameter_selection.ParameterSelection`; None: all count.
+    :raises IdentificationError: a joint is never that fast.
     """
-    error = motion.effort - predicted
-    rms = np.sqrt((error**2).mean(0))
-    spread = motion.effort.std(0)
+    counted = rows_that_count(motion, ParameterSelection(moving=moving))
+    if not counted.any(0).all():
+        joint = motion.joint_names[int(np.flatnonzero(~counted.any(0))[0])]
+        raise IdentificationError(
+            f'{joint} is never faster than {moving:g} for long enough', name=joint, value=moving,
+            remedy=('give a lower velocity, or none: ', Argument('moving', 0.01)))
+    error = np.where(counted, motion.effort - predicted, 0.0)
+    rms = np.sqrt((error**2).mean(0, where=counted))
+    spread = motion.effort.std(0, where=counted)
     with np.errstate(divide='ignore', invalid='ignore'):
         relative = rms / spread
     return Validation(motion.joint_names, motion, predicted, rms, relative, 1.0 - relative**2,
@@ -66,13 +77,15 @@ def of_estimate(estimate: Estimate, motion: Motion) -> Validation:
     return validate(motion, estimate.predict(motion))
 
 
-def of_model(model: RobotModel, motion: Motion, offset: ndarray | float = 0.0) -> Validation:
+def of_model(model: RobotModel, motion: Motion, offset: ndarray | float = 0.0,
+             moving: float | None = None) -> Validation:
     """
     Validate a model with its friction and armature.
 
     :param offset: (nv,) constant efforts in addition [N·m | N].
+    :param moving: see :func:`validate`.
     """
-    return validate(motion, efforts_of(model, motion) + offset)
+    return validate(motion, efforts_of(model, motion) + offset, moving)
 
 
 def efforts_of(model: RobotModel, motion: Motion) -> ndarray:

@@ -11,7 +11,9 @@ from recorded_files import OFFSET, nominal, real, write_csv
 from typer.testing import CliRunner
 
 from robodyn_ros import load_urdf
+from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
+from robodyn_ros.cli.identify import robot_options
 from robodyn_ros.model.payload import with_payload
 
 
@@ -166,6 +168,20 @@ def test_the_next_command_has_this_robot(tmp_path, monkeypatch):
     assert given['/**/controller']['ros__parameters']['gravity'] == [0.0, 0.0, -9.8]
 
 
+def test_locked_joints_of_a_known_robot_are_named():
+    """Its configuration locks them, and a URDF that is written has no configuration."""
+    one = load_robot('two_link', {'joint2': 0.5}, [])
+    assert robot_options(one, '', '', '0,0,-9.8') == ['--locked', 'joint2=0.5', '--gravity',
+                                                      '0,0,-9.8']
+    panda = load_robot('panda', {}, [])
+    words = robot_options(panda, '', '', '')
+    assert [word.partition('=')[0] for word in words[1::2]] == [
+        'panda_finger_joint1', 'panda_finger_joint2']
+    again = load_robot(str(panda.path), {
+        word.partition('=')[0]: float(word.partition('=')[2]) for word in words[1::2]}, [])
+    assert again.model.joint_names == panda.model.joint_names
+
+
 def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
     """Efforts of another motion: an error, no file; with --force they are written."""
     path = write_csv(tmp_path / 'fit.csv', real(), 1, 12.0)
@@ -176,7 +192,8 @@ def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
     np.savetxt(path, columns, delimiter=',', header=','.join(table.dtype.names), comments='')
     words = ['identify', path, '--robot', 'two_link', '--output', tmp_path / 'out', '--accept',
              'effort sign', '--accept', 'effort unit', '--accept', 'gravity', '--accept',
-             'mounting', '--accept', 'order', '--accept', 'direction']
+             'mounting', '--accept', 'order', '--accept', 'direction', '--presliding', 'none',
+             '--delay', '0', '--method', 'weighted']
     result = command(monkeypatch, *words)
     assert result.exit_code == 1 and not (tmp_path / 'out').exists()
     assert 'nothing is written' in result.output and '--force' in result.output

@@ -10,11 +10,8 @@ from exciting import motion, noisy, with_joints
 
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import Motion, ParameterSelection, identify
-from robodyn_ros.identification.estimation.regression import (
-    REACH,
-    regression,
-    rows_that_count,
-)
+from robodyn_ros.identification.estimation.filtered_columns import REACH, rows_that_count
+from robodyn_ros.identification.estimation.regression import regression
 
 MOVING = ParameterSelection(moving=0.1)
 

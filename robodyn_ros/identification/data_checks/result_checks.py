@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of an estimate: prediction of the test part, precision and physical consistency."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -20,20 +21,35 @@ SAME_STATE = 0.05       # of the standard deviation: states that are closer are 
 
 
 def result_issues(estimate: Estimate, validation: Validation, nominal: Validation, train: Motion,
-                  test: Motion) -> Iterator[DataIssue]:
+                  test: Motion, plain: Mapping[str, Validation] = MappingProxyType({})
+                  ) -> Iterator[DataIssue]:
     """
     Yield findings that make a result less trustworthy, all of them warnings.
 
     :param validation: of the estimate on the test part; ``nominal``: of the URDF.
     :param train: motion that was fitted; ``test``: the one that is predicted.
+    :param plain: validations of plain least squares, by name.
     """
     yield from _prediction_issues(validation, nominal)
+    error = float(validation.relative.mean())
+    for name, other in plain.items():
+        if (least := float(other.relative.mean())) < error:
+            yield _warning('least squares', name, f'{name} predicts the test part better, '
+                           f'{100 * least:.2f} % against {100 * error:.2f} % as exported, with '
+                           'parameters that no rigid bodies have, or by chance: the notes compare '
+                           'both on the fitted part', 'record a longer motion, or look for '
+                           'effects that the model does not have', error)
     if repeats(train, test):
         yield _warning('test data', 'motion', 'the test part goes through the states of the '
                        'training part again, as periods of one motion do: it tests against noise, '
                        'not against other motion', 'run robodyn validate on another recording')
+    if estimate.undetermined:
+        yield _warning('excitation', estimate.undetermined[0], 'this motion does not determine '
+                       f'{", ".join(estimate.undetermined)}: they stay near the URDF',
+                       'move the joints that carry them through more poses, speeds and '
+                       'accelerations, or leave them as they are')
     deviations = dict(zip(estimate.base.base_names, estimate.relative_deviations))
-    weak = [name for name, deviation in deviations.items() if deviation > MAX_DEVIATION]
+    weak = [name for name, deviation in deviations.items() if MAX_DEVIATION < deviation < np.inf]
     if weak:
         yield _warning('precision', weak[0], f'{len(weak)} of {estimate.base.rank} base '
                        f'parameters have a standard error above {MAX_DEVIATION:.0f} %',

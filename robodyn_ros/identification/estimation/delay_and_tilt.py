@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy import ndarray
@@ -14,9 +15,9 @@ from scipy.stats import chi2
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
-from .least_squares import least_squares, solve
+from .least_squares import determined_part, least_squares, solve
 from .parameter_selection import ParameterSelection
-from .regression import regression
+from .regression import Regression, regression
 
 MAX_DELAY = 0.03                       # [s], of either sign
 MAX_TILT = 0.05                        # [rad]; more is another mounting
@@ -50,7 +51,17 @@ class Mounting:
 
     def motion(self, motion: Motion) -> Motion:
         """Return the motion with the efforts that belong to its positions."""
-        return motion.later(self.delay) if self.delay else motion
+        if not self.delay:
+            return motion
+        kept = _SHIFTED.setdefault(motion, {})
+        if self.delay not in kept:
+            kept[self.delay] = motion.later(self.delay)
+        return kept[self.delay]
+
+
+# Motions by their delay, so that what is computed of one is not computed again
+_SHIFTED: WeakKeyDictionary[Motion, dict[float, Motion]] = WeakKeyDictionary()
+_INNER: WeakKeyDictionary[Motion, Motion] = WeakKeyDictionary()
 
 
 def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
@@ -102,6 +113,26 @@ def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelecti
     return Mounting(float(kept[0]) if delay else 0.0, kept[int(delay):] @ axes, tuple(notes))
 
 
+def criterion(model: RobotModel, motion: Motion, selection: ParameterSelection,
+              mounting: Mounting, reference: ParameterSelection) -> float:
+    """
+    Return Akaike's criterion, halved, of a mounting and a selection; less is better.
+
+    Σ n log σ of :func:`find_mounting` plus the number of parameters (Akaike 1974).
+
+    :param reference: selection by whose residuals the samples n are counted, the same for all that
+        are compared.
+    """
+    problem = Problem(mounting.model(model), motion, selection, np.zeros((0, 3)))
+    if problem.given is None:
+        return 0.0
+    if reference != selection:
+        problem.weight = Problem(model, motion, reference, np.zeros((0, 3))).weight
+    count = (problem.base.rank + len(selection.presliding) + bool(mounting.delay)
+             + 2 * bool(mounting.tilt.any()))
+    return problem.misfit(np.array([mounting.delay]), True) + count
+
+
 class Problem:
     """Regression of the samples that have efforts at the longest delays."""
 
@@ -110,20 +141,22 @@ class Problem:
         inside = round(MAX_DELAY * motion.rate) + 1
         self.pieces = [(a + inside, b - inside, CubicSpline(motion.time[a:b], motion.effort[a:b]))
                        for a, b in motion.segments if b - a > 2 * inside + MIN_SEGMENT]
-        self.given = None
+        self.given: Regression | None = None
         if not self.pieces:
             return
-        index = np.concatenate([np.arange(a, b) for a, b, _ in self.pieces])
-        ends = np.cumsum([0, *(b - a for a, b, _ in self.pieces)]).tolist()
-        self.inner = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
-            name: getattr(motion, name)[index]
-            for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
+        if motion not in _INNER:
+            index = np.concatenate([np.arange(a, b) for a, b, _ in self.pieces])
+            ends = np.cumsum([0, *(b - a for a, b, _ in self.pieces)]).tolist()
+            _INNER[motion] = replace(motion, segments=tuple(zip(ends, ends[1:])), **{
+                name: getattr(motion, name)[index]
+                for name in ('time', 'position', 'velocity', 'acceleration', 'effort')})
+        self.inner = _INNER[motion]
         self.every = selection.decimate
-        self.given = regression(model, self.inner, selection)
-        self.base = base_parameters(model, selection)
+        plain = regression(model, self.inner, selection)
+        self.given, self.base = determined_part(plain, base_parameters(model, selection))
         # Linear in gravity, which a small rotation moves by axis × gravity
         self.turned = [regression(replace(model, gravity_vector=model.gravity_vector + np.cross(
-            axis, model.gravity_vector)), self.inner, selection).matrix - self.given.matrix
+            axis, model.gravity_vector)), self.inner, selection).matrix - plain.matrix
             for axis in axes]
         self.weight = least_squares(self.given, 'weighted', self.base).independent
 

@@ -36,6 +36,8 @@ class Estimate:
         autocorrelated.
     :param condition: condition number of the regression with columns scaled to unit length.
     :param weight: of the prior, for a consistent estimate.
+    :param undetermined: base parameters that the motion does not determine: they stay near their
+        nominal values, and their standard errors are infinite.
     """
 
     method: str
@@ -53,6 +55,7 @@ class Estimate:
     independent: ndarray
     condition: float
     weight: float | None = None
+    undetermined: tuple[str, ...] = ()
 
     @property
     def standard_errors(self) -> ndarray:

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base parameters by ordinary, weighted and robust least squares."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
+from scipy.linalg import qr
 
 from ...errors import IdentificationError
 from .base_parameters import BaseParameters, base_parameters
@@ -40,7 +42,7 @@ class Solution(NamedTuple):
 
 
 def least_squares(given: Regression, method: str = 'weighted',
-                  base: BaseParameters | None = None) -> Estimate:
+                  base: BaseParameters | None = None, full_rank: bool = True) -> Estimate:
     """
     Estimate the base parameters, and the full parameters nearest to the nominal ones.
 
@@ -52,6 +54,8 @@ def least_squares(given: Regression, method: str = 'weighted',
       affect.
 
     :param base: of this robot and selection; None: computed here.
+    :param full_rank: whether the motion has to determine every base parameter; otherwise those
+        that it does not determine keep their nominal values and have infinite standard errors.
     :raises IdentificationError: too few samples, or parameters that this motion does not
         determine: the error names them, or the joint that stood still.
     """
@@ -59,17 +63,39 @@ def least_squares(given: Regression, method: str = 'weighted',
         raise IdentificationError(f'no method {method!r}', name='method', value=method,
                                   remedy=f'choose ordinary, weighted, {", ".join(TUNING)}')
     base = base or base_parameters(given.model, given.selection)
-    check_determined(given, base)
-    found = solve(given, base, method)
-    spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
+    lost = undetermined(given, base)
+    if full_rank and lost.any():
+        raise undetermined_error(given, base)
+    fitted, kept = determined_part(given, base)
+    found = solve(fitted, kept, method)
+    spread = covariance(fitted, kept.independent, found.divisor, found.influence, found.slope)
+    at = np.flatnonzero(np.isin(base.independent, kept.independent))
+    values = base.values(given.prior)
+    values[at] = found.values
+    full = nearest(given, base, values)
+    matrix = np.diag(np.where(lost, np.inf, 0.0))
+    matrix[np.ix_(at, at)] += np.where(np.logical_or.outer(lost[at], lost[at]), 0.0, spread.matrix)
     return Estimate(
         method, given.model, given.selection, given.names, given.units, given.prior, given.joint,
-        nearest(given, base, found.values), base, found.values, spread.matrix, found.sigma,
-        spread.independent, found.condition)
+        full, base, values, matrix, found.sigma, spread.independent, found.condition,
+        undetermined=tuple(np.array(base.base_names)[lost].tolist()))
 
 
 def check_determined(given: Regression, base: BaseParameters) -> None:
     """Refuse a regression that does not determine the base parameters."""
+    if undetermined(given, base).any():
+        raise undetermined_error(given, base)
+
+
+def undetermined(given: Regression, base: BaseParameters) -> ndarray:
+    """
+    Return which base parameters (p,) a motion does not determine.
+
+    These are columns of zeros, and those that take part in a combination to which the efforts of
+    this motion are insensitive.
+
+    :raises IdentificationError: too few equations, or numbers that are not finite.
+    """
     count = given.counted.sum()
     if count < base.rank:
         raise IdentificationError(
@@ -79,23 +105,53 @@ def check_determined(given: Regression, base: BaseParameters) -> None:
         if not np.isfinite(values).all():
             raise IdentificationError(f'the {name} has numbers that are not finite', name=name,
                                       remedy='leave these samples out')
-    matrix = given.matrix[:, :, base.independent].reshape(-1, base.rank)
-    norms = np.linalg.norm(matrix, axis=0)
-    for i in np.flatnonzero(norms == 0.0):
+    R, norms = _normalized(given, base)
+    _, singular, directions = np.linalg.svd(R)
+    size = abs(directions[singular <= RANK_TOLERANCE * singular.max(initial=0.0)])
+    involved = size > MIN_ENTRY * size.max(axis=1, keepdims=True, initial=0.0)
+    return involved.any(axis=0) | (norms == 0.0)
+
+
+def undetermined_error(given: Regression, base: BaseParameters) -> IdentificationError:
+    """Return the error that names the parameters, or the joint that stood still."""
+    for i in np.flatnonzero(_normalized(given, base)[1] == 0.0):
         name, joint = base.base_names[i], given.joint[base.independent[i]]
         still = '' if joint < 0 else f': joint {given.model.joint_names[joint]!r} did not move'
-        raise IdentificationError(f'no effort of this motion depends on {name}{still}',
-                                  name=name, remedy='move every joint, to and fro, at several '
-                                  'speeds; or lock it in the model')
-    _, singular, directions = np.linalg.svd(triangle(matrix / norms))
-    if singular[-1] <= RANK_TOLERANCE * singular[0]:
-        last = abs(directions[-1])
-        involved = [base.base_names[i] for i in np.flatnonzero(last > MIN_ENTRY * last.max())]
-        raise IdentificationError(
-            f'this motion does not tell {", ".join(involved)} apart', name=involved[0],
-            value=float(singular[-1] / singular[0]),
-            remedy='move the joints that carry them through more poses, speeds and '
-                   'accelerations, not all in step; or choose fewer parameters')
+        return IdentificationError(f'no effort of this motion depends on {name}{still}',
+                                   name=name, remedy='move every joint, to and fro, at several '
+                                   'speeds; or lock it in the model')
+    involved = [base.base_names[i] for i in np.flatnonzero(undetermined(given, base))]
+    return IdentificationError(
+        f'this motion does not tell {", ".join(involved)} apart', name=involved[0],
+        remedy='move the joints that carry them through more poses, speeds and accelerations, not '
+               'all in step; or choose fewer parameters')
+
+
+def determined_part(given: Regression, base: BaseParameters) -> tuple[Regression, BaseParameters]:
+    """
+    Return the regression and the base parameters that its motion tells apart.
+
+    The others keep their nominal values: their efforts are known. Where all are determined both
+    are returned as they are.
+    """
+    R, _ = _normalized(given, base)
+    singular = np.linalg.svd(R, compute_uv=False)
+    rank = int(np.sum(singular > RANK_TOLERANCE * singular.max(initial=0.0)))
+    told = np.zeros(base.rank, bool)
+    told[qr(R, mode='r', pivoting=True)[1][:rank]] = True
+    if told.all():
+        return given, base
+    rest = base.independent[~told]
+    known = given.known + given.matrix[:, :, rest] @ base.values(given.prior)[~told]
+    return replace(given, known=known), replace(
+        base, independent=base.independent[told], combination=base.combination[told])
+
+
+def _normalized(given: Regression, base: BaseParameters) -> tuple[ndarray, ndarray]:
+    """Return the triangular factor (p, p) of the columns at unit length, and their norms (p,)."""
+    matrix = given.matrix[:, :, base.independent].reshape(-1, base.rank)
+    norms = np.linalg.norm(matrix, axis=0)
+    return triangle(matrix / np.where(norms > 0.0, norms, 1.0)), norms
 
 
 def solve(given: Regression, base: BaseParameters, method: str) -> Solution:

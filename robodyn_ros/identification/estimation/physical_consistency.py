@@ -26,11 +26,12 @@ WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
 BLOCKS = 5                                      # of cross-validation
 POSES = 20                                      # over which the inertia at a joint is averaged
 MIN_RELATIVE_ERROR = 1e-5                       # of the efforts, for simulations without noise
+STEP_FRACTIONS = 0.99, 0.9                       # of the solver; shorter steps where it stalls
 SOLVED = ('optimal', 'optimal_inaccurate')      # the result is checked in any case
 
 
 def consistent(given: Regression, weight: float | None = None,
-               base: BaseParameters | None = None) -> Estimate:
+               base: BaseParameters | None = None, weighting: str = 'weighted') -> Estimate:
     """
     Estimate all parameters under physical consistency, as near to the model as data allow.
 
@@ -40,17 +41,18 @@ def consistent(given: Regression, weight: float | None = None,
     P₀^-½|² (Frobenius) is twice the second-order term of the entropic divergence of Lee, Wensing
     and Park 2020: like it, it is independent of frame and unit and measures relative changes of
     mass, but it is quadratic, so that a small conic program results. Friction and armature are
-    drawn to the model in units of their own scale, just enough to be unique.
+    drawn to the model in units of their own scale, just enough to be unique. The motion need not
+    determine every base parameter: what it does not determine stays near the model.
 
     :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
         a tenth of the weight); None: :func:`choose_weight`.
-    :raises IdentificationError: cvxpy is not installed, the solver finds no solution, or as
-        :func:`~.least_squares.least_squares`.
+    :param weighting: 'weighted', or 'ordinary' for the same σ at all joints.
+    :raises IdentificationError: cvxpy is not installed, the solver finds no solution, or
+        there are too few samples.
     """
-    plain = least_squares(given, 'weighted', base)
+    plain = least_squares(given, 'weighted', base, full_rank=False)
     prior = Prior.of(given)
-    effort = np.sqrt((given.effort**2).mean(0))
-    sigma = np.maximum(plain.sigma, MIN_RELATIVE_ERROR * effort.max(initial=0.0))
+    sigma = divisors(given, plain.sigma, weighting == 'ordinary')
     chosen = choose_weight(given, sigma, prior) if weight is None else float(weight)
     if not 0.0 < chosen < np.inf:
         raise IdentificationError(f'the weight of the prior is {weight!r}', name='weight',
@@ -60,6 +62,18 @@ def consistent(given: Regression, weight: float | None = None,
     remains = np.std(given.target - given.matrix @ parameters, axis=0, where=given.counted)
     return replace(plain, method='consistent', parameters=parameters, sigma=remains,
                    values=plain.base.values(parameters), weight=chosen)
+
+
+def divisors(given: Regression, sigma: ndarray, equal: bool = False) -> ndarray:
+    """
+    Return what errors are divided by (nv,), at least what simulations without noise have.
+
+    :param sigma: (nv,) of the residuals; ``equal``: whether all joints have their root mean
+        square, as in ordinary least squares.
+    """
+    effort = np.sqrt((given.effort**2).mean(0))
+    each = np.full_like(sigma, np.sqrt(np.mean(sigma**2))) if equal else sigma
+    return np.maximum(each, MIN_RELATIVE_ERROR * effort.max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,14 +155,20 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
         constraints.append(cp.reshape(flat, (4, 4), order='C') >> MARGIN * np.eye(4))
     error = (both[:size, :size] / scale) @ z - both[:size, size]
     problem = cp.Problem(cp.Minimize(cp.sum_squares(error / least)), constraints)
-    try:
-        with warnings.catch_warnings():     # of what is inaccurate: it is checked below
-            warnings.simplefilter('ignore', UserWarning)
-            problem.solve(solver='CLARABEL')
-    except cp.SolverError as why:
-        raise _unsolved(str(why)) from None
-    if problem.status not in SOLVED:
-        raise _unsolved(str(problem.status))
+    failure = ''
+    for step in STEP_FRACTIONS:
+        try:
+            with warnings.catch_warnings():     # of what is inaccurate: it is checked below
+                warnings.simplefilter('ignore', UserWarning)
+                problem.solve(solver='CLARABEL', max_step_fraction=step)
+        except cp.SolverError as why:
+            failure = str(why)
+            continue
+        if problem.status in SOLVED:
+            break
+        failure = str(problem.status)
+    else:
+        raise _unsolved(failure)
     found = z.value / scale
     found[prior.positive] = np.maximum(found[prior.positive], 0.0)
     smallest = np.linalg.eigvalsh(np.einsum('bijk,bk->bij', prior.bodies, found[

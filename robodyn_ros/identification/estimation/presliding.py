@@ -24,7 +24,7 @@ def friction(model: RobotModel, motion: Motion, ways: tuple[float, ...]) -> ndar
         rotary joints by :func:`turned`; Stribeck curve and directions are the model's. Prismatic
         joints keep the smooth sign; without a distance all joints do.
     """
-    smooth = Batch(model).friction(motion.velocity)
+    smooth = Batch(model, threads=1).friction(motion.velocity)
     if not ways:
         return smooth
     nothing = np.zeros(model.nv)
@@ -33,8 +33,8 @@ def friction(model: RobotModel, motion: Motion, ways: tuple[float, ...]) -> ndar
     stepped = replace(dry, friction_velocity=np.full(model.nv, STEP))
     share = shares(model, motion, ways[0])
     speed = np.copysign(np.maximum(abs(motion.velocity), STILL), share)
-    held = (smooth - Batch(dry).friction(motion.velocity)
-            + abs(share) * Batch(stepped).friction(speed))
+    held = (smooth - Batch(dry, threads=1).friction(motion.velocity)
+            + abs(share) * Batch(stepped, threads=1).friction(speed))
     return np.where(model.slides, smooth, held)
 
 

@@ -2,18 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear regression of a motion: efforts as a matrix times unknown parameters."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy import ndarray
-from scipy.ndimage import binary_dilation
 
-from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
-from ..preparation.filtering import LowPass
+from .filtered_columns import inertial_columns, rows_that_count, thinner
 from .parameter_selection import USUAL, ParameterSelection
 from .presliding import friction, shares
 
@@ -23,7 +20,6 @@ INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
 FRICTION = ('viscous', 'Coulomb', 'static')
 SLOW = 'slow Coulomb'
 CHUNK = 4096  # rows of a QR decomposition
-REACH = 1.8   # periods of a cutoff, beyond which 1 % of the response is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +112,12 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
             f'the motion is of joints {", ".join(motion.joint_names)}', name=model.name,
             value=motion.joint_names, remedy=f'bring its columns into the order of the model: '
                                              f'{", ".join(model.joint_names)}')
-    q, qd, qdd = motion.position, motion.velocity, motion.acceleration
+    q, qdd = motion.position, motion.acceleration
     like_efforts, thin = thinner(motion, selection, True), thinner(motion, selection, False)
     columns = [(f'{what} {link}', unit, -1) for link in model.link_names
                for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
     prior = [model.inertial_parameters]
-    pieces = [like_efforts(Batch(model).regressor(q, qd, qdd))]
+    pieces = [inertial_columns(model, motion, selection)]
     own = [(name, units, value, friction(of_unit, motion, selection.presliding))
            for name, units, value, of_unit in friction_columns(model, selection)]
     if len(selection.presliding) > 1:
@@ -149,53 +145,6 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
     return Regression(model, selection, names, units, np.concatenate(prior), np.array(joint),
                       matrix, thin(motion.effort) * counted, like_efforts(known) * counted,
                       motion.rate / k, tuple(zip(ends, ends[1:])), counted)
-
-
-def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:
-    """Return the rows (N / decimate, nv) that ``selection.moving`` leaves, True for these."""
-    pieces = [np.zeros((0, len(motion.joint_names)), bool)]
-    periods = 1.0 / motion.cutoff + (1.0 / selection.bandwidth if selection.bandwidth else 0.0)
-    reach = int(np.ceil(REACH * periods * motion.rate))
-    for a, b in motion.segments:
-        left_out = np.zeros((b - a, len(motion.joint_names)), bool)
-        if selection.moving is not None:
-            left_out = binary_dilation(abs(motion.velocity[a:b]) < selection.moving,
-                                       np.ones((2 * reach + 1, 1), bool), border_value=1)
-        pieces.append(~left_out[::selection.decimate])
-    return np.concatenate(pieces)
-
-
-def thinner(motion: Motion, selection: ParameterSelection, computed: bool
-            ) -> Callable[[ndarray], ndarray]:
-    """
-    Return a function that filters and decimates an array (N, ...), each segment separately.
-
-    :param computed: whether the array is computed from positions, and so has yet to pass the
-        filter of the motion.
-    """
-    filters = [LowPass(motion.cutoff, motion.order, motion.rate)] if computed else []
-    if selection.bandwidth is not None:
-        if not 0.0 < selection.bandwidth < motion.rate / 2:
-            raise IdentificationError(
-                f'the bandwidth is {selection.bandwidth!r}', name='bandwidth',
-                value=selection.bandwidth, remedy=f'give a frequency between 0 and half the rate, '
-                                               f'{motion.rate / 2:g} Hz')
-        filters.append(LowPass(selection.bandwidth, motion.order, motion.rate))
-        least = filters[-1].settling
-        if any(b - a <= least for a, b in motion.segments):
-            raise IdentificationError(
-                f'a stretch without a gap has less than {least + 1} samples', name='bandwidth',
-                value=selection.bandwidth, remedy='leave short stretches out, or filter less')
-
-    def thin(array: ndarray) -> ndarray:
-        pieces = []
-        for a, b in motion.segments:
-            piece = array[a:b]
-            for low_pass in filters:
-                piece = low_pass(piece)
-            pieces.append(piece[::selection.decimate])
-        return np.concatenate(pieces or [array[:0]])
-    return thin
 
 
 def friction_columns(model: RobotModel, selection: ParameterSelection

@@ -10,7 +10,7 @@ import numpy as np
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..options import PipelineOptions
-from .delay_and_tilt import Mounting, find_mounting
+from .delay_and_tilt import Mounting, criterion, find_mounting
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
 from .presliding_search import find_presliding
@@ -20,6 +20,7 @@ from .stribeck import friction_speeds
 SAMPLES_PER_CUTOFF_PERIOD = 10  # that are kept: samples between them add nothing new
 ARMATURE_SIGNIFICANCE = 3.0     # standard errors above zero
 SELECTION_ROUNDS = 4            # of mounting, presliding and armature at most
+SAME_DELAY = 1e-4               # [s]
 
 
 class Selected(NamedTuple):
@@ -30,12 +31,18 @@ class Selected(NamedTuple):
     :param mounting: delay and tilt.
     :param selection: with presliding and armature decided.
     :param notes: what was decided and why, one line each.
+    :param weight: of the prior; None where it is not chosen yet.
+    :param terms: decisions of the cross-validation on terms of the model, one line each.
+    :param method: weighting of the joints, 'weighted' or 'ordinary'.
     """
 
     model: RobotModel
     mounting: Mounting
     selection: ParameterSelection
     notes: tuple[str, ...]
+    weight: float | None = None
+    terms: tuple[str, ...] = ()
+    method: str = 'weighted'
 
 
 def decimated(selection: ParameterSelection, motion: Motion
@@ -55,15 +62,20 @@ def decimated(selection: ParameterSelection, motion: Motion
 
 
 def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                   options: PipelineOptions) -> Selected:
+                   options: PipelineOptions, first: Mounting | None = None) -> Selected:
     """
     Decide which effects besides inertia and friction the motion shows.
 
     Late efforts, friction that reverses late and rotor inertias look alike, so they are found in
-    turn, each with what is assumed of the others, until none changes. The mounting comes first:
-    friction reverses late where all efforts are late.
+    turn, each with what is assumed of the others, until none changes. That ends in a local
+    optimum: the search starts both from the delay that explains most without presliding and from
+    the presliding that explains most without a delay, and the result of greater likelihood is
+    taken (:func:`~.delay_and_tilt.criterion`).
+
+    :param first: mounting without presliding, :func:`first_mounting`; None: found here.
     """
-    selection, mounting, notes = _iterated(model, motion, selection, options)
+    first = first or first_mounting(model, motion, selection, options)
+    selection, mounting, notes = _from_both_starts(model, motion, selection, options, first)
     notes += mounting.notes
     placed, moved = mounting.model(model), mounting.motion(motion)
     if options.speeds:
@@ -75,13 +87,43 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     return Selected(placed, mounting, selection, (*notes, *why))
 
 
-def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
-              options: PipelineOptions) -> tuple[ParameterSelection, Mounting, list[str]]:
-    notes = _why_no_search(selection, options.presliding)
+Effects = tuple[ParameterSelection, Mounting, list[str]]
+
+
+def first_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                   options: PipelineOptions) -> Mounting:
+    """Return the mounting with the presliding that is asked for, or none."""
+    return _mounting(model, motion, replace(selection, presliding=options.presliding or ()),
+                     options)
+
+
+def _from_both_starts(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                      options: PipelineOptions, first: Mounting) -> Effects:
+    """Return the effects of the more likely of the two optima, and notes."""
     selection = replace(selection, presliding=options.presliding or ())
-    for _ in range(SELECTION_ROUNDS):
-        before, mounting = selection, _mounting(model, motion, selection, options)
-        placed, moved = mounting.model(model), mounting.motion(motion)
+    found = _iterated(model, motion, selection, options, first)
+    searched = options.presliding is None and not _why_no_search(selection, None)
+    if not searched or options.delay is not None or first.delay == 0.0:
+        return found
+    other = _iterated(model, motion, selection, options, replace(first, delay=0.0))
+    if other[0] == found[0] and abs(other[1].delay - found[1].delay) < SAME_DELAY:
+        return found
+    first_score, score = (criterion(model, motion, each[0], each[1], found[0])
+                          for each in (found, other))
+    if score >= first_score:
+        return found
+    return *other[:2], [*other[2], f'a search that starts with a delay of {1e3 * first.delay:.3g} '
+                        f'ms ends at {1e3 * found[1].delay:.3g} ms, which is less likely']
+
+
+def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
+              options: PipelineOptions, mounting: Mounting) -> Effects:
+    """Return effects that are found in turn from a mounting on, until none changes."""
+    notes = _why_no_search(selection, options.presliding)
+    for turn in range(SELECTION_ROUNDS):
+        if turn:
+            mounting = _mounting(model, motion, selection, options)
+        before, placed, moved = selection, mounting.model(model), mounting.motion(motion)
         if options.presliding is None and not _why_no_search(selection, None):
             found = find_presliding(placed, moved, selection)
             selection, notes = replace(selection, presliding=found.ways), list(found.notes)
@@ -118,10 +160,10 @@ def _with_armature(model: RobotModel, motion: Motion, selection: ParameterSelect
         return replace(selection, armature=asked), [
             'armature: ' + ('estimated' if asked else 'as in the URDF') + ', as asked']
     with_armature = replace(selection, armature=True)
-    found = least_squares(regression(model, motion, with_armature), 'weighted')
+    found = least_squares(regression(model, motion, with_armature), 'weighted', full_rank=False)
     each = [(value, error) for name, value, error in zip(
         found.base.base_names, found.values, found.standard_errors)
-        if name.startswith('armature ')]
+        if name.startswith('armature ') and np.isfinite(error)]
     if not each:
         return with_armature, ['armature: estimated; it does not show apart from the inertia of '
                                'the links']

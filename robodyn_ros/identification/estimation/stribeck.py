@@ -15,9 +15,10 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
 from .covariance import autocovariance
+from .filtered_columns import thinner
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
-from .regression import Regression, friction_columns, regression, thinner
+from .regression import Regression, friction_columns, regression
 
 BEND = 0.1           # [rad/s | m/s] range of the bend of the curve
 MIN_SAMPLES = 20     # moving within this range
@@ -78,7 +79,7 @@ def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelec
     base, believed = base_parameters(model, selection), model
     for _ in range(ROUNDS):
         given = regression(model, motion, selection)
-        estimate = least_squares(given, 'weighted', base)
+        estimate = least_squares(given, 'weighted', base, full_rank=False)
         own = np.array([not name.startswith('armature') for name in given.names])
         own &= given.joint >= 0
         rigid = given.matrix[:, :, ~own] @ estimate.parameters[~own]

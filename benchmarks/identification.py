@@ -1,0 +1,182 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Identification judged by its files: `python -m benchmarks.identification FOLDER ...`.
+
+Each folder has recordings of one robot (.npz, .csv, .mat, .mcap, .db3, folders of bags) and a file
+`identify.txt` with the robot, and options of `robodyn identify` by which the recordings are read:
+
+    --robot ur10e.urdf --units effort=11
+
+Files are looked for in the folder. Options after the folders count for all of them, `--robot`
+too. Prints the mean relative RMS error [%] of the part that is not fitted: of ordinary and of
+weighted least squares, of the estimate, and of corrected.urdf with friction.yaml as they were
+written, read again; and the time. `!` marks files that predict worse than least squares. With
+`--together`, the recordings of a folder are fitted together; one whose name begins with `verify`
+is then predicted.
+"""
+
+import argparse
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from robodyn_ros.catalog.robots import CatalogRobot, load_robot
+from robodyn_ros.cli.arguments import as_option, locked_joints, numbers
+from robodyn_ros.cli.identification_tables import table
+from robodyn_ros.cli.identify import read_options
+from robodyn_ros.errors import ArgumentError, RobodynError
+from robodyn_ros.identification.estimation.parameter_selection import ParameterSelection
+from robodyn_ros.identification.friction_file import read_friction
+from robodyn_ros.identification.options import PipelineOptions
+from robodyn_ros.identification.pipeline import run
+from robodyn_ros.identification.preparation.options import PreparationOptions
+from robodyn_ros.identification.result import ORDINARY, WEIGHTED, Identification
+from robodyn_ros.identification.result_files import FRICTION, URDF
+from robodyn_ros.identification.source import Source
+from robodyn_ros.identification.validation import of_model
+from robodyn_ros.model.urdf import load_urdf
+
+WORDS, VERIFY = 'identify.txt', 'verify'
+SUFFIXES = ('.npz', '.csv', '.mat', '.mcap', '.db3')
+COLUMNS = ('OLS', 'WLS', 'estimate', 'shipped')
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of folders and options; those of `robodyn identify` have its names."""
+    found = argparse.ArgumentParser('benchmarks.identification', description=__doc__,
+                                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument('folders', nargs='*', type=Path, metavar='FOLDER')
+    for name in ('--robot', '--root', '--tip', '--gravity', '--topic', '--joints'):
+        found.add_argument(name, default='')
+    for name in ('--locked', '--columns', '--units', '--accept'):
+        found.add_argument(name, action='append', default=[])
+    for name in ('--rate', '--cutoff', '--moving'):
+        found.add_argument(name, type=float)
+    for name in ('--static', '--directions', '--together'):
+        found.add_argument(name, action='store_true')
+    found.add_argument('--split', type=float, default=0.7)
+    return found
+
+
+def recordings(folder: Path) -> list[Path]:
+    """
+    Return the recordings of a folder, by name.
+
+    :raises ArgumentError: there is none.
+    """
+    if not folder.is_dir():
+        raise ArgumentError(f'{folder} is no folder', name='FOLDER', value=str(folder),
+                            remedy=f'give folders with recordings and {WORDS}')
+    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES
+                   or path.is_dir() and (path / 'metadata.yaml').exists())
+    if not found:
+        raise ArgumentError(f'no recording in {folder}', name='FOLDER', value=str(folder),
+                            remedy=f'put {", ".join(SUFFIXES)} or folders of bags into it')
+    return found
+
+
+def robot_of(folder: Path, options: argparse.Namespace) -> CatalogRobot:
+    """
+    Return the robot of a folder.
+
+    :raises ArgumentError: none is given.
+    """
+    if not options.robot:
+        raise ArgumentError(f'no robot for {folder}', name='--robot', value='',
+                            remedy=f'write --robot and a URDF or a known name into '
+                                   f'{folder / WORDS}')
+    inside = folder / options.robot
+    return load_robot(str(inside) if inside.is_file() else options.robot,
+                      locked_joints(options.locked), [], root=options.root or None,
+                      tip=options.tip or None,
+                      gravity=numbers('--gravity', options.gravity) or None)
+
+
+def shipped(folder: Path, robot: CatalogRobot, found: Identification, options: argparse.Namespace
+            ) -> float:
+    """Return the mean relative RMS of the files of an identification, read again."""
+    simulator = robot.parameters['simulator']
+    locked = dict(zip(simulator.get('locked_joints', []), simulator.get('locked_positions', [])))
+    model = load_urdf(folder / URDF, root=options.root or None, tip=options.tip or None,
+                      locked=locked, gravity=robot.model.gravity_vector.tolist())
+    model, offset = read_friction(folder / FRICTION, model)
+    return float(of_model(model, found.test, offset).relative.mean())
+
+
+def errors(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
+           options: argparse.Namespace) -> dict[str, float]:
+    """Return the mean relative RMS by column; what is missing was not estimated."""
+    reading = read_options(options.columns, options.units, options.rate, options.topic,
+                           options.joints)
+    source = Source(tuple(paths), robot.model, robot.path.read_text(encoding='utf-8'), reading,
+                    bool(options.gravity), verification)
+    wanted = PipelineOptions(
+        ParameterSelection(static=options.static, directions=options.directions,
+                           moving=options.moving), split=options.split, tilt=not options.root,
+        preparation=PreparationOptions(cutoff=options.cutoff, accept=tuple(options.accept)),
+        force=True)
+    with tempfile.TemporaryDirectory() as folder:
+        found, _ = run(source, wanted, Path(folder))
+        of = {name: float(valid.relative.mean()) for name, valid in found.validations.items()}
+        names = {'OLS': ORDINARY, 'WLS': WEIGHTED, 'estimate': found.estimate.method}
+        return {column: of[name] for column, name in names.items() if name in of} | {
+            'shipped': shipped(Path(folder), robot, found, options)}
+
+
+def jobs(folder: Path, together: bool) -> list[tuple[str, list[Path], Path | None]]:
+    """Return name, recordings and verification of each fit of a folder."""
+    paths = recordings(folder)
+    if not together:
+        return [(f'{folder.name}/{path.name}', [path], None) for path in paths]
+    held = [path for path in paths if path.name.startswith(VERIFY)]
+    if len(held) > 1:
+        raise ArgumentError(f'{len(held)} recordings of {folder} verify', name=str(held[1]),
+                            value=len(held), remedy=f'let one name begin with {VERIFY}')
+    fitted = [path for path in paths if path not in held]
+    return [(f'{folder.name}: {len(fitted)} fitted', fitted, held[0] if held else None)]
+
+
+def main(words: Sequence[str], out: Console) -> None:
+    """Print what is fitted and what fails as it comes, and then the table of all folders."""
+    given = parser().parse_args(words)
+    if not given.folders:
+        parser().error('give at least one FOLDER')
+    rows = table('Mean relative RMS of the part that was not fitted [%]', 'recording', *COLUMNS,
+                 'time [s]')
+    for folder in given.folders:
+        try:
+            own = shlex.split((folder / WORDS).read_text(encoding='utf-8'), comments=True) \
+                if (folder / WORDS).is_file() else []
+            options = parser().parse_args([*own, *(word for word in words
+                                                   if word not in map(str, given.folders))])
+            todo = jobs(folder, given.together)
+            robot = robot_of(folder, options)
+        except RobodynError as error:
+            out.print(error.render(as_option))
+            rows.add_row(folder.name, *('-' for _ in COLUMNS), '-')
+            continue
+        for name, paths, verification in todo:
+            out.print(f'{name} ...')
+            begin = time.perf_counter()
+            try:
+                found = errors(paths, verification, robot, options)
+            except RobodynError as error:
+                out.print(f'  {error.render(as_option)}')
+                rows.add_row(name, *('-' for _ in COLUMNS), '-')
+                continue
+            worse = found['shipped'] > min(found.get('OLS', 1e9), found.get('WLS', 1e9))
+            rows.add_row(name, *(f'{100 * found[column]:.2f}' if column in found else '-'
+                                 for column in COLUMNS[:-1]),
+                         f'{100 * found["shipped"]:.2f}{" !" if worse else ""}',
+                         f'{time.perf_counter() - begin:.1f}')
+    out.print(rows)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:], Console(highlight=False, markup=False, width=140))

@@ -1,0 +1,81 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of identified parameters and of errors of prediction."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+
+from ..identification.estimation.payload import Payload
+from ..identification.friction_file import friction_parameters
+from ..identification.result import Identification
+from ..identification.validation import Validation
+
+MOST = 60           # letters of a combination that a table shows
+
+
+def table(title: str, *headings: str) -> Table:
+    """Return an empty table whose first column is left-aligned."""
+    found = Table(title=title, title_justify='left', title_style='bold', box=box.SIMPLE_HEAD)
+    for k, heading in enumerate(headings):
+        found.add_column(heading, justify='right' if k else 'left', overflow='fold')
+    return found
+
+
+def comparison(validations: dict[str, Validation]) -> Table:
+    """Return relative RMS of each model and joint."""
+    joints = next(iter(validations.values())).joint_names
+    found = table('Relative RMS on the part that was not fitted [%]', 'model', *joints, 'mean')
+    for name, of in validations.items():
+        found.add_row(name, *(f'{100 * v:.2f}' for v in (*of.relative, of.relative.mean())))
+    return found
+
+
+def measures(valid: Validation, name: str) -> Table:
+    """Return all measures of one model."""
+    found = table(f'Prediction: {name}', 'joint', 'RMS [N·m | N]', 'relative [%]', 'R²',
+                  'autocorrelations outside the 95 % band')
+    for j, joint in enumerate(valid.joint_names):
+        found.add_row(joint, f'{valid.rms[j]:.4g}', f'{100 * valid.relative[j]:.2f}',
+                      f'{valid.determination[j]:.5f}', f'{valid.whiteness[j]:.0%}')
+    return found
+
+
+def parameter_table(found: Identification) -> Table:
+    """Return the base parameters with their standard errors."""
+    estimate = found.estimate
+    base = estimate.base
+    out = table(f'{base.rank} base parameters ({estimate.method}); the combinations are in the '
+                'report', 'combination', 'unit', 'URDF', 'found', 'standard error', '%')
+    for text, index, before, value, error, relative in zip(
+            base.texts, base.independent, base.values(estimate.prior), estimate.values,
+            estimate.standard_errors, estimate.relative_deviations):
+        out.add_row(text if len(text) <= MOST else f'{text[:MOST]}…', estimate.units[index],
+                    *(f'{v:.4g}' for v in (before, value, error)),
+                    f'{relative:.3g}' if relative < 1000 else '> 999')
+    return out
+
+
+def friction_table(found: Identification) -> Table:
+    """Return friction, offsets and armature as they are exported."""
+    values = friction_parameters(found.controlled)
+    out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
+    for joint, *row in zip(found.nominal.joint_names, *values.values()):
+        out.add_row(joint, *(f'{value:.4g}' for value in row))
+    return out
+
+
+def load_table(found: Payload, joints: Sequence[str]) -> Table:
+    """Return mass, center of mass and inertia of a load, with standard errors."""
+    out = table(f'Load at {found.frame}', 'quantity', 'value', 'standard error')
+    out.add_row('mass [kg]', f'{found.mass:.4f}', f'{found.mass_error:.2g}')
+    for axis, value, error in zip('xyz', found.com, found.com_error):
+        out.add_row(f'centre {axis} [m]', f'{value:.4f}', f'{error:.2g}')
+    if found.inertia is not None and found.inertia_error is not None:
+        for a, b in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):
+            out.add_row(f'I{"xyz"[a]}{"xyz"[b]} about the centre [kg·m²]',
+                        f'{found.inertia[a, b]:.4g}', f'{found.inertia_error[a, b]:.2g}')
+    for name, before, after in zip(joints, found.without, found.sigma):
+        out.add_row(f'{name}: RMS left without, with it', f'{before:.4g}', f'{after:.4g}')
+    return out

@@ -1,0 +1,146 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Cross-validation of candidate models over blocks of a motion, as they would be exported."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy import ndarray
+
+from ...model.robot import RobotModel
+from ..motion import Motion
+from .base_parameters import BaseParameters, base_parameters
+from .delay_and_tilt import Mounting
+from .friction_refit import smooth_parameters
+from .least_squares import least_squares
+from .parameter_selection import ParameterSelection
+from .physical_consistency import BLOCKS, Prior, divisors, solve
+from .regression import Regression, regression, triangle
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """
+    Model structure that takes part in the selection.
+
+    :param model: nominal, with the tilt and the velocity scales of friction of this candidate.
+    :param mounting: delay and tilt.
+    :param selection: parameters that are estimated.
+    :param ordinary: whether all joints have the same weight, as in ordinary least squares.
+    """
+
+    model: RobotModel
+    mounting: Mounting
+    selection: ParameterSelection
+    ordinary: bool = False
+
+    @property
+    def method(self) -> str:
+        """Method of least squares of the same weights."""
+        return 'ordinary' if self.ordinary else 'weighted'
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """
+    Error of prediction of the blocks that were left out.
+
+    :param squares: (BLOCKS, nv) sums of squared errors of each block [(N·m)² | N²].
+    :param size: (nv,) sum of squares of the efforts about their mean.
+    """
+
+    squares: ndarray
+    size: ndarray
+
+    @property
+    def error(self) -> float:
+        """Mean over the joints of the relative RMS."""
+        return float(np.sqrt(self.squares.sum(0) / self.size).mean())
+
+    def gain(self, other: 'Score') -> tuple[float, float]:
+        """
+        Return by how much this error is below another one, and the standard error of that.
+
+        The standard error is that of the jackknife over blocks (Efron and Stein 1981).
+        """
+        def without(score: 'Score') -> ndarray:
+            rest = score.squares.sum(0) - score.squares
+            return np.sqrt(rest / score.size * BLOCKS / (BLOCKS - 1)).mean(1)
+        spread = without(other) - without(self)
+        deviation = np.sqrt((BLOCKS - 1) / BLOCKS * np.sum((spread - spread.mean())**2))
+        return other.error - self.error, float(deviation)
+
+
+class Trial:
+    """
+    Regressions of one candidate, block by block.
+
+    :param motion: as it was prepared, without the delay of the candidate.
+    """
+
+    def __init__(self, candidate: Candidate, motion: Motion):
+        self.candidate = candidate
+        self.motion = candidate.mounting.motion(motion)
+        self.given = regression(candidate.model, self.motion, candidate.selection)
+        self.smooth = regression(candidate.model, self.motion, replace(
+            candidate.selection, presliding=())) if candidate.selection.presliding else self.given
+        bounds = np.linspace(0, len(self.given), BLOCKS + 1).astype(int).tolist()
+        self.blocks = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+
+    @cached_property
+    def base(self) -> BaseParameters:
+        """Base parameters of the candidate."""
+        return base_parameters(self.candidate.model, self.candidate.selection)
+
+    @cached_property
+    def parts(self) -> list[ndarray]:
+        """Triangular factor of each block, see :meth:`~.Regression.compressed`."""
+        plain = least_squares(self.given, 'weighted', self.base, full_rank=False)
+        sigma = divisors(self.given, plain.sigma, self.candidate.ordinary)
+        return [self.given.compressed(sigma, block.start, block.stop) for block in self.blocks]
+
+    def exported(self, weight: float) -> Score:
+        """Return the score of the consistent estimate with friction as it is exported."""
+        prior, found = Prior.of(self.given), []
+        for k, block in enumerate(self.blocks):
+            rest = triangle(np.vstack(self.parts[:k] + self.parts[k + 1:]))
+            parameters = solve(rest, prior, weight)
+            if self.smooth is not self.given:
+                parameters = smooth_parameters(without_rows(self.smooth, block), dict(zip(
+                    self.given.names, parameters.tolist())))
+            found.append(squares(self.smooth, parameters, block))
+        return self._score(found)
+
+    def least_squares(self) -> Score:
+        """Return the score of least squares without constraints."""
+        found = []
+        for block in self.blocks:
+            rest = without_rows(self.given, block)
+            fitted = least_squares(rest, self.candidate.method, self.base, full_rank=False)
+            found.append(squares(self.given, fitted.parameters, block))
+        return self._score(found)
+
+    def _score(self, found: list[ndarray]) -> Score:
+        efforts = np.where(self.given.counted, self.given.effort, np.nan)
+        size = np.nansum((efforts - np.nanmean(efforts, axis=0))**2, axis=0)
+        return Score(np.array(found), np.maximum(size, np.finfo(float).tiny))
+
+
+def squares(given: Regression, parameters: ndarray, block: slice) -> ndarray:
+    """Return the sums of squared errors (nv,) of parameters (P,) in a block of samples."""
+    error = given.target[block] - given.matrix[block] @ parameters
+    return np.asarray((error**2).sum(0))
+
+
+def without_rows(given: Regression, block: slice) -> Regression:
+    """Return the regression without a block of samples, whose ends become a gap."""
+    keep = np.ones(len(given), bool)
+    keep[block] = False
+    pieces, at = [], 0
+    for a, b in given.segments:
+        for begin, end in ((a, min(b, block.start)), (max(a, block.stop), b)):
+            if begin < end:
+                pieces.append((at, at := at + end - begin))
+    return replace(given, segments=tuple(pieces), **{
+        name: getattr(given, name)[keep] for name in ('matrix', 'effort', 'known', 'counted')})

@@ -1,0 +1,169 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Selection of the terms of the exported model by cross-validation."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
+from ..motion import Motion
+from ..options import PipelineOptions
+from .candidate_comparison import Race, scores_of
+from .cross_validation import Candidate, Trial
+from .delay_and_tilt import Mounting
+from .parameter_selection import ParameterSelection
+from .physical_consistency import BLOCKS, WEIGHTS
+from .selection import Selected, first_mounting, select_effects
+from .stribeck import friction_speeds
+
+
+def select_model(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                 options: PipelineOptions) -> Selected:
+    """
+    Return the terms and the weight of the prior of the model that predicts best as exported.
+
+    Every candidate is fitted under physical consistency to all blocks of the motion but one,
+    brought into the form in which it is exported, and judged by the mean relative RMS of the block
+    that was left out (Stone 1974). The effects that the likelihood finds come first, without and
+    with presliding, which neither URDF nor controller has; then the terms of plain least squares,
+    with both weightings; then terms are dropped that gain nothing, and others added that gain more
+    than a standard error. What the options ask for is not tried. Delay, tilt, presliding distances
+    and velocity scales are found once, with all blocks.
+    """
+    first = first_mounting(model, motion, selection, options)
+    smooth = select_effects(model, motion, selection, replace(
+        options, presliding=options.presliding or ()), first)
+    start = Candidate(smooth.model, smooth.mounting, smooth.selection)
+    race, notes = Race(motion, start), smooth.notes
+    if options.presliding is None:
+        notes = tuple(note for note in notes if not note.startswith('presliding'))
+    if options.presliding is None and selection.coulomb and selection.moving is None:
+        found = select_effects(model, motion, selection, options, first)
+        if found.selection.presliding:
+            race.enter(f'presliding ({_ways(found.selection)})', Candidate(
+                found.model, found.mounting, found.selection), True)
+        if race.terms and race.terms[-1].taken:
+            notes = found.notes
+    for ordinary in (False, True):
+        plain = plain_candidate(model, selection, options, ordinary)
+        name = f'structure of {"ordinary" if ordinary else "weighted"} least squares'
+        race.enter(name, plain, True)
+    for name, change in CHANGES.items():
+        before = race.best.candidate
+        try:
+            other = change(before, model, motion, options)
+        except IdentificationError as error:
+            race.refuse(name, str(error))
+            continue
+        if other is not None:
+            adds = not (name in LIKELY and _has(before, name))
+            race.enter(name, other, adds, adds)
+    weight, notes_of_weight = _weight(race, [Trial(plain_candidate(
+        model, selection, options, ordinary), motion).least_squares().error
+        for ordinary in (True, False)])
+    chosen = race.best.candidate
+    return Selected(chosen.model, chosen.mounting, chosen.selection, (*notes, *notes_of_weight),
+                    weight, tuple(map(str, race.terms)), chosen.method)
+
+
+def plain_candidate(model: RobotModel, selection: ParameterSelection, options: PipelineOptions,
+                    ordinary: bool) -> Candidate:
+    """Return the structure of plain least squares: no delay, tilt or presliding, but armature."""
+    return Candidate(model, Mounting(options.delay or 0.0, np.zeros(3), ()), replace(
+        selection, armature=options.armature is not False,
+        presliding=options.presliding or ()), ordinary)
+
+
+Change = Callable[[Candidate, RobotModel, Motion, PipelineOptions], Candidate | None]
+
+
+def _delay(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+           ) -> Candidate | None:
+    if options.delay is not None or given.mounting.delay == 0.0:
+        return None
+    return replace(given, mounting=replace(given.mounting, delay=0.0))
+
+
+def _tilt(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+          ) -> Candidate | None:
+    if not given.mounting.tilt.any():
+        return None
+    return replace(given, mounting=replace(given.mounting, tilt=np.zeros(3)), model=replace(
+        given.model, gravity_vector=model.gravity_vector))
+
+
+def _armature(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+              ) -> Candidate | None:
+    if options.armature is not None:
+        return None
+    return _selecting(given, armature=not given.selection.armature)
+
+
+def _static(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+            ) -> Candidate | None:
+    if given.selection.static or not given.selection.coulomb:
+        return None
+    return _selecting(given, static=True)
+
+
+def _directions(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+                ) -> Candidate | None:
+    return None if given.selection.directions else _selecting(given, directions=True)
+
+
+def _speeds(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+            ) -> Candidate | None:
+    if options.speeds or not given.selection.coulomb or given.selection.moving is not None:
+        return None
+    moved = given.mounting.motion(motion)
+    return replace(given, model=friction_speeds(given.model, moved, given.selection).model)
+
+
+CHANGES: dict[str, Change] = {
+    'delay': _delay, 'tilt': _tilt, 'rotor inertia': _armature, 'static friction': _static,
+    'velocity scales of friction': _speeds, 'friction of each direction': _directions}
+
+
+LIKELY = ('delay', 'tilt', 'rotor inertia')     # terms that the likelihood may have found
+
+
+def _has(given: Candidate, name: str) -> bool:
+    """Return whether a candidate has one of the terms of LIKELY."""
+    return bool({'delay': given.mounting.delay != 0.0, 'tilt': given.mounting.tilt.any(),
+                 'rotor inertia': given.selection.armature}[name])
+
+
+def _selecting(given: Candidate, **terms: Any) -> Candidate:
+    return replace(given, selection=replace(given.selection, **terms))
+
+
+def _weight(race: Race, plain: list[float]) -> tuple[float, list[str]]:
+    """
+    Return the weight of the prior, and why.
+
+    The largest weight whose error is within one standard error of the least is taken, as in
+    :func:`~.physical_consistency.choose_weight`, unless its error exceeds one of ``plain``, those
+    of ordinary and weighted least squares: then the one of the least error is.
+    """
+    scores = scores_of(race.best, WEIGHTS)
+    best = min(scores, key=lambda weight: scores[weight].error)
+    weight = max(w for w in scores if w == best or np.less_equal(
+        *scores[best].gain(scores[w])))
+    if scores[weight].error > min(plain):
+        weight = best
+    error, least = scores[weight].error, min(plain)
+    notes = [f'cross-validation over {BLOCKS} blocks of the fitted part, mean relative RMS: '
+             f'{100 * error:.2f} % as exported, {100 * plain[0]:.2f} % ordinary and '
+             f'{100 * plain[1]:.2f} % weighted least squares; weight of the prior {weight:g}']
+    if error > least:
+        notes.append('least squares without constraints predicts the blocks better: physically '
+                     'consistent parameters with nonnegative friction do not reach it')
+    return weight, notes
+
+
+def _ways(selection: ParameterSelection) -> str:
+    return ' and '.join(f'{1e3 * way:.2g} mrad' for way in selection.presliding)

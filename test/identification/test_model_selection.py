@@ -1,0 +1,129 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Terms of the exported model by cross-validation: those that the robot has, and never a loss."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from exciting import motion, noisy, with_joints
+
+from robodyn_ros.identification import ParameterSelection, identify
+from robodyn_ros.identification.data_checks.result_checks import result_issues
+from robodyn_ros.identification.estimation.cross_validation import (
+    Candidate,
+    Score,
+    Trial,
+    without_rows,
+)
+from robodyn_ros.identification.estimation.delay_and_tilt import Mounting
+from robodyn_ros.identification.estimation.model_selection import select_model
+from robodyn_ros.identification.estimation.physical_consistency import BLOCKS
+from robodyn_ros.identification.estimation.presliding import friction
+from robodyn_ros.identification.estimation.regression import regression
+from robodyn_ros.identification.options import PipelineOptions
+from robodyn_ros.identification.pipeline import CheckedMotion, identify_motion
+from robodyn_ros.identification.result import EXPORTED, ORDINARY, WEIGHTED
+from robodyn_ros.identification.validation import of_estimate, of_model
+
+pytest.importorskip('cvxpy', reason='needs the extra identify')
+
+OPTIONS = PipelineOptions(delay=0.0, tilt=False, presliding=())
+NONE = Mounting(0.0, np.zeros(3), ())
+SELECTION = ParameterSelection(armature=False)
+
+
+def taken(terms, name):
+    line, = [term for term in terms if term.startswith(name)]
+    return ': taken' in line
+
+
+def test_a_score_is_the_mean_relative_rms_and_a_gain_has_an_error():
+    rng = np.random.default_rng(0)
+    squares = rng.uniform(1, 2, (BLOCKS, 3))
+    score, other = Score(squares, np.full(3, 100.0)), Score(1.21 * squares, np.full(3, 100.0))
+    assert score.error == pytest.approx(np.sqrt(squares.sum(0) / 100).mean())
+    gain, deviation = score.gain(other)
+    assert gain == pytest.approx(0.1 * score.error) and 0.0 < deviation < gain
+    assert other.gain(score)[0] == -gain and score.gain(score) == (0.0, 0.0)
+
+
+def test_a_block_is_left_out_with_a_gap(planar):
+    given = regression(planar, motion(planar, 100), SELECTION)
+    rest = without_rows(given, slice(40, 60))
+    assert rest.segments == ((0, 40), (40, 80)) and len(rest) == 80
+    np.testing.assert_array_equal(rest.effort[40:], given.effort[60:])
+    assert without_rows(given, slice(0, 20)).segments == ((0, 80),)
+
+
+def test_the_true_structure_has_the_least_error(planar):
+    robot = replace(with_joints(planar, 0.3, 0.4), static_friction=np.full(2, 0.8))
+    robot = replace(robot, backward_friction=np.array([[0.3] * 2, [0.4] * 2, [0.8] * 2]))
+    given = noisy(motion(robot, 900, speed=0.4), 0.02, 1)
+    errors = [Trial(Candidate(planar, NONE, replace(SELECTION, static=static)), given).exported(
+        0.1).error for static in (True, False)]
+    assert errors[0] < 0.9 * errors[1]
+
+
+@pytest.mark.parametrize(('term', 'robot'), [
+    ('static friction', {'static': 0.9}), ('friction of each direction', {'backward': 1.0}),
+    ('', {})])
+def test_terms_that_the_robot_has_are_taken_and_no_others(planar, term, robot):
+    true = with_joints(planar, 0.3, 0.4)
+    forth = np.full(2, robot.get('static', 0.4))
+    back = [np.full(2, 0.3), np.full(2, robot.get('backward', 0.4)),
+            np.full(2, robot.get('backward', forth[0]))]
+    true = replace(true, static_friction=forth, backward_friction=np.array(back))
+    given = noisy(motion(true, 900, speed=0.4), 0.02, 1)
+    found = select_model(planar, given, replace(SELECTION, decimate=2),
+                         replace(OPTIONS, armature=False))
+    for name in ('static friction', 'friction of each direction'):
+        assert taken(found.terms, name) == (name == term), found.terms
+    assert found.selection.static == (term == 'static friction')
+    assert found.selection.directions == (term == 'friction of each direction')
+
+
+def test_presliding_is_not_fitted_where_what_is_exported_gets_worse(planar):
+    true = with_joints(planar, 0.1, 0.8)
+    given = motion(true, 600)
+    now, then = (friction(true, given, ways) for ways in ((), (0.01,)))
+    given = noisy(replace(given, effort=given.effort - now + then), 0.02, 1)
+    options = PipelineOptions(delay=0.0, tilt=False, armature=False)
+    found = identify_motion(CheckedMotion(given, (), ()), with_joints(planar), options)
+    forced = identify_motion(CheckedMotion(given, (), ()), with_joints(planar),
+                             replace(options, presliding=(0.01,)))
+    assert any(line.startswith('presliding (10 mrad)') for line in found.terms)
+    assert EXPORTED in forced.validations
+    assert not any(line.startswith('presliding') for line in forced.terms)
+    assert not found.estimate.selection.presliding and EXPORTED not in found.validations
+    assert found.controlled is found.estimate
+    train = given.split(options.split)[0]
+    errors = [Trial(Candidate(each.estimate.model, NONE, each.estimate.selection), train).exported(
+        each.estimate.weight).error for each in (found, forced)]
+    assert errors[0] < errors[1]
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_what_is_exported_is_no_worse_than_plain_least_squares(spatial, seed):
+    """Bodies that can exist explain these efforts, and short noisy motions favour constraints."""
+    true = with_joints(spatial, 0.7, 0.4, 0.1)
+    given = noisy(motion(true, 800, seed=seed), np.array([2.0, 1.0, 1.0, 0.3]), seed)
+    found = identify_motion(CheckedMotion(given, (), ()), with_joints(spatial, 0.1, 0.1), OPTIONS)
+    exported = found.validation.relative.mean()
+    for name in (ORDINARY, WEIGHTED):
+        assert exported <= found.validations[name].relative.mean()
+    assert not any('predicts the test part better' in line for line in found.warnings)
+    assert any('as exported' in note and 'ordinary' in note for note in found.notes)
+
+
+def test_it_is_said_where_least_squares_predicts_better(planar):
+    true = with_joints(planar, 0.7, 0.4)
+    given = noisy(motion(true, 500), 0.05, 1)
+    estimate = identify(planar, given, SELECTION, 'weighted')
+    valid = of_estimate(estimate, given)
+    better = replace(valid, relative=0.5 * valid.relative)
+    for plain, said in ((better, True), (replace(valid, relative=2.0 * valid.relative), False)):
+        issues = list(result_issues(estimate, valid, of_model(planar, given), given, given,
+                                    {ORDINARY: plain}))
+        assert said == any(issue.kind == 'least squares' and ORDINARY in issue.message
+                           for issue in issues)
