@@ -21,7 +21,7 @@ from ..model.robot import RobotModel
 from ..nodes.client_session import session
 from ..nodes.record import Recorder, silent
 from ..nodes.running_controller import RunningController
-from .identify import table
+from .identification_tables import table
 from .payload import Node
 
 STILL = 0.05        # rad or m: a joint that moves less tells nothing of its motion
