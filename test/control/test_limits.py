@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from control.closed_loop import Rig
 from control.disturbed import HARD, PERIOD, run
+from thorough import seeds
 
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
@@ -16,7 +17,7 @@ from robodyn_ros.control.limits import BRAKING_RATE, RETURN_VELOCITY, SHARE, acc
 from robodyn_ros.model.resources import robot_path
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
-SEEDS = 200
+SEEDS = seeds(40, 200)
 
 
 @pytest.fixture(autouse=True)
