@@ -30,6 +30,7 @@ from ..nodes.client_session import until
 from ..nodes.play import trajectory_message
 from ..nodes.raw_subscription import SerializedSubscription
 from ..nodes.services import Services
+from ..nodes.shared_memory import remove_unfinished_ports
 from .processes import Child, undisturbed
 from .recorder import Recorder
 
@@ -199,6 +200,7 @@ class Conductor:
 def conducting(model: RobotModel, children: Mapping[str, Child], tick: Callable[[], None]
                ) -> Iterator[Conductor]:
     """Yield a conductor with a ROS context, which is shut down at the end."""
+    remove_unfinished_ports()
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = conductor = None
     try:

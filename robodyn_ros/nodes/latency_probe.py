@@ -29,6 +29,7 @@ from ..wire.joint_state import JointStateEncoder
 from . import qos
 from .fastdds_profile import suppress_timer
 from .raw_subscription import SerializedSubscription
+from .shared_memory import remove_unfinished_ports
 
 JOINTS = 7
 RATE = 1000.0                   # Hz
@@ -88,6 +89,7 @@ def _measure(node: Node, other: subprocess.Popen, n: int) -> tuple[ndarray, int]
 @contextmanager
 def _node(name: str) -> Iterator[Node]:
     context = Context()
+    remove_unfinished_ports()
     rclpy.init(args=[], context=context)
     node = rclpy.create_node(f'robodyn_round_trip_{name}', context=context)
     try:

@@ -23,6 +23,7 @@ from .executor import TolerantExecutor
 from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
+from .shared_memory import remove_unfinished_ports
 
 # Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
@@ -102,6 +103,7 @@ def _main(make: Callable[[], Any], args: list[str]) -> int:
             signal.signal(number, lambda *_: over.set())
     # By default the executor may keep the GIL for 5 ms while the control thread waits for it
     sys.setswitchinterval(1e-4)
+    remove_unfinished_ports()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
         try:

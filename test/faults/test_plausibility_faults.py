@@ -117,7 +117,8 @@ def test_velocity_above_its_limit(running, remote):
 
 
 @row('efforts of a fault make the arm faster', 'VELOCITY_ABOVE_LIMIT',
-     where=phase_efforts.fault_efforts, find='_ and _ and accelerates_arm(_, _)', instead='False')
+     where=phase_efforts.fault_efforts, find='_ and _ and _ and accelerates_arm(_, _)',
+     instead='False')
 def test_efforts_of_a_fault_make_the_arm_faster(running):
     """Braking that accelerates, a drive of the wrong sign, is ended: zero at once."""
     arm = running()

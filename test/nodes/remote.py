@@ -25,6 +25,7 @@ from trajectory_msgs.msg import JointTrajectory
 import processes
 from robodyn_ros.nodes.raw_subscription import Sample, SerializedSubscription
 from robodyn_ros.nodes.services import Services
+from robodyn_ros.nodes.shared_memory import remove_unfinished_ports
 
 DEADLINE = 20.0     # s, for what takes a node a second or two
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
@@ -88,6 +89,7 @@ class Remote:
     """Everything that a test hears, oldest first, and the calls it makes."""
 
     def __init__(self, name: str = 'test', args: list[str] | None = None):
+        remove_unfinished_ports()       # of nodes that another test has killed
         self.context = rclpy.Context()
         self.context.init(args)
         self.node = rclpy.create_node(name, context=self.context)
