@@ -4,6 +4,7 @@
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -35,18 +36,22 @@ def threads(pid):
     found = {}
     for task in Path(f'/proc/{pid}/task').iterdir():
         number = int(task.name)
-        name = (task / 'comm').read_text().strip()
-        found[number, name] = (
-            os.sched_getscheduler(number), os.sched_getparam(number).sched_priority,
-            frozenset(os.sched_getaffinity(number)))
+        with suppress(FileNotFoundError, ProcessLookupError):       # it has ended meanwhile
+            name = (task / 'comm').read_text().strip()
+            found[number, name] = (
+                os.sched_getscheduler(number), os.sched_getparam(number).sched_priority,
+                frozenset(os.sched_getaffinity(number)))
     return found
 
 
 def slices(pid):
     """Time slices [ns] of the threads of a process, by their names."""
-    return {(Path(f'/proc/{pid}/task/{number}/comm')).read_text().strip() + f' {number}':
-            time_slice.time_slice(number)
-            for number in map(int, os.listdir(f'/proc/{pid}/task'))}
+    found = {}
+    for number in map(int, os.listdir(f'/proc/{pid}/task')):
+        with suppress(FileNotFoundError, ProcessLookupError):       # it has ended meanwhile
+            name = Path(f'/proc/{pid}/task/{number}/comm').read_text().strip()
+            found[f'{name} {number}'] = time_slice.time_slice(number)
+    return found
 
 
 def locked(pid):
