@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the subcommand `calibrate-collision`."""
+"""Options of the subcommands `jog` and `calibrate-collision`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -39,3 +39,28 @@ def calibrate_collision(duration: Annotated[float, typer.Option(
     from .payload import Node
     run(Node(node, '', sim_time, wait), console(), duration=duration, margin=margin,
         setting=setting, output=output)
+
+
+@app.command()
+def jog(linear: Annotated[float, typer.Option(
+            min=1e-4, help='Speed along the axes at the beginning [m/s].')] = 0.05,
+        angular: Annotated[float, typer.Option(
+            min=1e-3, help='Speed about the axes at the beginning [rad/s].')] = 0.2,
+        hold: Annotated[float, typer.Option(
+            min=0.05, max=2.0, help='How long a key moves the frame [s]; its repetition prolongs '
+            'it. Shorter than the delay of the repetition, the motion stops in between.')] = 0.5,
+        node: NodeName = 'controller', sim_time: SimTime = False, wait: Wait = 10.0) -> None:
+    """
+    Move the frame of a task-space law (`task_frame`) from the keyboard.
+
+    The controller has to run in cartesian_impedance or operational_space. Let go of the key, and
+    the frame comes to rest after --hold; close the terminal, and after `twist_timeout`.
+
+    Example: robodyn jog --linear 0.02
+    """
+    from ..catalog.requirements import require_modules
+
+    require_modules('jog', ['rclpy'], RosError)
+    from .jog import run
+    from .payload import Node
+    run(Node(node, '', sim_time, wait), console(), linear=linear, angular=angular, hold=hold)

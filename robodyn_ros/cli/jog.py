@@ -1,0 +1,189 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `jog`: the frame of a task-space law moved from the keyboard."""
+
+import os
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from geometry_msgs.msg import TwistStamped
+from numpy import ndarray
+from rcl_interfaces.msg import Log
+from rclpy.duration import Duration
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from ..control.laws.law import POSE
+from ..control.settings import Settings
+from ..errors import ParameterError, RosError
+from ..nodes.client_session import session
+from ..nodes.running_controller import RunningController
+from .identification_tables import table
+from .payload import Node
+
+# Direction of each key: axis of the twist (x, y, z, about x, about y, about z) and sign
+KEYS = {'w': (0, 1), 's': (0, -1), 'a': (1, 1), 'd': (1, -1), 'r': (2, 1), 'f': (2, -1),
+        'u': (3, 1), 'o': (3, -1), 'i': (4, 1), 'k': (4, -1), 'j': (5, 1), 'l': (5, -1)}
+AXES = 'x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z'
+FASTER, SLOWER, STOP, END = '+=', '-', ' ', 'q\x1b'     # Escape, or what begins with it
+FACTOR = 1.25           # of a change of the speed
+SLOWEST = 0.05          # of the speed asked for
+
+
+class Jog:
+    """
+    Twist that the keys typed so far ask for.
+
+    A key moves the frame for ``hold`` [s]; its repetition while it is held down prolongs that.
+
+    :param speed: (2,) [m/s, rad/s].
+    :param limit: (2,) highest speed that can be set.
+    """
+
+    def __init__(self, speed: ndarray, limit: ndarray, hold: float):
+        self.speed, self._limit, self._hold = np.array(speed, float), limit, hold
+        self._slowest = SLOWEST * self.speed
+        self._key, self._until = '', 0.0
+        self.over = False
+
+    def press(self, key: str, now: float) -> None:
+        """Take a key at a time [s]; unknown ones stop the motion, as the space bar does."""
+        self._key = key if key in KEYS else ''
+        self._until = now + self._hold
+        if key in FASTER:
+            self.speed = np.minimum(self.speed * FACTOR, self._limit)
+        elif key in SLOWER:
+            self.speed = np.maximum(self.speed / FACTOR, self._slowest)
+        self.over |= key in END
+
+    def twist(self, now: float) -> ndarray:
+        """Return the twist (6,) [m/s, rad/s] at a time; zero when the last key is old."""
+        twist = np.zeros(6)
+        if self._key and now < self._until and not self.over:
+            axis, sign = KEYS[self._key]
+            twist[axis] = sign * self.speed[axis // 3]
+        return twist
+
+    def describe(self, now: float) -> str:
+        """Return a line that shows speed and direction."""
+        twist = self.twist(now)
+        moves = ', '.join(f'{"+" if v > 0 else "-"} {axis}' for axis, v in zip(AXES, twist) if v)
+        return (f'{self.speed[0]:.3f} m/s, {self.speed[1]:.3f} rad/s: '
+                f'{moves or "no motion asked for"}')
+
+
+def run(node: Node, out: Console, *, linear: float, angular: float, hold: float) -> None:
+    """
+    Publish twists of the keys on ``~/target_twist`` until `q`, Escape or Ctrl-C.
+
+    :raises RosError: stdin is no terminal; the controller does not answer or does not listen.
+    :raises ParameterError: its mode follows no pose, or a speed is above its limit.
+    """
+    if not sys.stdin.isatty():
+        raise RosError('stdin is not a terminal', name='stdin',
+                       remedy='run robodyn jog in a terminal of its own')
+    with session('robodyn_jog', node.sim_time) as here:
+        settings = RunningController(here, node.name, node.wait).settings()
+        jog = Jog(np.array([linear, angular]), checked(settings, linear, angular), hold)
+        name = f'/{node.name.strip("/")}'
+        publisher = here.node.create_publisher(TwistStamped, f'{name}/target_twist', 1)
+        if not here.until(publisher.get_subscription_count, node.wait):
+            raise RosError(f'nobody listens to {name}/target_twist', name=name,
+                           remedy='is the controller configured?')
+
+        def tell(message: Log) -> None:
+            if message.name == name[1:].replace('/', '.') and message.level >= Log.WARN[0]:
+                out.print(message.msg, style='yellow', markup=False)
+
+        here.node.create_subscription(Log, '/rosout', tell, 100)
+
+        def publish(twist: ndarray) -> None:
+            message = TwistStamped()
+            message.header.stamp = here.node.get_clock().now().to_msg()
+            v, w = message.twist.linear, message.twist.angular
+            v.x, v.y, v.z, w.x, w.y, w.z = twist.tolist()
+            publisher.publish(message)
+
+        out.print(keys())
+        moving = False
+        try:
+            with keyboard() as typed, Live(console=out, refresh_per_second=10) as line:
+                while not jog.over:
+                    now = time.monotonic()
+                    for key in typed():
+                        jog.press(key, now)
+                    twist = jog.twist(now)
+                    if twist.any() or moving:       # a zero twist, once, ends the motion
+                        publish(twist)
+                    moving = bool(twist.any())
+                    line.update(Text(jog.describe(now)))
+                    here.poll()
+        finally:
+            if moving:
+                publish(np.zeros(6))
+                publisher.wait_for_all_acked(Duration(seconds=1))
+
+
+def checked(settings: Settings, linear: float, angular: float) -> ndarray:
+    """
+    Return the highest speeds (2,) [m/s, rad/s] that the controller accepts.
+
+    :raises ParameterError: its mode follows no pose, or a speed is above its limit.
+    """
+    if settings.law_in_force.reference != POSE:
+        raise ParameterError(f'mode {settings.law_in_force.name} follows no twist', name='mode',
+                             remedy='set mode to cartesian_impedance or operational_space')
+    limit = np.array(settings.task_velocity_limit, float)
+    for option, value, most in zip(('--linear', '--angular'), (linear, angular), limit):
+        if value > most:
+            raise ParameterError(f'{option} {value:g} is above task_velocity_limit {most:g}',
+                                 name=option, value=value,
+                                 remedy='ask for less, or raise that parameter')
+    return limit
+
+
+def keys() -> object:
+    """Return the table of the keys."""
+    rows = table('Keys, in the axes of the base', '+', '-', 'motion')
+    for k, axis in enumerate(AXES):
+        rows.add_row(*(next(key for key, how in KEYS.items() if how == (k, sign))
+                       for sign in (1, -1)), axis)
+    rows.add_row('+', '-', 'speed')
+    rows.add_row('space', '', 'stop')
+    rows.add_row('q', '', 'end')
+    return rows
+
+
+@contextmanager
+def keyboard() -> Iterator['Typed']:
+    """Yield a function that returns the keys typed since its last call, without echo."""
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    tty.setcbreak(descriptor)
+    try:
+        yield Typed(descriptor)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+class Typed:
+    """Keys typed since the last call; a terminal that was closed is taken for `q`."""
+
+    def __init__(self, descriptor: int):
+        self._descriptor = descriptor
+
+    def __call__(self) -> str:
+        typed = ''
+        while select.select([self._descriptor], [], [], 0.0)[0]:
+            data = os.read(self._descriptor, 256)
+            typed += data.decode(errors='replace')
+            if not data:
+                return typed + 'q'
+        return typed

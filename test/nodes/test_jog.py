@@ -1,0 +1,135 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn jog`: the keys, and a simulated arm that is moved from a terminal."""
+
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from processes import node
+from robodyn_ros import Dynamics, Settings, load_urdf
+from robodyn_ros.cli.jog import Jog, checked
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.model.resources import robot_path
+
+COMMAND = [sys.executable, '-m', 'robodyn_ros.cli', 'jog', '--sim-time', '--linear', '0.1']
+# On simulation time, which waits for each command, so that a busy machine changes nothing
+SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p', 'lockstep:=true',
+             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0']
+CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+              'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
+              'task_frame:=tool0', '-p', 'twist_timeout:=1.0']
+
+
+def jog():
+    return Jog(np.array([0.1, 0.4]), np.array([0.2, 1.0]), hold=0.5)
+
+
+def test_a_key_moves_along_its_axis_until_it_is_old():
+    keys = jog()
+    assert not keys.twist(0.0).any()
+    keys.press('d', 1.0)
+    assert keys.twist(1.49).tolist() == [0.0, -0.1, 0.0, 0.0, 0.0, 0.0]
+    assert '- y' in keys.describe(1.2)
+    assert not keys.twist(1.5).any()
+    keys.press('j', 2.0)
+    keys.press('j', 2.4)                            # repeated while it is held down
+    assert keys.twist(2.8).tolist() == [0.0, 0.0, 0.0, 0.0, 0.0, 0.4]
+
+
+@pytest.mark.parametrize('key', [' ', '7', '\n', 'q', '\x1b'])
+def test_other_keys_stop(key):
+    """And those that end end."""
+    keys = jog()
+    keys.press('w', 1.0)
+    keys.press(key, 1.1)
+    assert not keys.twist(1.2).any() and keys.over == (key in 'q\x1b')
+
+
+def test_the_speed_stays_within_its_limits():
+    keys = jog()
+    for _ in range(50):
+        keys.press('+', 0.0)
+    assert keys.speed.tolist() == [0.2, 1.0]
+    for _ in range(50):
+        keys.press('-', 0.0)
+    assert (keys.speed > 0.004).all()
+
+
+def test_what_the_controller_would_refuse_is_refused_before():
+    with pytest.raises(ParameterError, match='mode gravity_compensation follows no twist'):
+        checked(Settings(mode='gravity_compensation'), 0.1, 0.2)
+    task = Settings(mode='cartesian_impedance', task_frame='tool0')
+    with pytest.raises(ParameterError, match='--angular 3 is above task_velocity_limit 1'):
+        checked(task, 0.1, 3.0)
+    assert checked(task, 0.1, 0.2).tolist() == [0.25, 1.0]
+
+
+@pytest.fixture
+def terminal():
+    """``run`` starts the command in a terminal: ``(process, type, everything printed)``."""
+    running = []
+
+    def run():
+        ours, theirs = pty.openpty()
+        os.set_blocking(ours, False)
+        process = subprocess.Popen(COMMAND, stdin=theirs, stdout=theirs, stderr=theirs,
+                                   start_new_session=True)
+        os.close(theirs)
+        running.append((process, ours))
+        printed = []
+
+        def text():
+            with suppress(OSError):         # nothing yet, or it has ended
+                while data := os.read(ours, 4096):
+                    printed.append(data)
+            return b''.join(printed).decode(errors='replace')
+        return process, lambda keys: os.write(ours, keys.encode()), text
+    yield run
+    for process, ours in running:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def test_an_arm_is_moved_from_a_terminal(start, remote, terminal):
+    """
+    Along an axis of the base as long as a key is pressed; refused in a mode without a pose.
+
+    Takes 8 s: two nodes, then the command twice.
+    """
+    dynamics = Dynamics(load_urdf(robot_path('two_link')))
+    dynamics.pose(np.zeros(2), 'tool0')             # compiled before the arm is driven
+    start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
+    start(node('controller'), '--ros-args', *CONTROLLER, '-p',
+          'mode:=cartesian_impedance').wait_for_line('RUNNING')
+
+    def place():
+        remote.until(remote.newest_state, 'a state')
+        return dynamics.pose(np.array(remote.newest_state().position), 'tool0')[:3, 3]
+
+    begin = place()
+    process, press, text = terminal()
+    remote.until(lambda: 'no motion asked for' in text(), 'the line')
+    assert abs(place() - begin).max() < 1e-3
+
+    def moved(key, by):
+        press(key)
+        remote.listen(0.1)
+        return (place() - begin)[0] * np.sign(by) > abs(by)
+    remote.until(lambda: moved('s', -0.03), 'the motion')
+    assert abs((place() - begin)[1:]).max() < 0.01
+    remote.until(lambda: moved('w', -0.01), 'the way back')
+    press('q')
+    assert process.wait(20.0) == 0, text()
+    remote.listen(1.0)              # the reference comes to rest
+    rest = place()
+    remote.listen(0.5)
+    assert abs(place() - rest).max() < 1e-3
+    without = start(COMMAND)
+    assert without.wait(30.0) != 0 and 'stdin is not a terminal' in without.text
