@@ -8,8 +8,9 @@ import sys
 import termios
 import time
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 from geometry_msgs.msg import TwistStamped
@@ -18,6 +19,7 @@ from rcl_interfaces.msg import Log
 from rclpy.duration import Duration
 from rich.console import Console
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
 from ..control.laws.law import POSE
@@ -111,7 +113,7 @@ def run(node: Node, out: Console, *, linear: float, angular: float, hold: float)
             v.x, v.y, v.z, w.x, w.y, w.z = twist.tolist()
             publisher.publish(message)
 
-        out.print(keys())
+        out.print(key_table())
         moving = False
         try:
             with keyboard() as typed, Live(console=out, refresh_per_second=10) as line:
@@ -149,7 +151,7 @@ def checked(settings: Settings, linear: float, angular: float) -> ndarray:
     return limit
 
 
-def keys() -> object:
+def key_table() -> Table:
     """Return the table of the keys."""
     rows = table('Keys, in the axes of the base', '+', '-', 'motion')
     for k, axis in enumerate(AXES):
@@ -162,28 +164,23 @@ def keys() -> object:
 
 
 @contextmanager
-def keyboard() -> Iterator['Typed']:
+def keyboard() -> Iterator[Callable[[], str]]:
     """Yield a function that returns the keys typed since its last call, without echo."""
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     tty.setcbreak(descriptor)
     try:
-        yield Typed(descriptor)
+        yield partial(typed_keys, descriptor)
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-class Typed:
-    """Keys typed since the last call; a terminal that was closed is taken for `q`."""
-
-    def __init__(self, descriptor: int):
-        self._descriptor = descriptor
-
-    def __call__(self) -> str:
-        typed = ''
-        while select.select([self._descriptor], [], [], 0.0)[0]:
-            data = os.read(self._descriptor, 256)
-            typed += data.decode(errors='replace')
-            if not data:
-                return typed + 'q'
-        return typed
+def typed_keys(descriptor: int) -> str:
+    """Return the keys that wait to be read; a terminal that was closed is taken for `q`."""
+    keys = ''
+    while select.select([descriptor], [], [], 0.0)[0]:
+        data = os.read(descriptor, 256)
+        keys += data.decode(errors='replace')
+        if not data:
+            return keys + 'q'
+    return keys
