@@ -110,13 +110,16 @@ class ControllerNode(LifecycleNode):
     @node_main.log_exceptions
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Arm and rise; log and remember the reason of a refusal."""
-        assert self.loop is not None
+        assert self.loop is not None and self.topics is not None
         self.reports.begin()
-        self.loop.start()
-        for refusal in self.loop.scheduling.refused:
-            self.get_logger().warning(refusal)
-        self.get_logger().info(f'control thread: {self.loop.scheduling}')
-        self._answer = self._arm()
+        if refusal := self.topics.forwarder_refusal():
+            self._answer = Answer(refusal)
+        else:
+            self.loop.start()
+            for refusal in self.loop.scheduling.refused:
+                self.get_logger().warning(refusal)
+            self.get_logger().info(f'control thread: {self.loop.scheduling}')
+            self._answer = self._arm()
         if not self._answer.refusal:
             self.active, self.trouble = True, ''
             self._autostart.end()

@@ -15,7 +15,7 @@ from ..realtime.loop_counters import Tally
 from ..realtime.scheduling import Scheduling
 from ..realtime.timing_log import LONGEST
 from ..wire.joint_state import JointStateDecoder
-from . import qos, transport
+from . import command_forwarder, qos, transport
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
 from .external_effort_publisher import ExternalEffortPublisher
@@ -62,6 +62,12 @@ class ControllerTopics:
         self.stop_topics = StopTopics(
             node, controller.cycle_input, lambda: controller.phase in DRIVEN,
             heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
+
+    def forwarder_refusal(self) -> str:
+        """Return why the commands must not be sent to who listens, '' if they may."""
+        self.command_publishers.wait()          # by then listeners have been discovered too
+        return command_forwarder.refusal(self._node, self._commands.topic_name,
+                                         self.loop.controller.model.joint_names)
 
     def close(self) -> None:
         """Close all topics, after the loop has been stopped."""

@@ -6,14 +6,16 @@ import re
 
 import numpy as np
 import pytest
+import rclpy
 from faults.arm import TELEPORTED, Arm
 from faults.rows import row
-from std_msgs.msg import String
+from rclpy.parameter import Parameter
+from std_msgs.msg import Float64MultiArray, String
 
 from processes import node
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path, share_path
-from robodyn_ros.nodes import gravity_choice, parameter_files, qos
+from robodyn_ros.nodes import command_forwarder, gravity_choice, parameter_files, qos
 from robodyn_ros.nodes.controller import ControllerNode
 from robodyn_ros.nodes.robot_description import RobotDescription
 from robots import ARM
@@ -126,6 +128,28 @@ def test_new_robot_description_while_active(controller, remote):
     arm.effort = arm.gravity
     arm.bring_up()
     assert arm.tick() == near(arm.gravity) and (abs(arm.gravity) > 1.05 * abs(g)).all()
+
+
+@row('the forward controller has other joints, or another order', where=command_forwarder.refusal,
+     find='joints == list(_)', instead='True')
+def test_forward_controller_of_another_order(controller, remote):
+    """Activation is refused, with both orders; granted once they agree."""
+    forwarder = rclpy.create_node('forward_effort_controller', context=remote.context)
+    forwarder.create_subscription(Float64MultiArray, '~/commands', lambda _: None, 1)
+    forwarder.declare_parameter('joints', ['joint2', 'joint1'])
+    remote.executor.add_node(forwarder)
+    topic = '/forward_effort_controller/commands'
+    remote.ignore_commands()
+    remote.hear_commands(topic)
+    arm = Arm(remote, controller(remap=[f'commands:={topic}']))
+    arm.configure()
+    with arm.streaming():
+        assert not remote.change('activate')
+    assert 'forwards the efforts to the joints joint2, joint1' in arm.controller.text
+    assert remote.commands == []
+    forwarder.set_parameters([Parameter('joints', value=['joint1', 'joint2'])])
+    arm.activate()
+    assert arm.tick() == near(arm.gravity)
 
 
 @row('invalid parameter set at run time', where=ControllerNode._check_settings, find='_.check(_)',
