@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
 REPEATED = pytest.StashKey[list[str]]()
-PROCESS = {'start', 'remote'}       # fixtures that start processes, or speak with them
+PROCESS = {'start', 'remote', 'terminal'}       # fixtures that start processes, or speak with them
 ROS = re.compile(r'rclpy|robodyn_ros\.nodes|\w+_msgs')       # packages that need ROS
 # Rooms, and files of others, that compile kernels, integrate long motions or load many robots
 SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identification', 'lagrange',

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the subcommands `jog` and `calibrate-collision`."""
+"""Options of the subcommands `jog`, `teach` and `calibrate-collision`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import RosError
+from .identification_commands import States
 from .options import app, console
 from .payload_commands import NodeName, SimTime, Wait
 
@@ -64,3 +65,35 @@ def jog(linear: Annotated[float, typer.Option(
     from .jog import run
     from .payload import Node
     run(Node(node, '', sim_time, wait), console(), linear=linear, angular=angular, hold=hold)
+
+
+@app.command()
+def teach(file: Annotated[Path, typer.Argument(
+              metavar='FILE', help='Trajectory file to write, for robodyn play.')],
+          motion: Annotated[bool, typer.Option(
+              '--motion', help='Record one motion between two keys, instead of poses.')] = False,
+          speed: Annotated[float, typer.Option(
+              min=0.01, max=1.0, help='Highest speed when it is repeated, as a share of the '
+              'velocity limits; what was shown slower stays as slow.')] = 0.3,
+          smoothing: Annotated[float, typer.Option(
+              min=0.02, max=2.0, metavar='SECONDS', help='Spacing of the knots of the spline '
+              'through a motion: more removes more tremor, and more of the motion.')] = 0.15,
+          states: States = 'joint_states',
+          overwrite: Annotated[bool, typer.Option(
+              '--overwrite', help='Replace FILE.')] = False,
+          node: NodeName = 'controller', sim_time: SimTime = False, wait: Wait = 10.0) -> None:
+    """
+    Show poses, or a motion, by hand to an arm in gravity_compensation, and write a trajectory.
+
+    The way between two poses is straight in the joint angles. Nothing is checked for collisions
+    here: play it slowly first.
+
+    Example: robodyn teach way.yaml
+    """
+    from ..catalog.requirements import require_modules
+
+    require_modules('teach', ['rclpy'], RosError)
+    from .payload import Node
+    from .teach import run
+    run(Node(node, states, sim_time, wait), file, console(), motion=motion, speed=speed,
+        smoothing=smoothing, overwrite=overwrite)

@@ -157,11 +157,11 @@ class Arm:
         finally:
             self.remote.node.destroy_timer(timer)
         for _ in range(10):             # until all answers have come, however slow the machine
-            heard = len(self.remote.commands)
+            heard = self.remote.command_count
             self.remote.listen(0.1)
-            if len(self.remote.commands) == heard:
+            if self.remote.command_count == heard:
                 break
-        self._answered = len(self.remote.commands)
+        self._answered = self.remote.command_count
 
     def asked(self, what: str, ask) -> None:
         """Ask for something while states go on at their rate; it must be granted."""
@@ -220,6 +220,6 @@ class Simulation(Arm):
 
     def hears(self, number):
         """The next commands to come (number, 2)."""
-        begin = len(self.remote.commands)
-        self.remote.until(lambda: len(self.remote.commands) >= begin + number, 'commands')
+        begin = self.remote.command_count
+        self.remote.until(lambda: self.remote.command_count >= begin + number, 'commands')
         return np.array(self.remote.commands[begin:begin + number])

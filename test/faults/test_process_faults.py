@@ -123,12 +123,12 @@ def test_sigkill_of_the_controller(start, remote, watchdog):
     remote.until(remote.newest_command, 'commands')
     last = remote.newest_command()
     remote.forget()
-    remote.until(lambda: len(remote.states) > 300, 'states')
+    remote.until(lambda: remote.state_count > 300, 'states')
     if watchdog == 'on':
         assert np.ptp(remote.positions(), axis=0).max() == 0.0
         assert remote.positions()[0] == near(POSE, abs=0.01)
     else:
-        remote.until(lambda: abs(remote.positions()[-1] - POSE).max() > 0.5, 'a swing')
+        remote.until(lambda: abs(remote.position() - POSE).max() > 0.5, 'a swing')
         efforts = np.array([state.effort for state in remote.states])
         assert efforts[0] == near(last, abs=0.1) and np.ptp(efforts, axis=0).max() == 0.0
         assert 'no command' not in simulator.text
@@ -155,7 +155,7 @@ def test_robot_that_compensates_gravity_itself(running, remote):
     arm.faulted('NO_VELOCITY')
 
     arm.velocity, arm.effort = np.zeros(2), np.zeros(2)     # its sensors do not feel its gravity
-    heard = len(remote.commands)
+    heard = remote.command_count
     arm.reset()
     arm.controller.popen.send_signal(signal.SIGINT)
     with arm.streaming():
@@ -175,7 +175,7 @@ class SelfHolding(Arm):
 
     def send(self, *seconds, **fields):
         """The state of now."""
-        last = self.remote.commands[-1] if self.remote.commands else ZERO
+        last = self.remote.newest_command() or ZERO
         self.effort = last + self.gravity
         super().send(*seconds, **fields)
 
@@ -208,12 +208,12 @@ def test_a_simulated_robot_of_which_the_contrary_is_said(start, remote, by_robot
                        f'robot_compensates_gravity:={str(not by_robot).lower()}')
     simulator.wait_for_line('simulator ready')
     assert remote.change('configure')
-    remote.until(lambda: len(remote.states) > 100, 'states')
+    remote.until(lambda: remote.state_count > 100, 'states')
     remote.change('activate')
     remote.until_line(controller, 'FAULT: the measured efforts contradict robot_compensates_grav')
     # Nothing is commanded from then on: until the brakes come it may sink, however late we look
     fault = float(re.findall(r'\[ERROR\] \[([\d.]+)\] .*FAULT', controller.text)[0])
-    remote.until(lambda: seconds(remote.states[-1]) > fault, 'states')
+    remote.until(lambda: seconds(remote.newest_state()) > fault, 'states')
     poses = [state.position for state in remote.states if seconds(state) < fault]
     assert len(poses) > 100 and abs(np.array(poses) - POSE).max() < 0.05
     assert controller.interrupt() == 0
@@ -226,7 +226,7 @@ def test_simulated_robot_that_compensates_gravity_itself(start, remote):
                        '-p', 'mode:=computed_torque')
     simulator.wait_for_line('simulator ready')
     bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 500 and len(remote.states) > 100,
+    remote.until(lambda: remote.command_count > 500 and remote.state_count > 100,
                  'commands and states')
     assert abs(np.array(remote.commands)).max() < 0.02
     assert abs(remote.positions() - POSE).max() < 1e-4
@@ -254,7 +254,7 @@ def test_nobody_listens_on_commands(controller, remote):
         assert remote.diagnostics['level'] == '1'
         assert remote.diagnostics['message'].endswith('nobody listens to the commands')
         arm.hear()
-        remote.until(lambda: remote.commands, 'commands')
+        remote.until(lambda: remote.command_count, 'commands')
     arm.velocity = MOVING
     arm.ticks(40)
     extra = np.array(remote.commands) - arm.gravity

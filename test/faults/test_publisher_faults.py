@@ -163,7 +163,7 @@ def test_a_simulator_that_ends_and_comes_back(start, remote):
         node('controller'), *CONTROLLER, '-p', 'state_timeout:=0.5', '-p', 'fault_hold_time:=0.3',
         '-p', 'fault_ramp_time:=1.0', '-p', 'arming_timeout:=1.0'))
     bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 200, 'commands')
+    remote.until(lambda: remote.command_count > 200, 'commands')
     assert remote.trigger('/controller/reset') == (False, 'there is no fault to reset')
     simulator.interrupt()     # killed, it might hold a lock of the middleware for a second
     remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')
@@ -175,7 +175,7 @@ def test_a_simulator_that_ends_and_comes_back(start, remote):
     arm.faulted('STALE_STATE')
     assert remote.diagnostics['reason'] == 'state is stale (joint1)'
     remote.listen(0.5)
-    assert len(remote.commands) == len(efforts)
+    assert remote.command_count == len(efforts)
     granted, why = remote.trigger('/controller/reset')
     assert not granted and 'state is stale' in why
     start(node('simulator'), *SIMULATOR).wait_for_line('simulator ready')

@@ -40,7 +40,7 @@ def driven(start, remote, *further):
         node('controller'), '--ros-args', '-p', f'state_timeout:={TIMEOUT}',
         '-p', 'missed_limit:=5000', '-p', 'arming_timeout:=5.0', *further)
     bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 50, 'commands')
+    remote.until(lambda: remote.command_count > 50, 'commands')
     return simulator, controller
 
 
@@ -69,16 +69,16 @@ def test_loop_stands_still(start, remote, path, trigger):
     assert remote.diagnostics['reason'] == 'the control loop stood still'
     assert 'brakes released: ' not in simulator.text.split('brakes engaged: ')[1]
     remote.forget()
-    remote.until(lambda: len(remote.states) > 100, 'states')
+    remote.until(lambda: remote.state_count > 100, 'states')
     assert np.ptp(remote.positions(), axis=0).max() == 0.0
     assert remote.positions()[0] == near(POSE, abs=0.01)
 
     remote.until(lambda: remote.trigger('/controller/reset')[0], 'a reset')
-    remote.until(lambda: len(remote.commands) > 20 and arm.phase == 'RUNNING', 'RUNNING')
+    remote.until(lambda: remote.command_count > 20 and arm.phase == 'RUNNING', 'RUNNING')
     assert simulator.text.count('brakes released') == 1         # by the first command of all
     assert remote.trigger('/simulator/release_brakes')[0]
     remote.forget()
-    remote.until(lambda: len(remote.states) > 100, 'states')
+    remote.until(lambda: remote.state_count > 100, 'states')
     assert abs(remote.positions() - POSE).max() < 0.02
 
 

@@ -51,14 +51,14 @@ def test_missed_periods(start, remote):
         '-p', 'missed_limit:=25', '-p', 'late_limit:=1.0', '-p', 'fault_hold_time:=0.2',
         '-p', 'fault_ramp_time:=0.2'))
     bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 10, 'commands')
+    remote.until(lambda: remote.command_count > 10, 'commands')
 
     arm.controller.popen.send_signal(signal.SIGSTOP)
     simulator.wait_for_line('brakes engaged: no command for 0.5 s')
-    before = len(remote.commands)
+    before = remote.command_count
     arm.controller.popen.send_signal(signal.SIGCONT)
     remote.until(lambda: remote.newest_command() == [0.0, 0.0]
-                 or len(remote.commands) > before + 60, 'the last message')
+                 or remote.command_count > before + 60, 'the last message')
     efforts = np.array(remote.commands[before:])
     assert len(efforts) < 49                    # of 40 periods; those missed would be as many more
     arm.faulted('PERIODS_MISSED')
@@ -67,7 +67,7 @@ def test_missed_periods(start, remote):
     assert share[0] == near(1.0, abs=0.01) and share[-1] == 0.0 and np.diff(share).max() < 0.02
     assert int(remote.diagnostics['missed periods']) >= 45
     remote.listen(0.3)
-    assert len(remote.commands) == before + len(efforts)
+    assert remote.command_count == before + len(efforts)
 
     remote.until(lambda: remote.trigger('/controller/reset')[0], 'a reset')
     remote.until(lambda: arm.phase == 'RUNNING', 'RUNNING')

@@ -2,6 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the tests of the nodes."""
 
+import os
+import pty
+import subprocess
+from contextlib import suppress
+
 import numpy as np
 import pytest
 import rclpy
@@ -40,3 +45,30 @@ def own_node():
     if context.ok():
         node.destroy_node()
     context.try_shutdown()
+
+
+@pytest.fixture
+def terminal():
+    """Start a command in a terminal: its process, and functions that type and that read."""
+    running = []
+
+    def run(command):
+        ours, theirs = pty.openpty()
+        os.set_blocking(ours, False)
+        process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
+                                   start_new_session=True)
+        os.close(theirs)
+        running.append((process, ours))
+        printed = []
+
+        def text():
+            with suppress(OSError):         # nothing yet, or it has ended
+                while data := os.read(ours, 4096):
+                    printed.append(data)
+            return b''.join(printed).decode(errors='replace')
+        return process, lambda keys: os.write(ours, keys.encode()), text
+    yield run
+    for process, ours in running:
+        process.kill()
+        process.wait()
+        os.close(ours)

@@ -58,6 +58,10 @@ class Recorder:
             self._messages.append(deserialize_message(sample.message, self._kind))
         return self._messages
 
+    def __len__(self) -> int:
+        """Return the number of them, without looking into any."""
+        return len(self._samples)
+
     def since(self, instant: int) -> list:
         """Those that were published after a time [ns], by the clock of their publisher."""
         samples = list(self._samples)
@@ -208,6 +212,16 @@ class Remote:
         """Joint states heard since then."""
         return self._states.messages()
 
+    @property
+    def command_count(self) -> int:
+        """Number of efforts heard since the last `forget`."""
+        return len(self._commands)
+
+    @property
+    def state_count(self) -> int:
+        """Number of joint states heard since then."""
+        return len(self._states)
+
     def newest_state(self) -> JointState | None:
         """Return the last of them, None if there is none."""
         return self._states.newest()
@@ -225,6 +239,11 @@ class Remote:
         """Start the lists of commands and states anew."""
         self._commands.forget()
         self._states.forget()
+
+    def position(self) -> np.ndarray:
+        """Return the last position heard (nv,), which is waited for."""
+        self.until(self.newest_state, 'states')
+        return np.array(self.newest_state().position)
 
     def positions(self) -> np.ndarray:
         """Return positions heard so far (K, nv), of one state at least, which is waited for."""

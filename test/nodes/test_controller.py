@@ -32,7 +32,7 @@ def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
     remote.listen(0.5)
     assert remote.commands == [] and remote.state() == 'inactive'
     assert remote.change('activate')
-    remote.until(lambda: len(remote.commands) > 1500, 'commands')
+    remote.until(lambda: remote.command_count > 1500, 'commands')
     assert abs(np.array(remote.commands) - gravity).max() < 0.02
     assert abs(remote.positions() - POSE).max() < 1e-3
     remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
@@ -93,11 +93,11 @@ def test_follows_a_trajectory_and_refuses_nonsense(pair, remote):
     bring_up(remote)
     publisher = remote.trajectories()
     publisher.publish(goal(0.6, 0.2))
-    remote.until(lambda: abs(remote.positions()[-1] - [0.6, 0.2]).max() < 2e-3,
+    remote.until(lambda: abs(remote.position() - [0.6, 0.2]).max() < 2e-3,
                  'the goal')
     publisher.publish(goal(0.6, float('nan')))
     controller.wait_for_line(r'trajectory refused: positions of joint2 .* nan')
     publisher.publish(goal(0.6, 9.0))
     controller.wait_for_line(r'trajectory refused: position of joint2')
     remote.listen(0.3)
-    assert remote.positions()[-1] == pytest.approx([0.6, 0.2], abs=2e-3)
+    assert remote.position() == pytest.approx([0.6, 0.2], abs=2e-3)

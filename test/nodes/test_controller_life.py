@@ -46,7 +46,7 @@ def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
     """At a fixed rate on /clock: arming and stopping, which the executor waits for, see time."""
     sim, controller = pair(['-p', 'publish_clock:=true'], ['-p', 'use_sim_time:=true'])
     bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 100, 'commands')
+    remote.until(lambda: remote.command_count > 100, 'commands')
     assert abs(np.array(remote.commands) - gravity).max() < 0.05
     assert remote.change('deactivate')
     remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last message')

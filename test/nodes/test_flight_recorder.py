@@ -37,7 +37,7 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path, pa
     assert remote.set('controller', payload_frame='link2', payload_mass=0.1) == ''
     remote.trajectories().publish(goal(0.6, 0.2, seconds=0.5))
     controller.wait_for_line('following')
-    remote.until(lambda: len(remote.commands) > 900, 'commands')
+    remote.until(lambda: remote.command_count > 900, 'commands')
     sim.interrupt()         # killed, it might hold a lock of the middleware for a second
     remote.until_line(controller, WRITTEN)
     count, file = re.search(WRITTEN, controller.text).groups()
@@ -79,7 +79,7 @@ def test_the_controller_goes_on_where_nothing_can_be_written(pair, remote):
     sim, controller = pair([], ['-p', 'flight_folder:=/dev/null/x',
                                 '-p', 'arming_timeout:=0.5'])
     bring_up(remote)
-    remote.until(lambda: len(remote.commands) > 100, 'commands')
+    remote.until(lambda: remote.command_count > 100, 'commands')
     sim.interrupt()
     controller.wait_for_line('FAULT: state is stale')
     assert not remote.trigger('/controller/reset')[0]

@@ -29,7 +29,7 @@ def test_a_file_of_friction(remote, start, tmp_path, gravity):
           '-p', 'missed_limit:=5000')
     bring_up(remote)
     for offset in (0.07, 0.05):         # shares of 0.1 N·m
-        remote.until(lambda effort=gravity + [offset, 0.0]: remote.commands and abs(
+        remote.until(lambda effort=gravity + [offset, 0.0]: remote.command_count and abs(
             np.array(remote.newest_command()) - effort).max() < 1e-3, 'the offset')
         assert remote.set('controller', friction_compensation=[0.5]) == ''
     assert '[0, 0.8]' in remote.set('controller', friction_compensation=[0.9])

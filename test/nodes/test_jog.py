@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn jog`: the keys, and a simulated arm that is moved from a terminal."""
 
-import os
-import pty
-import subprocess
 import sys
-from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -70,33 +66,6 @@ def test_what_the_controller_would_refuse_is_refused_before():
     assert checked(task, 0.1, 0.2).tolist() == [0.25, 1.0]
 
 
-@pytest.fixture
-def terminal():
-    """``run`` starts the command in a terminal: ``(process, type, everything printed)``."""
-    running = []
-
-    def run():
-        ours, theirs = pty.openpty()
-        os.set_blocking(ours, False)
-        process = subprocess.Popen(COMMAND, stdin=theirs, stdout=theirs, stderr=theirs,
-                                   start_new_session=True)
-        os.close(theirs)
-        running.append((process, ours))
-        printed = []
-
-        def text():
-            with suppress(OSError):         # nothing yet, or it has ended
-                while data := os.read(ours, 4096):
-                    printed.append(data)
-            return b''.join(printed).decode(errors='replace')
-        return process, lambda keys: os.write(ours, keys.encode()), text
-    yield run
-    for process, ours in running:
-        process.kill()
-        process.wait()
-        os.close(ours)
-
-
 def test_an_arm_is_moved_from_a_terminal(start, remote, terminal):
     """
     Along an axis of the base as long as a key is pressed; refused in a mode without a pose.
@@ -114,7 +83,7 @@ def test_an_arm_is_moved_from_a_terminal(start, remote, terminal):
         return dynamics.pose(np.array(remote.newest_state().position), 'tool0')[:3, 3]
 
     begin = place()
-    process, press, text = terminal()
+    process, press, text = terminal(COMMAND)
     remote.until(lambda: 'no motion asked for' in text(), 'the line')
     assert abs(place() - begin).max() < 1e-3
 

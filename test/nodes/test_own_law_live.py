@@ -37,8 +37,8 @@ def test_it_drives_the_arm(start, remote, path):
     assert f'own_laws:SPRING, 1000 Hz, trigger timer, data path {path}' in controller.text
     remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))
     controller.wait_for_line('following a trajectory')
-    remote.until(lambda: len(remote.states) and abs(
-        remote.positions()[-1] - [0.6, 0.2]).max() < 0.01, 'the goal')
+    remote.until(lambda: abs(
+        remote.position() - [0.6, 0.2]).max() < 0.01, 'the goal')
     assert remote.set('controller', spring=[120.0, 60.0]) == ''
     assert 'damper = [-1.0] is refused' in remote.set('controller', damper=[-1.0])
     assert 'damper 500 (joint1) would be unstable' in remote.set('controller', damper=[500.0, 5.0])
@@ -49,9 +49,9 @@ def test_it_drives_the_arm(start, remote, path):
     assert remote.diagnostics['phase'] == 'RUNNING'
     dynamics = Dynamics(load_urdf('two_link'))
     remote.forget()
-    remote.until(lambda: len(remote.states) > 100 and remote.commands, 'states')
+    remote.until(lambda: remote.state_count > 100 and remote.command_count, 'states')
     assert np.array(remote.newest_command()) == pytest.approx(
-        dynamics.gravity(remote.positions()[-1]), abs=2.0)
+        dynamics.gravity(remote.position()), abs=2.0)
     assert controller.interrupt() == 0
 
 

@@ -86,7 +86,7 @@ def test_a_goal_succeeds(planner, remote):
     assert handle.accepted
     assert planner.result(handle) == (SUCCEEDED, planner.action.Result.SUCCESSFUL,
                                       'the goal is reached')
-    assert abs(remote.positions()[-1] - [0.6, 0.2]).max() < 5e-3
+    assert abs(remote.position() - [0.6, 0.2]).max() < 5e-3
     times = [f.desired.time_from_start.sec + 1e-9 * f.desired.time_from_start.nanosec
              for f in planner.feedback]
     assert len(times) >= 5 and (np.diff(times) > 0.0).all()
@@ -96,7 +96,7 @@ def test_a_goal_succeeds(planner, remote):
         np.subtract(middle.desired.positions, middle.actual.positions))
     handle = planner.send(trajectory([0.4], 0.5, ['joint2']))
     assert planner.result(handle)[0] == SUCCEEDED
-    assert abs(remote.positions()[-1] - [0.6, 0.4]).max() < 5e-3
+    assert abs(remote.position() - [0.6, 0.4]).max() < 5e-3
 
 
 def test_a_new_goal_a_trajectory_and_a_cancel(planner, remote):
@@ -114,10 +114,10 @@ def test_a_new_goal_a_trajectory_and_a_cancel(planner, remote):
     assert answer.return_code == CancelGoal.Response.ERROR_NONE and len(answer.goals_canceling)
     assert planner.result(third)[:2] == (CANCELED, planner.action.Result.SUCCESSFUL)
     remote.listen(0.3)
-    pose = remote.positions()[-1]
+    pose = remote.position()
     assert 0.3 < pose[0] < 0.75
     remote.listen(0.3)
-    assert abs(remote.positions()[-1] - pose).max() < 2e-3
+    assert abs(remote.position() - pose).max() < 2e-3
     assert not planner.wait(third.cancel_goal_async()).goals_canceling
     assert 'FAULT' not in planner.controller.text
 

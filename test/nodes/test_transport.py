@@ -213,7 +213,7 @@ def test_the_node_runs_on_native_code(pair, remote, gravity):
     sim, controller = pair([], ['-p', 'data_path:=native'])
     bring_up(remote)
     assert 'data path native' in controller.text
-    remote.until(lambda: len(remote.commands) > 500, 'commands')
+    remote.until(lambda: remote.command_count > 500, 'commands')
     assert abs(np.array(remote.commands) - gravity).max() < 0.02
     remote.until(lambda: remote.diagnostics.get('phase') == 'RUNNING', 'diagnostics')
     assert remote.diagnostics['data path'] == 'native'

@@ -1,0 +1,106 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `teach`: poses or a motion shown by hand, as a trajectory file for `play`."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy import ndarray
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from ..errors import Argument, RosError, TrajectoryError
+from ..identification.excitation.taught_motion import smoothed, through_poses
+from ..identification.excitation.trajectory_file import JointTrajectory, write
+from ..model.robot import RobotModel
+from ..nodes.client_session import Session, session
+from ..nodes.live_robot import LiveRobot
+from ..nodes.record import Recorder, silent
+from ..nodes.running_controller import RunningController
+from .jog import keyboard
+from .payload import Node
+
+KEEP, DROP, END = '\n\r ', 'b\x7f', 'q\x1b'
+YIELDS = 'gravity_compensation'
+RAMP = 0.5              # s, in which the speed of a motion may be reached
+
+
+def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smoothing: float,
+        overwrite: bool) -> None:
+    """
+    Let a person show poses, or a motion, and write the trajectory.
+
+    :param motion: one motion, recorded between two keys; otherwise poses, one for each key.
+    :param speed: share of the velocity limits that is used at most.
+    :param smoothing: spacing of the knots of the spline of a motion [s].
+    :raises RosError: stdin is no terminal, the controller or the joint states are not there.
+    :raises TrajectoryError: too little was shown, or the file cannot be written.
+    """
+    if not sys.stdin.isatty():
+        raise RosError('stdin is not a terminal', name='stdin',
+                       remedy='run robodyn teach in a terminal of its own')
+    if path.exists() and not overwrite:
+        raise TrajectoryError(f'{path} exists already', name='FILE', value=str(path),
+                              remedy=('give another name, or ', Argument('overwrite', True)))
+    with session('robodyn_teach', node.sim_time) as here:
+        controller = RunningController(here, node.name, node.wait)
+        settings = controller.settings()
+        model = controller.model()
+        if settings.law_in_force.name != YIELDS:
+            out.print(f'! the mode is {settings.law_in_force.name}: the arm pulls back when you '
+                      f'let go; set mode to {YIELDS}', style='yellow')
+        velocity = speed * settings.joint_records(model)['velocity_limit']
+        limits = velocity, velocity / RAMP
+        taught = (_motion(here, node, model, out, limits, smoothing) if motion else
+                  through_poses(model.joint_names, _poses(here, node, model, out), *limits))
+        write(path, taught)
+    out.print(f'written: {path}, {len(taught.times)} points, {taught.times[-1]:.1f} s; '
+              f'robodyn play {path} --approach 5')
+
+
+def _poses(here: Session, node: Node, model: RobotModel, out: Console) -> ndarray:
+    """Return the poses (P, nv) that a person keeps, one for each key."""
+    robot = LiveRobot(here.node, model.joint_names, node.states)
+    poses: list[ndarray] = []
+    out.print('move the arm by hand; Enter keeps its pose, b drops the last one, q ends')
+    with keyboard() as typed, Live(console=out, refresh_per_second=10) as line:
+        while True:
+            here.poll()
+            present = robot.update(here.node.get_clock().now().nanoseconds * 1e-9)
+            for key in typed():
+                if key in END:
+                    return np.array(poses)
+                if key in DROP and poses:
+                    poses.pop()
+                elif key in KEEP and present:
+                    poses.append(robot.position)
+            q = ', '.join(f'{x:.3f}' for x in robot.position)
+            line.update(Text(f'{len(poses)} poses; now at [{q}]' if present else
+                             f'waiting for joint states on {robot.topic}'))
+
+
+def _motion(here: Session, node: Node, model: RobotModel, out: Console,
+            limits: tuple[ndarray, ndarray], smoothing: float) -> JointTrajectory:
+    """Return the motion that a person shows between two keys."""
+    out.print('Enter begins: move the arm when states are counted; Enter ends the motion')
+    recorder = None
+    try:
+        with keyboard() as typed, Live(console=out, refresh_per_second=10) as line:
+            while True:
+                here.poll()
+                pressed = any(key in KEEP + END for key in typed())
+                if pressed and recorder is not None:
+                    break
+                if pressed:
+                    recorder = Recorder(here.node, node.states)
+                line.update(Text('not begun' if recorder is None else
+                                 f'{len(recorder)} states on {recorder.topic}'))
+    finally:
+        if recorder is not None:
+            recorder.stop()
+    if not len(recorder):
+        raise silent(here.node, recorder.topic)
+    found = recorder.recording().of(model.joint_names)
+    return smoothed(model.joint_names, found.time, found.position, *limits, smoothing)
