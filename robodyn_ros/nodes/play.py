@@ -66,7 +66,7 @@ def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
     """
     start = motion.positions[0]
     away = np.abs(start - pose)
-    allowed = OF_MOTION * np.abs(motion.velocities).max(0)
+    allowed = OF_MOTION * _fastest(motion)
     with np.errstate(divide='ignore', invalid='ignore'):
         needed = np.where(away > NEAR, QUINTIC * away / allowed, 0.0)
     if (longest := needed.max()) > LONGEST:
@@ -78,6 +78,12 @@ def approach(motion: trajectory_file.JointTrajectory, pose: ndarray,
     rest = np.zeros((1, len(start)))
     return trajectory_file.JointTrajectory(
         motion.joint_names, np.array([max(shortest, longest)]), start[None], rest, rest)
+
+
+def _fastest(motion: trajectory_file.JointTrajectory) -> ndarray:
+    """Return a speed (nv,) that each joint reaches: at a waypoint, or on average between two."""
+    between = np.diff(motion.positions, axis=0) / np.diff(motion.times)[:, None]
+    return np.abs(np.vstack((motion.velocities, between))).max(0)
 
 
 class Player:

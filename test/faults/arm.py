@@ -21,6 +21,7 @@ from robodyn_ros.model.resources import robot_path
 
 START, PERIOD = 100.0, 0.001        # s
 PATIENCE = 10.0     # s, wall time for one answer, or for a message that may come any time
+GRANTED, REFUSED = 3.0, 1.0         # s of arming_timeout, where it is waited for in vain
 MOST = 3000         # ticks until a message, on a machine that is quicker
 # For tests of other rows: an arm that is put elsewhere without the velocity that brings it there,
 # or that stays although its velocity is not zero
@@ -187,11 +188,13 @@ class Arm:
 
     def refuses_activation(self, because: str, **fields) -> None:
         """Activating is refused while states go on like this, and the diagnostics say why."""
+        assert self.remote.set('controller', arming_timeout=REFUSED) == ''
         with self.streaming(**fields):
             assert not self.remote.change('activate')
             self.remote.until(lambda: because in self.remote.diagnostics.get('message', ''),
                               because)
         assert self.remote.diagnostics['level'] == '2'
+        assert self.remote.set('controller', arming_timeout=GRANTED) == ''
 
     def hear(self) -> None:
         """Listen to the commands again, after `Remote.ignore_commands`."""

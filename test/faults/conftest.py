@@ -5,7 +5,7 @@
 import os
 
 import pytest
-from faults.arm import Arm
+from faults.arm import GRANTED, Arm
 from nodes.bring_up import CONTROLLER
 
 from processes import node
@@ -13,7 +13,7 @@ from processes import node
 EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_link',
          '-p', 'state_timeout:=0.05', '-p', 'fault_hold_time:=0.02',
          '-p', 'fault_ramp_time:=0.0495',
-         '-p', 'arming_timeout:=3.0']
+         '-p', f'arming_timeout:={GRANTED}']
 # Files whose states are late by hundredths of a second; others bear plain Python that prepares a
 # robot, plans or records while a cycle waits for it
 PUNCTUAL = {'test_state_faults', 'test_time_faults', 'test_publisher_faults',

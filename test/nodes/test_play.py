@@ -204,8 +204,17 @@ def test_an_approach_takes_as_long_as_it_is_slow(motion):
     assert way.times[0] == pytest.approx(15 / 8 / (0.5 * fastest[0]))
     assert approach(asked, START - [0.001, 0.0], 0.5).times[0] == 0.5
     assert (way.positions[0] == asked.positions[0]).all() and not way.velocities.any()
-    still = JointTrajectory(asked.joint_names, asked.times, asked.positions,
+    still = JointTrajectory(asked.joint_names, asked.times,
+                            np.where([True, False], asked.positions, asked.positions[0]),
                             asked.velocities * [1, 0], asked.accelerations)
     assert approach(still, START, 2.0).times[0] == 2.0
     with pytest.raises(TrajectoryError, match='joint2 is 0.1 away from its start'):
         approach(still, START + [0.0, 0.1], 2.0)
+
+
+def test_an_approach_to_poses_at_rest_is_as_slow_as_the_motion_between_them():
+    poses = np.array([[0.0, 0.0], [1.0, 0.5]])
+    rest = np.zeros_like(poses)
+    way = approach(JointTrajectory(('joint1', 'joint2'), np.array([0.0, 2.0]), poses, rest, rest),
+                   np.array([-1.0, 0.0]), 0.5)
+    assert way.times[0] == pytest.approx(15 / 8 / (0.5 * 0.5))

@@ -38,7 +38,7 @@ def floating(start, remote):
     def push(force):
         begin, message = place(), WrenchStamped()
         message.header.frame_id = 'tool0'
-        message.wrench.force.y = force
+        message.wrench.force.z = force
         publisher.publish(message)
         remote.until(lambda: abs(place() - begin).max() > 0.05, 'the motion')
         remote.until(lambda: abs(np.array(remote.newest_state().velocity)).max() < 1e-3, 'rest')
@@ -70,7 +70,7 @@ def test_poses_are_kept_and_repeated(floating, start, remote, terminal, tmp_path
     way = read(file)
     assert way.positions == pytest.approx(np.array([begin, end]), abs=2e-3)
     assert remote.set('controller', mode='joint_impedance') == ''
-    played = start([*ROBODYN, 'play', file], '--approach', '1', '--sim-time', '--wait', '30')
+    played = start([*ROBODYN, 'play', str(file)], '--approach', '1', '--sim-time', '--wait', '30')
     assert played.wait(60.0) == 0, played.text
     assert place() == pytest.approx(end, abs=0.02)
     again, _, text = terminal([*COMMAND, str(file)])
