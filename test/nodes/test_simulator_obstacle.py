@@ -19,7 +19,8 @@ LINKS = 'link1', 'tool0'
 def test_there_is_none_without_a_link_and_it_has_its_values_with_one():
     assert obstacle_of(DEFAULT, LINKS) is None
     obstacle = obstacle_of({**DEFAULT, 'obstacle_link': 'tool0',
-                            'obstacle_normal': [0.0, 2.0, 0.0], 'obstacle_surface': [0.1, 0.2, 0.3]}, LINKS)
+                            'obstacle_normal': [0.0, 2.0, 0.0],
+                            'obstacle_surface': [0.1, 0.2, 0.3]}, LINKS)
     assert obstacle.link == 'tool0' and obstacle.stiffness == 75e3
     assert obstacle.normal.tolist() == [0.0, 1.0, 0.0]
     assert obstacle.surface.tolist() == [0.1, 0.2, 0.3]

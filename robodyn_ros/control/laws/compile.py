@@ -39,6 +39,7 @@ from . import (
     computed_torque,
     disturbance_observer,
     dynamics,
+    energy_tank,
     joint_impedance,
     law,
     pd,
@@ -68,7 +69,7 @@ LAW_MODULES: tuple[ModuleType, ...] = (
     jitable(momentum_residual),    jitable(dynamics), law, call,
     jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
     jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),
-    jitable(cartesian_impedance))
+    jitable(energy_tank), jitable(cartesian_impedance))
 
 
 def _call_with(typing, address, values):
