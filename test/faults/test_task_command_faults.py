@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of wrenches and stiffness in task space: one test a row of the table in docs/safety.md."""
+"""Faults of wrenches and stiffness in task space: a test for each row in docs/safety.md."""
 
 from math import nan
 
