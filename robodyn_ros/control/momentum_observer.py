@@ -5,9 +5,9 @@ Estimate of the external efforts on the joints, in every mode and phase in which
 
 The estimate ``v.external`` is the residual of :mod:`.momentum_residual`. It contains whatever the
 model does not: contacts and pushes, but also friction that is not in the model, a payload that was
-not declared, and errors of the inertial parameters. ``v.pushing`` is what of it changes slower than
-``push_bandwidth``, as when somebody pushes on purpose. Without efforts in force, or without a valid
-state, nothing is estimated, and both are zero.
+not declared, and errors of the inertial parameters. ``v.pushing`` is what of it changes slower
+than ``push_bandwidth``, as when somebody pushes on purpose. Without efforts in force, or without a
+valid state, nothing is estimated, and both are zero.
 
 Momentum changes from sample to sample, efforts in each cycle: their impulse is summed until the
 next sample comes. Parameters are named as in :mod:`.guard`.
