@@ -294,6 +294,7 @@ def held():
     ({'task_frame': ''}, 'task_frame is not set'), ({'task_frame': 'nowhere'}, 'no link of'),
     ({'task_frame': 'panda_link0'}, 'does not move'),
     ({'task_stiffness': [3e4] * 6}, 'task_stiffness would be unstable'),
+    ({'task_damping_design': 'given', 'task_damping': [5e3] * 6}, 'task_damping lower by'),
     ({'mode': 'operational_space', 'task_kp': [9e4] * 6}, 'task_kp would be unstable')])
 def test_settings_that_are_refused(held, settings, why):
     with pytest.raises(ParameterError, match=why):
