@@ -1,14 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF;
-# DISTRO=kilted|jazzy is the ROS 2 that is installed;
+# A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF
+# and SCENE=motion|contact are what demo shows; DISTRO=kilted|jazzy is the ROS 2 that is installed;
 # ARGS goes to pytest, fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire), adversary (ARGS='--minutes 10',
 # ARGS=table, ARGS=quiet), bench and soak.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c '' 2>/dev/null && echo $$p && break; done)
 ROBOT ?= panda
+SCENE ?= motion
 DISTRO ?= kilted
 export DISTRO
 
@@ -18,7 +19,7 @@ help lint docs clean: python
 	@$(PYTHON) make.py $@
 
 demo: python
-	@$(PYTHON) make.py demo '$(ROBOT)'
+	@$(PYTHON) make.py demo '$(ROBOT)' '$(SCENE)'
 
 test: python
 	@$(PYTHON) make.py test $(ARGS)

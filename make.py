@@ -4,8 +4,10 @@
 """
 Run the demo or the tests on a machine that has nothing but Linux x86_64 and a Python 3.10-3.13.
 
-  demo [ROBOT]    two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
-                  ur5, two_link, ... or the path of a URDF file
+  demo [ROBOT] [SCENE]
+                  two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
+                  ur5, two_link, ... or the path of a URDF file. With SCENE contact it is pushed,
+                  guided by hand, and hits a post
   test [ARG ...]  lint, then all tests; pytest gets the arguments
   quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
@@ -257,12 +259,14 @@ def call(env, *command):
 
 def demo(arguments):
     """Run the main job."""
-    if len(arguments) > 1:
-        sys.exit('demo takes one robot, not {}'.format(' '.join(arguments)))
-    robot = arguments[0] if arguments and arguments[0] else 'panda'
+    if len(arguments) > 2:
+        sys.exit('demo takes one robot and one scene, not {}'.format(' '.join(arguments)))
+    robot, scene = (given or usual for given, usual in
+                    zip(arguments + [''] * (2 - len(arguments)), ('panda', 'motion')))
     robot = os.path.abspath(robot) if os.path.isfile(robot) else robot
     env, python = prepare({ROS.get(DISTRO), 'sim'})
-    become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot)
+    become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot,
+           '--scene', scene)
 
 
 def lint(arguments):

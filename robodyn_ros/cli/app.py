@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import DemoError, RosError
+from ..errors import DemoError, ParameterError, RosError
 from ..model.resources import package_version
 from . import (  # noqa: F401  (their commands)
     contact_commands,
@@ -251,17 +251,23 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
              '--brief', help='Shorter motions; all checks are made.')] = False,
+         scene: Annotated[str, typer.Option(
+             help='motion: free fall, gravity, a push, a trajectory. contact: a push, guiding by '
+             'hand, a collision with a post.')] = 'motion',
          accept_inertia: AcceptInertia = False,
          output: Annotated[Path, typer.Option(
              help='Folder for the picture, the parameter files and the logs of the nodes.')
          ] = Path('build/demo')) -> None:
-    """Simulate a robot over ROS 2: free fall, gravity compensation, a push, a trajectory."""
+    """Simulate a robot over ROS 2: a scene of motions, or one of contacts."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
     from ..demo import REQUIRED_MODULES
 
     require_modules('the demo', REQUIRED_MODULES, DemoError)
-    from ..demo.run import run
+    from ..demo.run import SCENES, run
+    if scene not in SCENES:
+        raise ParameterError(f'--scene is {scene!r}', name='--scene', value=scene,
+                             remedy=f'choose one of {", ".join(SCENES)}')
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
                     accepted_links=['*'] if accept_inertia else None, roomy=True)
-    raise typer.Exit(run(chosen, output, console(), brief=brief))
+    raise typer.Exit(run(chosen, output, console(), brief=brief, scene=scene))

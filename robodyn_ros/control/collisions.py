@@ -5,7 +5,7 @@ Collisions: detection, the joint concerned, and the reaction.
 
 A collision is detected where the external effort r of :mod:`.momentum_observer` exceeds
 
-    |r| > threshold + velocity band |q̇| + effort band |C q̇ + g|
+    |r - r_p| > threshold + velocity band |q̇| + effort band |C q̇ + g|
 
 in two samples in a row, because one false velocity is no contact. The bands are those of friction
 and of the model's errors, which grow with velocity and load (Haddadin, De Luca and Albu-Schäffer,
@@ -13,9 +13,14 @@ and of the model's errors, which grow with velocity and load (Haddadin, De Luca 
 has no effect on the joints beyond the link that it touches: that link is moved by the last joint
 whose threshold is exceeded within ISOLATION_TIME.
 
-The reaction is a latched fault with the reason COLLISION, whose efforts are damped gravity
-compensation as those of any fault (*stop*), gravity compensation alone (*float*), or the damping
-follows a slow motion along the external effort, away from the contact, for RETREAT_TIME
+r_p is zero or, with ``push_bandwidth``, the part of r that is slower than this bandwidth. Who
+pushes on purpose does so more slowly than an impact, and is no collision: with the low-pass filter
+of the observer, the difference is a band-pass filter of the contact. A push is a fault, PUSHED,
+above ``push_threshold``.
+
+The reaction is a latched fault with the reason COLLISION or PUSHED, whose efforts are damped
+gravity compensation as those of any fault (*stop*), gravity compensation alone (*float*), or the
+damping follows a slow motion along the external effort, away from the contact, for RETREAT_TIME
 (*retreat*). In mode gravity_compensation the arm is meant to be pushed, and nothing is detected.
 
 Parameters are named as in :mod:`.guard`.
@@ -39,7 +44,7 @@ def above_threshold(j: record, v: Vectors, i: int) -> bool:
     """Return whether the external effort of joint ``i``, record ``j``, is that of a contact."""
     threshold = (j.collision_threshold + j.collision_velocity_band * abs(v.qd[i])
                  + j.collision_effort_band * abs(v.bias[i]))
-    return abs(v.external[i]) > threshold
+    return abs(v.external[i] - v.pushing[i]) > threshold
 
 
 def last_above(joints: ndarray, v: Vectors) -> int:
@@ -64,6 +69,20 @@ def collision(joints: ndarray, m: record, v: Vectors, fresh: int, now: float) ->
     m.contact_time, m.unbraked = now, 0.0
     note_contact(m, v, i)
     return i
+
+
+def push(joints: ndarray, m: record, v: Vectors, now: float) -> int:
+    """Return the last joint of a RUNNING arm that is pushed too hard, -1 for none."""
+    last: Any = -1
+    if m.mode == GRAVITY_COMPENSATION:
+        return last
+    for i in range(v.q.shape[0]):
+        if abs(v.pushing[i]) > joints[i].push_threshold:
+            last = i
+    if last >= 0:
+        m.contact_time, m.unbraked = now, 0.0
+        note_contact(m, v, last)
+    return last
 
 
 def isolate(joints: ndarray, m: record, v: Vectors, now: float) -> None:
@@ -94,7 +113,7 @@ def react(s: record, m: record, v: Vectors, M: ndarray, now: float, tau: ndarray
     :param M: (nv, nv) M(q).
     :param tau: (nv,) efforts [N·m | N], in and out.
     """
-    if m.reason != guard.COLLISION or m.without_state == 1:
+    if (m.reason != guard.COLLISION and m.reason != guard.PUSHED) or m.without_state == 1:
         return
     if s.collision_reaction == REACT_FLOAT:
         for i in range(tau.shape[0]):

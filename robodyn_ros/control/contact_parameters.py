@@ -34,6 +34,14 @@ class ContactParameters:
         '', 0.0, 1.0, 'Increase of `collision_threshold` with the magnitude of the effort that '
         'the model requires, without accelerations: its relative error; empty: none.',
         record=JOINT)
+    push_bandwidth: float = number(
+        0.0, '1/s', 0.0, 1e2, 'Bandwidth below which an external effort is a push, which '
+        '`collision_threshold` does not concern; a collision is what changes faster. 0: every '
+        'contact is a collision.', record=SETTINGS)
+    push_threshold: PerJoint = numbers(
+        'N·m or N', 0.0, 1e6, 'Magnitude of a push, see `push_bandwidth`, above which the fault '
+        'PUSHED is latched, except in gravity_compensation; empty or 0: unlimited.',
+        record=JOINT, unlimited=True)
     collision_reaction: str = choice(
         COLLISION_REACTION, 'Efforts after a collision, for the duration of those of any fault: '
         'damped gravity compensation, gravity compensation alone, or a slow motion away from the '

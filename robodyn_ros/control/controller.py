@@ -432,7 +432,7 @@ class Controller(PoseFollowing):
     def _sentence(self, reason: str, joint: str) -> str:
         i = int(self.memory[joint][0])
         text = guard.REASONS[guard.CODES[int(self.memory[reason][0])]]
-        if guard.CODES[int(self.memory[reason][0])] == 'COLLISION':
+        if guard.CODES[int(self.memory[reason][0])] in ('COLLISION', 'PUSHED'):
             side = 'positive' if self.memory['contact_side'][0] > 0 else 'negative'
             return f'{text} ({self.model.joint_names[i]}, in the {side} direction)'
         return f'{text} ({self.model.joint_names[i]})' if i >= 0 else text

@@ -264,6 +264,10 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
         touched = collisions.collision(joints, m, v, fresh, now)
         if touched >= 0:
             reason, joint = guard.COLLISION, touched
+        elif reason == guard.NO_REASON:
+            touched = collisions.push(joints, m, v, now)
+            if touched >= 0:
+                reason, joint = guard.PUSHED, touched
     return reason, joint
 
 

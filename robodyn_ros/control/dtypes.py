@@ -168,6 +168,7 @@ class Vectors(NamedTuple):
     observed_qd: ndarray    # velocity of that sample
     bias: ndarray           # C(q, q̇) q̇ + g(q)
     retreat: ndarray        # reference velocity after a collision
+    pushing: ndarray        # part of the external effort that lasts, see push_bandwidth
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

@@ -5,8 +5,9 @@ Estimate of the external efforts on the joints, in every mode and phase in which
 
 The estimate ``v.external`` is the residual of :mod:`.momentum_residual`. It contains whatever the
 model does not: contacts and pushes, but also friction that is not in the model, a payload that was
-not declared, and errors of the inertial parameters. Without efforts in force, or without a valid
-state, nothing is estimated, and it is zero.
+not declared, and errors of the inertial parameters. ``v.pushing`` is what of it changes slower
+than ``push_bandwidth``, as when somebody pushes on purpose. Without efforts in force, or without a
+valid state, nothing is estimated, and both are zero.
 
 Momentum changes from sample to sample, efforts in each cycle: their impulse is summed until the
 next sample comes. Parameters are named as in :mod:`.guard`.
@@ -41,7 +42,7 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
     if m.estimates == 0 or not known:
         m.estimates, m.unsampled = (1 if known else 0), 0.0
         for i in range(n):
-            v.external[i] = v.impulse[i] = 0.0
+            v.external[i] = v.impulse[i] = v.pushing[i] = 0.0
             v.observed_qd[i] = v.qd[i]
         return
     m.unsampled += elapsed
@@ -57,6 +58,8 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
         unknown = momentum_change(work.M, v.qd, v.observed_qd, i) - v.impulse[i]
         v.external[i] = filtered(v.external[i], s.external_effort_bandwidth, unknown, dt)
         v.impulse[i] = 0.0
+        v.pushing[i] = (filtered(v.pushing[i], s.push_bandwidth, v.external[i] * dt, dt)
+                        if s.push_bandwidth > 0.0 else 0.0)
     m.unsampled = 0.0
     for i in range(n):
         v.observed_qd[i] = v.qd[i]

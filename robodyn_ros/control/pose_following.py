@@ -20,14 +20,17 @@ from .laws.law import POSE
 from .motion_limits import MotionLimits
 from .pose_planning import (
     PoseState,
+    at_rest,
     at_twist,
     checked_pose,
+    checked_stiffness,
+    checked_wrench,
     pose_limits,
     sample_pose,
     splice_poses,
     to_pose,
 )
-from .pose_tracking import PosePoints
+from .pose_tracking import STIFFNESS, WRENCH, WRENCH_END, WRENCH_IN_TOOL, PosePoints
 from .settings import Settings
 from .task_frame import reach
 
@@ -36,7 +39,7 @@ Plan = Callable[[MotionLimits, PoseState, int], PosePoints]
 
 
 class PoseFollowing:
-    """Reference poses and twists, for laws that control a frame in task space."""
+    """Reference poses, twists, wrenches and stiffness of laws in task space."""
 
     model: RobotModel
     settings: Settings
@@ -96,12 +99,70 @@ class PoseFollowing:
                                       name='start', remedy='give it a start further in the future')
             if self._poses is old and bool(self.memory['pose_following'][0]) == following:
                 new = splice_poses(old, new, now) if following else new
-                self.history.add(new)
-                self._poses = new
-                self.changed()
+                if following:
+                    new = new._replace(command=old.command)
+                self._put(new)
                 return
         raise TrajectoryError('the reference has changed while it was planned', name='reference',
                               remedy='send it again')
+
+    def follow_wrench(self, wrench: ArrayLike, start: float, *, tool_axes: bool = False) -> None:
+        """
+        Exert a wrench with ``task_frame`` for ``wrench_timeout``, beside what the law does.
+
+        Then it fades, within 0.1 s, whatever becomes of the one who sends them.
+
+        :param wrench: (6,) force and torque [N, N·m] on the environment, at the origin of the
+            frame, in the axes of the base, or of the frame.
+        :param start: time [s] on the clock of :meth:`step` from which ``wrench_timeout`` counts.
+        :raises TrajectoryError: as for :meth:`follow_pose`; the wrench is not finite, or above
+            ``task_wrench_limit``.
+        """
+        most = self.settings.task_wrench_limit
+        w = checked_wrench(wrench, (most[0], most[1]))
+
+        def change(command: ndarray) -> None:
+            command[WRENCH:WRENCH + 6], command[WRENCH_IN_TOOL] = w, tool_axes
+            command[WRENCH_END] = start + self.settings.wrench_timeout
+        self._command(change, start)
+
+    def follow_stiffness(self, stiffness: ArrayLike, start: float) -> None:
+        """
+        Ask for a stiffness of cartesian_impedance, at most ``task_stiffness``.
+
+        It is reached within some tenths of a second, later where it would add more energy than
+        the tank has (``tank_energy``); it stays until another one is asked for, or until the law
+        or its gains change.
+
+        :param stiffness: (6,) [N/m, N·m/rad] along and about ``task_axes``.
+        :param start: time [s] on the clock of :meth:`step`.
+        :raises TrajectoryError: as for :meth:`follow_pose`; a number is not finite, negative or
+            above ``task_stiffness``, for which the gains were judged.
+        """
+        K = checked_stiffness(stiffness, np.asarray(self.settings.task_stiffness, float))
+
+        def change(command: ndarray) -> None:
+            command[STIFFNESS:] = K
+        self._command(change, start)
+
+    def _command(self, change: Callable[[ndarray], None], start: float) -> None:
+        """Change what goes with the reference, which stays as it is."""
+        self._check_follows_pose()
+        old, following = self._poses, bool(self.memory['pose_following'][0])
+        new = old if following else at_rest(self._held(), start, 0)
+        header, command = new.header.copy(), new.command.copy()
+        header['serial'] = self.pose_serial + 1
+        change(command)
+        if bool(self.memory['pose_following'][0]) != following:
+            raise TrajectoryError('the reference has changed meanwhile', name='reference',
+                                  remedy='send it again')
+        self._put(new._replace(header=header, command=command))
+
+    def _put(self, new: PosePoints) -> None:
+        """Put a reference in force."""
+        self.history.add(new)
+        self._poses = new
+        self.changed()
 
     def _check_follows_pose(self) -> None:
         phase = int(self.memory['phase'][0])

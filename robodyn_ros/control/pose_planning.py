@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 from ..errors import TrajectoryError
 from .dtypes import CONTROLLER_STATE
 from .motion_limits import MotionLimits
-from .pose_tracking import PosePoints, follow_pose
+from .pose_tracking import PosePoints, follow_pose, no_command
 from .reference_stream import deceleration, time_optimal
 from .settings import Settings
 from .trajectory import points_through
@@ -26,6 +26,8 @@ from .trajectory import points_through
 AXES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
 UNIT = 1e-3             # distance of the length of a quaternion from 1
 SLACK = 1e-9
+MOST_SHOWN = 12         # numbers of a message that an error repeats
+REST = 1e-3             # s, of a reference at rest
 
 
 class SixAxes(NamedTuple):
@@ -93,6 +95,49 @@ def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
     return p, Rotation.from_quat(o)
 
 
+def checked_wrench(wrench: ArrayLike, most: tuple[float, float]) -> ndarray:
+    """
+    Return a wrench (6,) [N, N·m].
+
+    :param most: largest force and torque.
+    :raises TrajectoryError: a number is not finite, or the force or the torque is above it.
+    """
+    w = _six(wrench, 'wrench')
+    for name, part, limit, unit in (('force', w[:3], most[0], 'N'),
+                                    ('torque', w[3:], most[1], 'N·m')):
+        if (size := float(np.linalg.norm(part))) > limit:
+            raise TrajectoryError(f'the {name} of the wrench is {size:.4g} {unit}', name='wrench',
+                                  value=size, remedy=f'give at most {limit:g}, or raise '
+                                  'task_wrench_limit')
+    return w
+
+
+def checked_stiffness(stiffness: ArrayLike, most: ndarray) -> ndarray:
+    """
+    Return a stiffness (6,) [N/m, N·m/rad].
+
+    :param most: (6,) largest of each axis.
+    :raises TrajectoryError: a number is not finite, negative, or above it.
+    """
+    K = _six(stiffness, 'stiffness')
+    if (wrong := (K < 0.0) | (K > most)).any():
+        i = int(wrong.argmax())
+        raise TrajectoryError(f'the stiffness of {AXES[i]} is {K[i]:.6g}', name='stiffness',
+                              value=float(K[i]), remedy=f'give 0 to {most[i]:.6g}, or raise '
+                              'task_stiffness')
+    return K
+
+
+def _six(values: ArrayLike, name: str) -> ndarray:
+    """Return six finite numbers, or raise :class:`TrajectoryError`."""
+    numbers = np.array(values, float)
+    if numbers.shape != (6,) or not np.isfinite(numbers).all():
+        shown = numbers.tolist() if numbers.size <= MOST_SHOWN else f'of {numbers.size} numbers'
+        raise TrajectoryError(f'the {name} is {shown}', name=name,
+                              remedy='give 6 finite numbers')
+    return numbers
+
+
 def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: Rotation,
             start: float, serial: int) -> PosePoints:
     """
@@ -120,10 +165,7 @@ def at_twist(limits: MotionLimits, now: PoseState, twist: ArrayLike, duration: f
     :param duration: [s] from ``start`` to the deceleration.
     :raises TrajectoryError: the twist is not finite, or above ``task_velocity_limit``.
     """
-    v = np.array(twist, float)
-    if v.shape != (6,) or not np.isfinite(v).all():
-        raise TrajectoryError(f'the twist is {v.tolist()}', name='twist',
-                              remedy='give 6 finite numbers')
+    v = _six(twist, 'twist')
     most = limits.model.velocity_limit
     if (above := np.abs(v) > most + SLACK).any():
         i = int(np.argmax(above))
@@ -175,7 +217,14 @@ def _pose_points(now: PoseState, states: tuple, start: float, serial: int) -> Po
     times, x, xd, xdd = states
     header, times, coefficients, _ = points_through(times, x, xd, xdd, start, serial)
     return PosePoints(header, times, coefficients,
-                      np.repeat(now.rotation[None], len(coefficients), 0))
+                      np.repeat(now.rotation[None], len(coefficients), 0), no_command())
+
+
+def at_rest(now: PoseState, start: float, serial: int) -> PosePoints:
+    """Return the reference of a pose that is held from ``start`` on [s]."""
+    x = np.concatenate([now.position, np.zeros(3)])
+    return _pose_points(now, (np.array([0.0, REST]), np.array([x, x]), np.zeros((2, 6)),
+                              np.zeros((2, 6))), start, serial)
 
 
 def splice_poses(old: PosePoints, new: PosePoints, now: float) -> PosePoints:
@@ -197,4 +246,4 @@ def splice_poses(old: PosePoints, new: PosePoints, now: float) -> PosePoints:
     header['start'] = begin
     return PosePoints(header, np.concatenate([times[first:kept], start + new.times]),
                       np.concatenate([coefficients[first:kept], new.coefficients]),
-                      np.concatenate([bases[first:kept], new.bases]))
+                      np.concatenate([bases[first:kept], new.bases]), new.command)

@@ -14,6 +14,12 @@ from .rotations import angular_motion, exp, multiplied, rows
 from .task import Task
 from .trajectory_tracking import HEADER, segment_of
 
+# Command that goes with a reference pose: indices of the wrench [N, N·m], of the time [s] until
+# which it is exerted, of 1 where it is in the axes of the frame instead of the base, and of the
+# stiffness [N/m, N·m/rad], which is negative where it is that of the settings
+WRENCH, WRENCH_END, WRENCH_IN_TOOL, STIFFNESS = 0, 6, 7, 8
+WRENCH_FADE = 0.1       # s
+
 
 class PosePoints(NamedTuple):
     """
@@ -22,17 +28,27 @@ class PosePoints(NamedTuple):
     ``header`` (1,) and ``times`` (S + 1,) [s] are as in :class:`.trajectory_tracking.Points`;
     ``coefficients`` (S, 6, 6) by ascending powers, of the position [m] and of a rotation vector φ
     [rad]: the orientation is exp(φ) R with the rotation R of the segment, ``bases`` (S, 3, 3).
+    ``command`` (14,) is what goes with it, see WRENCH and the other indices.
     """
 
     header: ndarray
     times: ndarray
     coefficients: ndarray
     bases: ndarray
+    command: ndarray
 
     @classmethod
     def none(cls) -> 'PosePoints':
         """Return the reference of no target: serial 0 is never followed."""
-        return cls(np.zeros(1, HEADER), np.zeros(2), np.zeros((1, 6, 6)), np.eye(3)[None].copy())
+        return cls(np.zeros(1, HEADER), np.zeros(2), np.zeros((1, 6, 6)), np.eye(3)[None].copy(),
+                   no_command())
+
+
+def no_command() -> ndarray:
+    """Return the command of no wrench and of the stiffness of the settings."""
+    command = np.zeros(14)
+    command[STIFFNESS:] = -1.0
+    return command
 
 
 def update_task(robot: ModelData, work: Workspace, q: ndarray, task: Task, points: PosePoints,
@@ -52,6 +68,25 @@ def update_task(robot: ModelData, work: Workspace, q: ndarray, task: Task, point
         for j in range(3):
             task.target[i, j] = m.pose_rotation[3 * i + j]
         task.target[i, 3] = m.pose_position[i]
+    take_command(points.command, task, m, now)
+
+
+def take_command(command: ndarray, task: Task, m: record, now: float) -> None:
+    """Write wrench and stiffness that go with the reference in force, those of rest without."""
+    share = 0.0
+    if m.pose_following == 1:
+        share = min(1.0, max(0.0, 1.0 + (command[WRENCH_END] - now) / WRENCH_FADE))
+    for i in range(6):
+        task.wrench[i] = share * command[WRENCH + i]
+        most = task.settings[0].task_stiffness[i]
+        asked = command[STIFFNESS + i]
+        task.stiffness[i] = min(asked, most) if m.pose_following == 1 and asked >= 0.0 else most
+    if command[WRENCH_IN_TOOL] == 1.0:
+        T, w = task.pose, task.wrench
+        for k in range(0, 6, 3):
+            x, y, z = w[k], w[k + 1], w[k + 2]
+            for i in range(3):
+                w[k + i] = T[i, 0] * x + T[i, 1] * y + T[i, 2] * z
 
 
 def follow_pose(points: PosePoints, m: record, velocity: ndarray, acceleration: ndarray,

@@ -306,7 +306,8 @@ class Settings(ControlParameters):
                                                       - model.position_lower),
                 'consistency_tolerance': np.where(rotates, *CONSISTENT),
                 'following_error': np.where(rotates, *followed),
-                'collision_threshold': np.zeros(model.nv)}
+                'collision_threshold': np.zeros(model.nv),
+                'push_threshold': np.zeros(model.nv)}
 
     def _check_limits(self, model: RobotModel, joints: ndarray) -> None:
         """Raise :class:`ParameterError` where a limit is 0, unknown or above that of the URDF."""

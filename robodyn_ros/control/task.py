@@ -10,6 +10,7 @@ from numpy import ndarray
 # Choices of parameters as the numbers that their record has
 BASE_AXES, TOOL_AXES = range(2)
 DYNAMIC, KINEMATIC, UNPROJECTED = range(3)
+MODES, UNIT_INERTIA, GIVEN = range(3)
 
 
 class Task(NamedTuple):
@@ -26,6 +27,8 @@ class Task(NamedTuple):
     target: ndarray         # (4, 4) its reference, with the velocity and acceleration below
     velocity: ndarray
     acceleration: ndarray
+    wrench: ndarray         # (6,) [N, N·m] that the frame is to exert, in the axes of the base
+    stiffness: ndarray      # (6,) that is asked for, in the axes of the settings
     scratch: ndarray        # (4, 6, 6) workspace of the laws
     vector: ndarray         # (4, 6) likewise
     effort: ndarray         # (nv,) likewise
@@ -34,4 +37,4 @@ class Task(NamedTuple):
     def of(cls, settings: ndarray, frame: ndarray, nv: int) -> 'Task':
         """Return a task of these settings, its arrays zero."""
         return cls(settings, frame, np.eye(4), np.eye(4), np.zeros(6), np.zeros(6),
-                   np.zeros((4, 6, 6)), np.zeros((4, 6)), np.zeros(nv))
+                   np.zeros(6), np.zeros(6), np.zeros((4, 6, 6)), np.zeros((4, 6)), np.zeros(nv))

@@ -11,6 +11,8 @@ from .setting_fields import choice, number, numbers, text
 #: Axes of stiffness and errors, and projectors of the posture, in the order of their numbers.
 TASK_AXES = ('base', 'tool')
 NULLSPACE_PROJECTOR = ('dynamic', 'kinematic', 'none')
+#: Damping of cartesian_impedance, likewise.
+TASK_DAMPING_DESIGN = ('double_diagonalization', 'unit_inertia', 'given')
 
 
 @dataclass(frozen=True)
@@ -23,22 +25,37 @@ class TaskParameters:
         'N/m, N·m/rad', 0.0, 1e5, 'Stiffness of cartesian_impedance along and about x, y and z of '
         '`task_axes`; 0 frees an axis.', (500.0, 500.0, 500.0, 30.0, 30.0, 30.0), record=TASK)
     task_damping_ratio: float = number(
-        1.0, '', 0.0, 2.0, 'Damping ratio of each mode of cartesian_impedance, whose damping '
-        'follows the inertia of the arm.', record=TASK)
+        1.0, '', 0.0, 2.0, 'Damping ratio ζ of cartesian_impedance, see `task_damping_design`.',
+        record=TASK)
+    task_damping_design: str = choice(
+        TASK_DAMPING_DESIGN, 'Damping of cartesian_impedance: by double diagonalisation, of the '
+        'ratio ζ in each mode of arm and spring; 2 ζ √K of each axis, as for an inertia of 1 kg '
+        'or 1 kg·m²; or `task_damping` as it is given.', record=TASK)
+    task_damping: Sequence[float] = numbers(
+        'N·s/m, N·m·s/rad', 0.0, 1e4, 'Damping of cartesian_impedance along and about each axis '
+        'of `task_axes`, where `task_damping_design` is given.',
+        (45.0, 45.0, 45.0, 11.0, 11.0, 11.0), record=TASK)
+    task_selection: Sequence[float] = numbers(
+        '', 0.0, 1.0, '1 for each axis along and about x, y and z of `task_axes` that task-space '
+        'laws control; 0: it is left to the posture of the joints and to `~/target_wrench`.',
+        (1.0,) * 6, record=TASK)
     task_error_limit: Sequence[float] = numbers(
         'm, rad', 1e-3, 3.0, 'Distance and angle from the reference up to which the force of '
         'task-space laws grows.', (0.1, 0.5), record=TASK)
-    task_axes: str = choice(TASK_AXES, 'Axes of `task_stiffness`: those of the base, or of '
-                            '`task_frame`.', record=TASK)
+    task_axes: str = choice(TASK_AXES, 'Axes of stiffness, gains and selection: those of the '
+                            'base, or of `task_frame`.', record=TASK)
     task_kp: Sequence[float] = numbers(
-        '1/s²', 0.0, 1e5, 'Position gain of operational_space along and about x, y and z of the '
-        'base.', (100.0,) * 6, record=TASK)
+        '1/s²', 0.0, 1e5, 'Position gain of operational_space along and about x, y and z of '
+        '`task_axes`.', (100.0,) * 6, record=TASK)
     task_kd: Sequence[float] = numbers(
         '1/s', 0.0, 1e4, 'Velocity gain of operational_space, likewise.', (20.0,) * 6,
         record=TASK)
     task_singularity_damping: float = number(
         1e-3, '', 1e-6, 1.0, 'Damping of the task inertia of operational_space near singular '
         'poses, as a fraction of the mobility of each axis.', record=TASK)
+    tank_energy: float = number(
+        1.0, 'J', 0.0, 100.0, 'Energy that a stiffness of `~/target_stiffness` which rises under '
+        'load may add, beyond what damping and softening have taken.', record=TASK)
     nullspace_projector: str = choice(
         NULLSPACE_PROJECTOR, 'Projector of the efforts that hold the posture: dynamic, so that '
         'they do not accelerate `task_frame`; kinematic, so that they cause no force there at '
@@ -50,6 +67,12 @@ class TaskParameters:
         'm/s², rad/s²', 1e-2, 20.0, 'Maximum acceleration of the same.', (1.0, 4.0))
     task_jerk_limit: Sequence[float] = numbers(
         'm/s³, rad/s³', 1e-1, 1e3, 'Maximum jerk of the same.', (10.0, 40.0))
+    task_wrench_limit: Sequence[float] = numbers(
+        'N, N·m', 0.0, 1e4, 'Force and torque up to which `~/target_wrench` is accepted.',
+        (50.0, 10.0))
+    wrench_timeout: float = number(
+        0.2, 's', 0.01, 2.0, 'Time from a message on `~/target_wrench` after which its wrench '
+        'fades, within 0.1 s.')
     twist_timeout: float = number(
         0.2, 's', 0.01, 2.0, 'Time from a message on `~/target_twist` after which the reference '
         'decelerates to rest.')

@@ -44,9 +44,10 @@ def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
     dynamics = Dynamics(model)
     J = np.array([dynamics.jacobian(q, settings.task_frame, 'aligned') for q in poses])
     M = np.array([dynamics.mass_matrix(q) for q in poses])
-    if impedance and settings.task_axes == 'tool':
+    if settings.task_axes == 'tool':
         turn = np.array([dynamics.pose(q, settings.task_frame)[:3, :3].T for q in poses])
         J = np.concatenate([turn @ J[:, :3], turn @ J[:, 3:]], 1)
+    J = np.where(np.asarray(settings.task_selection)[:, None] == 0.0, 0.0, J)
     margin = MARGIN if impedance else ACCELERATION_MARGIN
     loop = Loop(M, margin / settings.rate, margin * settings.loop_delay, viscous(model))
     posture = [np.asarray(settings.gain_of(model, f'nullspace_{k}')) for k in ('kp', 'kd')]
@@ -63,8 +64,10 @@ def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
     values = np.asarray(getattr(settings, name))
     remedy = f'give at most {", ".join(f"{x:.3g}" for x in level * values)}' if level else (
         'lower nullspace_kp and nullspace_kd')
-    if level and not impedance:
-        remedy += f', and task_kd lower by {np.sqrt(level):.2g}'
+    other = ('task_kd' if not impedance
+             else 'task_damping' if settings.task_damping_design == 'given' else '')
+    if level and other:
+        remedy += f', and {other} lower by {np.sqrt(level):.2g}'
     raise ParameterError(
         f'{name} would be unstable, or nearly so, at {settings.rate:g} Hz with '
         f'{1e3 * settings.loop_delay:g} ms of delay', name=name if level else 'nullspace_kp',
@@ -75,6 +78,11 @@ def _impedance(J: ndarray, M: ndarray, settings: Any, level: float) -> tuple[nda
     """Return Jᵀ K J and Jᵀ D J (P, nv, nv); see :func:`.cartesian_impedance.damping_force`."""
     root = np.sqrt(level * np.asarray(settings.task_stiffness))
     scaled = root[:, None] * J
+    if settings.task_damping_design != 'double_diagonalization':
+        each = (2.0 * settings.task_damping_ratio * root
+                if settings.task_damping_design == 'unit_inertia'
+                else np.sqrt(level) * np.asarray(settings.task_damping))
+        return _transposed(scaled) @ scaled, _transposed(J) @ (each[:, None] * J)
     square, U = np.linalg.eigh(scaled @ np.linalg.solve(M, _transposed(scaled)))
     square = np.maximum(square, LEAST * np.maximum(square.max(1, keepdims=True), 1e-30))
     damping = (U * (2.0 * settings.task_damping_ratio / np.sqrt(square))[:, None]) @ _transposed(U)

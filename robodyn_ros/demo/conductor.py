@@ -71,10 +71,11 @@ class Conductor:
     Every wait has a deadline, and ends with :class:`DemoError` when a node has ended.
 
     :param tick: is called several times a second while waiting.
+    :param simulated: whether the nodes run on simulation time.
     """
 
     def __init__(self, node: Node, model: RobotModel, children: Mapping[str, Child],
-                 tick: Callable[[], None]):
+                 tick: Callable[[], None], *, simulated: bool = False):
         self.model = model
         self.diagnoses: list[Diagnosis] = []
         self._node, self._children, self._tick = node, children, tick
@@ -84,8 +85,12 @@ class Conductor:
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._trajectory = node.create_publisher(JointTrajectory, 'controller/joint_trajectory', 1)
         self._push = node.create_publisher(WrenchStamped, 'simulator/push', 1)
+        #: Messages of ``controller/external_torque``, until somebody clears the list.
+        self.external: list[JointState] = []
+        node.create_subscription(JointState, 'controller/external_torque', self.external.append,
+                                 RECORDING_QOS)
         self._states = SerializedSubscription(node, JointState, 'joint_states', RECORDING_QOS)
-        self.recorder = Recorder(self._states, model)
+        self.recorder = Recorder(self._states, model, simulated=simulated)
 
     def close(self) -> None:
         """End recording and leave the executor."""
@@ -147,14 +152,14 @@ class Conductor:
 
     def push(self, link: str, force: ndarray) -> None:
         """Push a link of the simulated arm with a force (3,) [N] in world axes."""
-        message = WrenchStamped()
-        message.header.frame_id = link
-        f = message.wrench.force
-        f.x, f.y, f.z = (float(x) for x in force)
-        self._publish(self._push, message, 'simulator', 'push on', 'push refused')
+        self._publish(self._push, _wrench(link, force), 'simulator', 'push on', 'push refused')
+
+    def pull(self, link: str, force: ndarray) -> None:
+        """Push as :meth:`push` does, one of many times: nobody waits for an answer."""
+        self._push.publish(_wrench(link, force))
 
     def send(self, waypoints: Waypoints, start: float) -> None:
-        """Send the controller a trajectory that starts at ``start`` [s] on the wall clock."""
+        """Send the controller a trajectory that starts at ``start`` [s] on its clock."""
         message = trajectory_message(waypoints)
         message.header.stamp = Time(nanoseconds=round(start * 1e9)).to_msg()
         self._publish(self._trajectory, message, 'controller', 'following a trajectory',
@@ -196,16 +201,24 @@ class Conductor:
         self.diagnoses.extend(Diagnosis.read(message))
 
 
+def _wrench(link: str, force: ndarray) -> WrenchStamped:
+    message = WrenchStamped()
+    message.header.frame_id = link
+    f = message.wrench.force
+    f.x, f.y, f.z = (float(x) for x in force)
+    return message
+
+
 @contextmanager
-def conducting(model: RobotModel, children: Mapping[str, Child], tick: Callable[[], None]
-               ) -> Iterator[Conductor]:
-    """Yield a conductor with a ROS context, which is shut down at the end."""
+def conducting(model: RobotModel, children: Mapping[str, Child], tick: Callable[[], None], *,
+               simulated: bool = False) -> Iterator[Conductor]:
+    """Yield a :class:`Conductor` with a ROS context, which is shut down at the end."""
     remove_unfinished_ports()
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = conductor = None
     try:
         node = Node('demo')
-        conductor = Conductor(node, model, children, tick)
+        conductor = Conductor(node, model, children, tick, simulated=simulated)
         yield conductor
     finally:
         with undisturbed():

@@ -19,7 +19,7 @@ INTERVAL = 0.02         # s between two looks
 class Recording(NamedTuple):
     """Joint states in arrays, in the model's joint order."""
 
-    time: ndarray           # (N,) [s] header stamps, wall clock
+    time: ndarray           # (N,) [s] header stamps: wall clock, or simulation time
     position: ndarray       # (N, nv) [rad | m]
     velocity: ndarray       # (N, nv) [rad/s | m/s]
     effort: ndarray         # (N, nv) [N·m | N] of the motors, or of the brakes where they hold
@@ -35,10 +35,12 @@ class Recorder:
     Recorder of a topic as bytes, which are decoded when they are asked for.
 
     :param states: of sensor_msgs/JointState, with a queue for the messages between two polls.
+    :param simulated: whether their stamps are simulation time instead of the wall clock.
     """
 
-    def __init__(self, states: SerializedSubscription, model: RobotModel):
-        self._states = states
+    def __init__(self, states: SerializedSubscription, model: RobotModel, *,
+                 simulated: bool = False):
+        self._states, self._simulated = states, simulated
         self._decoder = JointStateDecoder(model.joint_names)
         self._messages: list[bytes] = []
         self._since = 0.0
@@ -47,8 +49,9 @@ class Recorder:
         self._thread.start()
 
     def clear(self) -> None:
-        """Forget all states up to now, waiting ones too."""
-        self._messages, self._since = [], time.time()
+        """Forget all states up to now, waiting ones too; on simulation time, those received."""
+        now = self.latest().time[-1:] if self._simulated else np.array([time.time()])
+        self._messages, self._since = [], float(now[0]) if len(now) else self._since
 
     def recording(self) -> Recording:
         """Return the states since the last :meth:`clear`."""

@@ -19,7 +19,7 @@ def units(model: RobotModel) -> tuple[str, str]:
 
 
 def tables(model: RobotModel, results: Results) -> Group:
-    """Return the measurements in each mode and the pass/fail checks."""
+    """Return the measurements in each mode, if there are any, and the pass/fail checks."""
     unit, _ = units(model)
     measured = _table(f'{model.name}: measurements')
     measured.add_column('mode', no_wrap=True)
@@ -36,14 +36,14 @@ def tables(model: RobotModel, results: Results) -> Group:
         measured.add_row(tracking.mode, '', thousandths(tracking.rms),
                          thousandths(tracking.peak), *loop(tracking.loop))
 
-    verdicts = _table('Checks')
+    verdicts = _table(f'{model.name}: checks' if not measured.row_count else 'Checks')
     for column in ('check', 'measured', 'required'):
         verdicts.add_column(column)
     verdicts.add_column('result', no_wrap=True)
     for check in results.checks:
         verdicts.add_row(check.what, check.measured, check.required,
                          Text('passed', 'green') if check.passed else Text('FAILED', 'bold red'))
-    return Group(measured, verdicts)
+    return Group(measured, verdicts) if measured.row_count else Group(verdicts)
 
 
 def _table(title: str) -> Table:

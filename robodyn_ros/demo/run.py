@@ -22,12 +22,18 @@ from ..model.validate import check_inertias
 from ..nodes import controller_file
 from .compile import libraries
 from .conductor import conducting
+from .contact_scene import ContactResults, ContactScene
 from .motion import check_limits
 from .processes import ending_once, free_domain, interrupts_later, running
 from .report import tables
-from .scenario import BRIEF, BUSY, FULL, Scenario
+from .results import Results
+from .scenario import BUSY, Scenario
 
 NODES = ('simulator', 'controller')         # in the order in which they start
+#: Scenes of the demo.
+SCENES = MOTION, CONTACT = 'motion', 'contact'
+FLIGHTS = 'flights'     # folder of flight recordings
+ESTIMATES = 200.0       # Hz, of external efforts
 REFRESH = 0.1       # s between two pictures of the progress bar
 # A machine that is busy with other things may stop a process for longer than the 50 ms and 100 ms
 # after which controller and simulator usually give up. What is measured stays what it is: an arm
@@ -85,11 +91,21 @@ def environment(output: Path) -> dict[str, str]:
             'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
-def parameters(robot: CatalogRobot) -> dict[str, dict[str, Any]]:
-    """Return the parameters of both nodes: those of the robot and those of the demo."""
+def parameters(robot: CatalogRobot, output: Path, contact: bool) -> dict[str, dict[str, Any]]:
+    """
+    Return the parameters of both nodes: those of the robot, of the demo and of its scene.
+
+    The contact scene is in lockstep on simulation time: each state waits for the answer of the
+    controller, so that a busy machine does not make a detection late.
+    """
     own: dict[str, dict[str, Any]] = {
         'simulator': {'publish_description': True, 'brakes': True, 'joint_damping': 0.0},
-           'controller': {'autostart': False, 'robot_compensates_gravity': False}}
+        'controller': {'autostart': False, 'robot_compensates_gravity': False}}
+    if contact:
+        own['simulator'] |= {'lockstep': True, 'publish_clock': True, 'command_timeout': 5.0}
+        own['controller'] |= {'use_sim_time': True, 'trigger': 'state',
+                              'flight_folder': str(output / FLIGHTS),
+                              'external_effort_rate': ESTIMATES}
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
@@ -117,12 +133,24 @@ def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
         libraries()
 
 
-def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False) -> int:
+def draw(model: RobotModel, results: Results, path: Path) -> None:
+    """Write the picture of a scene."""
+    # Matplotlib takes its time
+    from . import contact_picture, picture
+    if isinstance(results, ContactResults):
+        contact_picture.draw(model, results, path)
+    else:
+        picture.draw(model, results.trackings, path)
+
+
+def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False,
+        scene: str = MOTION) -> int:
     """
     Run the demo and print its results.
 
     :param output: folder of logs, parameters and picture.
     :param brief: shorter motions; all checks are made.
+    :param scene: one of :data:`SCENES`.
     :return: 0 if every check has passed, else 1.
     :raises InertiaError: the controller would refuse the inertias of this robot.
     """
@@ -130,8 +158,10 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     check_inertias(robot.model, robot.parameters['controller'].get('accepted_links', []))
     output.mkdir(parents=True, exist_ok=True)
     output = output.resolve()
-    file, picture = output / f'{robot.name}.yaml', output / f'{robot.name}.png'
-    write_parameters(file, parameters(robot))
+    contact = scene == CONTACT
+    file = output / f'{robot.name}.yaml'
+    picture = output / f'{robot.name}{"_contact" if contact else ""}.png'
+    write_parameters(file, parameters(robot, output, contact))
     env = environment(output)
     os.environ.update(env)
     with ending_once(), Bar(console) as bar:
@@ -141,13 +171,13 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
                            '--params-file', str(file)] for node in NODES}
         with running(commands, output, env) as children, \
-                conducting(robot.model, children, bar.tick) as conductor:
-            scenario = Scenario(robot, dynamics, conductor, BRIEF if brief else FULL, bar.step)
-            bar.total(scenario.duration)
-            results = scenario.run()
+                conducting(robot.model, children, bar.tick, simulated=contact) as conductor:
+            made = (robot, dynamics, conductor, brief, bar.step)
+            played = ContactScene(*made, output / FLIGHTS) if contact else Scenario(*made)
+            bar.total(played.duration)
+            results = played.run()
         with bar.step('drawing', 0):
-            from .picture import draw
-            draw(robot.model, results.trackings, picture)
+            draw(robot.model, results, picture)
     console.print(tables(robot.model, results))
     console.print(f'Picture: {picture}\nLogs and parameters of the nodes: {output}\n'
                   f'Gains and limits, for a controller of your own: {save_gains(robot, output)}',

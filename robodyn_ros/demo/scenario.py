@@ -3,20 +3,16 @@
 """Scenario of the demo: free fall, gravity compensation, push and trajectories."""
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import numpy as np
 
 from ..catalog.robots import CatalogRobot
-from ..control.settings import Settings
-from ..control.suggested_gains import suggest
 from ..dynamics import Dynamics
 from . import motion, physics
 from .conductor import Conductor, Diagnosis
-from .report import units
-from .results import Check, Floating, Loop, Results, Tracking, thousandths
+from .results import Floating, Loop, Results, Tracking, thousandths
+from .scene import Scene, Step
 
 DRIFT = 1e-3                # rad | m that a floating arm may move, in any joint
 MOVED = 0.03                # rad | m that the push has to move some joint
@@ -45,26 +41,19 @@ class Times(NamedTuple):
 FULL, BRIEF = Times(1.0, 5.0, 4.0), Times(0.5, 1.5, 2.5)
 
 
-class Scenario:
+class Scenario(Scene):
     """
     Scenario with one robot.
 
     :param step: ``step(text, seconds)`` is entered for each step, for a progress bar.
     """
 
-    def __init__(self, robot: CatalogRobot, dynamics: Dynamics, conductor: Conductor, times: Times,
-                 step: Callable[[str, float], AbstractContextManager]):
-        self.robot, self.dynamics, self.conductor = robot, dynamics, conductor
-        self.times, self.step = times, step
-        self.model, self.pose = robot.model, robot.pose
-        self.small_unit, _ = units(self.model)
-        self.unit = self.small_unit.replace('mrad', 'rad').replace('mm', 'm')
-        self.speed_unit = self.small_unit.replace(' |', '/s |') + '/s'
-        self.asked = motion.plan(dynamics, self.pose, times.motion)
-        self.gains = suggest(self.model, self.pose, Settings())
+    def __init__(self, robot: CatalogRobot, dynamics: Dynamics, conductor: Conductor, brief: bool,
+                 step: Step):
+        super().__init__(robot, dynamics, conductor, step)
+        self.times = BRIEF if brief else FULL
+        self.asked = motion.plan(dynamics, self.pose, self.times.motion)
         self.results = Results()
-        self._faults: list[str] = []
-        self._mode = ''
 
     @property
     def duration(self) -> float:
@@ -96,8 +85,7 @@ class Scenario:
                     tracking = self.again(mode, tracking, known)
             self.results.trackings.append(tracking)
         self.compare()
-        self.check('no fault of the controller', self._faults[0] if self._faults else 'none',
-                   'none', not self._faults)
+        self.check_faults()
         return self.results
 
     # The steps
@@ -203,29 +191,3 @@ class Scenario:
                 required = 'nothing: the friction, which no law compensates, dominates'
             self.check(f'computed_torque tracks better than {other}', f'{rms / computed:.3g}x',
                        required, possible < 1.0 or rms / computed > min(wanted, possible))
-
-    # What they are made of
-
-    def activate(self, mode: str) -> Diagnosis:
-        """Activate a control law while brakes hold the arm."""
-        self._mode = mode
-        self.conductor.set_parameters('controller', {
-            **{name: gain.tolist() for name, gain in self.gains._asdict().items()},
-            'mode': mode})
-        self.conductor.change_state('activate')
-        return self.report()
-
-    def report(self) -> Diagnosis:
-        """Return the controller's next report, and note any fault in it."""
-        diagnosis = self.conductor.next_diagnosis()
-        if diagnosis.phase == 'FAULT':
-            self._faults.append(f'{diagnosis.message} in {self._mode}')
-        return diagnosis
-
-    def furthest(self, position: np.ndarray) -> float:
-        """Return how far any joint has been from ``position`` (nv,) while it was recorded."""
-        return float(np.abs(self.conductor.recorder.recording().position - position).max())
-
-    def check(self, what: str, measured: str, required: str, passed: bool) -> None:
-        """Record whether a condition holds."""
-        self.results.checks.append(Check(what, measured, required, bool(passed)))

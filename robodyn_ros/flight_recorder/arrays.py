@@ -25,7 +25,7 @@ from ..control.laws import registry
 from ..control.laws.call import LawMemory
 from ..control.policy import HEADER as POLICY_HEADER
 from ..control.policy import Policy
-from ..control.pose_tracking import PosePoints
+from ..control.pose_tracking import PosePoints, no_command
 from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
 from ..control.task_frame import task_of
@@ -38,7 +38,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 7'
+FORMAT = 'robodyn_ros flight 8'
 ARRAYS = Snapshot._fields[:5]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
@@ -149,7 +149,8 @@ def unpacked(data: bytes) -> Flown:
             ('pose_headers', HEADER, (poses,)), ('pose_segments', np.dtype(np.int64), (poses,)),
             ('pose_times', np.dtype(float), (pose_total + poses,)),
             ('pose_coefficients', np.dtype(float), (pose_total, 6, 6)),
-            ('pose_bases', np.dtype(float), (pose_total, 3, 3))):
+            ('pose_bases', np.dtype(float), (pose_total, 3, 3)),
+            ('pose_commands', np.dtype(float), (poses, len(no_command())))):
         if arrays[name].dtype != dtype or arrays[name].shape != shape:
             raise ValueError(f'{name} is {arrays[name].dtype} {arrays[name].shape}')
     for records in arrays['memory'], arrays['settings']:
@@ -252,7 +253,8 @@ def _pose_arrays(poses: list[PosePoints]) -> dict[str, ndarray]:
             'pose_times': np.concatenate([np.zeros(0), *(p.times for p in poses)]),
             'pose_coefficients': np.concatenate([np.zeros((0, 6, 6)),
                                                  *(p.coefficients for p in poses)]),
-            'pose_bases': np.concatenate([np.zeros((0, 3, 3)), *(p.bases for p in poses)])}
+            'pose_bases': np.concatenate([np.zeros((0, 3, 3)), *(p.bases for p in poses)]),
+            'pose_commands': np.array([p.command for p in poses]).reshape(-1, len(no_command()))}
 
 
 def _poses(arrays: dict[str, ndarray]) -> Iterator[tuple[int, PosePoints]]:
@@ -265,7 +267,8 @@ def _poses(arrays: dict[str, ndarray]) -> Iterator[tuple[int, PosePoints]]:
             np.array([header], HEADER),
             arrays['pose_times'][first + i:first + i + count + 1].copy(),
             *(np.ascontiguousarray(arrays[name][first:first + count])
-              for name in ('pose_coefficients', 'pose_bases')))
+              for name in ('pose_coefficients', 'pose_bases')),
+            arrays['pose_commands'][i].copy())
         first += int(count)
 
 

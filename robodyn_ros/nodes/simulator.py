@@ -5,6 +5,7 @@
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from .fastdds_profile import suppress_timer
 from .parameters import Parameters
 from .raw_subscription import SerializedSubscription
 from .simulator_loop import SimulatorLoop
+from .simulator_obstacle import check_obstacle, obstacle_of, obstacle_parameters, put
 from .simulator_parameters import TABLE
 
 
@@ -73,6 +75,9 @@ class Simulator(Node):
                              ('reset', self._reset)):
             self.create_service(Trigger, f'~/{name}', self._service(action))
         self.create_subscription(WrenchStamped, '~/push', self._on_push, 10)
+        put(drive.plant, obstacle_of(p, model.frame_names))
+        self._obstacle = obstacle_parameters(p)
+        self.parameters.accept = partial(check_obstacle, links=model.frame_names)
         self.parameters.changed = self._apply
         self.parameters.fixed = lambda: True
         self._ready = (f'simulator ready: {model.name}, {model.nv} joints '
@@ -172,6 +177,9 @@ class Simulator(Node):
             drive.braking = p['brakes']
             if p['joint_damping'] != drive.plant.joint_damping:
                 drive.plant.joint_damping = p['joint_damping']
+            if obstacle_parameters(p) != self._obstacle:
+                put(drive.plant, obstacle_of(p, drive.plant.model.frame_names))
+                self._obstacle = obstacle_parameters(p)
         self.loop.call(use)
 
 

@@ -53,4 +53,17 @@ DRIVES = (
     Parameter('seed', int, 0, 'Seed of the noise.', '', 0),
 )
 
-TABLE = robot.PARAMETERS + START + TIME + DRIVES
+OBSTACLE = (
+    Parameter('obstacle_link', str, '', 'Link that may run into an elastic obstacle, a '
+              'half-space; empty: there is none.', live=True),
+    Parameter('obstacle_point', list[float], [0.0, 0.0, 0.0], 'Point of the link that touches '
+              'the obstacle, in the frame of the link.', 'm', -10.0, 10.0, live=True),
+    Parameter('obstacle_surface', list[float], [0.0, 0.0, 0.0], 'A point of the surface of the '
+              'obstacle, in world axes.', 'm', -100.0, 100.0, live=True),
+    Parameter('obstacle_normal', list[float], [0.0, 0.0, 1.0], 'Normal of the surface, out of the '
+              'obstacle, in world axes.', '', -1.0, 1.0, live=True),
+    Parameter('obstacle_stiffness', float, 75e3, 'Stiffness of the obstacle: its force on the '
+              'point per depth.', 'N/m', 0.0, 1e6, live=True),
+)
+
+TABLE = robot.PARAMETERS + START + TIME + DRIVES + OBSTACLE

@@ -91,6 +91,7 @@ class Plant:
         self._brakes = False
         self._pushes: dict[int, tuple[ndarray, float]] = {}     # body: force, until
         #: Elastic obstacles that links may run into; a link that is pushed feels none of them.
+        #: One is taken away by :meth:`remove_obstacles`, which ends its force too.
         self.obstacles: list[Obstacle] = []
         self.joint_damping = joint_damping
         self.reset(np.zeros(model.nv))
@@ -201,6 +202,13 @@ class Plant:
             raise ArgumentError('the force of a push is invalid', name='force', value=force,
                                 remedy='give three finite numbers')
         self._pushes[body] = vector, self.time + duration
+
+    def remove_obstacles(self) -> None:
+        """Take all obstacles away, with their forces."""
+        for obstacle in self.obstacles:
+            if (body := self._body(obstacle.link)) not in self._pushes:
+                self._data.xfrc_applied[body] = 0
+        self.obstacles.clear()
 
     def _body(self, link: str) -> int:
         body = mujoco.mj_name2id(self._mj, mujoco.mjtObj.mjOBJ_BODY, link)

@@ -59,6 +59,25 @@ def test_learned_thresholds_raise_no_alarm():
     assert quiet(model, plant, q, 20.0, seed=2, **learned._asdict())[3] == ''
 
 
+@pytest.mark.parametrize(('rise', 'settings', 'code'), [
+    (0.7, {'push_bandwidth': 10.0}, 'NO_REASON'), (0.0, {'push_bandwidth': 10.0}, 'COLLISION'),
+    (0.7, {'push_bandwidth': 10.0, 'push_threshold': 6.0}, 'PUSHED'), (0.7, {}, 'COLLISION')])
+def test_a_push_is_told_from_a_collision_by_its_speed(rise, settings, code):
+    """20 N at the tool, within ``rise`` [s] or at once; 12.7 N·m on the first joint."""
+    model = load_urdf('two_link')
+    loop = begin(model, model, np.array(POSE), collision_threshold=SHARE * model.effort_limit,
+                 **settings)
+    for k in range(900):
+        if k % 10 == 0:
+            loop.plant.push('tool0', [0.0, 0.0, 20.0 * min(1.0, 1e-3 * k / max(rise, 1e-3))], 1.0)
+        loop.tick()
+        if loop.controller.reason_code != 'NO_REASON':
+            break
+    assert loop.controller.reason_code == code
+    if code == 'NO_REASON':
+        assert abs(loop.controller.external_effort[0]) > 10.0
+
+
 def test_a_push_is_no_collision_where_the_arm_is_to_be_pushed():
     """In gravity_compensation nothing is detected, and without a threshold nowhere."""
     model = load_urdf('two_link')

@@ -14,6 +14,7 @@ from robodyn_ros.control.reference_stream import SLACK
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
 from robodyn_ros.flight_recorder.replay import Replay
+from robodyn_ros.simulation.obstacle import Obstacle
 
 near = pytest.approx
 BOTH = pytest.mark.parametrize('mode', ['cartesian_impedance', 'operational_space'])
@@ -40,6 +41,75 @@ def test_a_stiffness_of_zero_frees_an_axis():
     bench.run(0.5)
     moved = (bench.pose - before)[:3, 3]
     assert moved[0] > 0.03 and abs(moved[1:]).max() < 0.01
+
+
+@BOTH
+def test_a_wrench_acts_in_an_axis_that_is_left_out(mode):
+    """Hybrid control: 5 N on a surface below the tool, whose other axes are held."""
+    bench = Bench(mode=mode, task_selection=(1.0, 1.0, 0.0, 1.0, 1.0, 1.0), nullspace_kp=[0.0],
+                  nullspace_kd=[5.0])
+    before = bench.pose
+    floor = Obstacle(FRAME, np.zeros(3), before[:3, 3] - [0.0, 0.0, 2e-3], [0.0, 0.0, 1.0], 5e3)
+    bench.plant.obstacles.append(floor)
+    for _ in range(30):
+        bench.controller.follow_wrench([0.0, 0.0, -5.0, 0.0, 0.0, 0.0], bench.now)
+        bench.run(0.05)
+    assert floor.force == near(5.0, rel=0.05) and bench.phase == 'RUNNING'
+    assert abs((bench.pose - before)[:2, 3]).max() < 1e-3
+    bench.plant.remove_obstacles()
+    bench.run(0.4)
+    assert not bench.controller.inputs.task.wrench.any()
+
+
+@pytest.mark.parametrize('axes', ['base', 'tool'])
+def test_a_wrench_in_the_axes_of_the_tool(axes):
+    """Jᵀ F, whatever the axes of the stiffness are."""
+    bench = Bench(task_axes=axes, nullspace_kp=[0.0])
+    wrench = np.array([3.0, -2.0, 1.0, 0.2, 0.1, -0.3])
+    bench.controller.follow_wrench(wrench, bench.now, tool_axes=True)
+    bench.tick()
+    J = DYNAMICS.jacobian(bench.q, FRAME, 'body')
+    # At rest, so that there is nothing else
+    assert bench.controller._v.tau_law - bench.controller._v.gravity == near(J.T @ wrench,
+                                                                             abs=0.05)
+
+
+@pytest.mark.parametrize('design', ['unit_inertia', 'given'])
+def test_designs_of_the_damping(design):
+    """-Jᵀ D J q̇ at the reference pose."""
+    given = np.array([10.0, 20.0, 30.0, 1.0, 2.0, 3.0])
+    bench = Bench(task_damping_design=design, task_damping=given, task_damping_ratio=0.7,
+                  nullspace_kp=[0.0], nullspace_kd=[0.0])
+    D = given if design == 'given' else 1.4 * np.sqrt([500.0] * 3 + [30.0] * 3)
+    qd = 0.01 * np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0])
+    bench.plant.reset(bench.q, qd)
+    bench.tick()
+    J, v = DYNAMICS.jacobian(bench.q, FRAME, 'aligned'), bench.controller._v
+    assert v.tau_law - v.gravity == near(-J.T @ (D * (J @ v.qd)), abs=2e-2)
+
+
+def test_the_stiffness_follows_and_pays_for_its_energy():
+    """Softened under a load, the spring does not pull it back for nothing."""
+    bench = Bench(nullspace_kp=[0.0], tank_energy=0.0)
+    K = np.array([500.0] * 3 + [30.0] * 3)
+    in_force = bench.controller._law_memory.ravel()[:6]
+    bench.controller.follow_stiffness(0.3 * K, bench.now)
+    bench.run(0.6)
+    assert in_force == near(0.3 * K, rel=0.01)
+    before = bench.pose
+    bench.plant.push(FRAME, [6.0, 0.0, 0.0], 3.0)
+    bench.run(1.0)
+    held = (bench.pose - before)[0, 3]
+    bench.controller.follow_stiffness(K, bench.now)
+    bench.run(1.0)
+    assert in_force[0] < 0.5 * K[0] and held == near(6.0 / 150.0, rel=0.05)
+    bench.run(2.0)                                      # without load it is free
+    assert in_force == near(K, rel=0.02) and bench.phase == 'RUNNING'
+    for wrong in (1.1 * K, -K, K[:5], np.full(6, np.nan)):
+        with pytest.raises(TrajectoryError):
+            bench.controller.follow_stiffness(wrong, bench.now)
+    with pytest.raises(TrajectoryError, match='force of the wrench is 60'):
+        bench.controller.follow_wrench([60.0, 0.0, 0.0, 0.0, 0.0, 0.0], bench.now)
 
 
 @BOTH
@@ -224,6 +294,7 @@ def held():
     ({'task_frame': ''}, 'task_frame is not set'), ({'task_frame': 'nowhere'}, 'no link of'),
     ({'task_frame': 'panda_link0'}, 'does not move'),
     ({'task_stiffness': [3e4] * 6}, 'task_stiffness would be unstable'),
+    ({'task_damping_design': 'given', 'task_damping': [5e3] * 6}, 'task_damping lower by'),
     ({'mode': 'operational_space', 'task_kp': [9e4] * 6}, 'task_kp would be unstable')])
 def test_settings_that_are_refused(held, settings, why):
     with pytest.raises(ParameterError, match=why):
@@ -239,6 +310,9 @@ def test_other_laws_follow_no_pose():
 def test_references_are_recorded_and_replayed():
     bench = Bench(recorded=1000)
     for k in range(6):
+        bench.controller.follow_wrench([0.0, 0.0, 2.0 * k, 0.0, 0.0, 0.0], bench.now,
+                                       tool_axes=True)
+        bench.controller.follow_stiffness([500.0 - 40.0 * k] * 3 + [30.0] * 3, bench.now)
         bench.go(bench.pose[:3, 3] + [0.0, 0.02 * (-1)**k, 0.01])
         bench.run(0.05)
     taken = bench.controller.history.take()

@@ -71,6 +71,19 @@ def test_it_passes_and_leaves_a_picture_and_nothing_else(demo, tmp_path):
             'simulator.log'} <= names
 
 
+def test_the_contact_scene_passes_and_leaves_a_picture(start, tmp_path):
+    """
+    Pushed, guided, into a post: every check passes.
+
+    Takes 20 s: two nodes in lockstep through 13 s of simulation time.
+    """
+    demo = start(DEMO, '--scene', 'contact', '--output', tmp_path / 'demo')
+    assert demo.wait(3 * DEADLINE) == 0, demo.text
+    assert demo.text.count('passed') == 9
+    assert (tmp_path / 'demo' / 'two_link_contact.png').stat().st_size > 20_000
+    assert list((tmp_path / 'demo' / 'flights').glob('*_COLLISION.mcap'))
+
+
 @pytest.mark.parametrize('line', ['compiling', 'the nodes start', 'it floats'])
 def test_ctrl_c_ends_everything_at_any_moment(demo, line):
     traces = Traces(demo.popen.pid)

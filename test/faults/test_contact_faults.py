@@ -35,6 +35,24 @@ def test_the_arm_runs_into_something(running, remote):
     arm.reset()
 
 
+@row('the arm is pushed too hard', 'PUSHED', where=collisions.push,
+     find='abs(_) > _.push_threshold', instead='False')
+def test_the_arm_is_pushed_too_hard(running, remote):
+    """A joint that is pushed off its spring: no collision, and a fault when the push is large."""
+    arm = running(**{**CONTACT, 'stiffness': [400.0, 100.0], 'damping': [4.0, 1.0],
+                     'push_bandwidth': 10.0, 'push_threshold': [0.0, 3.0]})
+    arm.position = arm.position + [0.0, 1e-3]
+    for _ in range(100):                # 5 N·m within 0.1 s hold what the spring pulls back with
+        arm.position = arm.position + [0.0, 5e-4]
+        arm.velocity[1] = 0.5
+        arm.tick()
+    arm.velocity[1] = 0.0
+    arm.ticks(200)
+    arm.faulted('PUSHED')
+    assert 'joint2, in the positive direction' in remote.diagnostics['reason']
+    arm.until([0.0, 0.0])
+
+
 @row('one false velocity looks like a contact', where=collisions.collision,
      find='m.above < SAMPLES', instead='False')
 def test_one_false_velocity_is_no_contact(running):

@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from scipy.spatial.transform import Rotation
 
 from robodyn_ros.control import pose_planning
-from robodyn_ros.nodes import pose_subscriber
+from robodyn_ros.nodes import frame_transforms
 
 near = pytest.approx
 TASK = {'mode': 'cartesian_impedance', 'task_frame': 'tool0', 'nullspace_kp': [0.0]}
@@ -68,8 +68,8 @@ def test_bad_target_pose(running):
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
 
 
-@row('target pose of another frame', where=pose_subscriber.PoseSubscriber._accepting,
-     find="message.header.frame_id not in ('', root)", instead='False')
+@row('target pose of another frame', where=frame_transforms.FrameTransforms.to_base,
+     find="frame in ('', base)", instead='True')
 def test_target_pose_of_another_frame(running):
     """Nothing is transformed silently; the frame of the base may be named."""
     arm = running(**TASK)

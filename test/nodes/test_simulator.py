@@ -293,6 +293,9 @@ def test_a_push_moves_the_arm_and_an_unknown_link_is_refused(simulator, bus):
     bus.until_said(process, 'push on tool0 for 0.2 s')
     bus.until(lambda: np.abs(np.subtract(bus.states[-1].position, rest)).max() > 0.01)
 
+    # Obstacles of links that there are not are refused
+    assert "no link 'tool'" in bus.set(obstacle_link='tool')[0].reason
+
     # What no simulation can follow ends it, and says so
     push.wrench.force.x = 1e200
     bus.pushes.publish(push)

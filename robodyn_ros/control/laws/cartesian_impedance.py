@@ -3,9 +3,10 @@
 """
 Cartesian impedance: a spring and a damper between a frame of the robot and its reference pose.
 
-τ = Jᵀ (K e + D (v_d - v)) + g(q) + posture. C(q, q̇) q̇ is not compensated: then, at constant K in
-the axes of the base, what the arm gives to whoever touches its frame is what it was given (Ott,
-Cartesian Impedance Control of Redundant and Flexible-Joint Robots, 2008, section 3.3).
+τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + posture, with the wrench F of a feed-forward. C(q, q̇) q̇ is
+not compensated: then, at constant K in the axes of the base, what the arm gives to whoever touches
+its frame is what it was given (Ott, Cartesian Impedance Control of Redundant and Flexible-Joint
+Robots, 2008, section 3.3). A stiffness that varies pays for its energy, see :mod:`.energy_tank`.
 """
 
 from math import sqrt
@@ -13,12 +14,17 @@ from typing import Any
 
 from numpy import ndarray
 
+from ..task import GIVEN, MODES
+from .energy_tank import TankMemory, fill, vary_stiffness
 from .law import POSE, Arm, Law
 from .task_space import (
     PostureGains,
     add_posture,
+    add_wrench,
     mobility,
     pose_error,
+    select,
+    shorten,
     task_jacobian,
     to_task_axes,
     velocity_error,
@@ -32,22 +38,56 @@ LEAST = 1e-9
 
 
 def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
-    """Write τ = Jᵀ (K e + D (v_d - v)) + g(q) + posture."""
-    task, J = arm.task, arm.workspace.J
-    e, v = task.vector[0], task.vector[1]
-    K = task.settings[0].task_stiffness
+    """Write τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + posture."""
+    task, J, s = arm.task, arm.workspace.J, arm.task.settings[0]
+    e, v, full, K = task.vector[0], task.vector[1], task.vector[2], memory.stiffness
     task_jacobian(arm)
     pose_error(arm, e)
     velocity_error(arm, v)
     to_task_axes(arm, e, v)
-    A = task.scratch[0]
-    mobility(arm, A)
-    damping_force(A, K, task.settings[0].task_damping_ratio, v, task.scratch, task.vector[2])
     for i in range(tau.shape[0]):
         tau[i] = arm.gravity[i]
+    add_wrench(arm, tau)
+    select(arm)
+    for r in range(6):
+        if s.task_selection[r] == 0.0:
+            e[r] = v[r] = 0.0
+        full[r] = e[r]
+    shorten(arm, e)
+    vary_stiffness(memory, task.stiffness, full, e, s.tank_energy, arm.dt)
+    A, speed = task.scratch[0], task.vector[3]
+    for r in range(6):
+        speed[r] = v[r]
+    mobility(arm, A)
+    if s.task_damping_design == MODES:
+        damping_force(A, K, s.task_damping_ratio, v, task.scratch, task.vector[2])
+    else:
+        for r in range(6):
+            v[r] *= (s.task_damping[r] if s.task_damping_design == GIVEN
+                     else 2.0 * s.task_damping_ratio * sqrt(K[r]))
+    fill_from_damper(task.velocity, speed, v, memory, arm.dt)
+    for i in range(tau.shape[0]):
         for r in range(6):
             tau[i] += J[r, i] * (K[r] * e[r] + v[r])
     add_posture(arm, gains, A, tau)
+
+
+def fill_from_damper(reference: ndarray, speed: ndarray, force: ndarray, memory: TankMemory,
+                     dt: float) -> None:
+    """
+    Credit the tank with the work of the damper while the reference rests.
+
+    Of a reference that moves, whoever moves it does a part of that work.
+
+    :param reference: (6,) velocity of the reference; ``speed`` (6,) v_d - v; ``force`` (6,) of
+        the damper.
+    """
+    power, moving = 0.0, 0.0
+    for r in range(6):
+        power += speed[r] * force[r]
+        moving = max(moving, abs(reference[r]))
+    if moving == 0.0:
+        fill(memory, power, dt)
 
 
 def damping_force(A: ndarray, K: ndarray, ratio: float, v: ndarray, scratch: ndarray,
@@ -116,7 +156,7 @@ def rotate_modes(S: ndarray, U: ndarray, p: int, q: int, c: float, s: float, t: 
 
 
 LAW = Law('cartesian_impedance', cartesian_impedance,
-          equation='τ = Jᵀ (K e + D (v_d - v)) + g(q) + N M (k_p (q_h - q) - k_d q̇), with e the '
-                   'error of the pose of `task_frame`, N the null-space projector',
+          equation='τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + N M (k_p (q_h - q) - k_d q̇), with e '
+                   'the error of the pose of `task_frame`, N the null-space projector',
           source='Albu-Schäffer, Ott, Frese and Hirzinger, ICRA 2003', gains=PostureGains,
-          reference=POSE)
+          memory=TankMemory, reference=POSE)

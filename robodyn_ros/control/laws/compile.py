@@ -40,6 +40,7 @@ from . import (
     computed_torque,
     disturbance_observer,
     dynamics,
+    energy_tank,
     joint_impedance,
     law,
     pd,
@@ -69,7 +70,7 @@ LAW_MODULES: tuple[ModuleType, ...] = (
     jitable(momentum_residual),    jitable(dynamics), law, call,
     jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
     jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),
-    jitable(cartesian_impedance))
+    jitable(energy_tank), jitable(cartesian_impedance))
 
 
 call_at = caller(ENTRY)

@@ -6,16 +6,22 @@ from typing import Any
 
 from numpy import ndarray
 
+from ..task import TOOL_AXES
 from .dynamics import bias
 from .law import POSE, Arm, Law
 from .task_space import (
     PostureGains,
     add_posture,
+    add_wrench,
     cholesky_solve,
     damped_cholesky,
     mobility,
     pose_error,
+    select,
+    shorten,
     task_jacobian_rate,
+    to_task_axes,
+    turn,
     velocity_error,
 )
 
@@ -32,19 +38,29 @@ def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     Write τ = Jᵀ M_x (a_d + k_d (v_d - v) + k_p e - J̇ q̇) + C q̇ + g + posture.
 
     Khatib 1987, eqs. 29 and 51. The part of C q̇ + g in the null space of the task is compensated
-    too, so that V_x and G_x need not be formed.
+    too, so that V_x and G_x need not be formed. Errors and accelerations are turned to the axes of
+    the gains; axes that are left out have neither.
     """
     task, work, s = arm.task, arm.workspace, arm.task.settings[0]
     a, v, A, L = task.vector[0], task.vector[1], task.scratch[0], task.scratch[1]
+    known = task.vector[2]
     bias(arm, tau)
     task_jacobian_rate(arm)
     pose_error(arm, a)
+    shorten(arm, a)
     velocity_error(arm, v)
+    for r in range(6):
+        known[r] = task.acceleration[r]
+        for j in range(tau.shape[0]):
+            known[r] -= work.Jd[r, j] * arm.qd[j]
+    if s.task_axes == TOOL_AXES:
+        turn(task.pose, known)
+    to_task_axes(arm, a, v)
+    add_wrench(arm, tau)
+    select(arm)
     mobility(arm, A)
     for r in range(6):
-        a[r] = task.acceleration[r] + s.task_kd[r] * v[r] + s.task_kp[r] * a[r]
-        for j in range(tau.shape[0]):
-            a[r] -= work.Jd[r, j] * arm.qd[j]
+        a[r] = known[r] + s.task_kd[r] * v[r] + s.task_kp[r] * a[r]
     least = damped_cholesky(A, s.task_singularity_damping, L)
     if least < NEAR:
         damped_cholesky(A, s.task_singularity_damping + MOST * (1.0 - least / NEAR)**2, L)
@@ -72,7 +88,7 @@ def add_bounded(arm: Arm, force: ndarray, tau: ndarray) -> None:
 
 
 LAW = Law('operational_space', operational_space,
-          equation='τ = Jᵀ M_x (a_d + k_d (v_d - v) + k_p e - J̇ q̇) + C(q, q̇) q̇ + g(q) '
-                   '+ N M (k_p (q_h - q) - k_d q̇), M_x = (J M⁻¹ Jᵀ)⁻¹',
+          equation='τ = Jᵀ M_x (a_d + k_d (v_d - v) + k_p e - J̇ q̇) + Jᵀ F + C(q, q̇) q̇ '
+                   '+ g(q) + N M (k_p (q_h - q) - k_d q̇), M_x = (J M⁻¹ Jᵀ)⁻¹',
           source='Khatib, IEEE Journal of Robotics and Automation 3(1), 1987, equations 29 and 51',
           gains=PostureGains, reference=POSE)

@@ -45,18 +45,22 @@ def task_jacobian_rate(arm: Arm) -> None:
 
 
 def pose_error(arm: Arm, e: ndarray) -> None:
-    """
-    Write position error p_d - p [m] and rotation vector of R_d Rᵀ [rad] into ``e`` (6,).
-
-    Each is shortened to ``task_error_limit``: a reference far away pulls no harder.
-    """
+    """Write position error p_d - p [m] and rotation vector of R_d Rᵀ [rad] into ``e`` (6,)."""
     task = arm.task
     angle = log(multiplied_transposed(rows(task.target), rows(task.pose)))
     for i in range(3):
         e[i], e[3 + i] = task.target[i, 3] - task.pose[i, 3], angle[i]
+
+
+def shorten(arm: Arm, e: ndarray) -> None:
+    """
+    Shorten distance and angle of ``e`` (6,) to ``task_error_limit`` each.
+
+    A reference far away pulls no harder.
+    """
     for k in range(2):
         length = sqrt(e[3 * k]**2 + e[3 * k + 1]**2 + e[3 * k + 2]**2)
-        limit = task.settings[0].task_error_limit[k]
+        limit = arm.task.settings[0].task_error_limit[k]
         if length > limit:
             for i in range(3 * k, 3 * k + 3):
                 e[i] *= limit / length
@@ -72,7 +76,11 @@ def velocity_error(arm: Arm, v: ndarray) -> None:
 
 
 def to_task_axes(arm: Arm, e: ndarray, v: ndarray) -> None:
-    """Turn errors, and the Jacobian in ``arm.workspace.J``, to the axes of the stiffness."""
+    """
+    Turn errors, and the Jacobian in ``arm.workspace.J``, to the axes of the gains.
+
+    ``arm.task.vector[3]`` is used.
+    """
     if arm.task.settings[0].task_axes != TOOL_AXES:
         return
     T, J = arm.task.pose, arm.workspace.J
@@ -85,6 +93,36 @@ def to_task_axes(arm: Arm, e: ndarray, v: ndarray) -> None:
         turn(T, column)
         for r in range(6):
             J[r, j] = column[r]
+
+
+def add_wrench(arm: Arm, tau: ndarray) -> None:
+    """
+    Add Jᵀ F of the wrench that the frame is to exert, after :func:`to_task_axes`.
+
+    In axes that :func:`select` leaves out it is all that acts: hybrid control of force and motion
+    (Raibert and Craig, ASME Journal of Dynamic Systems 103, 1981). ``arm.task.vector[3]`` is used.
+    """
+    J, w = arm.workspace.J, arm.task.vector[3]
+    for r in range(6):
+        w[r] = arm.task.wrench[r]
+    if arm.task.settings[0].task_axes == TOOL_AXES:
+        turn(arm.task.pose, w)
+    for i in range(tau.shape[0]):
+        for r in range(6):
+            tau[i] += J[r, i] * w[r]
+
+
+def select(arm: Arm) -> None:
+    """
+    Take axes that are not controlled out of the task: their rows of ``arm.workspace.J`` are zero.
+
+    So they have no mobility, no force, and no part in the projector of the posture.
+    """
+    J, selection = arm.workspace.J, arm.task.settings[0].task_selection
+    for r in range(6):
+        if selection[r] == 0.0:
+            for j in range(J.shape[1]):
+                J[r, j] = 0.0
 
 
 def turn(T: ndarray, x: ndarray) -> None:

@@ -1,0 +1,175 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Plan of the contact scene: the tool, how far a push moves it, where a hand leads, the post."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..control.settings import Settings
+from ..control.task_frame import reach
+from ..control.trajectory import Waypoints
+from ..dynamics import Dynamics
+from ..errors import DemoError, ParameterError
+from ..model.robot import RobotModel
+from .motion import OF_EFFORT, OF_ROOM, OF_VELOCITY, STRETCH, WAYPOINTS, states
+
+STIFFNESS = 500.0, 500.0, 500.0, 30.0, 30.0, 30.0     # N/m, N·m/rad: CRISP's defaults
+SOFTER, SOFTEST = 0.7, 0.02     # factor until the gains are accepted; least share of STIFFNESS
+PUSHED = 0.02                   # m that the push moves the tool
+GUIDED = 0.12                   # m that the hand leads it
+STROKE = 0.3                    # m of the motion into the post
+AT = 0.6                        # share of the stroke at which the tool meets it
+SPEED = 0.4                     # m/s, highest of the tool in that motion
+HAND = 0.3                      # s, time constant of the hand and the damped arm
+RANK = 1e-3                     # of singular values, relative to the largest
+
+
+class Tool(NamedTuple):
+    """Frame of the robot that things happen to, and the direction that it moves in best."""
+
+    frame: str
+    position: ndarray           # (3,) [m] in the initial pose, in base axes
+    direction: ndarray          # (3,) of length 1
+    joints: ndarray             # (nv,) [rad/m | m/m] motion of the joints per motion of the tool
+
+
+def tool(dynamics: Dynamics, pose: ndarray) -> Tool:
+    """
+    Return the frame at the end of the longest chain, and its direction of highest manipulability.
+
+    That is the first left singular vector of the Jacobian of its position (Siciliano et al., 2009,
+    section 3.9), to the side on which the limits of the joints leave more room.
+    """
+    model = dynamics.model
+    frame = max((name for name, f in model.frames.items() if f.body >= 0),
+                key=lambda name: reach(model, name)[1])
+    U, S, V = np.linalg.svd(dynamics.jacobian(pose, frame, reference='aligned')[:3])
+    sides = [Tool(frame, dynamics.pose(pose, frame)[:3, 3], sign * U[:, 0],
+                  sign * V[0] / max(S[0], 1e-9)) for sign in (1.0, -1.0)]
+    return max(sides, key=lambda side: _room(model, pose, side.joints))
+
+
+def _room(model: RobotModel, pose: ndarray, joints: ndarray) -> float:
+    """Return how far [m] the tool may go until a joint has used OF_ROOM of the way to a limit."""
+    room = np.where(joints > 0, model.position_upper - pose, pose - model.position_lower)
+    moved = np.abs(joints) > RANK * np.abs(joints).max()
+    return float((OF_ROOM * room[moved] / np.abs(joints[moved])).min())
+
+
+def task_gains(model: RobotModel, frame: str) -> dict[str, list[float] | str]:
+    """
+    Return stiffness and frame of cartesian_impedance: STIFFNESS, or as much as is accepted.
+
+    :raises DemoError: not even SOFTEST of it is stable with this robot.
+    """
+    share = 1.0
+    while True:
+        stiffness = [share * k for k in STIFFNESS]
+        try:
+            Settings(mode='cartesian_impedance', task_frame=frame,
+                     task_stiffness=stiffness).check_gains(model)
+        except ParameterError as error:
+            share *= SOFTER
+            if share < SOFTEST:
+                raise DemoError(f'{model.name} cannot be held in task space: {error}', name=frame,
+                                remedy='run the demo without --scene contact') from error
+        else:
+            return {'task_frame': frame, 'task_stiffness': stiffness}
+
+
+class Push(NamedTuple):
+    """Force on the tool, what it is for the joints, and how far it moves the tool."""
+
+    force: ndarray              # (3,) [N] in base axes
+    efforts: ndarray            # (nv,) [N·m | N] Jᵀ F
+    moved: float                # m, along the force
+    tolerance: float            # m, what Coulomb friction may change that by
+
+
+def push(dynamics: Dynamics, pose: ndarray, at: Tool, stiffness: list[float]) -> Push:
+    """
+    Return the push that moves the tool by PUSHED, held by the Cartesian spring alone.
+
+    The joints yield by δq with Jᵀ K J δq = Jᵀ F, so that the tool moves by F / K in as many
+    directions as the arm has joints for.
+    """
+    J = dynamics.jacobian(pose, at.frame, reference='aligned')
+    yielding = np.linalg.pinv(J.T @ np.diag(stiffness) @ J, rcond=RANK**2)
+    along = J[:3].T @ at.direction
+    compliance = float(along @ yielding @ along)
+    force = PUSHED / compliance * at.direction
+    stuck = np.abs(along @ yielding) @ dynamics.model.coulomb_friction
+    return Push(force, J[:3].T @ force, PUSHED, float(stuck))
+
+
+def hand_stiffness(dynamics: Dynamics, pose: ndarray, at: Tool, damping: float) -> float:
+    """
+    Return the stiffness [N/m] of a hand that leads the tool with the time constant HAND.
+
+    The joints are damped: a force F along the direction moves the tool at J D⁻¹ Jᵀ F.
+
+    :param damping: of every joint [N·m·s/rad | N·s/m], in addition to the model's.
+    """
+    along = dynamics.jacobian(pose, at.frame, reference='aligned')[:3].T @ at.direction
+    return 1.0 / (HAND * float(along @ (along / (damping + dynamics.model.viscous_friction))))
+
+
+def guided(model: RobotModel, pose: ndarray, at: Tool) -> float:
+    """Return how far the hand leads the tool [m]."""
+    return min(GUIDED, _room(model, pose, at.joints))
+
+
+class Impact(NamedTuple):
+    """Motion of the joints into a post, and the post."""
+
+    asked: Waypoints
+    surface: ndarray            # (3,) [m] in base axes
+    normal: ndarray             # (3,) against the motion of the tool
+    speed: float                # m/s of the tool at the contact
+
+
+def impact(dynamics: Dynamics, pose: ndarray, at: Tool) -> Impact:
+    """
+    Return a motion of STROKE from ``pose``, from rest to rest, with a post at AT of it.
+
+    q(s) = q_0 + s Δq, s = 10 x³ - 15 x⁴ + 6 x⁵ of the share x of the duration, which is as long as
+    the limits of velocity and effort, and SPEED, ask for.
+
+    :raises DemoError: the slowest motion exceeds an effort limit.
+    """
+    model = dynamics.model
+    stroke = min(STROKE, _room(model, pose, at.joints))
+    delta = stroke * at.joints
+    duration = max(1.875 * stroke / SPEED,
+                   float((1.875 * np.abs(delta) / (OF_VELOCITY * model.velocity_limit)).max()))
+    for _ in range(20):
+        asked = _between(model, pose, delta, duration)
+        effort = np.abs([dynamics.inverse_dynamics(*state) for state in states(asked)])
+        if (effort <= OF_EFFORT * model.effort_limit).all():
+            break
+        duration *= STRETCH
+    else:
+        raise DemoError('the motion into the post exceeds an effort limit', name=model.name,
+                        remedy='begin at another pose: --at V1,V2,...')
+    share = np.linspace(0.0, 1.0, 1001)
+    x = float(np.interp(AT, _quintic(share)[0], share))
+    s, rate, _ = (float(v) for v in _quintic(np.array(x)))
+    q = pose + s * delta
+    velocity = dynamics.jacobian(q, at.frame, reference='aligned')[:3] @ delta * rate / duration
+    speed = float(np.linalg.norm(velocity))
+    return Impact(asked, dynamics.pose(q, at.frame)[:3, 3], -velocity / speed, speed)
+
+
+def _quintic(x: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+    """Return 10 x³ - 15 x⁴ + 6 x⁵ and its first two derivatives."""
+    return (x**3 * (10 - 15 * x + 6 * x**2), 30 * x**2 * (1 - x)**2,
+            60 * x * (1 - x) * (1 - 2 * x))
+
+
+def _between(model: RobotModel, pose: ndarray, delta: ndarray, duration: float) -> Waypoints:
+    x = np.linspace(0.0, 1.0, WAYPOINTS)
+    s, sd, sdd = (column[:, None] for column in _quintic(x))
+    return Waypoints(model.joint_names, duration * x, pose + s * delta, sd * delta / duration,
+                     sdd * delta / duration**2)

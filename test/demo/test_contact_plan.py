@@ -1,0 +1,64 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Plan of the contact scene: within the limits, and of a known size."""
+
+import numpy as np
+import pytest
+
+from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.demo import contact_plan
+from robodyn_ros.dynamics import Dynamics
+
+ROBOTS = 'two_link', 'rp', 'panda'
+
+
+@pytest.fixture(scope='module', params=ROBOTS)
+def planned(request):
+    """Dynamics, initial pose and tool of a robot."""
+    robot = load_robot(request.param, {}, [], roomy=True)
+    dynamics = Dynamics(robot.model)
+    return dynamics, robot.pose, contact_plan.tool(dynamics, robot.pose)
+
+
+def test_the_tool_moves_in_its_direction(planned):
+    dynamics, pose, tool = planned
+    assert np.linalg.norm(tool.direction) == pytest.approx(1.0)
+    J = dynamics.jacobian(pose, tool.frame, reference='aligned')[:3]
+    assert J @ tool.joints == pytest.approx(tool.direction, abs=1e-9)
+    assert tool.position == pytest.approx(dynamics.pose(pose, tool.frame)[:3, 3])
+
+
+def test_a_push_in_as_many_directions_as_joints_is_that_of_the_spring(planned):
+    dynamics, pose, tool = planned
+    stiffness = contact_plan.task_gains(dynamics.model, tool.frame)['task_stiffness']
+    push = contact_plan.push(dynamics, pose, tool, stiffness)
+    force = np.linalg.norm(push.force)
+    assert push.force == pytest.approx(force * tool.direction)
+    assert push.moved == contact_plan.PUSHED
+    if dynamics.model.nv >= 6:
+        assert force == pytest.approx(stiffness[0] * push.moved, rel=1e-6)
+    else:           # the other axes of the spring hold against it
+        assert force > stiffness[0] * push.moved * (1.0 - 1e-6)
+
+
+def test_the_post_is_met_within_the_limits(planned):
+    dynamics, pose, tool = planned
+    model = dynamics.model
+    asked, surface, normal, speed = contact_plan.impact(dynamics, pose, tool)
+    assert asked.positions[0] == pytest.approx(pose)
+    assert (asked.positions >= model.position_lower).all()
+    assert (asked.positions <= model.position_upper).all()
+    assert (np.abs(asked.velocities) < model.velocity_limit).all()
+    assert not asked.velocities[[0, -1]].any()
+    assert 0.1 < speed < 1.2 * contact_plan.SPEED
+    depth = [(surface - dynamics.pose(q, tool.frame)[:3, 3]) @ normal for q in asked.positions]
+    assert depth[0] < -0.05 and depth[-1] > 0.03
+
+
+def test_a_hand_leads_a_damped_arm_with_its_time_constant(planned):
+    dynamics, pose, tool = planned
+    damping = 3.0
+    k = contact_plan.hand_stiffness(dynamics, pose, tool, damping)
+    along = dynamics.jacobian(pose, tool.frame, reference='aligned')[:3].T @ tool.direction
+    speed = along @ (along * k / (damping + dynamics.model.viscous_friction))
+    assert speed == pytest.approx(1.0 / contact_plan.HAND)
