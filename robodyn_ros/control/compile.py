@@ -20,11 +20,13 @@ from ..jit import compile_function, jitable, tuple_type
 from ..state import STATE
 from . import (
     collisions,
+    contact_speed,
     cycle,
     effort_feedforward,
     friction_compensation,
     gravity_check,
     guard,
+    guiding,
     limits,
     momentum_observer,
     motion_checks,
@@ -34,6 +36,7 @@ from . import (
     plausibility,
     pose_tracking,
     ring_buffer,
+    time_scaling,
     trajectory_tracking,
     velocity_estimator,
 )
@@ -50,9 +53,9 @@ VARIABLE = 'ROBODYN_PLAIN'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    collisions, effort_feedforward, friction_compensation, gravity_check, guard, limits,
-    momentum_observer, motion_checks, payload_transition, phase_efforts, plausibility,
-    pose_tracking, trajectory_tracking, velocity_estimator)),
+    collisions, contact_speed, effort_feedforward, friction_compensation, gravity_check, guard,
+    guiding, limits, momentum_observer, motion_checks, payload_transition, phase_efforts,
+    plausibility, pose_tracking, time_scaling, trajectory_tracking, velocity_estimator)),
            *(jitable(m, inline=True) for m in (cycle, ring_buffer)))
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
@@ -62,7 +65,7 @@ CYCLE_INPUTS = tuple_type(
     CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
     joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
-    policy=law_code.POLICY, task=law_code.TASK_TYPE, poses=PosePoints.none(),
+    policy=law_code.POLICY, task=law_code.TASK_TYPE, poses=PosePoints.none(), bounds=law_code.BOUNDS,
     controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring)
 EFFORTS = types.float64[::1]
