@@ -65,8 +65,8 @@ CYCLE_INPUTS = tuple_type(
     CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
     joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
-    policy=law_code.POLICY, task=law_code.TASK_TYPE, poses=PosePoints.none(), bounds=law_code.BOUNDS,
-    controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
+    policy=law_code.POLICY, task=law_code.TASK_TYPE, poses=PosePoints.none(),
+    bounds=law_code.BOUNDS, controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring)
 EFFORTS = types.float64[::1]
 SIGNATURE = types.boolean(CYCLE_INPUTS, types.float64, EFFORTS)

@@ -238,7 +238,8 @@ class Controller(PoseFollowing):
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
             policy=self._policy, task=task, poses=self._poses, bounds=bounds,
-            controller_state=self.memory, vectors=self._v, payload=self._in_force, ring=self._flight)
+            controller_state=self.memory, vectors=self._v, payload=self._in_force,
+            ring=self._flight)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

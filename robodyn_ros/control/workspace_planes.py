@@ -19,7 +19,8 @@ def workspace_planes(settings: Any) -> ndarray:
     :raises ParameterError: a list of the wrong length, a normal without a direction, a box without
         a volume, or too many planes.
     """
-    rows, box = [], {}
+    rows: list[Any] = []
+    box: dict[str, ndarray] = {}
     for name, sign in (('workspace_lower', -1.0), ('workspace_upper', 1.0)):
         corner = np.asarray(getattr(settings, name), float)
         if corner.size not in (0, 3):

@@ -22,6 +22,7 @@ from .raw_subscription import SerializedSubscription
 from .stop_topics import LOOK, word
 
 TOPIC = '~/guiding'
+IDLE = 0.2              # s between two looks before the first message
 
 
 class GuidingTopic:
@@ -49,7 +50,7 @@ class GuidingTopic:
     def _run(self) -> None:
         try:
             while not self._over.is_set():
-                self._subscription.wait(round(1e9 * min(LOOK, 0.25 * self._timeout())))
+                self._subscription.wait(round(1e9 * (LOOK if self._heard > -inf else IDLE)))
                 self._look()
         except Exception as error:      # whatever it is, nobody listens any more
             self.trouble = f'{TOPIC} cannot be heard: {error}'
@@ -59,10 +60,10 @@ class GuidingTopic:
         words = [word(m) for m in self._subscription.drain()]
         if words:                       # one false among them counts, however short it was
             self._heard, self._allowed = time.monotonic(), all(w is True for w in words)
-        if (now := time.monotonic()) >= self._count_again:
-            self._count_again = now + LOOK
+        left = self._timeout() - (time.monotonic() - self._heard)
+        if left > 0.0 and time.monotonic() >= self._count_again:
+            self._count_again = time.monotonic() + LOOK
             self._publishers = publisher_names(self._node, self._topic)
-        left = self._timeout() - (now - self._heard)
         if len(self._publishers) > 1:
             self.trouble = (f'{len(self._publishers)} publishers of {TOPIC}: '
                             f'{named(sorted(self._publishers))}')

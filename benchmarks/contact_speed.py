@@ -1,0 +1,157 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Simulated contacts of arms with a body region at the speed that `contact_region` permits.
+
+    python -m benchmarks.contact_speed [--contacts 1000] [--robots panda ur5] [--regions chest ...]
+
+The arm moves through a random pose in a random direction as fast as its velocity limits allow, is
+slowed down by its controller, and runs into the region with the origin of a random frame that
+moves. The region is what ISO/TS 15066 takes it for: its effective mass, free and at rest, behind
+its spring; the arm is the rigid bodies of MuJoCo under its controller, not one mass. Printed are
+the share of contacts within the force, the greatest force, and how much the motions were slowed
+down: those for which the model of two masses permits the full speed must not be.
+"""
+
+import argparse
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from robodyn_ros import Dynamics, RobotModel, Settings, load_urdf
+from robodyn_ros.closed_loop import ClosedLoop
+from robodyn_ros.control.body_regions import REGIONS
+from robodyn_ros.control.bounds_of_settings import bounds_of, reflected_mass
+from robodyn_ros.control.contact_speed import permitted_speed
+from robodyn_ros.control.suggested_gains import suggest
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.dynamics.model_data import parameters
+from robodyn_ros.model.pose import spread
+from robodyn_ros.simulation.obstacle import Obstacle
+
+from .collisions import LOCKED
+
+MODE = 'joint_impedance'
+FAST = 0.8          # velocity limits, of the fastest joint
+APPROACH = 0.25     # s before the contact at full speed, and as long through it
+AFTER = 0.15        # s after the first contact, in which the force reaches its peak
+SLOWEST = 0.1       # m/s, contacts at a lower speed are not counted
+
+
+@dataclass
+class Body(Obstacle):
+    """Body region: a free mass behind the spring; ``step`` [s] is that of the physics."""
+
+    mass: float = 1.0
+    step: float = 0.25e-3
+    speed: float = 0.0      # m/s, away from the arm
+
+    def push_out(self, point: ndarray) -> ndarray:
+        """Return the force on the link, and let it accelerate the mass."""
+        force = super().push_out(point)
+        self.speed += self.step * self.force / self.mass
+        self.surface = self.surface - self.step * self.speed * self.normal
+        return force
+
+
+class Scene(NamedTuple):
+    """A contact to come."""
+
+    q: ndarray          # (nv,) pose at the contact
+    qd: ndarray         # (nv,) velocity there, without slowing down
+    link: str
+    place: ndarray      # (3,) m, of the contact, in base axes
+    velocity: ndarray   # (3,) m/s of the point
+    mass: float         # kg, reflected
+
+
+class Contact(NamedTuple):
+    """Result of one contact."""
+
+    force: float        # N, the greatest
+    speed: float        # m/s of the reference at the contact
+    share: float        # of the full speed at the contact
+
+
+def scenes(model: RobotModel, count: int, seed: int = 1) -> list[Scene]:
+    """Return contacts in random poses, of the origins of random frames, in random directions."""
+    rng, dynamics, out = np.random.default_rng(seed), Dynamics(model), []
+    names = [name for name, frame in model.frames.items() if frame.body >= 0]
+    for q in spread(model, 32 * count):
+        direction = rng.normal(size=model.nv)
+        qd = FAST * direction / abs(direction / model.velocity_limit).max()
+        link = str(rng.choice(names))
+        velocity = dynamics.jacobian(q, link, reference='aligned')[:3] @ qd
+        ends = q + 2.0 * APPROACH * np.outer([-1.0, 1.0], qd)
+        if (np.linalg.norm(velocity) > SLOWEST and (ends > model.position_lower).all()
+                and (ends < model.position_upper).all()):
+            out.append(Scene(q, qd, link, dynamics.pose(q, link)[:3, 3], velocity,
+                             reflected_mass(model, q, link, velocity)))
+        if len(out) == count:
+            break
+    return out
+
+
+def contact(model: RobotModel, scene: Scene, region: str, gains: dict) -> Contact:
+    """Let the arm run into the region."""
+    loop = ClosedLoop(model, Settings(mode=MODE, contact_region=region, **gains),
+                      scene.q - 1.5 * APPROACH * scene.qd)
+    loop.start()
+    limits = REGIONS[region]
+    normal = -scene.velocity / np.linalg.norm(scene.velocity)
+    body = Body(scene.link, np.zeros(3), scene.place, normal, limits.stiffness, mass=limits.mass)
+    loop.plant.obstacles.append(body)
+    # From rest to full speed, through the contact at full speed, and to rest again
+    loop.controller.follow(Waypoints(
+        model.joint_names, APPROACH * np.array([1.0, 3.0, 4.0]),
+        scene.q + APPROACH * np.array([[-1.0], [1.0], [1.5]]) * scene.qd,
+        np.array([[1.0], [1.0], [0.0]]) * scene.qd), loop.now)
+    share, left, end = np.nan, round(60.0 / loop.period), loop.now + 4.0 * APPROACH
+    while left > 0 and loop.controller.reference_time < end:
+        loop.tick()
+        left -= 1
+        if np.isnan(share) and body.peak > 0.0:
+            share = 1.0 - float(loop.controller.memory['slowing'][0])
+            left = round(AFTER / loop.period)
+    return Contact(body.peak, share * float(np.linalg.norm(scene.velocity)), share)
+
+
+def measured(name: str, region: str, count: int) -> dict:
+    """Return the figures of a robot and a region."""
+    model = load_urdf(name, locked=LOCKED.get(name, {}))
+    gains = suggest(model, spread(model, 1)[0], Settings())._asdict()
+    limits, found = REGIONS[region], scenes(model, count)
+    points = len(bounds_of(Settings(contact_region=region), model, parameters(model)).points)
+    runs = [contact(model, scene, region, gains) for scene in found]
+    hit = [(s, r) for s, r in zip(found, runs, strict=True) if r.force > 0.0]
+    forces = np.array([r.force for _, r in hit]) / limits.force
+    shares = np.array([r.share for _, r in hit])
+    alone = np.array([permitted_speed(*limits, 1.0 / s.mass) / np.linalg.norm(s.velocity)
+                      for s, _ in hit])
+    return {'contacts': len(hit), 'points': points, 'within': np.mean(forces <= 1.0),
+            'greatest': forces.max(), 'median': np.median(forces), 'slowed': np.mean(shares < 1.0),
+            'share': np.median(shares), 'demanded': np.mean(alone < 1.0),
+            'mass': np.median([s.mass for s, _ in hit])}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('--contacts', type=int, default=1000)
+    parser.add_argument('--robots', nargs='+', default=['panda', 'ur5'])
+    parser.add_argument('--regions', nargs='+', default=['chest', 'hands'], choices=REGIONS)
+    given = parser.parse_args()
+    print('robot region         contacts  within  force [F_max]   mass   slowed  speed   demanded\n'
+          '                               F_max  median  most    [kg]   down    median  by point')
+    for name in given.robots:
+        for region in given.regions:
+            m = measured(name, region, given.contacts)
+            print(f'{name:6}{region:15}{m["contacts"]:8}{m["within"]:9.1%}{m["median"]:8.2f}'
+                  f'{m["greatest"]:7.2f}{m["mass"]:7.1f}{m["slowed"]:9.1%}{m["share"]:7.2f}'
+                  f'{m["demanded"]:10.1%}', flush=True)
+
+
+if __name__ == '__main__':
+    main()
