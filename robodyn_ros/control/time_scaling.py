@@ -77,7 +77,7 @@ def slow_down(bounds: Bounds, robot: ModelData, work: Workspace, s: record, m: r
     m.slowed_by = NO_REASON
     if not share >= sigma:
         sigma, m.slowed_by = share, reason
-    if not sigma >= HELD and (reason == TOOL_OUTSIDE or sigma != sigma):    # NaN ends it as well
+    if not share >= HELD and (reason == TOOL_OUTSIDE or share != share):    # NaN ends it as well
         hold(m, v, task)
         m.slowed_by, m.held_by = NO_REASON, reason
         m.holds += 1
