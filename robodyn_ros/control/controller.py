@@ -116,8 +116,9 @@ class Controller(PoseFollowing):
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)
         self.begin()
-        #: The compiled control cycle, see :func:`.cycle.recorded_cycle`.
+        #: The compiled control cycle, see :func:`.recorded_cycle.recorded_cycle`.
         self.cycle = compiled().cycle
+        self._code = compiled().addresses
 
     def begin(self) -> None:
         """
@@ -239,7 +240,7 @@ class Controller(PoseFollowing):
             cycle_input=self.cycle_input, state=self.state, points=self._points,
             policy=self._policy, task=task, poses=self._poses, bounds=bounds,
             controller_state=self.memory, vectors=self._v, payload=self._in_force,
-            ring=self._flight)
+            ring=self._flight, code=self._code)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""
