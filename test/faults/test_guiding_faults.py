@@ -18,7 +18,7 @@ near = pytest.approx
 K, D = np.array([40.0, 10.0]), np.array([4.0, 1.0])
 HAND = {'mode': 'hand_guiding', 'stiffness': K.tolist(), 'damping': D.tolist(),
         'task_frame': 'tool0', 'guiding_timeout': 0.3, 'effort_rate_limit': [1e7, 1e7]}
-SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [0.0, 0.0],
+SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [1.0, 0.5],
         'task_frame': 'tool0', 'effort_rate_limit': [1e7, 1e7]}
 
 
