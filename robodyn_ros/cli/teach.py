@@ -23,7 +23,7 @@ from .jog import keyboard
 from .payload import Node
 
 KEEP, DROP, END = '\n\r ', 'b\x7f', 'q\x1b'
-YIELDS = 'gravity_compensation'
+YIELDS = 'gravity_compensation', 'hand_guiding'
 RAMP = 0.5              # s, in which the speed of a motion may be reached
 
 
@@ -48,9 +48,11 @@ def run(node: Node, path: Path, out: Console, *, motion: bool, speed: float, smo
         controller = RunningController(here, node.name, node.wait)
         settings = controller.settings()
         model = controller.model()
-        if settings.law_in_force.name != YIELDS:
-            out.print(f'! the mode is {settings.law_in_force.name}: the arm pulls back when you '
-                      f'let go; set mode to {YIELDS}', style='yellow')
+        if (mode := settings.law_in_force.name) not in YIELDS:
+            out.print(f'! the mode is {mode}: the arm pulls back when you let go; set mode to '
+                      f'{" or ".join(YIELDS)}', style='yellow')
+        elif settings.law_in_force.guided:
+            out.print('the arm moves while ~/guiding is true, and holds its pose while it is not')
         velocity = speed * settings.joint_records(model)['velocity_limit']
         limits = velocity, velocity / RAMP
         taught = (_motion(here, node, model, out, limits, smoothing) if motion else

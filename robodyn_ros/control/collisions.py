@@ -21,7 +21,8 @@ above ``push_threshold``.
 The reaction is a latched fault with the reason COLLISION or PUSHED, whose efforts are damped
 gravity compensation as those of any fault (*stop*), gravity compensation alone (*float*), or the
 damping follows a slow motion along the external effort, away from the contact, for RETREAT_TIME
-(*retreat*). In mode gravity_compensation the arm is meant to be pushed, and nothing is detected.
+(*retreat*). In mode gravity_compensation, and while a hand guides the arm, it is meant to be
+pushed, and nothing is detected.
 
 Parameters are named as in :mod:`.guard`.
 """
@@ -32,7 +33,7 @@ from numpy import ndarray, record
 
 from . import guard
 from .dtypes import REACT_FLOAT, REACT_RETREAT, Vectors
-from .laws.registry import GRAVITY_COMPENSATION
+from .guiding import yields
 
 SAMPLES = 2             # in a row above the threshold
 ISOLATION_TIME = 0.03   # s after the detection, in which a later joint may still take part
@@ -58,7 +59,7 @@ def last_above(joints: ndarray, v: Vectors) -> int:
 
 def collision(joints: ndarray, m: record, v: Vectors, fresh: int, now: float) -> int:
     """Return the joint of a collision of a RUNNING arm, -1 for none."""
-    if m.mode == GRAVITY_COMPENSATION:
+    if yields(m):
         m.above = 0
         return -1
     i = last_above(joints, v)

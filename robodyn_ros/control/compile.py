@@ -32,11 +32,13 @@ from ..state import STATE
 from ..tuple_reference import Reference, reference
 from . import (
     collisions,
+    contact_speed,
     cycle,
     effort_feedforward,
     friction_compensation,
     gravity_check,
     guard,
+    guiding,
     limits,
     momentum_observer,
     motion_checks,
@@ -47,6 +49,7 @@ from . import (
     pose_tracking,
     recorded_cycle,
     ring_buffer,
+    time_scaling,
     trajectory_tracking,
     velocity_estimator,
 )
@@ -64,9 +67,9 @@ NAME = 'control'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    collisions, effort_feedforward, friction_compensation, gravity_check, guard, limits,
-    momentum_observer, motion_checks, payload_transition, phase_efforts, plausibility,
-    pose_tracking, trajectory_tracking, velocity_estimator)),
+    collisions, contact_speed, effort_feedforward, friction_compensation, gravity_check, guard,
+    guiding, limits, momentum_observer, motion_checks, payload_transition, phase_efforts,
+    plausibility, pose_tracking, time_scaling, trajectory_tracking, velocity_estimator)),
            jitable(cycle, inline=True, apart=('cycle',)))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)
 
@@ -78,7 +81,7 @@ CYCLE_INPUTS = tuple_type(
     joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
     policy=law_code.POLICY, task=law_code.TASK_TYPE, poses=PosePoints.none(),
-    controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
+    bounds=law_code.BOUNDS, controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring, code=types.int64[::1])
 EFFORTS = types.float64[::1]
 SIGNATURE = types.boolean(CYCLE_INPUTS, types.float64, EFFORTS)

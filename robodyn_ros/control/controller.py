@@ -16,6 +16,7 @@ from ..model.robot import RobotModel
 from ..state import STATE, no_state
 from . import guard, payload_transition, ring_buffer
 from .compile import begin as begin_compilation
+from .bounds_of_settings import bounds_of
 from .compile import compiled, law_address
 from .cycle import CycleInputs
 from .dtypes import (
@@ -82,6 +83,7 @@ class Controller(PoseFollowing):
         #: (1,) ``CYCLE_INPUT``: observations of the surrounding loop, to be set before a step.
         self.cycle_input = np.zeros(1, CYCLE_INPUT)
         self.cycle_input['listeners'] = 1
+        self.cycle_input['guiding_until'] = -np.inf
         #: (1,) ``CONTROLLER_STATE``.
         self.memory = np.zeros(1, CONTROLLER_STATE)
         #: (nv,) [N·m | N]: the efforts of the last step.
@@ -158,6 +160,7 @@ class Controller(PoseFollowing):
         """Return the records and the robot that the cycle reads, for settings that are valid."""
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
         task = task_of(settings, self.model, parameters(self.model))
+        bounds = bounds_of(settings, self.model, parameters(self.model))
         law = self._law_of(settings)
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
@@ -174,7 +177,7 @@ class Controller(PoseFollowing):
         own = self._own
         if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
             robot = robot._replace(addresses=own.addresses)
-        return Version(robot, joints, record, settings, law, task)
+        return Version(robot, joints, record, settings, law, task, bounds)
 
     def _law_of(self, settings: Settings) -> LawMemory:
         """Return the law of the settings, with its gains."""
@@ -233,12 +236,13 @@ class Controller(PoseFollowing):
     @property
     def inputs(self) -> CycleInputs:
         """What the compiled :attr:`cycle` reads and writes, as of now."""
-        robot, joints, settings, _, law, task = self._records
+        robot, joints, settings, _, law, task, bounds = self._records
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
-            policy=self._policy, task=task, poses=self._poses, controller_state=self.memory,
-            vectors=self._v, payload=self._in_force, ring=self._flight, code=self._code)
+            policy=self._policy, task=task, poses=self._poses, bounds=bounds,
+            controller_state=self.memory, vectors=self._v, payload=self._in_force,
+            ring=self._flight, code=self._code)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""
@@ -279,10 +283,14 @@ class Controller(PoseFollowing):
         if self.phase != guard.RUNNING:
             raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
+        if self.memory['guided'][0]:
+            raise TrajectoryError('the arm is guided by hand', name='guiding',
+                                  remedy='let it go: it follows where ~/guiding is not true')
         mode = registry.mode_name(int(self.memory['mode'][0]))
         if not registry.find(mode).follows:
             raise TrajectoryError(f'{mode} follows no reference', name='mode',
                                   remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
+        start -= float(self.memory['lag'][0])       # on the clock of references
         old, following = self._points, bool(self.memory['following'][0])
         limits = motion_limits(self.model, self.settings,
                                SHARE * self._records.joints['velocity_limit'],
@@ -304,7 +312,7 @@ class Controller(PoseFollowing):
             which stays in force.
         """
         _, start, following, old, new = planned
-        now = float(self.memory['time'][0])
+        now = self.reference_time
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                   name='start', remedy='give it a start further in the future')
@@ -343,6 +351,26 @@ class Controller(PoseFollowing):
         self.history.add(new)
         self._policy = new
         self.changed()
+
+    def guide(self, until: float) -> None:
+        """
+        Let the arm be guided by hand, in the mode ``hand_guiding``; it holds its pose afterwards.
+
+        :param until: time [s] on the clock of :meth:`step`, at most ``guiding_timeout`` ahead;
+            -inf ends it at once.
+        """
+        self.cycle_input['guiding_until'] = until
+
+    @property
+    def reference_time(self) -> float:
+        """Time [s] of the clock of references, which lags where bounds slow them down."""
+        return float(self.memory['time'][0] - self.memory['lag'][0])
+
+    @property
+    def held_by(self) -> str:
+        """Reason in words why the last motion has ended before its end, '' if it has not."""
+        code = int(self.memory['held_by'][0])
+        return guard.REASONS[guard.CODES[code]] if code != guard.NO_REASON else ''
 
     @property
     def reference_serial(self) -> int:

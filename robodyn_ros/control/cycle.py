@@ -20,6 +20,7 @@ from . import (
     friction_compensation,
     gravity_check,
     guard,
+    guiding,
     limits,
     momentum_observer,
     motion_checks,
@@ -27,9 +28,11 @@ from . import (
     phase_efforts,
     plausibility,
     pose_tracking,
+    time_scaling,
     trajectory_tracking,
     velocity_estimator,
 )
+from .bounds import Bounds
 from .dtypes import STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY, Vectors
 from .laws.call import LawMemory, call_law, forget
 from .laws.law import Arm
@@ -57,6 +60,7 @@ class CycleInputs(NamedTuple):
     policy: Policy              # newest policy of a planner
     task: Task                  # frame that is controlled, and what is known of it
     poses: PosePoints           # its reference
+    bounds: Bounds              # of the motion in space
     controller_state: ndarray   # (1,) state machine, kept from cycle to cycle
     vectors: Vectors            # (nv,) each, kept likewise
     payload: PayloadInForce     # inertial parameters of the dynamics, kept likewise
@@ -76,6 +80,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     s, m, cycle_input = inputs.settings[0], inputs.controller_state[0], inputs.cycle_input[0]
     elapsed, dt, jumped = advance_time(s, m, now)
     guard.count_missed(m, cycle_input.missed)
+    time_scaling.advance(m, dt if jumped else elapsed)
     if m.phase != guard.FAULT:
         limits.lower_velocity_limits(joints, v, dt)
 
@@ -123,11 +128,12 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             guard.enter(m, guard.RUNNING, now)
             m.mode, m.serial = s.mode, points.header[0].serial
             m.pose_serial = inputs.poses.header[0].serial
+            m.slowing, m.slowed_by, m.held_by, m.guided = 0.0, 0, 0, 0
             trajectory_tracking.hold_here(m, v)
             forget_law(inputs.law, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
-        law_efforts(inputs, robot, unmeasured, changed, jumped or unheard, now, dt, tau)
+        law_efforts(inputs, robot, unmeasured, changed, jumped or unheard, now, dt, elapsed, tau)
     elif m.phase == guard.STOPPING:
         last_message = now - m.since >= s.stop_timeout or guard.at_rest(v, s.rest_velocity)
         phase_efforts.damped_gravity(s, v, tau)
@@ -260,7 +266,8 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
             joints, m, v, fresh, now, tau):
         reason, joint = guard.GRAVITY_CONTRADICTED, -1
     if reason == guard.NO_REASON and m.phase == guard.RUNNING:
-        reason, joint = motion_checks.motion_fault(joints, s, m, v, points, now, dt, tau)
+        reason, joint = motion_checks.motion_fault(
+            joints, s, m, v, points, time_scaling.reference_time(m, now), dt, tau)
         touched = collisions.collision(joints, m, v, fresh, now)
         if touched >= 0:
             reason, joint = guard.COLLISION, touched
@@ -293,7 +300,7 @@ def forget_law(law: LawMemory, v: Vectors) -> None:
 
 
 def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: bool,
-                restart: bool, now: float, dt: float, tau: ndarray) -> None:
+                restart: bool, now: float, dt: float, elapsed: float, tau: ndarray) -> None:
     """
     Write the efforts of the control law into ``tau`` (nv,), less gravity where the robot adds it.
 
@@ -301,6 +308,7 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     :param unmeasured: index of a joint without a measured velocity, -1 for none.
     :param changed, restart: the reference becomes the present pose because the law is another one,
         or because time has jumped or nobody listens.
+    :param elapsed: since the last cycle [s], at least ``dt``.
     :param tau: before, the efforts published last.
     """
     s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
@@ -311,9 +319,16 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     if m.mode != mode or restart:   # with other gains of the same law its memory stays
         forget_law(inputs.law, v)
     m.mode = mode
-    trajectory_tracking.follow(inputs.points, m, v, now)
+    guided = guiding.guide(inputs.cycle_input[0], s, m, v, inputs.points, not gravity_alone, now)
+    reference_time = time_scaling.reference_time(m, now)
+    if not guided:
+        trajectory_tracking.follow(inputs.points, m, v, reference_time)
     if s.follows_pose == 1:
-        pose_tracking.update_task(robot, inputs.workspace, v.q, inputs.task, inputs.poses, m, now)
+        pose_tracking.update_task(robot, inputs.workspace, v.q, inputs.task, inputs.poses, m,
+                                  reference_time)
+    if s.bounded == 1:
+        time_scaling.slow_down(inputs.bounds, robot, inputs.workspace, s, m, v, inputs.task,
+                               elapsed)
     for i in range(v.q.shape[0]):
         v.applied[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
         v.tau_law[i] = v.gravity[i]
@@ -321,8 +336,8 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
         call_law(inputs.law, arm_of(inputs, robot, now, dt), v.tau_law)
         if s.compensates_friction == 1:
             friction_compensation.friction_compensation(
-                robot.friction, inputs.joints, v.target_qd if s.follows == 1 else v.qd,
-                v.friction, v.tau_law)
+                robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v), v.friction,
+                v.tau_law)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
@@ -332,5 +347,6 @@ def arm_of(inputs: CycleInputs, robot: ModelData, now: float, dt: float) -> Arm:
     """Return what a law knows of the arm."""
     v = inputs.vectors
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
-               v.applied, v.withheld, inputs.policy, inputs.task, inputs.settings[0].payload_body,
+               v.applied, v.withheld, inputs.policy, inputs.task, inputs.bounds,
+               inputs.controller_state[0].guided, inputs.settings[0].payload_body,
                inputs.controller_state[0].payload_time, inputs.joints, robot, inputs.workspace)

@@ -33,6 +33,7 @@ CYCLE_INPUT = np.dtype([
     ('stalled', float),                 # s for which the loop stalled before this cycle
     ('simulated_time', np.int64),       # 1: jumps of the time are resets of a simulation
     ('clock_stopped', float),           # s for which the arm has moved while time stood still
+    ('guiding_until', float),           # s, until when the arm may be guided by hand
 ])
 
 # Limits of one joint: the parameters declared for this record, and
@@ -49,6 +50,8 @@ SETTINGS = np.dtype([
     ('mode', np.int64),                 # number of the law, see laws/registry.py
     ('follows', np.int64),              # 1: it follows a trajectory
     ('follows_pose', np.int64),         # 1: it follows a pose of the task frame
+    ('guided', np.int64),               # 1: hands may guide the arm
+    ('bounded', np.int64),              # 1: references are slowed down, see time_scaling.py
     ('law', np.int64),                  # another number: mode, gains or friction differ
     ('payload', np.int64),              # another number: the payload differs
     ('version', np.int64),              # counts all changes, see history.py
@@ -80,6 +83,12 @@ CONTROLLER_STATE = np.dtype([
     ('pose_held', np.int64),            # 1: the reference pose below is valid
     ('pose_position', float, (3,)),     # m, and rotation by rows: reference of the task
     ('pose_rotation', float, (9,)),
+    ('lag', float),                     # s, of the clock of the references behind the cycle's
+    ('slowing', float),                 # 1 less the rate of that clock, see time_scaling.py
+    ('slowed_by', np.int64),            # reason code of it
+    ('held_by', np.int64),              # reason code of the end of the last motion
+    ('holds', np.int64),                # motions that have ended so
+    ('guided', np.int64),               # 1: the arm is guided by hand, see guiding.py
     ('without_state', np.int64),        # 1: the fault began, or goes on, without a valid state
     ('publishing', np.int64),           # 1: the last cycle had an effort to publish
     ('observing', np.int64),            # 1: the velocity filter is initialized

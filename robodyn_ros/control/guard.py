@@ -65,6 +65,9 @@ REASONS = {
     'GRAVITY_CONTRADICTED': 'the measured efforts contradict robot_compensates_gravity',
     'COLLISION': 'an external effort is above its collision threshold',
     'PUSHED': 'an external effort that lasts is above its push threshold',
+    'TOOL_OUTSIDE': 'the tool is at the boundary of its workspace',
+    'TOOL_SPEED': 'the tool is at its speed limit',
+    'CONTACT_SPEED': 'the arm is as fast as contact_region permits',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
@@ -72,7 +75,8 @@ CODES = tuple(REASONS)
  GRAVITY_ABOVE_LIMIT, EFFORT_MISMATCH, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT,
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
- GRAVITY_CONTRADICTED, COLLISION, PUSHED) = range(len(CODES))
+ GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED,
+ CONTACT_SPEED) = range(len(CODES))
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1

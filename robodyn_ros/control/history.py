@@ -8,6 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..dynamics.model_data import ModelData
+from .bounds import Bounds
 from .laws.call import LawMemory
 from .policy import Policy
 from .pose_tracking import PosePoints
@@ -28,6 +29,7 @@ class Version(NamedTuple):
     settings: Settings
     law: LawMemory          # with the gains
     task: Task              # with the settings
+    bounds: Bounds          # of the motion in space
 
 
 class Snapshot(NamedTuple):
@@ -130,6 +132,6 @@ def _keep(kept: dict, number: int, new: Version | Points | Policy | PosePoints,
 
 
 def _size(thing: Version | Points | Policy | PosePoints) -> int:
-    arrays = ((*thing.robot, *thing.law, *thing.task, thing.joints, thing.record)
+    arrays = ((*thing.robot, *thing.law, *thing.task, *thing.bounds, thing.joints, thing.record)
               if isinstance(thing, Version) else thing)
     return sum(a.nbytes for a in arrays)

@@ -41,7 +41,7 @@ def motion_fault(joints: ndarray, s: record, m: record, v: Vectors, points: Poin
     """
     Return (reason, joint) of a motion fault of a RUNNING arm, NO_REASON for none.
 
-    :param points: the reference.
+    :param points: the reference; ``now`` is the time of its clock.
     :param tau: (nv,) the efforts published last [N·m | N].
     """
     power = 0.0

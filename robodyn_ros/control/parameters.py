@@ -20,9 +20,11 @@ from .laws.adaptive import AdaptiveGains
 from .laws.computed_torque import AccelerationGains
 from .laws.disturbance_observer import ObserverGains
 from .laws.feedback_policy import PolicyGains
+from .laws.hand_guiding import GuidingGains
 from .laws.pd import ImpedanceGains
 from .laws.registry import MODES
 from .laws.task_space import PostureGains
+from .motion_parameters import MotionParameters
 from .setting_fields import JOINT_RECORD as JOINT
 from .setting_fields import SETTINGS_RECORD as SETTINGS
 from .setting_fields import PerJoint, choice, flag, number, numbers, text
@@ -53,8 +55,8 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(PostureGains, PolicyGains, AdaptiveGains, ObserverGains, AccelerationGains,
-               ImpedanceGains, Mode):
+class LawGains(GuidingGains, PostureGains, PolicyGains, AdaptiveGains, ObserverGains,
+               AccelerationGains, ImpedanceGains, Mode):
     """The gains of all laws of this package."""
 
 
@@ -226,5 +228,6 @@ class GuardParameters:
 
 
 @dataclass(frozen=True)
-class ControlParameters(LoopParameters, ContactParameters, GuardParameters, LawParameters):
-    """All control parameters: of the law, the guard, contacts and the loop, in this order."""
+class ControlParameters(LoopParameters, MotionParameters, ContactParameters, GuardParameters,
+                        LawParameters):
+    """All control parameters: of law, guard, contacts, bounds and loop, in this order."""

@@ -30,6 +30,8 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
         workspace=work._replace(bodies=fields(work.bodies), joints=fields(work.joints)),
         points=points._replace(header=fields(points.header)),
         task=task._replace(settings=fields(task.settings), frame=fields(task.frame)),
+        bounds=inputs.bounds._replace(tool=fields(inputs.bounds.tool),
+                                      points=fields(inputs.bounds.points)),
         poses=inputs.poses._replace(header=fields(inputs.poses.header)),
         policy=inputs.policy._replace(header=fields(inputs.policy.header)),
         ring=ring._replace(cycles=fields(ring.cycles)),

@@ -35,7 +35,7 @@ from .settings import Settings
 from .task_frame import reach
 
 LATEST = 0.05       # s after its start for which a reference is still accepted
-Plan = Callable[[MotionLimits, PoseState, int], PosePoints]
+Plan = Callable[[MotionLimits, PoseState, float, int], PosePoints]
 
 
 class PoseFollowing:
@@ -66,8 +66,8 @@ class PoseFollowing:
         self._check_follows_pose()
         center, longest = reach(self.model, self.settings.task_frame)
         where, rotation = checked_pose(position, quaternion, center, longest)
-        self._follow(lambda limits, now, serial: to_pose(
-            limits, now, where, rotation, start, serial), start)
+        self._follow(lambda limits, now, begin, serial: to_pose(
+            limits, now, where, rotation, begin, serial), start)
 
     def follow_twist(self, twist: ArrayLike, start: float) -> None:
         """
@@ -78,22 +78,23 @@ class PoseFollowing:
         :raises TrajectoryError: as for :meth:`follow_pose`; the twist is above
             ``task_velocity_limit``.
         """
-        self._follow(lambda limits, now, serial: at_twist(
-            limits, now, twist, self.settings.twist_timeout, start, serial), start)
+        self._follow(lambda limits, now, begin, serial: at_twist(
+            limits, now, twist, self.settings.twist_timeout, begin, serial), start)
 
     @property
     def pose_serial(self) -> int:
         """Serial number of the newest reference pose, 0 before the first one."""
         return int(self._poses.header['serial'][0])
 
-    def _follow(self, plan: Plan, start: float) -> None:
+    def _follow(self, plan: Plan, asked: float) -> None:
         """Plan a reference and put it in force; again if the present one has changed meanwhile."""
         for _ in range(2):
             self._check_follows_pose()
+            start = asked - float(self.memory['lag'][0])
             old, following = self._poses, bool(self.memory['pose_following'][0])
             present = sample_pose(old, start) if following else self._held()
-            new = plan(pose_limits(self.settings), present, self.pose_serial + 1)
-            now = float(self.memory['time'][0])
+            new = plan(pose_limits(self.settings), present, start, self.pose_serial + 1)
+            now = float(self.memory['time'][0] - self.memory['lag'][0])
             if now > start + LATEST:
                 raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
                                       name='start', remedy='give it a start further in the future')

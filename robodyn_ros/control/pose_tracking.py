@@ -57,7 +57,7 @@ def update_task(robot: ModelData, work: Workspace, q: ndarray, task: Task, point
     Compute the pose of the frame and its reference; the present pose becomes the first reference.
 
     :param m: record ``CONTROLLER_STATE``, which keeps the reference pose.
-    :param now: time of the cycle [s].
+    :param now: time of the clock of references [s], see :mod:`.time_scaling`.
     """
     entry_points.pose(robot, task.frame, q, work, task.pose)
     if m.pose_held == 0:

@@ -20,7 +20,7 @@ class PlannedReference(NamedTuple):
     """
     Reference that has been planned and is not followed yet.
 
-    ``asked`` waypoints; ``start`` [s] on the clock of the controller; ``following``: whether
+    ``asked`` waypoints; ``start`` [s] on the clock of references; ``following``: whether
     ``old`` was in force when ``new`` was planned, which continues it.
     """
 

@@ -102,6 +102,7 @@ def before(flight: Flight, settings: ndarray, cycle_input: ndarray, state: ndarr
     cycle.stalled = cycle_input[0].stalled
     cycle.simulated_time = cycle_input[0].simulated_time
     cycle.clock_stopped = cycle_input[0].clock_stopped
+    cycle.guiding_until = cycle_input[0].guiding_until
     cycle.version, cycle.serial = settings[0].version, points.header[0].serial
     cycle.policy, cycle.pose = policy.header[0].serial, poses.header[0].serial
     for i in range(state.shape[0]):

@@ -20,7 +20,7 @@ from .friction import CURVE, check_compensation, viscous, with_friction
 from .gain_stability import MARGIN, check, highest
 from .integral_stability import OBSERVER, check_adaptation, check_integral
 from .laws import registry
-from .laws.law import POSE, Law
+from .laws.law import POSE, TRAJECTORY, Law
 from .limits import APPROACH_SHARE, DELAY_SHARE
 from .parameters import ControlParameters, LawGains
 from .setting_fields import (
@@ -31,7 +31,7 @@ from .setting_fields import (
     record_value,
     recorded,
 )
-from .task_stability import check_task
+from .task_stability import check_task, check_walls
 
 # Of limits.enforce_joint_limits [1/s]: as high as causes no oscillation with efforts that act up
 # to 5 ms late, and low enough for the acceleration to follow; see test/control/test_limits.py.
@@ -163,6 +163,8 @@ class Settings(ControlParameters):
                                      parameters=(rule.reference, rule.adaptation))
         if self.law_in_force.reference == POSE and self.task_frame:     # else refused for that
             check_task(model, self, spread(model, JUDGED_POSES))
+        if self.law_in_force.guided and self.task_frame and self.bounds:
+            check_walls(model, self, spread(model, JUDGED_POSES))
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 
@@ -181,13 +183,22 @@ class Settings(ControlParameters):
     def law(self) -> tuple:
         """What decides the effort of the law: where it differs, another law is in force."""
         return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self.velocity_scale,
-                self.task)
+                self.task, self.bounds)
+
+    @property
+    def bounds(self) -> tuple:
+        """What bounds the motion in space, () if nothing does."""
+        given = (self.contact_region, self.tool_speed_limit, self.workspace_lower,
+                 self.workspace_upper, self.workspace_planes)
+        return (self.task_frame, self.workspace_stiffness, *given) if (
+            given != ('none', 0.0, (), (), ())) else ()
 
     @property
     def stability(self) -> tuple:
         """What decides whether the gains are stable on a model: see :meth:`check_gains`."""
         return (self._lists(*GAINS), self.gains, self.law_in_force.judged, self.loading,
-                self.rate, self.loop_delay, self.damping_rate, self.task)
+                self.rate, self.loop_delay, self.damping_rate, self.task,
+                self.bounds if self.law_in_force.guided else ())
 
     @property
     def task(self) -> tuple:
@@ -262,6 +273,8 @@ class Settings(ControlParameters):
         out['mode'] = registry.number(self.mode)
         out['follows'] = self.law_in_force.follows
         out['follows_pose'] = self.law_in_force.reference == POSE
+        out['guided'] = self.law_in_force.guided
+        out['bounded'] = bool(self.bounds) and self.law_in_force.reference in (TRAJECTORY, POSE)
         out['compensates_friction'] = any(self._given('friction_compensation'))
         return out
 
@@ -288,7 +301,7 @@ class Settings(ControlParameters):
         self._check_limits(model, out)
         check_compensation(self._with_friction(model), out['friction_compensation'],
                            out['friction_offset'], out['effort_limit'],
-                           not self.law_in_force.follows)
+                           not self.law_in_force.follows or self.law_in_force.guided)
         out['position_lower'], out['position_upper'] = model.position_lower, model.position_upper
         out['periodic'] = model.periodic
         out['velocity_limit'] *= self.velocity_scale

@@ -9,6 +9,7 @@ k_d J, and the posture in the null space. The eigenvalues of the delayed loop ar
 :mod:`.gain_stability`, at the same poses.
 """
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,14 @@ from .gain_stability import MARGIN, TOLERANCE, Loop
 from .laws.cartesian_impedance import LEAST
 from .laws.operational_space import MOST, NEAR
 from .laws.task_space import PROJECTOR_DAMPING, damped_cholesky
+from .workspace_planes import coincidence, workspace_planes
 
 # The same at all poses, as acceleration gains of joints: the 6 dB of textbooks
 ACCELERATION_MARGIN = 2.0
 # Factors of all gains that are tried for the remedy of a refusal
 LEVELS = tuple(0.8**np.arange(1, 40))
+# Gains [1/s², 1/s] of motions that walls leave free, which are else at the border of stability
+FREE = 1.0, 2.0
 
 
 def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
@@ -72,6 +76,38 @@ def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
         f'{name} would be unstable, or nearly so, at {settings.rate:g} Hz with '
         f'{1e3 * settings.loop_delay:g} ms of delay', name=name if level else 'nullspace_kp',
         value=values.tolist(), remedy=remedy)
+
+
+def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
+    """
+    Refuse walls of the workspace, critically damped, that would be unstable at one of the poses.
+
+    :param model: with its payload and its rotors.
+    :param settings: :class:`.settings.Settings` with a ``task_frame``.
+    :param poses: (P, nv) [rad | m].
+    :raises ParameterError: naming the highest ``workspace_stiffness`` that is accepted.
+    """
+    if not len(planes := workspace_planes(settings)) or not settings.workspace_stiffness:
+        return
+    times = coincidence(planes)
+    dynamics = Dynamics(model)
+    J = np.array([dynamics.jacobian(q, settings.task_frame, 'aligned') for q in poses])
+    M = np.array([dynamics.mass_matrix(q) for q in poses])
+    loop = Loop(M, MARGIN / settings.rate, MARGIN * settings.loop_delay, viscous(model))
+
+    def stable(stiffness: float) -> bool:
+        walls = SimpleNamespace(task_damping_ratio=1.0, task_stiffness=[stiffness] * 3 + [0.0] * 3)
+        K, D = _impedance(J, M, walls, times)
+        return bool(loop.coupled_radii(K + FREE[0] * M, D + FREE[1] * M).max() <= 1.0 + TOLERANCE)
+
+    asked = settings.workspace_stiffness
+    if stable(asked):
+        return
+    most = next((level * asked for level in LEVELS if stable(level * asked)), 0.0)
+    raise ParameterError(
+        f'workspace_stiffness = {asked:g} N/m would be unstable, or nearly so, at '
+        f'{settings.rate:g} Hz with {1e3 * settings.loop_delay:g} ms of delay',
+        name='workspace_stiffness', value=asked, remedy=f'give at most {most:.3g}')
 
 
 def _impedance(J: ndarray, M: ndarray, settings: Any, level: float) -> tuple[ndarray, ndarray]:

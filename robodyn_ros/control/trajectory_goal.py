@@ -90,8 +90,8 @@ class TrajectoryGoal:
 
     @property
     def time(self) -> float:
-        """Time of the last cycle [s]."""
-        return float(self.controller.memory['time'][0])
+        """Time of the clock of references in the last cycle [s]."""
+        return self.controller.reference_time
 
     def progress(self) -> Progress:
         """
@@ -146,9 +146,10 @@ class TrajectoryGoal:
         for _ in range(STOP_ATTEMPTS):
             if lost := self._lost():
                 return lost
+            now = float(self.controller.memory['time'][0])
             try:
                 stop = self.controller.prepare(Waypoints((), np.zeros(0), np.zeros((0, 0))),
-                                               self.time + STOP_LEAD)
+                                               now + STOP_LEAD)
                 self.controller.commit(stop)
             except TrajectoryError as error:
                 refusal = str(error)
@@ -177,6 +178,8 @@ class TrajectoryGoal:
         # The cycle writes the two one after the other: only twice in a row is it a loss
         before, self._dropped = self._dropped, bool(
             m['serial'][0] == self._serial and not m['following'][0])
+        if before and self._dropped and controller.held_by:
+            return f'the motion is held: {controller.held_by}'
         return ('the present pose has become the reference: the law has changed, time has jumped, '
                 'or nobody listens to the commands' if before and self._dropped else '')
 

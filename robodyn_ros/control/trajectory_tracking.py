@@ -16,7 +16,7 @@ class Points(NamedTuple):
     """
     Reference of S segments, quintic polynomials of the time since the start of their segment.
 
-    ``header`` (1,) ``HEADER``: start [s] on the clock of the cycle, and a serial number that is
+    ``header`` (1,) ``HEADER``: start [s] on the clock of references, and a serial number that is
     new for each trajectory; ``times`` (S + 1,) [s] since the start; ``coefficients`` (S, 6, nv)
     [rad | m, per s to the power], by ascending powers; ``efforts`` (S, 2, nv) [N·m | N, per s]
     feed-forward, at the start of the segment and its slope.
@@ -35,7 +35,7 @@ class Points(NamedTuple):
 
 def hold_here(m: record, v: Vectors) -> None:
     """Make the present pose the reference, at rest and without efforts of a trajectory."""
-    m.following, m.pose_following, m.pose_held = 0, 0, 0
+    m.following, m.pose_following, m.pose_held, m.slowing = 0, 0, 0, 0.0
     for i in range(v.q.shape[0]):
         v.target[i], v.target_qd[i], v.target_qdd[i] = v.q[i], 0.0, 0.0
         v.target_effort[i] = v.feedforward[i] = 0.0
@@ -48,7 +48,7 @@ def follow(points: Points, m: record, v: Vectors, now: float) -> None:
     The polynomials are evaluated by Horner's scheme. A new serial number starts a new trajectory.
 
     :param m: record ``CONTROLLER_STATE``, which keeps the segment.
-    :param now: time of the cycle [s].
+    :param now: time of the clock of references [s], see :mod:`.time_scaling`.
     """
     header, times, coefficients = points.header[0], points.times, points.coefficients
     if header.serial != m.serial:

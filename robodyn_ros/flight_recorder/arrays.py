@@ -18,6 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..control import guard, payload_transition
+from ..control.bounds_of_settings import bounds_of
 from ..control.compile import law_address
 from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS, Vectors
 from ..control.history import Snapshot, Version
@@ -215,7 +216,7 @@ def _versions(model: RobotModel, text: dict[str, Any],
             gains=settings.gain_rows(model))
         yield int(record['version']), Version(
             robots[key], joints.copy(), np.array([record], SETTINGS), settings, law,
-            task_of(settings, model, robots[key]))
+            task_of(settings, model, robots[key]), bounds_of(settings, model, robots[key]))
 
 
 def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:

@@ -61,13 +61,13 @@ class Replay:
             self._cycle_input[name] = given[name]
         self._state[:], self.memory[0] = s.state[k], s.memory[k]
         self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
-        robot, joints, settings, _, law, task = s.versions[int(given['version'])]
+        robot, joints, settings, _, law, task, bounds = s.versions[int(given['version'])]
         inputs = CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings,
             law=law._replace(memory=self._law_memory),
             cycle_input=self._cycle_input, state=self._state,
             points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
-            task=task, poses=s.poses[int(given['pose'])],
+            task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
             controller_state=self.memory, vectors=self._v, payload=self._in_force,
             ring=self._flight, code=self._addresses)
         return self._cycle(inputs, float(given['now']), self.tau)

@@ -13,6 +13,7 @@ from typing import Any
 from ..control.contact_parameters import ContactParameters
 from ..control.laws import registry
 from ..control.laws.law import Law
+from ..control.motion_parameters import MotionParameters
 from ..control.parameters import (
     ControlParameters,
     GuardParameters,
@@ -141,7 +142,8 @@ EXTERNAL_EFFORTS = (
 )
 
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
-         + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS)
+         + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS
+         + _declared(MotionParameters))
 
 
 def settings(values: dict[str, Any]) -> Settings:

@@ -20,6 +20,7 @@ from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
 from .external_effort_publisher import ExternalEffortPublisher
 from .fastdds_profile import suppress_timer
+from .guiding_topic import GuidingTopic
 from .raw_subscription import RCLError
 from .simulation_clock import SimulationClock
 from .stop_topics import StopTopics
@@ -62,6 +63,9 @@ class ControllerTopics:
         self.stop_topics = StopTopics(
             node, controller.cycle_input, lambda: controller.phase in DRIVEN,
             heartbeat_timeout=p['heartbeat_timeout'], emergency_stop=p['emergency_stop'])
+        self._guiding = GuidingTopic(
+            node, lambda: controller.settings.guiding_timeout,
+            lambda: float(controller.memory['time'][0]), controller.guide)
 
     def forwarder_refusal(self) -> str:
         """Return why the commands must not be sent to who listens, '' if they may."""
@@ -72,6 +76,7 @@ class ControllerTopics:
     def close(self) -> None:
         """Close all topics, after the loop has been stopped."""
         self.stop_topics.close()
+        self._guiding.close()
         self._external.close()
         self._states.destroy()
         if self._clock is not None:

@@ -74,6 +74,9 @@ class Report:
             level, message = DiagnosticStatus.WARN, f'{message}: {newly_missed} periods missed'
         if references.trouble:
             level, message = DiagnosticStatus.WARN, f'{message}: {references.trouble}'
+        if loop.controller.held_by:
+            level, message = DiagnosticStatus.WARN, (
+                f'{message}: the motion is held, {loop.controller.held_by}')
         if listeners == 0:
             level, message = DiagnosticStatus.WARN, f'{message}: nobody listens to the commands'
         if m['phase'] == guard.FAULT:
@@ -95,6 +98,9 @@ class Report:
             'implausible samples': m['implausible'],
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
             'cycles at position or velocity limits': m['joint_limited'],
+            'speed of references': f'{1.0 - m["slowing"]:.3f}',
+            'slowed by': named_code(m['slowed_by']), 'held by': named_code(m['held_by']),
+            'guided by hand': 'yes' if m['guided'] else 'no',
         }
         return _status(level, self.name, message, self.hardware, values)
 
@@ -121,6 +127,11 @@ class Report:
                 values[f'{name} {figure} [us]'] = f'{1e6 * value:.1f}'
         return _status(LEVELS[level], self.timing_name,
                        message if level != OK else 'keeps its time', self.hardware, values)
+
+
+def named_code(code: int) -> str:
+    """Return a reason code by its name, 'nothing' for none."""
+    return guard.CODES[code] if code != guard.NO_REASON else 'nothing'
 
 
 def array(stamp: Time, told: Iterable[DiagnosticStatus]) -> DiagnosticArray:

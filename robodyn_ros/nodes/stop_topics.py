@@ -83,7 +83,7 @@ class StopTopic:
             earlier = latched.drain()
             if self._heard == -inf and not words:       # later every word comes on both
                 words = earlier[-1:]
-        allows = [_word(m) is ENABLED[self.reason] for m in words]
+        allows = [word(m) is ENABLED[self.reason] for m in words]
         if words:
             self._heard, self._stop_word = time.monotonic(), not allows[-1]
         if (now := time.monotonic()) >= self._count_again:
@@ -174,7 +174,7 @@ class StopTopics:
             topic.close()
 
 
-def _word(message: bytes) -> bool | None:
+def word(message: bytes) -> bool | None:
     """Return the value of a serialized Bool; None if it is neither true nor false."""
     value = message[HEADER:HEADER + 1]
     return {b'\x00': False, b'\x01': True}.get(bytes(value))

@@ -22,8 +22,9 @@ from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
 
-# Modes, without and with a pose as their reference
-OF_JOINTS = tuple(law.name for law in BUILT_IN if law.reference != 'pose')
+# Modes, without and with a pose as their reference, and those in which a hand guides the arm
+OF_JOINTS = tuple(law.name for law in BUILT_IN if law.reference != 'pose' and not law.guided)
+GUIDED = tuple(law.name for law in BUILT_IN if law.guided)
 OF_TASKS = tuple(law.name for law in BUILT_IN if law.reference == 'pose')
 PERIOD, STEP = 1e-3, 0.25e-3    # s, of the controller and the plant
 ASKING = 0.12               # s from one reference to the next
@@ -94,6 +95,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     substeps, asking = round(world.period / STEP), round(ASKING / world.period)
     given = np.array([controller._v.published, controller._v.tau_residual])
     braked, worst = True, np.zeros(5)
+    mode = controller.settings.mode
     controller.arm()
     for k in range(round(world.seconds / world.period)):
         now = k * world.period
@@ -102,6 +104,8 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
         if k == 0 or random.uniform() >= world.lost:
             state['position'], state['velocity'], state['received'] = q, qd, now
             state['effort'] = tau if braked else np.nan
+        if mode in GUIDED and k % 200 < 120:        # let go, and taken again
+            controller.guide(now + 0.1)
         if controller.step(now):
             before, given = given, np.array([controller._v.published, controller._v.tau_residual])
             if not braked:
@@ -136,6 +140,8 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
     gains = [np.diag(controller.settings.per_joint(model, name) * apart.uniform(0.0, 1.0, n))
              for name in ('stiffness', 'damping')]
     try:
+        if controller.memory['guided'][0]:
+            return
         if policies and controller.settings.mode == 'feedback_policy':
             controller.follow_policy(now, model.effort_limit * apart.uniform(-1.0, 1.0, n), goal,
                                      np.zeros(n), np.hstack(gains))
@@ -190,6 +196,8 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
     mode = str(random.choice(OF_JOINTS))
     if other.uniform() < 0.25:          # without changing what the other seeds stand for
         mode = str(other.choice(OF_TASKS))
+    if mode in OF_JOINTS and deepcopy(other).uniform() < 0.1:
+        mode = str(GUIDED[0])
     asked = Settings(mode=mode, loop_delay=world.declared * world.period,
                      rate=1.0 / world.period, task_frame=model.link_names[-1], **_task(other))
     if random.uniform() < 0.2:

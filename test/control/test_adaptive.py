@@ -12,6 +12,7 @@ from control.closed_loop import Rig
 
 from robodyn_ros import Dynamics, Settings, Waypoints, load_urdf
 from robodyn_ros.control import guard
+from robodyn_ros.control.bounds import Bounds
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.dtypes import JOINT, TASK
 from robodyn_ros.control.laws import adaptive, registry
@@ -67,6 +68,7 @@ class Law:
         zero, self.tau = np.zeros(n), np.zeros(n)
         self.arm = Arm(0.0, 1e-3, zero, zero, zero, zero, zero, zero, zero, zero, zero,
                        Policy.none(n), Task.of(np.zeros(1, TASK), no_frame(), n),
+                       Bounds.none(n), 0,
                        int(model.leaders[-1]), 0.0, joints.view(np.recarray),
                        data._replace(bodies=data.bodies.view(np.recarray)),
                        work._replace(bodies=work.bodies.view(np.recarray),

@@ -56,6 +56,20 @@ def test_a_law_of_a_user_is_limited_too():
         assert_bounded_steps(worst, seed)
 
 
+@pytest.mark.parametrize('name', ROBOTS)
+def test_an_arm_that_is_guided_is_limited_too(name):
+    """Floating within walls near its pose, held, and moved along trajectories in between."""
+    model, dynamics = arm(name)
+    span = model.position_upper - model.position_lower
+    walls = {'wall_lower': model.position_lower + 0.3 * span,
+             'wall_upper': model.position_upper - 0.3 * span}
+    for seed in range(seeds(10, 200)):
+        worst = run(model, dynamics, seed, mode='hand_guiding', workspace_stiffness=500.0,
+                    workspace_planes=[0.0, 0.0, 1.0, 0.3, 1.0, 1.0, 0.0, 0.1], **walls)
+        assert worst.position <= 0.02 and worst.velocity <= 1.10 and worst.effort <= 1.0, seed
+        assert_bounded_steps(worst, seed)
+
+
 def assert_bounded_steps(worst, seed):
     """`effort_rate_limit`, ten effort limits per second, bounds the law; braking, BRAKING_RATE."""
     assert worst.law_step <= 10.0 * PERIOD + 1e-9, f'seed {seed}: {worst}'

@@ -91,7 +91,7 @@ def test_heartbeat_is_silent(controller, remote, how):
             arm.reset_in_time()
 
 
-@row('the heartbeat is silent or false', 'HEARTBEAT_LOST', where=stop_topics._word,
+@row('the heartbeat is silent or false', 'HEARTBEAT_LOST', where=stop_topics.word,
      find='return _.get(_)', instead='return True')
 @pytest.mark.parametrize('word', ['false', 'neither'])
 def test_heartbeat_is_false(controller, remote, word):

@@ -29,7 +29,8 @@ from ...jit import (
     tuple_type,
 )
 from ...tuple_reference import Reference, reference
-from .. import momentum_residual, robot_dynamics, rotations, task
+from .. import bounds, momentum_residual, robot_dynamics, rotations, task
+from ..bounds import Bounds
 from ..dtypes import JOINT, TASK
 from ..policy import Policy
 from ..task import Task
@@ -53,13 +54,14 @@ from .law import Arm, Law
 INTEGERS = types.int64[::1]
 LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)
 POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
+BOUNDS = tuple_type(Bounds, **Bounds.none(1)._asdict())
 TASK_TYPE = tuple_type(Task, **Task.of(np.zeros(1, TASK), no_frame(), 1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
     robot=Reference(numba_types.MODEL_DATA), workspace=Reference(numba_types.WORKSPACE),
     payload_body=types.int64, payload_time=types.float64, policy=Reference(POLICY),
-    task=Reference(TASK_TYPE),
-    **dict.fromkeys(Arm._fields[2:-7], VECTOR))
+    task=Reference(TASK_TYPE), bounds=Reference(BOUNDS), guided=types.int64,
+    **dict.fromkeys(Arm._fields[2:-9], VECTOR))
 ENTRY = types.void(Reference(LAW_MEMORY), Reference(ARM), VECTOR)
 # Packages that a law of a user may use, and whose functions are not those of a law
 FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros', 'scipy'}
@@ -67,6 +69,7 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
     *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(rotations), task,
+    bounds,
     jitable(momentum_residual),    jitable(dynamics), law, call,
     jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
     jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from ...dynamics.model_data import ModelData, Workspace
 from ...errors import ParameterError
+from ..bounds import Bounds
 from ..policy import Policy
 from ..task import Task
 
@@ -39,6 +40,8 @@ class Arm(NamedTuple):
     withheld: ndarray       # effort that the limits have withheld in the last cycle
     policy: Policy          # newest policy of a planner, see :mod:`..policy`
     task: Task              # frame and its reference pose, of a law that follows a POSE
+    bounds: Bounds          # of the motion in space
+    guided: int             # 1: a hand guides the arm, and the reference is the present pose
     payload_body: int       # index of the body that holds payload_frame, or of the last joint
     payload_time: float     # s, until the payload that is set is in force; 0: it is
     joints: ndarray         # (nv,) JOINT, limits: effort_limit, velocity_limit, ...
@@ -86,6 +89,9 @@ class Law:
         nothing.
     :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, POSE for a law
         that evaluates ``arm.task``, or NO_REFERENCE for a law that uses none.
+    :param guided: whether hands guide the arm while ``~/guiding`` allows it: then the present pose
+        is its reference, friction is compensated at the measured velocity, and nothing is a
+        collision.
     :param exact: whether a distance from the reference is a fault unless ``following_error`` is
         set, as for laws without a stiffness of the user's choice.
     :param judged: gains whose stability is checked with the delay of the loop.
@@ -99,6 +105,7 @@ class Law:
     memory: type | None = None
     reference: str = TRAJECTORY
     exact: bool = False
+    guided: bool = False
     judged: tuple[Judged, ...] = ()
 
     def __post_init__(self) -> None:

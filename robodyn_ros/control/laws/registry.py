@@ -24,6 +24,7 @@ from . import (
     disturbance_observer,
     feedback_policy,
     gravity_compensation,
+    hand_guiding,
     joint_impedance,
     operational_space,
     pd,
@@ -32,7 +33,7 @@ from .law import Law
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
             disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW, cartesian_impedance.LAW,
-            operational_space.LAW)
+            operational_space.LAW, hand_guiding.LAW)
 #: Names of the laws of this package, in the order of their numbers.
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.

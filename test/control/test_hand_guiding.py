@@ -1,0 +1,165 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Hand guiding: floating within walls while it is enabled, holding where it is let go."""
+
+import numpy as np
+import pytest
+from control.closed_loop import Rig
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robodyn_ros import load_urdf
+from robodyn_ros.control.laws.hand_guiding import joint_wall, wall_force
+from robodyn_ros.control.settings import Settings
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.workspace_planes import coincidence, workspace_planes
+from robodyn_ros.errors import ParameterError, TrajectoryError
+
+near = pytest.approx
+POSE = np.array([0.3, 0.5])
+TWO_LINK = load_urdf('two_link')
+HAND = {'mode': 'hand_guiding', 'stiffness': [400.0, 100.0], 'damping': [20.0, 4.0]}
+
+
+class Hand(Rig):
+    """A rig whose arm a hand pushes with constant efforts."""
+
+    def pushed(self, seconds, push, *, guided=True):
+        for _ in range(round(seconds / self.period)):
+            if guided:
+                self.controller.guide(self.time + 0.05)
+            self.sense()
+            assert self.controller.step(self.time)
+            self.tau = self.controller.tau.copy()
+            h = self.period / self.substeps
+            for _ in range(self.substeps):
+                self.qd += h * self.dynamics.forward_dynamics(self.q, self.qd, self.tau + push)
+                self.q += h * self.qd
+            self.published.append(self.tau)
+            self.time += self.period
+
+
+def hand(**given):
+    rig = Hand(TWO_LINK, POSE, **{**HAND, **given})
+    rig.rise()
+    return rig
+
+
+def test_the_arm_follows_the_hand_and_holds_where_it_is_let_go():
+    """Without a step of an effort above the rate limit, at either change."""
+    rig = hand()
+    held = rig.q.copy()
+    rig.pushed(0.1, np.array([2.0, 0.0]), guided=False)
+    assert abs(rig.q - held).max() < 0.01                   # joint impedance
+    rig.pushed(0.3, np.array([1.0, 0.5]))
+    assert rig.q[1] > held[1] + 0.05
+    rig.controller.guide(-np.inf)
+    where = rig.q.copy()
+    rig.pushed(0.5, np.zeros(2), guided=False)
+    assert abs(rig.q - where).max() < 0.06 and abs(rig.qd).max() < 0.02
+    assert rig.controller._v.target == near(where, abs=2e-3)
+    steps = abs(np.diff(rig.published[5:], axis=0)).max(0)
+    assert (steps <= 10.0 * rig.period * TWO_LINK.effort_limit + 0.2).all()
+    assert rig.phase == 'RUNNING'
+
+
+def test_silence_ends_it():
+    """The permission ends by itself, and one too far ahead is none."""
+    rig = hand(guiding_timeout=0.05)
+    rig.controller.guide(rig.time + 0.05)
+    rig.run(0.04)
+    assert rig.controller.memory['guided'][0] == 1
+    rig.run(0.02)
+    assert rig.controller.memory['guided'][0] == 0
+    rig.controller.guide(rig.time + 0.2)
+    rig.run(0.01)
+    assert rig.controller.memory['guided'][0] == 0
+
+
+def test_trajectories_are_followed_where_the_arm_is_let_go_only():
+    """As `robodyn play` sends them after `robodyn teach`."""
+    rig = hand()
+    asked = Waypoints(TWO_LINK.joint_names, [0.3], [[0.4, 0.6]])
+    rig.pushed(0.02, np.zeros(2))
+    with pytest.raises(TrajectoryError, match='guided by hand'):
+        rig.controller.follow(asked, rig.time)
+    rig.controller.guide(-np.inf)
+    rig.run(0.05)
+    rig.controller.follow(asked, rig.time)
+    rig.run(0.8)
+    assert rig.q == near([0.4, 0.6], abs=5e-3)
+    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.5], [POSE]), rig.time)
+    rig.run(0.1)
+    rig.pushed(0.05, np.zeros(2))           # a hand takes the arm in motion
+    where = rig.q.copy()
+    rig.controller.guide(-np.inf)
+    rig.run(0.5)
+    assert abs(rig.q - where).max() < 0.05
+
+
+@pytest.mark.parametrize('walls', ['joint', 'tool'])
+def test_walls_hold_a_push(walls):
+    """Beyond a wall the arm is where the push equals the spring, and comes back to it."""
+    rig = hand()
+    T = rig.dynamics.pose(POSE, 'tool0')
+    given = ({'wall_upper': [9.0, POSE[1] + 0.05]} if walls == 'joint' else
+             {'workspace_upper': [*(T[:2, 3] + 5.0), T[2, 3] + 0.03], 'workspace_stiffness': 800.0,
+              'workspace_lower': [-9.0] * 3})
+    rig = hand(**given, guiding_damping=[1.0, 1.0])
+    up = rig.dynamics.jacobian(POSE, 'tool0', reference='aligned')[2]
+    push = np.array([0.0, 2.0]) if walls == 'joint' else 8.0 * up
+    rig.pushed(0.7, push)
+    if walls == 'joint':
+        assert rig.q[1] - POSE[1] - 0.05 == near(2.0 / 100.0, abs=4e-3)
+    else:
+        depth = rig.dynamics.pose(rig.q, 'tool0')[2, 3] - T[2, 3] - 0.03
+        assert 0.005 < depth < 0.015
+    beyond = np.array([rig.q[1], rig.dynamics.pose(rig.q, 'tool0')[2, 3]])
+    rig.pushed(0.3, np.zeros(2))
+    after = np.array([rig.q[1], rig.dynamics.pose(rig.q, 'tool0')[2, 3]])
+    assert (after < beyond)[0 if walls == 'joint' else 1]
+    assert (abs(np.array(rig.published)) <= TWO_LINK.effort_limit).all()
+    assert rig.phase == 'RUNNING'
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(1.0, 1e4), st.floats(0.0, 2.0), st.floats(0.01, 3.0), st.floats(0.2, 20.0))
+def test_walls_are_passive(stiffness, ratio, speed, mass):
+    """A mass that runs into a wall leaves it no faster; nothing pulls it back."""
+    damping = 2.0 * ratio * np.sqrt(stiffness * mass)
+    h = 1e-2 / max(np.sqrt(stiffness / mass), damping / mass)
+    x, v = 0.0, speed
+    for _ in range(3000):
+        effort = joint_wall(x, v, -np.inf, 0.0, stiffness, damping)
+        assert effort <= 0.0
+        v += h * effort / mass
+        x += h * v
+        if x < 0.0:
+            break
+    assert -v <= speed * (1.0 + 1e-3)               # rounded by the steps
+    assert joint_wall(-x, -v, 0.0, np.inf, stiffness, damping) >= 0.0
+    assert wall_force(0.01, -10.0 * speed, stiffness, 1.0 / mass) >= 0.0
+
+
+@pytest.mark.parametrize('given, why', [
+    ({'workspace_lower': [0.0, 0.0]}, 'workspace_lower has 2 values'),
+    ({'workspace_lower': [1.0] * 3, 'workspace_upper': [0.5] * 3}, 'no volume'),
+    ({'workspace_planes': [1.0, 0.0, 0.0]}, 'has 3 numbers'),
+    ({'workspace_planes': [0.0, 0.0, 0.0, 1.0]}, 'no normal'),
+    ({'workspace_lower': [np.nan] * 3}, 'workspace_lower'),
+    ({'wall_lower': [np.nan]}, 'wall_lower'),
+    ({'workspace_upper': [5.0] * 3, 'task_frame': ''}, 'task_frame'),
+    ({'workspace_upper': [5.0] * 3, 'workspace_stiffness': 1e5, 'loop_delay': 0.01},
+     'workspace_stiffness = 100000 N/m would be unstable'),
+    ({'friction_compensation': [0.9], 'coulomb_friction': [1.0]}, 'friction_compensation')])
+def test_bad_walls_are_refused(given, why):
+    with pytest.raises(ParameterError, match=why):
+        Rig(TWO_LINK, POSE, **{**HAND, **given})
+
+
+def test_planes_of_a_box():
+    """Six planes, of which two that face each other are no stiffer than one; twins are."""
+    box = workspace_planes(Settings(workspace_lower=[-1.0] * 3, workspace_upper=[1.0] * 3,
+                                    workspace_planes=[0.0, 0.0, 2.0, 3.0]))
+    assert box.shape == (7, 4) and box[6] == near([0.0, 0.0, 1.0, 1.5])
+    assert coincidence(box[:6]) == near(1.0) and coincidence(box) == near(2.0)

@@ -1,0 +1,197 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Time scaling: references are slowed down as the bounds demand, on the path that was planned."""
+
+import numpy as np
+import pytest
+from control.closed_loop import Rig
+from control.task_bench import DYNAMICS, FRAME, PANDA, POSE, Bench
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robodyn_ros import Settings, load_urdf
+from robodyn_ros.control import guard, time_scaling
+from robodyn_ros.control.body_regions import REGIONS
+from robodyn_ros.control.bounds import Bounds
+from robodyn_ros.control.bounds_of_settings import bounds_of, reflected_mass
+from robodyn_ros.control.contact_speed import contact_share, permitted_speed
+from robodyn_ros.control.goal_tolerances import default_tolerances
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.trajectory_goal import Status, TrajectoryGoal
+from robodyn_ros.control.trajectory_tracking import sample
+from robodyn_ros.dynamics.model_data import parameters, workspace
+
+near = pytest.approx
+TWO_LINK = load_urdf('two_link')
+TOP = DYNAMICS.pose(POSE, FRAME)[2, 3] + 0.05       # m, of a workspace of the Panda
+START, GOAL = np.array([0.3, 0.5]), np.array([1.0, 1.2])
+
+
+def tool(rig, q=None) -> np.ndarray:
+    return rig.dynamics.pose(rig.q if q is None else q, 'tool0')[:3, 3]
+
+
+def speed(rig) -> float:
+    J = rig.dynamics.jacobian(rig.q, 'tool0', reference='aligned')[:3]
+    return float(np.linalg.norm(J @ rig.qd))
+
+
+def moving(goal=GOAL, seconds=0.8, **given):
+    rig = Rig(TWO_LINK, START, mode='computed_torque', **given)
+    rig.rise()
+    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [seconds], [goal]), rig.time + 0.002)
+    return rig
+
+
+def test_the_tool_keeps_its_speed_limit_on_the_same_path():
+    """Slower, and nowhere else than planned; without need it is as fast as before."""
+    rig, limit, targets = moving(tool_speed_limit=0.4), 0.4, []
+    planned = rig.controller._points
+    for _ in range(2600):
+        rig.tick()
+        assert speed(rig) <= 1.02 * limit       # the reference at most 0.95
+        v, m = rig.controller._v, rig.controller.memory
+        targets.append(v.target.copy())
+        q, qd = sample(planned, rig.controller.reference_time)
+        assert v.target == near(q, abs=1e-12)
+        assert v.target_qd == near((1.0 - m['slowing'][0]) * qd, abs=1e-9)
+    assert rig.q == near(GOAL, abs=1e-3) and rig.controller.memory['lag'][0] > 0.5
+    velocity = np.diff(targets, axis=0) / rig.period
+    assert abs(np.diff(velocity, axis=0)).max() < 0.06      # of joints [rad/s] in a period
+    assert rig.controller.memory['slowing'][0] == 0.0
+
+
+def test_references_replace_each_other_while_they_are_slow():
+    """The new one continues the old one, whatever has been lost of its time."""
+    rig, last = moving(tool_speed_limit=0.3), None
+    for k in range(1200):
+        rig.tick()
+        if k in (300, 500):
+            assert rig.controller.memory['slowing'][0] > 0.2
+            rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [
+                START if k == 500 else GOAL + 0.2]), rig.time + 0.01)
+        target = rig.controller._v.target.copy()
+        assert last is None or abs(target - last).max() < 2.5e-3
+        last = target
+    assert rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize('plane', [False, True])
+def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
+    """Held within it, with a reason; a motion back is free, a goal is aborted."""
+    rig = Rig(TWO_LINK, START, mode='computed_torque')
+    top = tool(rig)[2] + 0.1
+    given = ({'workspace_planes': [0.0, 0.0, 2.0, 2.0 * top]} if plane else
+             {'workspace_upper': [9.0, 9.0, top]})
+    rig = Rig(TWO_LINK, START, mode='computed_torque', **given)
+    rig.rise()
+    controller = rig.controller
+    planned = controller.prepare(Waypoints(TWO_LINK.joint_names, [0.8], [GOAL]), rig.time + 0.002)
+    goal = TrajectoryGoal(controller, planned, default_tolerances(TWO_LINK, controller.settings))
+    results = []
+    for _ in range(1800):
+        rig.tick()
+        assert tool(rig)[2] < top
+        results.append(goal.step())
+    assert controller.held_by == 'the tool is at the boundary of its workspace'
+    assert controller.memory['holds'][0] == 1 and abs(rig.qd).max() < 1e-3
+    assert top - tool(rig)[2] < 0.01
+    first = next(r for r in results if r is not None)
+    assert first.status is Status.ABORTED and 'boundary of its workspace' in first.text
+    controller.follow(Waypoints(TWO_LINK.joint_names, [0.6], [START]), rig.time + 0.002)
+    rig.run(0.8)
+    assert rig.q == near(START, abs=1e-3) and controller.held_by == ''
+    assert rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize('given', [{'tool_speed_limit': 0.1}, {'contact_region': 'hands'},
+                                   {'workspace_upper': [9.0, 9.0, TOP]}])
+def test_poses_are_slowed_down_too(given):
+    """The reference of a task has the same clock and the same bounds."""
+    bench = Bench(**given)
+    begin = bench.pose[:3, 3]
+    bench.go(begin + [0.0, 0.0, 0.2])
+    slowest, fastest = 1.0, 0.0
+    for _ in range(1500):
+        before = bench.controller.memory['pose_position'][0].copy()
+        bench.tick()
+        now = bench.controller.memory['pose_position'][0]
+        fastest = max(fastest, np.linalg.norm(now - before) / 1e-3)
+        slowest = min(slowest, 1.0 - bench.controller.memory['slowing'][0])
+        assert now[2] < TOP or 'workspace_upper' not in given
+    assert bench.phase == 'RUNNING'
+    if 'tool_speed_limit' in given:
+        assert 0.05 < fastest <= 0.1 and slowest < 0.5
+    if 'workspace_upper' in given:
+        assert bench.controller.held_by and TOP - 0.01 < bench.pose[2, 3] < TOP
+
+
+def test_permitted_speed_is_that_of_two_masses_and_a_spring():
+    """Whose equation of motion is integrated: the force reaches the limit, and no more."""
+    for name, region in REGIONS.items():
+        for mass in (0.5, 5.0, 50.0):
+            v = permitted_speed(*region, 1.0 / mass)
+            x, arm, body, peak = 0.0, v, 0.0, 0.0       # compression, speeds
+            h = 2e-3 / np.sqrt(region.stiffness * (1.0 / mass + 1.0 / region.mass))
+            while x >= 0.0:
+                force = region.stiffness * x
+                peak = max(peak, force)
+                arm, body = arm - h * force / mass, body + h * force / region.mass
+                x += h * (arm - body)
+            assert peak == near(region.force, rel=1e-2), name
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32))
+def test_the_mass_of_a_contact_is_the_reflected_one(seed):
+    """1/(uᵀ J M⁻¹ Jᵀ u) at each point, and the strictest counts."""
+    random = np.random.default_rng(seed)
+    q = random.uniform(PANDA.position_lower, PANDA.position_upper)
+    rate = random.uniform(-1.0, 1.0, PANDA.nv) * PANDA.velocity_limit
+    robot, work = parameters(PANDA), workspace(PANDA)
+    bounds = bounds_of(Settings(contact_region='chest'), PANDA, robot)
+    share, reason = time_scaling.joint_share(*readable(bounds, robot, work), q, rate)
+    shares = []
+    for frame in PANDA.frame_names:
+        v = DYNAMICS.jacobian(q, frame, reference='aligned')[:3] @ rate
+        if np.linalg.norm(v) > 1e-3:
+            mobility = 1.0 / reflected_mass(PANDA, q, frame, v)
+            shares.append(permitted_speed(*REGIONS['chest'], mobility) / np.linalg.norm(v))
+    assert share == near(time_scaling.SHARE * min(shares), rel=1e-2)
+    assert reason == guard.CONTACT_SPEED
+
+
+def readable(bounds, robot, work):
+    """Records whose fields plain Python reads."""
+    fields = np.recarray
+    return (bounds._replace(tool=bounds.tool.view(fields), points=bounds.points.view(fields)),
+            robot._replace(bodies=robot.bodies.view(fields)),
+            work._replace(bodies=work.bodies.view(fields), joints=work.joints.view(fields)))
+
+
+def test_points_at_rest_bound_nothing():
+    robot, work = parameters(TWO_LINK), workspace(TWO_LINK)
+    bounds = bounds_of(Settings(contact_region='hands'), TWO_LINK, robot)
+    bounds, robot, work = readable(bounds, robot, work)
+    assert time_scaling.joint_share(bounds, robot, work, START, np.zeros(2))[0] == np.inf
+    assert contact_share(robot, work, bounds.points[0], bounds.region, np.zeros(2),
+                         *bounds.vector) == np.inf
+    assert time_scaling.joint_share(Bounds.none(2), robot, work, START, np.ones(2)) == (
+        np.inf, guard.NO_REASON)
+
+
+@pytest.mark.parametrize('outward, distance, share', [
+    (1.0, 0.1, 0.5), (1.0, -0.1, 0.0), (-1.0, 0.1, np.inf), (-1.0, -0.1, np.inf),
+    (0.0, -0.1, np.inf)])
+def test_only_motions_outward_are_slowed(outward, distance, share):
+    bounds = Bounds.none(2)._replace(planes=np.array([[1.0, 0.0, 0.0, distance]]))
+    assert time_scaling.tool_share(bounds, (0.0, 0.0, 0.0), (outward, 1.0, 0.0))[0] == near(share)
+
+
+def test_nothing_is_computed_where_nothing_is_bounded():
+    """The clock of references is that of the controller, bit by bit."""
+    rig = moving()
+    rig.run(1.0)
+    m = rig.controller.memory
+    assert m['lag'][0] == 0.0 and m['slowing'][0] == 0.0
+    assert not rig.controller._records.record['bounded'][0]

@@ -1,0 +1,165 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of hand guiding, and of bounded motions: one test a row of docs/safety.md."""
+
+from math import nan
+
+import numpy as np
+import pytest
+from faults.efforts import moving
+from faults.rows import row
+from std_msgs.msg import Bool
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robodyn_ros.control import time_scaling, workspace_planes
+from robodyn_ros.nodes import guiding_topic
+
+near = pytest.approx
+K, D = np.array([40.0, 10.0]), np.array([4.0, 1.0])
+HAND = {'mode': 'hand_guiding', 'stiffness': K.tolist(), 'damping': D.tolist(),
+        'task_frame': 'tool0', 'guiding_timeout': 0.3, 'effort_rate_limit': [1e7, 1e7]}
+SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [1.0, 0.5],
+        'task_frame': 'tool0', 'effort_rate_limit': [1e7, 1e7]}
+
+
+class Signal:
+    """A publisher of the enabling signal, and what it says while states go on."""
+
+    def __init__(self, arm):
+        self.arm = arm
+        self.publisher = arm.remote.node.create_publisher(Bool, '/controller/guiding', 1)
+        arm.remote.until(self.publisher.get_subscription_count, 'the controller')
+
+    def says(self, data, expected):
+        """Say it, again and again, until the controller tells whether the arm is guided."""
+        timer = self.arm.remote.node.create_timer(
+            0.02, lambda: self.publisher.publish(Bool(data=data)))
+        self.until(expected)
+        return timer
+
+    def until(self, expected):
+        with self.arm.streaming():
+            self.arm.remote.until(
+                lambda: self.arm.remote.diagnostics.get('guided by hand') == expected, expected)
+
+    def end(self, timer):
+        self.arm.remote.node.destroy_timer(timer)
+
+
+def holds(arm):
+    """The arm is pulled back to where it was let go."""
+    where = arm.position.copy()
+    arm.velocity[1] = 0.2
+    efforts = moving(arm, 20)
+    arm.velocity[1] = 0.0
+    pulled = arm.gravity + K * (where - arm.position) - D * [0.0, 0.2]
+    assert efforts[-1] == near(pulled, abs=1e-3)
+    for _ in range(20):
+        arm.position[1] -= 1e-3 * 0.2
+        arm.tick(velocity=[0.0, -0.2])
+    assert arm.tick() == near(arm.gravity, abs=1e-6)
+
+
+@row('enabling signal of hand guiding silent', where=guiding_topic.GuidingTopic._look,
+     find='left = _', instead='left = self._timeout()')
+def test_enabling_signal_silent(running):
+    """While it says true the arm has no stiffness; false and silence hold it, without a step."""
+    arm = running(**HAND)
+    holds(arm)
+    signal = Signal(arm)
+    timer = signal.says(True, 'yes')
+    arm.velocity[1] = 0.2
+    assert moving(arm, 20)[-1] == near(arm.gravity, abs=1e-6)
+    arm.velocity[1] = 0.0
+    signal.end(timer)
+    signal.until('no')
+    assert arm.tick() == near(arm.gravity, abs=1e-6)
+    holds(arm)
+    signal.end(signal.says(True, 'yes'))
+    signal.end(signal.says(False, 'no'))
+    holds(arm)
+    assert arm.phase == 'RUNNING'
+
+
+@row('two publishers of the enabling signal', where=guiding_topic.GuidingTopic._look,
+     find='len(_) > 1', instead='False')
+def test_two_publishers_of_the_enabling_signal(running):
+    """The second may hide that the first has let go: the arm holds until one is gone."""
+    arm = running(**HAND)
+    signal = Signal(arm)
+    timer = signal.says(True, 'yes')
+    second = Signal(arm)
+    signal.until('no')
+    holds(arm)
+    arm.remote.node.destroy_publisher(second.publisher)
+    signal.until('yes')
+    signal.end(timer)
+
+
+@row('bad walls', where=workspace_planes.workspace_planes, find='corner.size not in (0, 3)',
+     instead='False')
+def test_bad_walls(running):
+    """Not finite, of the wrong number, without room: refused, and the walls in force stay."""
+    arm = running(**HAND)
+    for given, why in (({'workspace_lower': [0.0, 0.0]}, '2 values'),
+                       ({'workspace_lower': [nan, 0.0, 0.0]}, 'workspace_lower'),
+                       ({'workspace_planes': [0.0, 0.0, nan, 1.0]}, 'workspace_planes'),
+                       ({'wall_lower': [nan, 0.0]}, 'wall_lower')):
+        with arm.streaming():
+            assert why in arm.remote.set('controller', **given)
+    assert arm.tick() == near(arm.gravity, abs=1e-6)
+
+
+def sends(arm, goal, seconds):
+    """Publish a trajectory to a pose, and return its publisher."""
+    publisher = arm.remote.node.create_publisher(
+        JointTrajectory, '/controller/joint_trajectory', 1)
+    arm.remote.until(publisher.get_subscription_count, 'the controller')
+    point = JointTrajectoryPoint(positions=list(goal))
+    point.time_from_start.sec = seconds
+    publisher.publish(JointTrajectory(joint_names=arm.names, points=[point]))
+
+
+def slowed(arm, key, code):
+    """States go on until the diagnostics tell of a bound; then where the reference is."""
+    with arm.streaming():
+        arm.remote.until(lambda: arm.remote.diagnostics.get(key) == code, code)
+    return arm.position + (arm.tick() - arm.gravity)
+
+
+@row('the tool reaches the boundary of its workspace', 'TOOL_OUTSIDE',
+     where=time_scaling.tool_share, find='outward > STILL and _', instead='False')
+def test_the_tool_reaches_the_boundary(running):
+    """The reference rests inside, and the diagnostics say why."""
+    arm = running(**SOFT)
+    top = arm.dynamics.pose(arm.position, 'tool0')[2, 3] + 0.05
+    with arm.streaming():
+        assert arm.remote.set('controller', workspace_upper=[9.0, 9.0, top]) == ''
+    sends(arm, [0.6, 0.8], 1)
+    reference = slowed(arm, 'held by', 'TOOL_OUTSIDE')
+    assert top - 0.02 < arm.dynamics.pose(reference, 'tool0')[2, 3] < top
+    assert arm.ticks(50)[-1] == near(arm.gravity + reference - arm.position, abs=1e-6)
+    assert arm.phase == 'RUNNING'
+
+
+@row('the tool would be too fast', 'TOOL_SPEED', where=time_scaling.tool_share,
+     find='SHARE * bounds.speed[0] < speed', instead='False')
+def test_the_tool_would_be_too_fast(running):
+    """The reference is slowed down to the limit, and goes on."""
+    arm = running(**{**SOFT, 'tool_speed_limit': 0.02})
+    sends(arm, [0.5, 0.7], 1)
+    begin = slowed(arm, 'slowed by', 'TOOL_SPEED')
+    end = arm.position + (arm.ticks(100)[-1] - arm.gravity)
+    way = [arm.dynamics.pose(q, 'tool0')[:3, 3] for q in (begin, end)]
+    assert 0.015 < np.linalg.norm(way[1] - way[0]) / 0.1 <= 0.02
+
+
+@row('a contact would be too hard', 'CONTACT_SPEED', where=time_scaling.joint_share,
+     find='not contact >= share', instead='False')
+def test_a_contact_would_be_too_hard(running):
+    """A heavy payload, and a region that bears little: the reference is slowed down."""
+    arm = running(**{**SOFT, 'contact_region': 'lower_legs', 'payload_mass': 2.0,
+                     'payload_frame': 'tool0', 'arming_effort': 10.0})
+    sends(arm, [1.9, 0.5], 1)
+    slowed(arm, 'slowed by', 'CONTACT_SPEED')
+    assert arm.phase == 'RUNNING'
