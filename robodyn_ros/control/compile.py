@@ -28,6 +28,7 @@ from . import (
     limits,
     momentum_observer,
     motion_checks,
+    partner_link,
     payload_transition,
     phase_efforts,
     plain_cycle,
@@ -51,8 +52,8 @@ VARIABLE = 'ROBODYN_PLAIN'
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, effort_feedforward, friction_compensation, gravity_check, guard, limits,
-    momentum_observer, motion_checks, payload_transition, phase_efforts, plausibility,
-    pose_tracking, trajectory_tracking, velocity_estimator)),
+    momentum_observer, motion_checks, partner_link, payload_transition, phase_efforts,
+    plausibility, pose_tracking, trajectory_tracking, velocity_estimator)),
            *(jitable(m, inline=True) for m in (cycle, ring_buffer)))
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
@@ -62,7 +63,8 @@ CYCLE_INPUTS = tuple_type(
     CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
     joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
-    policy=law_code.POLICY, task=law_code.TASK_TYPE, poses=PosePoints.none(),
+    policy=law_code.POLICY, partner=law_code.PARTNER, task=law_code.TASK_TYPE,
+    poses=PosePoints.none(),
     controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring)
 EFFORTS = types.float64[::1]

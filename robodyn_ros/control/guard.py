@@ -64,6 +64,7 @@ REASONS = {
     'HEARTBEAT_LOST': 'the heartbeat is missing',
     'GRAVITY_CONTRADICTED': 'the measured efforts contradict robot_compensates_gravity',
     'COLLISION': 'an external effort is above its collision threshold',
+    'PARTNER_LOST': 'the partner is silent, or has left the coupling',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
@@ -71,7 +72,7 @@ CODES = tuple(REASONS)
  GRAVITY_ABOVE_LIMIT, EFFORT_MISMATCH, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT,
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
- GRAVITY_CONTRADICTED, COLLISION) = range(len(CODES))
+ GRAVITY_CONTRADICTED, COLLISION, PARTNER_LOST) = range(len(CODES))
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1
@@ -293,4 +294,5 @@ def arm(joints: ndarray, m: record, s: record, v: Vectors, reason: int, joint: i
         v.tau_residual[i] = v.published[i] = v.tau_rising[i] - v.tau_gravity[i]
     m.arming, m.reason, m.joint, m.without_state, m.following = 0, NO_REASON, -1, 0, 0
     m.missed = m.saturation_time = 0.0
+    m.coupled = 0
     enter(m, RISING, now)

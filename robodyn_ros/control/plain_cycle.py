@@ -30,6 +30,7 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
         points=points._replace(header=fields(points.header)),
         task=task._replace(settings=fields(task.settings), frame=fields(task.frame)),
         poses=inputs.poses._replace(header=fields(inputs.poses.header)),
+        partner=inputs.partner._replace(header=fields(inputs.partner.header)),
         policy=inputs.policy._replace(header=fields(inputs.policy.header)),
         ring=ring._replace(cycles=fields(ring.cycles)),
         joints=fields(inputs.joints), settings=fields(inputs.settings),

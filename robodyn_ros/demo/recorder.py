@@ -46,9 +46,13 @@ class Recorder:
         self._thread = threading.Thread(target=self._run, name='recorder', daemon=True)
         self._thread.start()
 
-    def clear(self) -> None:
-        """Forget all states up to now, waiting ones too."""
-        self._messages, self._since = [], time.time()
+    def clear(self, since: float | None = None) -> None:
+        """
+        Forget all states up to now, waiting ones too.
+
+        :param since: present time on the clock of the stamps [s]; None: the wall clock.
+        """
+        self._messages, self._since = [], time.time() if since is None else since
 
     def recording(self) -> Recording:
         """Return the states since the last :meth:`clear`."""

@@ -30,6 +30,7 @@ from ...jit import (
 )
 from .. import momentum_residual, robot_dynamics, rotations, task
 from ..dtypes import JOINT, TASK
+from ..partner import Partner
 from ..policy import Policy
 from ..task import Task
 from . import (
@@ -51,12 +52,13 @@ from .law import Arm, Law
 INTEGERS = types.int64[::1]
 LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)
 POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
+PARTNER = tuple_type(Partner, **Partner.none(1)._asdict())
 TASK_TYPE = tuple_type(Task, **Task.of(np.zeros(1, TASK), no_frame(), 1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
     robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE, payload_body=types.int64,
-    payload_time=types.float64, policy=POLICY, task=TASK_TYPE,
-    **dict.fromkeys(Arm._fields[2:-7], VECTOR))
+    payload_time=types.float64, policy=POLICY, partner=PARTNER, coupled=types.int64,
+    task=TASK_TYPE, **dict.fromkeys(Arm._fields[2:-9], VECTOR))
 ARGUMENTS = types.Tuple((LAW_MEMORY, ARM, VECTOR))
 ENTRY = types.void(types.int64)
 # Packages that a law of a user may use, and whose functions are not those of a law

@@ -25,6 +25,7 @@ from . import (
     feedback_policy,
     gravity_compensation,
     joint_impedance,
+    leader_follower,
     operational_space,
     pd,
 )
@@ -32,7 +33,7 @@ from .law import Law
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
             disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW, cartesian_impedance.LAW,
-            operational_space.LAW)
+            operational_space.LAW, leader_follower.LAW)
 #: Names of the laws of this package, in the order of their numbers.
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.

@@ -30,6 +30,7 @@ from ...jit import compile_function
 from ...model.pose import spread
 from ...model.robot import RobotModel
 from ..dtypes import TASK
+from ..partner import Partner
 from ..policy import Policy
 from ..task import Task
 from . import registry
@@ -113,6 +114,8 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
     records = joints.view(np.recarray)
     none = Policy.none(n)
     policy = none._replace(header=none.header.view(np.recarray))
+    alone = Partner.none(n)
+    partner = alone._replace(header=alone.header.view(np.recarray))
     task = Task.of(np.zeros(1, TASK).view(np.recarray), no_frame(), n)
     arms = []
     for k, q in enumerate(spread(model, STATES)):
@@ -122,8 +125,8 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
         measured = gravity if k % 2 else np.full(n, np.nan)
         arms.append(Arm(k * period, period, np.array(q, float), velocity[0], q + error,
                         velocity[1], random.uniform(-1.0, 1.0, n), gravity, measured,
-                        gravity.copy(), np.zeros(n), policy, task, int(model.leaders[-1]), 0.0,
-                        records, robot, work))
+                        gravity.copy(), np.zeros(n), policy, partner, 0, task,
+                        int(model.leaders[-1]), 0.0, records, robot, work))
     return arms
 
 
