@@ -40,7 +40,6 @@ class PartnerCoupling:
     settings: Settings
     memory: ndarray
     changed: Callable[[], None]
-    joint_state: tuple[ndarray, ndarray]
     _law_memory: ndarray
     _partner: Partner
 
@@ -105,6 +104,11 @@ class PartnerCoupling:
         header[0] = time, old.header['serial'][0] + 1, state.status, role == 'follower'
         self._partner = Partner(header, rows)
         self.changed()
+
+    @property
+    def joint_state(self) -> tuple[ndarray, ndarray]:
+        """Position and velocity, see :class:`~.controller.Controller`."""
+        raise NotImplementedError
 
     def _coupling_law(self) -> Any:
         """Return the law in force, if it couples arms."""
