@@ -21,7 +21,7 @@ from robodyn_ros.simulation.obstacle import Obstacle
 
 DELAY, HAND, SECONDS, CUT = 0.01, 6.0, 4.0, 3.5     # s, N, s
 model = load_urdf('two_link')
-gains = {'mode': 'leader_follower', 'stiffness': [400.0, 150.0], 'damping': [60.0, 25.0]}
+gains = {'mode': 'leader_follower', 'stiffness': [300.0, 100.0], 'damping': [60.0, 20.0]}
 leader = ClosedLoop(model, Settings(**gains), [0.3, 0.5])
 follower = ClosedLoop(model, Settings(coupling_role='follower', **gains), [0.3, 0.5])
 arms = CoupledLoops(leader, follower, delay=DELAY)
