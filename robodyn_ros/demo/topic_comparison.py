@@ -31,7 +31,7 @@ from . import motion
 from .conductor import Conductor, conducting
 from .law_comparison import REST, Figures, Scene, evaluated, scenes, settings_of
 from .processes import ending_once, running
-from .run import NODES, environment
+from .run import NODES, PATIENCE, environment
 
 LEAD = 0.3              # s from sending a trajectory to its start
 LONGEST = 600.0         # s of wall time for one law
@@ -40,7 +40,7 @@ LOCKSTEP: dict[str, dict[str, Any]] = {
     'simulator': {'lockstep': True, 'lockstep_settle': 0.05, 'lockstep_timeout': 0.5,
                   'publish_clock': True, 'command_timeout': 5.0},
     'controller': {'trigger': 'state', 'use_sim_time': True, 'flight_recorder': 0.0,
-                   'specialize': False, 'robot_compensates_gravity': False,
+                   'data_path': 'executor', 'specialize': False, 'robot_compensates_gravity': False,
                    'accepted_links': ['*']}}
 
 
@@ -69,7 +69,8 @@ def nodes(scene: Scene, pose: ndarray) -> Iterator[Conductor]:
                'controller': gains_of(registry.FOLLOWING[0], scene, pose)}
         for node, robot in (('simulator', scene.plant), ('controller', scene.known)):
             (folder / f'{node}.urdf').write_text(robot.to_urdf())
-            own[node] |= {'urdf': str(folder / f'{node}.urdf'), **LOCKSTEP[node]}
+            own[node] |= {'urdf': str(folder / f'{node}.urdf'), **PATIENCE[node],
+                          **LOCKSTEP[node]}
         write_parameters(folder / 'parameters.yaml', own)
         env = environment(folder)
         os.environ.update(env)

@@ -13,6 +13,7 @@ from robodyn_ros.control import partner, partner_link
 from robodyn_ros.control.laws import leader_follower
 from robodyn_ros.control.partner import AWAY, COUPLED, WAITING, CouplingState
 from robodyn_ros.nodes.coupling_message import coupling_message, coupling_state
+from robodyn_ros.nodes.coupling_topics import QOS
 
 near = pytest.approx
 STIFFNESS, DAMPING = np.array([40.0, 10.0]), np.array([8.0, 2.0])
@@ -28,7 +29,8 @@ class Leader:
         node = arm.remote.node
         self.publisher = node.create_publisher(Float64MultiArray, '/controller/partner', 1)
         self._heard: list[Float64MultiArray] = []
-        node.create_subscription(Float64MultiArray, '/controller/coupling', self._heard.append, 1)
+        node.create_subscription(Float64MultiArray, '/controller/coupling', self._heard.append,
+                                 QOS)
         arm.remote.until(self.publisher.get_subscription_count, 'the controller')
 
     def say(self, status=WAITING, role='leader', names=None, stamp=None, position=None):

@@ -121,7 +121,8 @@ def align(arm: Arm, gains: Any, memory: Any, i: int) -> float:
     """
     Begin the coupling of joint ``i``, or advance its deviation; return its rate [rad/s | m/s].
 
-    The deviation waits for an arm that lags behind it, because something is in its way.
+    The deviation waits for an arm that lags behind it, because something is in its way: the
+    further, the slower.
     """
     header, rows = arm.partner.header[0], arm.partner.rows
     follows = header.follows == 1
@@ -132,8 +133,7 @@ def align(arm: Arm, gains: Any, memory: Any, i: int) -> float:
         memory.reported[i] = rows[ENERGY, i]
     held = 0.0 if follows or header.status == ALIGNED else HOLD
     memory.hold[i] = toward(memory.hold[i], held, arm.dt / FADE)
-    lag = abs(rows[POSITION, i] - arm.q[i] - memory.deviation[i])
-    if memory.hold[i] > held or lag > LAG * gains.coupling_speed[i] or arm.dt <= 0.0:
+    if memory.hold[i] > held or arm.dt <= 0.0:
         memory.easing[i] = 0.0
         return 0.0
     memory.easing[i] = toward(memory.easing[i], 1.0, arm.dt / FADE)
@@ -141,7 +141,8 @@ def align(arm: Arm, gains: Any, memory: Any, i: int) -> float:
     if abs(before) <= ALIGNED_WITHIN * fastest:
         memory.deviation[i] = 0.0
         return 0.0
-    speed = memory.easing[i] * min(fastest, abs(before) / FADE)
+    lag = abs(rows[POSITION, i] - arm.q[i] - before) / (LAG * fastest)
+    speed = memory.easing[i] * max(0.0, 1.0 - lag) * min(fastest, abs(before) / FADE)
     memory.deviation[i] = toward(before, 0.0, speed * arm.dt)
     return (memory.deviation[i] - before) / arm.dt
 
