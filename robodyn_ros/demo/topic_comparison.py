@@ -40,7 +40,7 @@ LOCKSTEP: dict[str, dict[str, Any]] = {
     'simulator': {'lockstep': True, 'lockstep_settle': 0.05, 'lockstep_timeout': 0.5,
                   'publish_clock': True, 'command_timeout': 5.0},
     'controller': {'trigger': 'state', 'use_sim_time': True, 'flight_recorder': 0.0,
-                   'data_path': 'executor', 'specialize': False, 'robot_compensates_gravity': False,
+                   'specialize': False, 'robot_compensates_gravity': False,
                    'accepted_links': ['*']}}
 
 
