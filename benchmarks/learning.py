@@ -33,8 +33,6 @@ WRONG = 0.2                     # of the masses
 FRICTION = 0.01                 # Coulomb friction, and viscous at 1 rad/s, in effort limits
 AFTER = 0.3                     # s at rest between two repeats
 LAWS = ('joint_impedance', 'computed_torque')
-# kg·m², which the URDF of this arm with geared joints lacks
-ROTORS = {'arm6': [1.5, 2.0, 1.0, 0.15, 0.15, 0.1]}
 COUNTERS = ['saturated', 'rate_limited', 'joint_limited']
 
 
@@ -113,8 +111,7 @@ def learned(robot: CatalogRobot, mode: str, repeats: int, duration: float = 6.0,
             **more: Any) -> list[Outcome]:
     """Return the outcomes of ``repeats`` repeats after the first, which has no efforts."""
     given = robot.parameters['controller'].get('effort_rate_limit', ())
-    arm = replace(robot.model, armature=np.array(ROTORS[robot.name])) if (
-        robot.name in ROTORS) else robot.model
+    arm = robot.model
     model = wrong_model(arm)
     settings = Settings(mode=mode, loop_delay=2e-3, effort_rate_limit=given,
                         friction_compensation=1.0 if arm.coulomb_friction.any() else ())

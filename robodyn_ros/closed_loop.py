@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from math import ceil, inf
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from .control import guard
 from .control.controller import Controller
+from .control.partner import ALIGNED, CouplingState
 from .control.settings import Settings
 from .control.trajectory import Waypoints
 from .errors import SimulationError
@@ -23,6 +25,7 @@ from .simulation.plant import Plant
 
 MAX_PHYSICS_STEP = 0.25e-3  # [s]
 RISE_TIMEOUT = 5.0          # [s] until the controller is RUNNING
+ALIGN_TIMEOUT = 60.0        # [s] until two arms are coupled and aligned
 
 
 class Simulated(NamedTuple):
@@ -147,3 +150,55 @@ class ClosedLoop:
                     f'{controller.reason if fault else controller.arming_refusal})',
                     name=controller.model.name, remedy='choose another initial position, or '
                     'change the settings that the reason refers to')
+
+
+class CoupledLoops:
+    """
+    Two closed loops whose controllers are in the mode ``leader_follower``, and the link.
+
+    :param leader, follower: of the same rate, not started.
+    :param delay: [s] of the link in each direction.
+    :param rate: of its messages [Hz].
+    """
+
+    def __init__(self, leader: ClosedLoop, follower: ClosedLoop, *, delay: float = 0.0,
+                 rate: float = 250.0):
+        self.loops = leader, follower
+        #: Delay of the link in each direction [s], and whether messages arrive.
+        self.delay, self.connected = delay, True
+        self._pace, self._ticks = max(1, round(1.0 / (rate * leader.period))), 0
+        self._under_way: deque[tuple[float, ClosedLoop, CouplingState, float]] = deque()
+
+    def tick(self) -> None:
+        """Advance both arms by one period, and the messages between them."""
+        for loop in self.loops:
+            loop.tick()
+        now = self.loops[0].now
+        if self._ticks % self._pace == 0 and self.connected:
+            for sender, receiver in (self.loops, self.loops[::-1]):
+                self._under_way.append((now + self.delay, receiver,
+                                        sender.controller.coupling_state(), now))
+        self._ticks += 1
+        while self._under_way and self._under_way[0][0] <= now + 1e-9:
+            _, receiver, state, sent = self._under_way.popleft()
+            receiver.controller.follow_partner(state, sent)
+
+    def start(self) -> None:
+        """
+        Arm both controllers and go on until the arms are coupled and aligned.
+
+        :raises SimulationError: one is not armed, or they are not aligned within ALIGN_TIMEOUT.
+        """
+        for loop in self.loops:
+            loop.controller.arm()
+        while any(loop.controller.coupling_state().status != ALIGNED for loop in self.loops):
+            self.tick()
+            for loop in self.loops:
+                failed = loop.controller.phase == guard.FAULT
+                if failed or loop.now > ALIGN_TIMEOUT:
+                    raise SimulationError(
+                        'the arms are not coupled (' + (
+                            loop.controller.reason if failed else loop.controller.arming_refusal
+                        ) + ')', name=loop.controller.model.name, remedy='choose initial '
+                        'positions nearer to each other, or change the settings that the reason '
+                        'refers to')

@@ -32,6 +32,8 @@ CLAIMS = {
         and n['rank'] == 6,
     'iterative_learning': lambda n: n['history'][-1] < 0.1 * n['history'][0],
     'lagrange': lambda n: n['difference'] < 1e-12,
+    'leader_follower': lambda n: abs(n['felt'] / n['HAND'] - 1.0) < 0.1
+        and min(n['energy']) > -1e-3 and n['reasons'] == 2 * ['PARTNER_LOST'],
     'newton_euler': lambda n: n['difference'] < 1e-12,
     'own_law': lambda n: n['sag']['stiffening spring'][-1] < 0.3 * n['sag']['linear spring'][-1],
     'payload': lambda n: 15.0 < [*n['sag'].values()][0] and abs([*n['sag'].values()][1]) < 1.0,

@@ -235,16 +235,20 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                  accept_inertia: AcceptInertia = False,
                  picture: Annotated[Path, typer.Option(
                      '--picture', metavar='PNG', help='File of the picture.')
-                     ] = Path('build/compare_laws.png')) -> None:
+                     ] = Path('build/compare_laws.png'),
+                 topics: Annotated[bool, typer.Option(
+                     '--topics', help='Through the real nodes and topics of ROS 2, in lockstep.')
+                     ] = False) -> None:
     """Follow one trajectory in MuJoCo with every control law, with a true and a false model."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
 
-    require_modules('compare-laws', ['mujoco', 'matplotlib'], DemoError)
+    require_modules('compare-laws', ['mujoco', 'matplotlib', *(['rclpy'] if topics else [])],
+                    DemoError)
     from .compare_laws import run
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
                         accepted_links=['*'] if accept_inertia else None, roomy=True)
-    run(chosen, duration, picture, console())
+    run(chosen, duration, picture, console(), topics=topics)
 
 
 @app.command()

@@ -16,12 +16,20 @@ from ..errors import ArgumentError
 from ..model.robot import RobotModel
 
 
-def run(robot: CatalogRobot, duration: float, picture: Path, out: Console) -> None:
-    """Drive the arm with each law, print the figures and draw the errors."""
+def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
+        topics: bool = False) -> None:
+    """
+    Drive the arm with each law, print the figures and draw the errors.
+
+    :param topics: whether simulator and controller are nodes, instead of a loop in this process.
+    """
     _check(picture)
     found: list[Figures] = []
     with out.status('compiling ...') as status:
-        for figures in compare(robot.model, robot.pose, duration):
+        compared = compare
+        if topics:
+            from ..demo.topic_comparison import compare_topics as compared
+        for figures in compared(robot.model, robot.pose, duration):
             found.append(figures)
             status.update(f'{figures.scene}: {figures.law}')
     out.print(_table(robot.model, found))

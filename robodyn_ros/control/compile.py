@@ -42,6 +42,7 @@ from . import (
     limits,
     momentum_observer,
     motion_checks,
+    partner_link,
     payload_transition,
     phase_efforts,
     plain_cycle,
@@ -68,8 +69,9 @@ NAME = 'control'
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, contact_speed, effort_feedforward, friction_compensation, gravity_check, guard,
-    guiding, limits, momentum_observer, motion_checks, payload_transition, phase_efforts,
-    plausibility, pose_tracking, time_scaling, trajectory_tracking, velocity_estimator)),
+    guiding, limits, momentum_observer, motion_checks, partner_link, payload_transition,
+    phase_efforts, plausibility, pose_tracking, time_scaling, trajectory_tracking,
+    velocity_estimator)),
            jitable(cycle, inline=True, apart=('cycle',)))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)
 
@@ -80,8 +82,9 @@ CYCLE_INPUTS = tuple_type(
     CycleInputs, robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE,
     joints=np.zeros(1, JOINT), settings=np.zeros(1, SETTINGS), law=law_code.LAW_MEMORY,
     cycle_input=np.zeros(1, CYCLE_INPUT), state=np.zeros(1, STATE), points=Points.none(1),
-    policy=law_code.POLICY, task=law_code.TASK_TYPE, poses=PosePoints.none(),
-    bounds=law_code.BOUNDS, controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
+    policy=law_code.POLICY, partner=law_code.PARTNER, task=law_code.TASK_TYPE,
+    poses=PosePoints.none(), bounds=law_code.BOUNDS,
+    controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring, code=types.int64[::1])
 EFFORTS = types.float64[::1]
 SIGNATURE = types.boolean(CYCLE_INPUTS, types.float64, EFFORTS)

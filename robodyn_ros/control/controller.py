@@ -15,8 +15,8 @@ from ..errors import ArgumentError, ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from ..state import STATE, no_state
 from . import guard, payload_transition, ring_buffer
-from .compile import begin as begin_compilation
 from .bounds_of_settings import bounds_of
+from .compile import begin as begin_compilation
 from .compile import compiled, law_address
 from .cycle import CycleInputs
 from .dtypes import (
@@ -35,6 +35,8 @@ from .laws.law import POLICY
 from .limits import SHARE
 from .motion_limits import motion_limits
 from .pace import Pace
+from .partner import Partner, joint_map
+from .partner_coupling import PartnerCoupling
 from .policy import Policy, checked
 from .pose_following import PoseFollowing
 from .pose_tracking import PosePoints
@@ -58,7 +60,7 @@ STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short o
                f'ones, with waypoints for the next {HORIZON:g} s or more')
 
 
-class Controller(PoseFollowing):
+class Controller(PoseFollowing, PartnerCoupling):
     """
     Controller of one robot: state machine, control law and guard.
 
@@ -109,6 +111,7 @@ class Controller(PoseFollowing):
         self.changed: Callable[[], None] = lambda: None
         self._points, self._policy = Points.none(model.nv), Policy.none(model.nv)
         self._poses, self._pace = PosePoints.none(), Pace()
+        self._partner = Partner.none(model.nv)
         self._streamed = 0                  # short trajectories in a row
         self.use(settings)
         if settings.law_in_force not in registry.BUILT_IN:
@@ -134,6 +137,7 @@ class Controller(PoseFollowing):
         self.cycle_input['request'] = NO_REQUEST
         self._points, self._policy = Points.none(self.model.nv), Policy.none(self.model.nv)
         self._poses, self._streamed = PosePoints.none(), 0
+        self._partner = Partner.none(self.model.nv)
         self._pace.begin()
         ring_buffer.begin(self._flight, self.memory, self.tau)
         self.history.begin(self._records, self._points, self._policy, self._poses)
@@ -164,6 +168,7 @@ class Controller(PoseFollowing):
         law = self._law_of(settings)
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
+        joint_map(self.model, settings)
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded)
             self._stable = stability
@@ -240,9 +245,9 @@ class Controller(PoseFollowing):
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
-            policy=self._policy, task=task, poses=self._poses, bounds=bounds,
-            controller_state=self.memory, vectors=self._v, payload=self._in_force,
-            ring=self._flight, code=self._code)
+            policy=self._policy, partner=self._partner, task=task, poses=self._poses,
+            bounds=bounds, controller_state=self.memory, vectors=self._v,
+            payload=self._in_force, ring=self._flight, code=self._code)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

@@ -24,6 +24,7 @@ from . import (
     limits,
     momentum_observer,
     motion_checks,
+    partner_link,
     payload_transition,
     phase_efforts,
     plausibility,
@@ -37,6 +38,7 @@ from .dtypes import STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY, Vectors
 from .laws.call import LawMemory, call_law, forget
 from .laws.law import Arm
 from .laws.registry import GRAVITY_COMPENSATION
+from .partner import Partner
 from .payload_transition import PayloadInForce
 from .policy import Policy
 from .pose_tracking import PosePoints
@@ -58,6 +60,7 @@ class CycleInputs(NamedTuple):
     state: ndarray              # (nv,) STATE, times on the clock of the cycle
     points: Points              # reference trajectory
     policy: Policy              # newest policy of a planner
+    partner: Partner            # of a coupled arm, as it last was
     task: Task                  # frame that is controlled, and what is known of it
     poses: PosePoints           # its reference
     bounds: Bounds              # of the motion in space
@@ -113,8 +116,8 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         if m.phase == guard.RISING:
             gravity_check.begin(joints, m, v, now, tau)
     if reason == guard.NO_REASON and driving == plausibility.DRIVEN:
-        reason, joint = driven_fault(cycle_input, joints, s, m, v, points, unmeasured, fresh,
-                                     now, dt, tau)
+        reason, joint = driven_fault(cycle_input, joints, s, m, v, points, inputs.partner,
+                                     unmeasured, fresh, now, dt, tau)
     if stalled:
         reason, joint = guard.LOOP_STALLED, -1
     latch(cycle_input, s, m, v, reason, joint, now)
@@ -258,8 +261,8 @@ def law_changed(s: record, m: record, v: Vectors, tau: ndarray) -> bool:
 
 
 def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors,
-                 points: Points, unmeasured: int, fresh: int, now: float, dt: float,
-                 tau: ndarray) -> tuple[int, int]:
+                 points: Points, partner: Partner, unmeasured: int, fresh: int, now: float,
+                 dt: float, tau: ndarray) -> tuple[int, int]:
     """Return (reason, joint) of a fault of an arm that is driven with a valid state."""
     reason, joint = guard.running_fault(cycle_input, s, m, unmeasured)
     if reason == guard.NO_REASON and gravity_check.gravity_contradicted(
@@ -275,6 +278,8 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
             touched = collisions.push(joints, m, v, now)
             if touched >= 0:
                 reason, joint = guard.PUSHED, touched
+        if reason == guard.NO_REASON:
+            reason = partner_link.supervise(s, m, partner.header[0], now)
     return reason, joint
 
 
@@ -345,8 +350,8 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
 
 def arm_of(inputs: CycleInputs, robot: ModelData, now: float, dt: float) -> Arm:
     """Return what a law knows of the arm."""
-    v = inputs.vectors
+    v, m = inputs.vectors, inputs.controller_state[0]
     return Arm(now, dt, v.q, v.qd, v.target, v.target_qd, v.target_qdd, v.gravity, v.measured,
-               v.applied, v.withheld, inputs.policy, inputs.task, inputs.bounds,
-               inputs.controller_state[0].guided, inputs.settings[0].payload_body,
-               inputs.controller_state[0].payload_time, inputs.joints, robot, inputs.workspace)
+               v.applied, v.withheld, inputs.policy, inputs.partner, m.coupled, inputs.task,
+               inputs.bounds, m.guided, inputs.settings[0].payload_body, m.payload_time,
+               inputs.joints, robot, inputs.workspace)

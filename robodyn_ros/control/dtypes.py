@@ -52,6 +52,7 @@ SETTINGS = np.dtype([
     ('follows_pose', np.int64),         # 1: it follows a pose of the task frame
     ('guided', np.int64),               # 1: hands may guide the arm
     ('bounded', np.int64),              # 1: references are slowed down, see time_scaling.py
+    ('couples', np.int64),              # 1: it couples the arm to a partner
     ('law', np.int64),                  # another number: mode, gains or friction differ
     ('payload', np.int64),              # another number: the payload differs
     ('version', np.int64),              # counts all changes, see history.py
@@ -107,6 +108,7 @@ CONTROLLER_STATE = np.dtype([
     ('above', np.int64),                # samples in a row above a collision threshold
     ('contact_time', float),            # s, when the last collision was detected
     ('contact_side', np.int64),         # direction in which it pushed its joint, 1 or -1
+    ('coupled', np.int64),              # 1: coupled to a partner, see partner_link.py
     ('unbraked', float),                # s without braking after a collision, see phase_efforts.py
     ('cycles', np.int64), ('saturated', np.int64), ('rate_limited', np.int64),
     ('joint_limited', np.int64),        # cycles in which enforce_joint_limits acted

@@ -68,6 +68,7 @@ REASONS = {
     'TOOL_OUTSIDE': 'the tool is at the boundary of its workspace',
     'TOOL_SPEED': 'the tool is at its speed limit',
     'CONTACT_SPEED': 'the arm is as fast as contact_region permits',
+    'PARTNER_LOST': 'the partner is silent, or has left the coupling',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
@@ -75,8 +76,8 @@ CODES = tuple(REASONS)
  GRAVITY_ABOVE_LIMIT, EFFORT_MISMATCH, STATE_INCONSISTENT, STATE_LATE, VELOCITY_ABOVE_LIMIT,
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
- GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED,
- CONTACT_SPEED) = range(len(CODES))
+ GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED, CONTACT_SPEED,
+ PARTNER_LOST) = range(len(CODES))
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1
@@ -298,4 +299,5 @@ def arm(joints: ndarray, m: record, s: record, v: Vectors, reason: int, joint: i
         v.tau_residual[i] = v.published[i] = v.tau_rising[i] - v.tau_gravity[i]
     m.arming, m.reason, m.joint, m.without_state, m.following = 0, NO_REASON, -1, 0, 0
     m.missed = m.saturation_time = 0.0
+    m.coupled = 0
     enter(m, RISING, now)

@@ -16,11 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .contact_parameters import ContactParameters
+from .coupling_parameters import CouplingParameters
 from .laws.adaptive import AdaptiveGains
 from .laws.computed_torque import AccelerationGains
 from .laws.disturbance_observer import ObserverGains
 from .laws.feedback_policy import PolicyGains
 from .laws.hand_guiding import GuidingGains
+from .laws.leader_follower import CouplingGains
 from .laws.pd import ImpedanceGains
 from .laws.registry import MODES
 from .laws.task_space import PostureGains
@@ -55,13 +57,13 @@ class Mode:
 
 # A dataclass has the fields of its last base first
 @dataclass(frozen=True)
-class LawGains(GuidingGains, PostureGains, PolicyGains, AdaptiveGains, ObserverGains,
-               AccelerationGains, ImpedanceGains, Mode):
+class LawGains(CouplingGains, GuidingGains, PostureGains, PolicyGains, AdaptiveGains,
+               ObserverGains, AccelerationGains, ImpedanceGains, Mode):
     """The gains of all laws of this package."""
 
 
 @dataclass(frozen=True)
-class LawParameters(TaskParameters, LawGains):
+class LawParameters(CouplingParameters, TaskParameters, LawGains):
     """Control law, its gains and limits, and what is known of the robot beyond the URDF."""
 
     effort_limit: PerJoint = numbers(

@@ -12,7 +12,7 @@ from numpy import ndarray, record
 
 from .collisions import react
 from .dtypes import FAULT_HOLD, Vectors
-from .guard import COLLISION, WRONG_DIRECTION, at_rest
+from .guard import COLLISION, PARTNER_LOST, WRONG_DIRECTION, at_rest
 
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
@@ -61,8 +61,10 @@ def fault_efforts(s: record, v: Vectors, m: record, M: ndarray, trusted: bool, n
 
     With a valid state: damped gravity for ``fault_hold_time``, or as long as the state is valid
     with ``fault_action`` *hold*, then a linear ramp to zero in ``fault_ramp_time``. Without one:
-    g(q) of the last valid pose, ramped down likewise, but only if the arm was at rest there. Once
-    the efforts have ended, only arming brings them back, whatever happens to settings or time.
+    g(q) of the last valid pose, ramped down likewise, but only if the arm was at rest there. After
+    PARTNER_LOST, where nothing is wrong with the arm itself, it floats as long as the state is
+    valid: with g(q) alone after ``fault_hold_time``. Once the efforts have ended, only arming
+    brings them back, whatever happens to settings or time.
 
     :param M: (nv, nv) M(q).
     :param trusted: whether the joint states may be used in this cycle.
@@ -72,7 +74,7 @@ def fault_efforts(s: record, v: Vectors, m: record, M: ndarray, trusted: bool, n
         m.since = -inf
     elif not trusted and m.without_state == 0:
         m.without_state = 1
-        if s.fault_action == FAULT_HOLD:
+        if s.fault_action == FAULT_HOLD or m.reason == PARTNER_LOST:
             m.since = now
         if not at_rest(v, s.rest_velocity):
             m.since = -inf
@@ -82,9 +84,12 @@ def fault_efforts(s: record, v: Vectors, m: record, M: ndarray, trusted: bool, n
         m.without_state, m.since = 1, -inf
     damped_gravity(s, v, tau)
     react(s, m, v, M, now, tau)
-    if unbraked:
+    floats = m.reason == PARTNER_LOST and m.without_state == 0
+    if unbraked or (floats and now - m.since >= s.fault_hold_time):
         for i in range(tau.shape[0]):
             tau[i] = v.tau_gravity[i]
+    if m.publishing == 1 and floats:
+        return True
     if m.publishing == 1 and m.without_state == 0 and s.fault_action == FAULT_HOLD:
         m.since = now                   # a later change to `ramp` starts from here
         return True
@@ -134,7 +139,8 @@ def recoiling(m: record) -> bool:
 
 def remaining_share(s: record, m: record, now: float) -> float:
     """Return the share in [0, 1] of the fault efforts that is left, with a valid state."""
-    return 1.0 if s.fault_action == FAULT_HOLD else ramp(s, now - m.since)
+    held = s.fault_action == FAULT_HOLD or m.reason == PARTNER_LOST
+    return 1.0 if held else ramp(s, now - m.since)
 
 
 def ramp(s: record, since: float) -> float:

@@ -33,6 +33,7 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
         bounds=inputs.bounds._replace(tool=fields(inputs.bounds.tool),
                                       points=fields(inputs.bounds.points)),
         poses=inputs.poses._replace(header=fields(inputs.poses.header)),
+        partner=inputs.partner._replace(header=fields(inputs.partner.header)),
         policy=inputs.policy._replace(header=fields(inputs.policy.header)),
         ring=ring._replace(cycles=fields(ring.cycles)),
         joints=fields(inputs.joints), settings=fields(inputs.settings),

@@ -11,7 +11,7 @@ from .cycle import CycleInputs, cycle
 def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     """Advance the controller as :func:`.cycle.cycle` does; the flight recorder takes it down."""
     ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
-                       inputs.points, inputs.policy, inputs.poses, now)
+                       inputs.points, inputs.policy, inputs.partner, inputs.poses, now)
     publish = cycle(inputs, now, tau)
     ring_buffer.after(inputs.ring, inputs.controller_state, tau, publish)
     return publish

@@ -15,6 +15,7 @@ from numpy import ndarray
 
 from ..state import STATE, no_state
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
+from .partner import QUANTITIES, Partner
 from .policy import Policy
 from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
@@ -27,6 +28,9 @@ CYCLE = np.dtype([
     ('serial', np.int64),               # of the reference, see trajectory_tracking.HEADER
     ('policy', np.int64),               # serial number of the policy, see policy.HEADER
     ('pose', np.int64),                 # serial number of the reference pose
+    ('partner_time', float),            # of the partner, see partner.HEADER
+    ('partner_status', np.int64),
+    ('partner_follows', np.int64),
     ('published', np.int64),
 ])
 
@@ -47,13 +51,14 @@ class Flight(NamedTuple):
     memory: ndarray         # (N,) CONTROLLER_STATE at the boundary before the cycle
     vectors: ndarray        # (N, K, nv) likewise, of the K rows
     tau: ndarray            # (N, nv) likewise
+    partner: ndarray        # (N, 5, nv) rows of the partner, an input of the cycle
     present: ndarray        # (K, nv) the rows of the controller themselves
 
 
 def bytes_a_cycle(nv: int, rows: int) -> int:
     """Return the size of a slot of the ring [bytes] for ``nv`` joints and ``rows`` rows."""
     return (CYCLE.itemsize + CONTROLLER_STATE.itemsize
-            + nv * (STATE.itemsize + 8 * (len(Vectors._fields) + rows) + 8))
+            + nv * (STATE.itemsize + 8 * (len(Vectors._fields) + len(QUANTITIES) + rows) + 8))
 
 
 def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndarray]:
@@ -71,7 +76,8 @@ def recorder(nv: int, cycles: int, rows: int = 0) -> tuple[Flight, Vectors, ndar
     # Filled, so that the operating system provides the memory now and not in the loop
     return Flight(np.zeros(1, np.int64), np.full(n, np.zeros((), CYCLE)),
                   no_state(n * nv).reshape(n, nv), np.full(n, np.zeros((), CONTROLLER_STATE)),
-                  np.full((n, k, nv), 0.0), np.full((n, nv), 0.0), present), Vectors(
+                  np.full((n, k, nv), 0.0), np.full((n, nv), 0.0),
+                  np.full((n, len(QUANTITIES), nv), 0.0), present), Vectors(
                       *present[:vectors]), present[vectors:]
 
 
@@ -83,12 +89,14 @@ def begin(flight: Flight, memory: ndarray, tau: ndarray) -> None:
 
 
 def before(flight: Flight, settings: ndarray, cycle_input: ndarray, state: ndarray,
-           points: Points, policy: Policy, poses: PosePoints, now: float) -> None:
+           points: Points, policy: Policy, partner: Partner, poses: PosePoints,
+           now: float) -> None:
     """
     Store the inputs of the cycle that begins.
 
     :param settings: (1,) ``SETTINGS``; ``cycle_input`` (1,) ``CYCLE_INPUT``; ``state`` (nv,)
-        ``STATE``; ``points`` and ``poses`` the references; ``policy``; ``now`` [s].
+        ``STATE``; ``points`` and ``poses`` the references; ``policy``; ``partner``;
+        ``now`` [s].
     """
     n = flight.cycles.shape[0]
     if n == 0:
@@ -105,8 +113,13 @@ def before(flight: Flight, settings: ndarray, cycle_input: ndarray, state: ndarr
     cycle.guiding_until = cycle_input[0].guiding_until
     cycle.version, cycle.serial = settings[0].version, points.header[0].serial
     cycle.policy, cycle.pose = policy.header[0].serial, poses.header[0].serial
+    cycle.partner_time = partner.header[0].time
+    cycle.partner_status = partner.header[0].status
+    cycle.partner_follows = partner.header[0].follows
     for i in range(state.shape[0]):
         flight.state[slot, i] = state[i]
+        for k in range(partner.rows.shape[0]):
+            flight.partner[slot, k, i] = partner.rows[k, i]
 
 
 def after(flight: Flight, memory: ndarray, tau: ndarray, publish: bool) -> None:

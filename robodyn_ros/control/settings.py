@@ -20,9 +20,10 @@ from .friction import CURVE, check_compensation, viscous, with_friction
 from .gain_stability import MARGIN, check, highest
 from .integral_stability import OBSERVER, check_adaptation, check_integral
 from .laws import registry
-from .laws.law import POSE, TRAJECTORY, Law
+from .laws.law import PARTNER, POSE, TRAJECTORY, Law
 from .limits import APPROACH_SHARE, DELAY_SHARE
 from .parameters import ControlParameters, LawGains
+from .partner import check_coupling
 from .setting_fields import (
     JOINT_RECORD,
     SETTINGS_RECORD,
@@ -165,6 +166,9 @@ class Settings(ControlParameters):
             check_task(model, self, spread(model, JUDGED_POSES))
         if self.law_in_force.guided and self.task_frame and self.bounds:
             check_walls(model, self, spread(model, JUDGED_POSES))
+        if self.law_in_force.reference == PARTNER:
+            check_coupling(names, *(self.gain_of(model, name) for name in (
+                'stiffness', 'damping', 'coupling_delay')))
         check(('all joints',), np.eye(1), [0.0], [self.damping_rate], period, self.loop_delay,
               parameters=('', 'damping_rate'))
 
@@ -275,6 +279,7 @@ class Settings(ControlParameters):
         out['follows_pose'] = self.law_in_force.reference == POSE
         out['guided'] = self.law_in_force.guided
         out['bounded'] = bool(self.bounds) and self.law_in_force.reference in (TRAJECTORY, POSE)
+        out['couples'] = self.law_in_force.reference == PARTNER
         out['compensates_friction'] = any(self._given('friction_compensation'))
         return out
 

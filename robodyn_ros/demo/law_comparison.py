@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Comparison of all control laws that follow a reference, in lockstep with MuJoCo, without ROS."""
+"""Comparison of all control laws that follow a reference, in lockstep with MuJoCo."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -119,15 +119,26 @@ def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) 
     def run(duration: float, waypoints: Waypoints | None) -> Simulated:
         return simulate(scene.known, settings, pose, duration, waypoints, plant=scene.plant,
                         delay=scene.delay)
+    moved, rested = run(float(asked.times[-1]) + rest, asked), run(rest, None)
+    return evaluated(scene, law, asked, moved, rested.position - pose,
+                     moved.fault or rested.fault)
+
+
+def evaluated(scene: Scene, law: str, asked: Waypoints, moved: Simulated, rested: ndarray,
+              fault: str) -> Figures:
+    """
+    Return the figures of one law.
+
+    :param moved: from the start of the motion on; ``rested`` (N, nv) errors at rest.
+    """
     end = float(asked.times[-1])
-    moved, rested = run(end + rest, asked), run(rest, None)
     reference = motion.reference(scene.known, asked)(np.minimum(moved.time, end))
     error, moving = moved.position - reference, moved.time <= end
     last = moved.time > moved.time[-1] - SETTLED
     rough = np.diff(moved.effort[moving], 2, axis=0) / scene.plant.effort_limit
     return Figures(scene.name, law, _rms(error[moving]), float(np.abs(error[moving]).max()),
-                   float(np.abs(error[last]).mean()), _rms(rested.position - pose), _rms(rough),
-                   moved.fault or rested.fault, moved.time, np.sqrt((error**2).mean(1)))
+                   float(np.abs(error[last]).mean()), _rms(rested), _rms(rough), fault,
+                   moved.time, np.sqrt((error**2).mean(1)))
 
 
 def _rms(values: ndarray) -> float:

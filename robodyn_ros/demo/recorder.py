@@ -48,10 +48,17 @@ class Recorder:
         self._thread = threading.Thread(target=self._run, name='recorder', daemon=True)
         self._thread.start()
 
-    def clear(self) -> None:
-        """Forget all states up to now, waiting ones too; on simulation time, those received."""
-        now = self.latest().time[-1:] if self._simulated else np.array([time.time()])
-        self._messages, self._since = [], float(now[0]) if len(now) else self._since
+    def clear(self, since: float | None = None) -> None:
+        """
+        Forget all states up to now, waiting ones too; on simulation time, those received.
+
+        :param since: time of the first state that counts, on the clock of the stamps [s]; None:
+            now.
+        """
+        if since is None:
+            now = self.latest().time[-1:] if self._simulated else np.array([time.time()])
+            since = float(now[0]) if len(now) else self._since
+        self._messages, self._since = [], since
 
     def recording(self) -> Recording:
         """Return the states since the last :meth:`clear`."""

@@ -24,6 +24,7 @@ from ..control.dtypes import CONTROLLER_STATE, JOINT, MISSING_VELOCITY, SETTINGS
 from ..control.history import Snapshot, Version
 from ..control.laws import registry
 from ..control.laws.call import LawMemory
+from ..control.partner import QUANTITIES
 from ..control.policy import HEADER as POLICY_HEADER
 from ..control.policy import Policy
 from ..control.pose_tracking import PosePoints, no_command
@@ -39,8 +40,8 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 8'
-ARRAYS = Snapshot._fields[:5]
+FORMAT = 'robodyn_ros flight 9'
+ARRAYS = Snapshot._fields[:6]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
 # Fields that are indices, and into how many phases, reasons, ...
@@ -140,6 +141,7 @@ def unpacked(data: bytes) -> Flown:
             ('cycles', CYCLE, (c,)), ('state', STATE, (c, nv)),
             ('memory', CONTROLLER_STATE, (c + 1,)),
             ('vectors', np.dtype(float), (c + 1, k, nv)), ('tau', np.dtype(float), (c + 1, nv)),
+            ('partner', np.dtype(float), (c, len(QUANTITIES), nv)),
             ('joints', JOINT, (versions, nv)), ('settings', SETTINGS, (versions,)),
             ('headers', HEADER, (parts,)), ('segments', np.dtype(np.int64), (parts,)),
             ('times', np.dtype(float), (total + parts,)),

@@ -12,6 +12,7 @@ from ..control.compile import compiled
 from ..control.cycle import CycleInputs
 from ..control.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
 from ..control.history import Snapshot
+from ..control.partner import Partner
 from ..control.ring_buffer import recorder
 from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
@@ -46,6 +47,7 @@ class Replay:
                        *['payload in force'] * (kept - rows))
         self._state = np.zeros(nv, STATE)
         self._cycle_input = np.zeros(1, CYCLE_INPUT)
+        self._partner = Partner.none(nv)
         self._cycle, self._addresses = compiled().cycle, compiled().addresses
         #: Name of the compiled cycle, which differs between machines and versions.
         self.code = compiled().code
@@ -61,13 +63,16 @@ class Replay:
             self._cycle_input[name] = given[name]
         self._state[:], self.memory[0] = s.state[k], s.memory[k]
         self.vectors[:], self.tau[:] = s.vectors[k], s.tau[k]
+        for name in ('time', 'status', 'follows'):
+            self._partner.header[name] = given[f'partner_{name}']
+        self._partner.rows[:] = s.partner[k]
         robot, joints, settings, _, law, task, bounds = s.versions[int(given['version'])]
         inputs = CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings,
             law=law._replace(memory=self._law_memory),
             cycle_input=self._cycle_input, state=self._state,
             points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
-            task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
+            partner=self._partner, task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
             controller_state=self.memory, vectors=self._v, payload=self._in_force,
             ring=self._flight, code=self._addresses)
         return self._cycle(inputs, float(given['now']), self.tau)

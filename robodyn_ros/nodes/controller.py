@@ -25,6 +25,7 @@ from .control_loop import ControlLoop
 from .controller_parameters import TABLE, law_parameters, scheduling, settings
 from .controller_reports import ControllerReports
 from .controller_topics import ControllerTopics
+from .coupling_topics import CouplingTopics
 from .external_effort_publisher import check_frame
 from .parameters import Parameters
 from .payload_subscriber import PayloadSubscriber
@@ -68,6 +69,7 @@ class ControllerNode(LifecycleNode):
         self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
         self.trajectories = TrajectorySubscriber(self, lambda: self.loop if self.active else None)
         self._policies = PolicySubscriber(self, lambda: self.loop if self.active else None)
+        self._coupling = CouplingTopics(self, lambda: self.loop if self.active else None)
         self._poses = PoseSubscriber(self, lambda: self.loop if self.active else None)
         self._goals = serve_trajectories(self, self.trajectories, self.reports.reason)
         PayloadSubscriber(self, lambda: self.loop.controller if self.loop else None)
@@ -105,6 +107,7 @@ class ControllerNode(LifecycleNode):
         self.trouble = ''
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
+        self._update_coupling()
         return SUCCESS
 
     @node_main.log_exceptions
@@ -183,6 +186,7 @@ class ControllerNode(LifecycleNode):
         if (topics := self.topics) is not None:
             self.topics = None
             topics.close()
+            self._update_coupling()
 
     # Arming and stopping
 
@@ -240,6 +244,12 @@ class ControllerNode(LifecycleNode):
         self._declare_gains()
         if self.loop is not None:
             self.loop.controller.use(settings(self.parameters.values()))
+            self._update_coupling()
+
+    def _update_coupling(self) -> None:
+        """Publish for a partner while the law in force has one."""
+        couples = self.loop is not None and self.loop.controller.couples
+        self._coupling.update(self.parameters['coupling_rate'] if couples else 0.0)
 
     def _poll(self) -> bool:
         """Do what must not wait for the executor; return whether there is something to log."""

@@ -141,9 +141,14 @@ EXTERNAL_EFFORTS = (
               'empty: it is not.'),
 )
 
+COUPLING = (
+    Parameter('coupling_rate', float, 250.0, 'Rate of `~/coupling` in leader_follower; the '
+              'partner reads it as `~/partner`.', 'Hz', 1.0, 1000.0),
+)
+
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
          + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS
-         + _declared(MotionParameters))
+         + _declared(MotionParameters) + COUPLING)
 
 
 def settings(values: dict[str, Any]) -> Settings:

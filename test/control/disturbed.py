@@ -16,6 +16,7 @@ from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.laws.registry import BUILT_IN
+from robodyn_ros.control.partner import WAITING, CouplingState
 from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.control.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.trajectory import Waypoints
@@ -23,10 +24,13 @@ from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
 
 # Modes, without and with a pose as their reference, and those in which a hand guides the arm
-OF_JOINTS = tuple(law.name for law in BUILT_IN if law.reference != 'pose' and not law.guided)
+OF_JOINTS = tuple(law.name for law in BUILT_IN
+                  if law.reference not in ('pose', 'partner') and not law.guided)
 GUIDED = tuple(law.name for law in BUILT_IN if law.guided)
 OF_TASKS = tuple(law.name for law in BUILT_IN if law.reference == 'pose')
 PERIOD, STEP = 1e-3, 0.25e-3    # s, of the controller and the plant
+COUPLED = 0.1               # share of the arms that follow a leader
+SPEAKING = 5                # periods from one message of the leader to the next
 ASKING = 0.12               # s from one reference to the next
 LOST = 0.2                  # share of the samples
 LATEST = 5                  # periods from a state to the effect of its efforts
@@ -115,6 +119,8 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
         late.append(controller.tau.copy() if not braked else tau)
         tau = late.popleft()
         worst[2] = max(worst[2], abs(controller.tau / model.effort_limit).max())
+        if settings.mode == 'leader_follower' and k % SPEAKING == 0:
+            _lead(controller, seed, lower, range_, now)
         if k % asking == asking // 2:
             _ask(controller, random, lower, range_, now, world.policies)
         if not braked:
@@ -151,6 +157,19 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
             controller.follow(asked, now + 2 / controller.settings.rate)
     except (ArgumentError, TrajectoryError):    # not RUNNING, no reference, too fast or too high
         pass
+
+
+def _lead(controller: Controller, seed: int, lower: ndarray, range_: ndarray,
+          now: float) -> None:
+    """Let the leader move, at up to twice the velocity limits and beyond the position limits."""
+    model, s, n = controller.model, controller.settings, controller.model.nv
+    rate, phase = np.random.default_rng(seed).uniform(0.1, 1.0, (2, n)) * [[1.0], [6.0]]
+    rate *= 2.0 * model.velocity_limit / (0.6 * range_)
+    rows = [lower + range_ * (0.5 + 0.6 * np.sin(rate * now + phase)),
+            0.6 * range_ * rate * np.cos(rate * now + phase),
+            s.per_joint(model, 'stiffness'), s.per_joint(model, 'damping'), np.zeros(n)]
+    controller.follow_partner(CouplingState('leader', WAITING, tuple(model.joint_names),
+                                            np.array(rows)), now)
 
 
 def _aim(controller: Controller, random: np.random.Generator, goal: ndarray, now: float) -> None:
@@ -198,6 +217,8 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
         mode = str(other.choice(OF_TASKS))
     if mode in OF_JOINTS and deepcopy(other).uniform() < 0.1:
         mode = str(GUIDED[0])
+    if deepcopy(other).uniform() < COUPLED:
+        mode = 'leader_follower'
     asked = Settings(mode=mode, loop_delay=world.declared * world.period,
                      rate=1.0 / world.period, task_frame=model.link_names[-1], **_task(other))
     if random.uniform() < 0.2:
@@ -220,7 +241,8 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
     bandwidth = np.minimum(10.0**apart.uniform(0, 3, n),
                            0.3 / (2.0 * asked.loop_delay + world.period))
     adaptive = 0.5 * bandwidth
-    learning = {'adaptation_mass': 5.0, 'adaptation_rate': apart.uniform(0.0, 10.0, n)}
+    learning = {'coupling_role': 'follower', 'coupling_delay': 0.0, 'coupling_speed': 10.0,
+                'adaptation_mass': 5.0, 'adaptation_rate': apart.uniform(0.0, 10.0, n)}
     while True:
         settings = replace(asked, stiffness=stiffness, damping=damping,
                            acceleration_kp=acceleration_kp, acceleration_kd=acceleration_kd,

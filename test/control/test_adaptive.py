@@ -18,6 +18,7 @@ from robodyn_ros.control.dtypes import JOINT, TASK
 from robodyn_ros.control.laws import adaptive, registry
 from robodyn_ros.control.laws.law import Arm
 from robodyn_ros.control.learned_payload import learned_payload
+from robodyn_ros.control.partner import Partner
 from robodyn_ros.control.policy import Policy
 from robodyn_ros.control.suggested_gains import suggest
 from robodyn_ros.control.task import Task
@@ -67,8 +68,8 @@ class Law:
         joints['effort_limit'] = model.effort_limit
         zero, self.tau = np.zeros(n), np.zeros(n)
         self.arm = Arm(0.0, 1e-3, zero, zero, zero, zero, zero, zero, zero, zero, zero,
-                       Policy.none(n), Task.of(np.zeros(1, TASK), no_frame(), n),
-                       Bounds.none(n), 0,
+                       Policy.none(n), Partner.none(n), 0,
+                       Task.of(np.zeros(1, TASK), no_frame(), n), Bounds.none(n), 0,
                        int(model.leaders[-1]), 0.0, joints.view(np.recarray),
                        data._replace(bodies=data.bodies.view(np.recarray)),
                        work._replace(bodies=work.bodies.view(np.recarray),

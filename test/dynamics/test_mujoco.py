@@ -38,6 +38,7 @@ class Plant:
         joints = [self.model.joint(joint) for joint in self.ours.joint_names]
         self.at = np.array([joint.qposadr[0] for joint in joints])
         self.order = np.array([joint.dofadr[0] for joint in joints])
+        self.model.dof_armature[self.order] += self.ours.armature
 
     def states(self):
         """Yield q, q̇ and q̈, which MuJoCo has then calculated with."""

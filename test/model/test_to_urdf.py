@@ -201,6 +201,8 @@ def test_mujoco_reads_it(model):
         joint = theirs.joint(name)
         data.qpos[joint.qposadr], data.qvel[joint.dofadr] = q[i], qd[i]
     theirs.opt.gravity = model.gravity_vector
+    theirs.dof_armature[[theirs.joint(name).dofadr[0] for name in model.joint_names]
+                        ] = model.armature
     mujoco.mj_forward(theirs, data)
     at = [theirs.joint(name).dofadr[0] for name in model.joint_names]
     acceleration, inertial = np.zeros((2, theirs.nv))

@@ -32,6 +32,7 @@ from ...tuple_reference import Reference, reference
 from .. import bounds, momentum_residual, robot_dynamics, rotations, task
 from ..bounds import Bounds
 from ..dtypes import JOINT, TASK
+from ..partner import Partner
 from ..policy import Policy
 from ..task import Task
 from . import (
@@ -55,13 +56,15 @@ INTEGERS = types.int64[::1]
 LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)
 POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
 BOUNDS = tuple_type(Bounds, **Bounds.none(1)._asdict())
+PARTNER = tuple_type(Partner, **Partner.none(1)._asdict())
 TASK_TYPE = tuple_type(Task, **Task.of(np.zeros(1, TASK), no_frame(), 1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
     robot=Reference(numba_types.MODEL_DATA), workspace=Reference(numba_types.WORKSPACE),
     payload_body=types.int64, payload_time=types.float64, policy=Reference(POLICY),
-    task=Reference(TASK_TYPE), bounds=Reference(BOUNDS), guided=types.int64,
-    **dict.fromkeys(Arm._fields[2:-9], VECTOR))
+    partner=Reference(PARTNER), coupled=types.int64, task=Reference(TASK_TYPE),
+    bounds=Reference(BOUNDS), guided=types.int64,
+    **dict.fromkeys(Arm._fields[2:11], VECTOR))
 ENTRY = types.void(Reference(LAW_MEMORY), Reference(ARM), VECTOR)
 # Packages that a law of a user may use, and whose functions are not those of a law
 FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros', 'scipy'}

@@ -11,11 +11,13 @@ from numpy import ndarray
 from ...dynamics.model_data import ModelData, Workspace
 from ...errors import ParameterError
 from ..bounds import Bounds
+from ..partner import Partner
 from ..policy import Policy
 from ..task import Task
 
 #: Kinds of reference that a law follows.
-NO_REFERENCE, TRAJECTORY, POLICY, POSE = REFERENCES = 'none', 'trajectory', 'policy', 'pose'
+REFERENCES = 'none', 'trajectory', 'policy', 'pose', 'partner'
+NO_REFERENCE, TRAJECTORY, POLICY, POSE, PARTNER = REFERENCES
 #: Fraction of the effort limit that the limits may withhold of an effort that is not limited.
 WITHHELD = 1e-9
 
@@ -39,6 +41,8 @@ class Arm(NamedTuple):
     applied: ndarray        # effort applied by the last cycle, with g(q) where the robot adds it
     withheld: ndarray       # effort that the limits have withheld in the last cycle
     policy: Policy          # newest policy of a planner, see :mod:`..policy`
+    partner: Partner        # of a coupled arm, see :mod:`..partner`
+    coupled: int            # 1: it is there, and the arm is coupled to it
     task: Task              # frame and its reference pose, of a law that follows a POSE
     bounds: Bounds          # of the motion in space
     guided: int             # 1: a hand guides the arm, and the reference is the present pose
@@ -88,7 +92,8 @@ class Law:
         or as many as its type states, ``Annotated[ndarray, 16]``; zero when the law begins. None:
         nothing.
     :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, POSE for a law
-        that evaluates ``arm.task``, or NO_REFERENCE for a law that uses none.
+        that evaluates ``arm.task``, PARTNER for one that evaluates ``arm.partner``, or
+        NO_REFERENCE for a law that uses none.
     :param guided: whether hands guide the arm while ``~/guiding`` allows it: then the present pose
         is its reference, friction is compensated at the measured velocity, and nothing is a
         collision.

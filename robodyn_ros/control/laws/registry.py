@@ -26,6 +26,7 @@ from . import (
     gravity_compensation,
     hand_guiding,
     joint_impedance,
+    leader_follower,
     operational_space,
     pd,
 )
@@ -33,7 +34,7 @@ from .law import Law
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
             disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW, cartesian_impedance.LAW,
-            operational_space.LAW, hand_guiding.LAW)
+            operational_space.LAW, hand_guiding.LAW, leader_follower.LAW)
 #: Names of the laws of this package, in the order of their numbers.
 MODES = tuple(law.name for law in BUILT_IN)
 #: Those of them that follow a reference.

@@ -32,6 +32,7 @@ from ...model.robot import RobotModel
 from ...tuple_reference import Reference, reference
 from ..bounds import Bounds
 from ..dtypes import TASK
+from ..partner import Partner
 from ..policy import Policy
 from ..task import Task
 from . import registry
@@ -118,6 +119,8 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
     records = joints.view(np.recarray)
     none = Policy.none(n)
     policy = none._replace(header=none.header.view(np.recarray))
+    alone = Partner.none(n)
+    partner = alone._replace(header=alone.header.view(np.recarray))
     task = Task.of(np.zeros(1, TASK).view(np.recarray), no_frame(), n)
     bounds = Bounds.none(n)
     bounds = bounds._replace(tool=bounds.tool.view(np.recarray),
@@ -130,9 +133,8 @@ def _arms(model: RobotModel, joints: ndarray, period: float) -> list[Arm]:
         measured = gravity if k % 2 else np.full(n, np.nan)
         arms.append(Arm(k * period, period, np.array(q, float), velocity[0], q + error,
                         velocity[1], random.uniform(-1.0, 1.0, n), gravity, measured,
-                        gravity.copy(), np.zeros(n), policy, task, bounds, 0,
-                        int(model.leaders[-1]), 0.0,
-                        records, robot, work))
+                        gravity.copy(), np.zeros(n), policy, partner, 0, task, bounds, 0,
+                        int(model.leaders[-1]), 0.0, records, robot, work))
     return arms
 
 
@@ -164,9 +166,9 @@ def _trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
     """Call the law ``count`` times, in compiled code."""
     referring = Arm(arm.time, arm.dt, arm.q, arm.qd, arm.q_reference, arm.qd_reference,
                     arm.qdd_reference, arm.gravity, arm.measured, arm.applied, arm.withheld,
-                    reference(arm.policy), reference(arm.task), reference(arm.bounds), arm.guided,
-                    arm.payload_body, arm.payload_time, arm.joints, reference(arm.robot),
-                    reference(arm.workspace))
+                    reference(arm.policy), reference(arm.partner), arm.coupled,
+                    reference(arm.task), reference(arm.bounds), arm.guided, arm.payload_body,
+                    arm.payload_time, arm.joints, reference(arm.robot), reference(arm.workspace))
     for _ in range(count):
         call_law(reference(law), referring, tau)
 

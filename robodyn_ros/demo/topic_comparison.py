@@ -1,0 +1,132 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Comparison of control laws through the real nodes and topics, in lockstep.
+
+The simulator waits for the command that answers each of its states: a busy machine makes the
+comparison slow, and does not change what is compared.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ..catalog.robots import write_parameters
+from ..closed_loop import Simulated
+from ..control import guard
+from ..control.laws import registry
+from ..control.settings import GAINS
+from ..control.trajectory import Waypoints
+from ..dynamics import Dynamics
+from ..errors import DemoError
+from ..model.robot import RobotModel
+from . import motion
+from .conductor import Conductor, conducting
+from .law_comparison import REST, Figures, Scene, evaluated, scenes, settings_of
+from .processes import ending_once, running
+from .run import NODES, PATIENCE, environment
+
+LEAD = 0.3              # s from sending a trajectory to its start
+LONGEST = 600.0         # s of wall time for one law
+# Nobody is in a hurry: in lockstep a busy machine only makes the clock slow
+LOCKSTEP: dict[str, dict[str, Any]] = {
+    'simulator': {'lockstep': True, 'lockstep_settle': 0.05, 'lockstep_timeout': 0.5,
+                  'publish_clock': True, 'command_timeout': 5.0},
+    'controller': {'trigger': 'state', 'use_sim_time': True, 'flight_recorder': 0.0,
+                   'specialize': False, 'robot_compensates_gravity': False,
+                   'accepted_links': ['*']}}
+
+
+def compare_topics(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figures]:
+    """
+    Yield the same figures as :func:`.law_comparison.compare`, of the running nodes.
+
+    :param pose: (nv,) [rad | m] at which the motion begins and ends.
+    :param shortest: duration of the motion [s]; it takes longer where limits ask for it.
+    :raises RobodynError: as for ``compare``; or a node does not do what it is asked for.
+    """
+    motion.check_limits(model)
+    asked = motion.plan(Dynamics(model), pose, shortest)
+    for scene in scenes(model):
+        with nodes(scene, pose) as conductor:
+            for law in registry.FOLLOWING:
+                yield drive(conductor, scene, law, pose, asked, min(REST, shortest))
+
+
+@contextmanager
+def nodes(scene: Scene, pose: ndarray) -> Iterator[Conductor]:
+    """Start the simulator of a scene and its controller, which is configured."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        own = {'simulator': {'initial_position': pose.tolist(), 'command_delay': scene.delay},
+               'controller': gains_of(registry.FOLLOWING[0], scene, pose)}
+        for node, robot in (('simulator', scene.plant), ('controller', scene.known)):
+            (folder / f'{node}.urdf').write_text(robot.to_urdf())
+            own[node] |= {'urdf': str(folder / f'{node}.urdf'), **PATIENCE[node],
+                          **LOCKSTEP[node]}
+        write_parameters(folder / 'parameters.yaml', own)
+        env = environment(folder)
+        os.environ.update(env)
+        commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
+                           '--params-file', str(folder / 'parameters.yaml')] for node in NODES}
+        with ending_once(), running(commands, folder, env) as children, \
+                conducting(scene.known, children, lambda: None) as conductor:
+            conductor.change_state('configure')
+            yield conductor
+
+
+def gains_of(law: str, scene: Scene, pose: ndarray) -> dict[str, Any]:
+    """Return mode, gains and friction compensation of a law as parameters of the controller."""
+    settings = settings_of(law, scene.known, pose)
+    values = {name: [*map(float, np.ravel(getattr(settings, name)))]
+              for name in (*GAINS, 'friction_compensation') if np.size(getattr(settings, name))}
+    return {'mode': law, **values}
+
+
+def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Waypoints,
+          rest: float) -> Figures:
+    """Return the figures of one law: a time at rest, then a motion, and ``rest`` [s] after it."""
+    recorder, fault = conductor.recorder, ''
+    conductor.trigger('simulator/reset')
+    conductor.set_parameters('controller', gains_of(law, scene, pose))
+    conductor.change_state('activate')
+    conductor.wait_until(lambda: conductor.next_diagnosis().phase == 'RUNNING', LONGEST,
+                         'rising', 'controller')
+    begin = now(conductor)
+    recorder.clear(begin)
+    wait(conductor, begin + rest)
+    rested = recorder.recording().position - pose
+    start = now(conductor) + LEAD
+    recorder.clear(start)
+    conductor.send(asked, start)
+    end = start + float(asked.times[-1]) + rest
+    wait(conductor, end)
+    report = conductor.next_diagnosis()
+    if report.phase != guard.PHASES[guard.RUNNING]:
+        fault = report.message
+    states = recorder.recording().between(start - 1e-6, end + 1e-6)
+    conductor.change_state('deactivate')
+    return evaluated(scene, law, asked, Simulated(
+        states.time - start, states.position, states.velocity, states.effort, fault),
+        rested, fault)
+
+
+def now(conductor: Conductor) -> float:
+    """Return the time stamp of the newest state [s]."""
+    conductor.wait_until(lambda: len(conductor.recorder.latest().time) > 0, LONGEST,
+                         'a joint state', 'simulator')
+    return float(conductor.recorder.latest().time[-1])
+
+
+def wait(conductor: Conductor, until: float) -> None:
+    """Wait until the simulation has reached a time [s]."""
+    if not conductor.happens(lambda: now(conductor) >= until, LONGEST):
+        raise DemoError(f'the simulation has not reached {until:.3f} s', name='simulator',
+                        remedy='try again when less is going on')

@@ -1,0 +1,190 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Two coupled arms in MuJoCo, with a link that is late, loses messages, or is cut."""
+
+import json
+
+import numpy as np
+import pytest
+
+from robodyn_ros import Controller, Dynamics, Settings, load_urdf
+from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
+from robodyn_ros.control import guard
+from robodyn_ros.control.partner import CouplingState, JointMap, checked, joint_map
+from robodyn_ros.errors import ArgumentError, ParameterError
+from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
+from robodyn_ros.flight_recorder.replay import Replay
+from robodyn_ros.simulation.obstacle import Obstacle
+
+pytest.importorskip('mujoco')
+MODEL = load_urdf('two_link')
+GAINS = {'mode': 'leader_follower', 'stiffness': [300.0, 100.0], 'damping': [60.0, 20.0]}
+POSE = np.array([0.3, 0.5])
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def coupled(delay=0.0, follower=POSE, **settings):
+    """Leader and follower, aligned."""
+    arms = CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
+                        ClosedLoop(MODEL, Settings(coupling_role='follower',
+                                                   **{**GAINS, **settings}), follower),
+                        delay=delay)
+    arms.start()
+    return arms
+
+
+def energy(arms):
+    """Energy that is in the coupling, or was dissipated there, by joint (nv,)."""
+    return sum(loop.controller.coupling_energy for loop in arms.loops)
+
+
+def phases(arms):
+    return {(guard.PHASES[loop.controller.phase], loop.controller.reason_code)
+            for loop in arms.loops}
+
+
+def test_the_follower_moves_to_the_leader_which_stays():
+    """Neither is jerked: efforts besides gravity stay small, and so do their steps."""
+    arms = CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
+                        ClosedLoop(MODEL, Settings(coupling_role='follower', **GAINS),
+                                   POSE + [0.2, -0.2]))
+    efforts, limit = [], MODEL.effort_limit
+    for loop in arms.loops:
+        loop.controller.arm()
+    while arms.loops[0].controller.coupling_state().status < 3 and arms.loops[0].now < 10.0:
+        arms.tick()
+        if arms.loops[0].now > 0.1:
+            efforts.append([loop.controller._v.published.copy() for loop in arms.loops])
+    (leader, _, _), (follower, _, _) = (loop.row() for loop in arms.loops)
+    assert abs(leader - follower).max() < 5e-3 and abs(leader - POSE).max() < 0.05
+    assert (abs(np.diff(efforts, axis=0)) / limit).max() < 5e-3
+    assert (abs(np.array(efforts)) / limit).max() < 0.1
+
+
+def test_the_hand_feels_the_wall():
+    """The force on the wall is that of the hand within 10 %, through a link of 10 ms."""
+    arms = coupled(0.01)
+    leader, follower = arms.loops
+    tip = Dynamics(MODEL).pose(follower.row()[0], 'tool0')[:3, 3]
+    wall = Obstacle('tool0', np.zeros(3), tip + 0.02 * UP, -UP, stiffness=5e3)
+    follower.plant.obstacles.append(wall)
+    leader.plant.push('tool0', 5.0 * UP, 10.0)
+    least, forces = np.zeros(2), []
+    for _ in range(2000):
+        arms.tick()
+        least = np.minimum(least, energy(arms))
+        forces.append(wall.force)
+    assert np.mean(forces[-500:]) == pytest.approx(5.0, rel=0.1)
+    assert (least > -1e-3).all() and phases(arms) == {('RUNNING', 'NO_REASON')}
+
+
+def test_passive_whatever_the_hands_do():
+    """Random pushes of both arms, delays that vary from 0 to 10 ms: no energy comes out."""
+    arms, random, least = coupled(), np.random.default_rng(3), np.zeros(2)
+    for k in range(1500):
+        if k % 100 == 0:
+            arms.delay = random.uniform(0.0, 0.01)
+            arms.loops[int(random.integers(2))].plant.push(
+                'tool0', random.uniform(-6.0, 6.0, 3) * [1, 0, 1], 0.1)
+        arms.tick()
+        least = np.minimum(least, energy(arms))
+    assert (least > -1e-3 * MODEL.effort_limit).all()
+    assert phases(arms) == {('RUNNING', 'NO_REASON')}
+
+
+def test_link_is_cut():
+    """Both float, latched: gravity compensation alone, which a push moves."""
+    arms = coupled()
+    arms.connected = False
+    for _ in range(1200):
+        arms.tick()
+    assert phases(arms) == {('FAULT', 'PARTNER_LOST')}
+    for loop in arms.loops:
+        before = loop.row()[0]
+        loop.plant.push('tool0', 2.0 * UP, 0.1)
+        for _ in range(300):
+            loop.tick()
+        assert abs(loop.row()[0] - before).max() > 0.005
+        assert abs(loop.controller._v.published).max() < 1e-9
+        assert loop.controller.phase == guard.FAULT
+
+
+def test_one_arm_that_leaves_takes_the_other_with_it():
+    arms = coupled()
+    arms.loops[0].controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
+    for _ in range(20):
+        arms.tick()
+    assert phases(arms) == {('FAULT', 'EMERGENCY_STOP'), ('FAULT', 'PARTNER_LOST')}
+
+
+def test_joints_are_mapped():
+    """The follower's joints are half as far, the other way round, in the other order."""
+    arms = CoupledLoops(
+        ClosedLoop(MODEL, Settings(**GAINS), POSE),
+        ClosedLoop(MODEL, Settings(coupling_role='follower', coupling_joints='joint2,joint1',
+                                   coupling_scale=[-0.5, 2.0], coupling_offset=[0.5, -0.4],
+                                   **GAINS), [0.25, 0.2]))
+    arms.start()
+    arms.loops[0].plant.push('tool0', 3.0 * UP, 0.3)
+    least = np.zeros(2)
+    for _ in range(1500):
+        arms.tick()
+        (a, _, _), (b, _, _) = (loop.row() for loop in arms.loops)
+        own = [loop.controller.coupling_energy for loop in arms.loops]
+        least = np.minimum(least, own[0] + own[1][::-1])
+    assert b == pytest.approx([0.5 - 0.5 * a[1], -0.4 + 2.0 * a[0]], abs=0.02)
+    assert abs(a - POSE).max() > 0.05 and (least > -1e-3).all()
+
+
+def test_maps_conserve_power():
+    random = np.random.default_rng(1)
+    joints = JointMap(np.array([2, 0]), ('a', 'b'), np.array([-0.5, 3.0]), np.array([0.1, 0.2]))
+    rows = random.uniform(0.1, 1.0, (5, 3))
+    there = joints.to_leader(rows)
+    back = joints.from_leader(there, np.array([0, 1]), 3)
+    assert back[:, [0, 2]] == pytest.approx(rows[:, [0, 2]]) and not back[:, 1].any()
+    power = rows[3, [2, 0]] * rows[1, [2, 0]]**2
+    assert there[3] * there[1]**2 == pytest.approx(power)
+
+
+@pytest.mark.parametrize(('settings', 'why'), [
+    ({'coupling_scale': [2.0]}, 'set on the leader'),
+    ({'coupling_role': 'follower', 'coupling_joints': 'joint1'}, 'is refused'),
+    ({'coupling_role': 'follower', 'coupling_joints': 'a,a'}, 'is refused'),
+    ({'coupling_role': 'follower', 'coupling_scale': [1.0, 0.0]}, 'follows nothing'),
+    ({'coupling_delay': [0.5]}, 'needs more damping')])
+def test_settings_that_are_refused(settings, why):
+    with pytest.raises(ParameterError, match=why):
+        Controller(MODEL, Settings(**{**GAINS, **settings}), specialize=False)
+
+
+@pytest.mark.parametrize(('changed', 'why'), [
+    ({'role': 'follower'}, 'both arms are the follower'), ({'role': 'x'}, "partner is 'x'"),
+    ({'joint_names': ('joint1',), 'rows': np.zeros((5, 1))}, 'no joint joint2'),
+    ({'rows': np.full((5, 2), np.nan)}, 'not finite'), ({'rows': -np.ones((5, 2))}, 'no gains'),
+    ({'rows': np.zeros((4, 2))}, 'shape')])
+def test_partners_that_are_refused(changed, why):
+    settings = Settings(coupling_role='follower', **GAINS)
+    good = CouplingState('leader', 1, ('joint1', 'joint2'), np.ones((5, 2)))
+    assert (checked(joint_map(MODEL, settings), 'follower', 2, good) == 1.0).all()
+    with pytest.raises(ArgumentError, match=why):
+        checked(joint_map(MODEL, settings), 'follower', 2, good._replace(**changed))
+
+
+def test_the_recording_has_the_energies_and_is_replayed():
+    arms = CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
+                        ClosedLoop(MODEL, Settings(coupling_role='follower', **GAINS), POSE))
+    for loop in arms.loops:
+        loop.controller = Controller(MODEL, loop.controller.settings, specialize=False,
+                                     recorded=1500)
+    arms.start()
+    arms.loops[0].plant.push('tool0', 3.0 * UP, 0.1)
+    for _ in range(300):
+        arms.tick()
+    taken = arms.loops[1].controller.history.take()
+    text = json.dumps(described(MODEL, taken, About(*[''] * 7, 0.0, *[''] * 3)),
+                      default=lambda x: np.asarray(x).tolist())
+    flown = unpacked(packed(text, taken))
+    agreement = Replay(flown.model, flown.snapshot).compare()
+    assert agreement.same == agreement.cycles > 400
+    assert flown.snapshot.partner[-1].any()

@@ -1,0 +1,150 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of coupled arms: one test a row of the table in docs/safety.md."""
+
+from math import nan
+
+import numpy as np
+import pytest
+from faults.rows import row
+from std_msgs.msg import Float64MultiArray
+
+from robodyn_ros.control import partner, partner_link
+from robodyn_ros.control.laws import leader_follower
+from robodyn_ros.control.partner import AWAY, COUPLED, WAITING, CouplingState
+from robodyn_ros.nodes.coupling_message import coupling_message, coupling_state
+from robodyn_ros.nodes.coupling_topics import QOS
+
+near = pytest.approx
+STIFFNESS, DAMPING = np.array([40.0, 10.0]), np.array([8.0, 2.0])
+FOLLOWER = {'mode': 'leader_follower', 'coupling_role': 'follower', 'stiffness': [40.0, 10.0],
+            'damping': [8.0, 2.0], 'coupling_timeout': 0.1, 'effort_rate_limit': [1e5, 1e5]}
+
+
+class Leader:
+    """The leader that the arm under test follows, played by the test."""
+
+    def __init__(self, arm):
+        self.arm, self.position = arm, arm.position.copy()
+        node = arm.remote.node
+        self.publisher = node.create_publisher(Float64MultiArray, '/controller/partner', 1)
+        self._heard: list[Float64MultiArray] = []
+        node.create_subscription(Float64MultiArray, '/controller/coupling', self._heard.append,
+                                 QOS)
+        arm.remote.until(self.publisher.get_subscription_count, 'the controller')
+
+    def say(self, status=WAITING, role='leader', names=None, stamp=None, position=None):
+        """Publish the state of now."""
+        rows = np.array([self.position if position is None else position, np.zeros(2), STIFFNESS,
+                         DAMPING, np.zeros(2)])
+        self.publisher.publish(coupling_message(CouplingState(
+            role, status, tuple(names or self.arm.names), rows),
+            self.arm.time if stamp is None else stamp))
+
+    def couple(self):
+        """Go on until the follower says that it is coupled, and its share is all of it."""
+        def coupled():
+            self.say()
+            self.arm.tick()
+            self.arm.remote.listen(0.002)
+            return self._heard and coupling_state(self._heard[-1])[0].status >= COUPLED
+        self.arm.remote.until(coupled, 'the coupling')
+        self.ticks(300)
+
+    def ticks(self, count):
+        """Efforts beyond gravity of so many ticks, with a message in each fifth (count, 2)."""
+        out = []
+        for k in range(count):
+            if k % 5 == 0:
+                self.say()
+                self.arm.remote.listen(0.002)
+            out.append(self.arm.tick() - self.arm.gravity)
+        return np.array(out)
+
+
+@pytest.fixture
+def follower(running):
+    """An arm that is coupled to the leader, in the same pose."""
+    arm = running(**FOLLOWER)
+    leader = Leader(arm)
+    leader.couple()
+    return arm, leader
+
+
+def floats(arm, count=200):
+    """The arm floats: gravity compensation, and it is not given up as after other faults."""
+    assert arm.ticks(count) == near(np.tile(arm.gravity, (count, 1)))
+    arm.faulted('PARTNER_LOST')
+
+
+@row('the partner of a coupled arm is silent', 'PARTNER_LOST', where=partner_link.supervise,
+     find='m.coupled == 1', instead='False')
+def test_the_partner_is_silent(follower):
+    """Later than the timeout the arm floats, latched; the spring is gone, also after a reset."""
+    arm, leader = follower
+    leader.position = leader.position + 0.05
+    assert leader.ticks(100)[-1] == near(0.5 * STIFFNESS * 0.05)
+    arm.ticks(200)
+    floats(arm)
+    arm.reset()
+    assert arm.ticks(50)[-1] == near(arm.gravity)
+
+
+@row('the partner leaves the coupling', 'PARTNER_LOST', where=partner_link.supervise,
+     find='header.status >= _', instead='True')
+def test_the_partner_leaves(follower):
+    """A partner that is in a fault, or in another mode, ends the coupling at once."""
+    arm, leader = follower
+    for _ in range(20):                 # long before the timeout
+        leader.say(AWAY)
+        arm.remote.listen(0.002)
+        arm.tick()
+    floats(arm)
+
+
+@row('bad message of the partner', where=partner.checked, find='np.isfinite(rows)',
+     instead='np.ones(rows.shape, bool)')
+def test_bad_message_of_the_partner(follower):
+    """Refused with the reason; what was said before counts until the timeout."""
+    arm, leader = follower
+    said = len(arm.controller.text)
+    for changed, why in (({'position': [nan, 0.0]}, 'numbers of joint1 are not finite'),
+                         ({'role': 'follower'}, 'both arms are the follower'),
+                         ({'names': ['joint1', 'joint3']}, 'no joint joint2'),
+                         ({'stamp': arm.time - 10.0}, 'from now'), ({'stamp': nan}, 'from now')):
+        leader.say(**changed)
+        arm.remote.until(lambda why=why: why in arm.controller.text[said:], why)
+        assert leader.ticks(5) == near(np.zeros((5, 2)), abs=1e-6)
+    other = arm.remote.node.create_publisher(Float64MultiArray, '/controller/partner', 1)
+    arm.remote.until(lambda: (leader.say(), '2 publishers of partner' in arm.controller.text)[1],
+                     'two publishers')
+    arm.ticks(150)
+    floats(arm)
+    arm.remote.node.destroy_publisher(other)
+
+
+@row('the pose of the partner jumps', where=partner.check_continues, find='off.max() > JUMP',
+     instead='False')
+def test_the_pose_of_the_partner_jumps(follower):
+    """A jump that its velocities do not explain is left out; one that lasts ends the coupling."""
+    arm, leader = follower
+    leader.say(position=leader.position + 1.0)
+    arm.remote.until(lambda: 'jumps by 1' in arm.controller.text, 'the refusal')
+    assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)), abs=1e-6)
+    assert leader.ticks(50) == near(np.zeros((50, 2)), abs=1e-6)
+    assert arm.phase == 'RUNNING'
+
+
+@row('coupled arms begin in different poses', where=leader_follower.align,
+     find='rows[POSITION, i] - arm.q[i] if follows else 0.0', instead='0.0')
+def test_coupled_arms_begin_in_different_poses(running):
+    """No effort steps; the spring is tensioned by half a second of coupling_speed at most."""
+    arm = running(**FOLLOWER, coupling_speed=[0.2])
+    leader = Leader(arm)
+    leader.position = arm.position + [1.0, -1.0]
+    leader.couple()
+    efforts = leader.ticks(1500)
+    assert abs(np.diff(efforts, axis=0)).max() < 0.05
+    most = 0.5 * STIFFNESS * 0.2 * leader_follower.LAG + 0.5 * DAMPING * 0.2
+    assert (abs(efforts).max(0) <= 1.01 * most).all() and (abs(efforts[-1]) > 0.5 * most).all()
+    assert arm.phase == 'RUNNING'
