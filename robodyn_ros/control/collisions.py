@@ -75,7 +75,7 @@ def collision(joints: ndarray, m: record, v: Vectors, fresh: int, now: float) ->
 def push(joints: ndarray, m: record, v: Vectors, now: float) -> int:
     """Return the last joint of a RUNNING arm that is pushed too hard, -1 for none."""
     last: Any = -1
-    if m.mode == GRAVITY_COMPENSATION:
+    if yields(m):
         return last
     for i in range(v.q.shape[0]):
         if abs(v.pushing[i]) > joints[i].push_threshold:
