@@ -24,7 +24,7 @@ SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [1.0, 0.5
 
 
 class Signal:
-    """A publisher of the enabling signal, with a thread: ticks do not spin the node of the test."""
+    """A publisher of the enabling signal, with a thread: ticks spin no node of the test."""
 
     def __init__(self, arm):
         self.arm, self.over = arm, threading.Event()
