@@ -52,7 +52,8 @@ def contact_points(model: RobotModel, robot: ModelData) -> ndarray:
     They are the origins of all frames that move, among them both ends of each link: no point
     between them is faster.
     """
-    names, seen = [], []
+    names: list[str] = []
+    seen: list[ndarray] = []
     for name, frame in model.frames.items():
         place = np.array([float(frame.body), *frame.origin])
         if frame.body >= 0 and all(place[0] != s[0] or np.linalg.norm(place - s) > APART
