@@ -17,7 +17,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import RLock
@@ -38,6 +40,12 @@ from platformdirs import user_cache_path
 from . import tuple_reference
 from .compile_notice import compiling
 
+try:
+    import fcntl
+except ImportError:             # not a Unix: processes compile side by side
+    fcntl = None                # type: ignore[assignment]
+
+LONGEST, POLL = 300.0, 0.05     # s
 # 'nnan' and 'ninf' stay out: with them the compiler may delete the checks for NaN.
 FASTMATH = {'contract', 'nsz', 'arcp', 'afn'}
 OPTIONS = {'fastmath': FASTMATH, 'error_model': 'numpy', 'nogil': True}
@@ -239,6 +247,18 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
         return _compile(name, function, numba.cfunc, signature, modules, constants, cached)
 
 
+def is_cached(name: str, function: Callable[..., Any], modules: tuple[ModuleType, ...]) -> bool:
+    """Return whether machine code of a function is in the cache, as it was asked for above."""
+    return any((cache_directory() / _cache_folder(name, function, modules)).glob('*.nbi'))
+
+
+def _cache_folder(name: str, function: Any, modules: tuple[ModuleType, ...],
+                  constants: str = '') -> str:
+    digest = hashlib.sha256(_fingerprint((*modules, sys.modules[function.__module__]))
+                            + constants.encode())
+    return f'{name}_{digest.hexdigest()[:20]}'
+
+
 # Reentrant: compiling one function may compile or load another.
 _loading = RLock()
 
@@ -246,12 +266,30 @@ _loading = RLock()
 @cache
 def _compile(name: str, function: Any, decorator: Any, signature: Any,
              modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True) -> Any:
-    digest = hashlib.sha256(_fingerprint((*modules, sys.modules[function.__module__]))
-                            + constants.encode())
-    function.cache_folder = f'{name}_{digest.hexdigest()[:20]}'
+    function.cache_folder = _cache_folder(name, function, modules, constants)
     options = OPTIONS if decorator is numba.njit else {}
-    with compiling(name):
+    with compiling(name), _turn(cache_directory() / function.cache_folder, cached):
         return decorator(signature, cache=cached, **options)(function)
+
+
+@contextmanager
+def _turn(folder: Path, cached: bool) -> Iterator[None]:
+    """Wait while another process compiles the same, for LONGEST at most: then the cache has it."""
+    if not cached or fcntl is None or any(folder.glob('*.nbi')):
+        yield
+        return
+    end = time.monotonic() + LONGEST
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(open(folder.parent / f'{folder.name}.lock', 'w'))
+        except OSError:                 # whoever compiles cannot be told
+            end = 0.0
+        while time.monotonic() < end:
+            with suppress(OSError):     # another process has the lock
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(POLL)
+        yield
 
 
 def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:

@@ -16,9 +16,18 @@ import numpy as np
 from numba import types
 from numpy import ndarray
 
+from .. import second_process
 from ..dynamics import numba_types
 from ..dynamics.model_data import BODY
-from ..jit import caller, compile_callback, compile_function, jitable, substitute, tuple_type
+from ..jit import (
+    caller,
+    compile_callback,
+    compile_function,
+    is_cached,
+    jitable,
+    substitute,
+    tuple_type,
+)
 from ..state import STATE
 from ..tuple_reference import Reference, reference
 from . import (
@@ -54,6 +63,7 @@ from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
 
 VARIABLE = 'ROBODYN_PLAIN'
+NAME = 'control'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
@@ -125,12 +135,19 @@ def _entry(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     return recorded_cycle.recorded_cycle(reference(inputs), now, tau)
 
 
+def begin() -> None:
+    """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
+    if not plain() and not is_cached(NAME, cycle.cycle, MODULES):
+        second_process.begin(NAME, f'from {__name__} import compiled; compiled()')
+
+
 @cache
 def compiled() -> CompiledCycle:
     """Return the control cycle, from the cache where this machine has compiled it."""
     if plain():
         return CompiledCycle(plain_cycle.cycle, np.zeros(2, np.int64), 'plain Python')
-    of_cycle = compile_callback('control', cycle.cycle, BY_REFERENCE, MODULES)
+    second_process.wait(NAME)
+    of_cycle = compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
     recorded = compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
                                 RECORDER_MODULES)
     entry = compile_function('control_entry', _entry, SIGNATURE, RECORDER_MODULES)

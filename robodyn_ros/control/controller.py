@@ -16,6 +16,7 @@ from ..model.robot import RobotModel
 from ..state import STATE, no_state
 from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
+from .compile import begin as begin_compilation
 from .compile import compiled, law_address
 from .cycle import CycleInputs
 from .dtypes import (
@@ -75,6 +76,7 @@ class Controller(PoseFollowing):
     def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
                  specialize: bool = True, recorded: int = 0):
         model.require_inertia('a controller')
+        begin_compilation()
         self.model = model
         #: (nv,) ``STATE``: the newest joint states.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
