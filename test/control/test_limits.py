@@ -63,7 +63,7 @@ def test_an_arm_that_is_guided_is_limited_too(name):
     span = model.position_upper - model.position_lower
     walls = {'wall_lower': model.position_lower + 0.3 * span,
              'wall_upper': model.position_upper - 0.3 * span}
-    for seed in range(seeds(10, 200)):
+    for seed in range(seeds(5, 200)):
         worst = run(model, dynamics, seed, mode='hand_guiding', workspace_stiffness=500.0,
                     workspace_planes=[0.0, 0.0, 1.0, 0.3, 1.0, 1.0, 0.0, 0.1], **walls)
         assert worst.position <= 0.02 and worst.velocity <= 1.10 and worst.effort <= 1.0, seed

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of hand guiding, and of bounded motions: one test a row of docs/safety.md."""
 
+import threading
 from math import nan
 
 import numpy as np
@@ -23,27 +24,32 @@ SOFT = {'mode': 'joint_impedance', 'stiffness': [1.0, 1.0], 'damping': [1.0, 0.5
 
 
 class Signal:
-    """A publisher of the enabling signal, and what it says while states go on."""
+    """A publisher of the enabling signal, with a thread: ticks spin no node of the test."""
 
     def __init__(self, arm):
-        self.arm = arm
+        self.arm, self.over = arm, threading.Event()
         self.publisher = arm.remote.node.create_publisher(Bool, '/controller/guiding', 1)
         arm.remote.until(self.publisher.get_subscription_count, 'the controller')
 
     def says(self, data, expected):
-        """Say it, again and again, until the controller tells whether the arm is guided."""
-        timer = self.arm.remote.node.create_timer(
-            0.02, lambda: self.publisher.publish(Bool(data=data)))
+        """Say it, again and again until the end, and wait until the controller tells of it."""
+        self.over.clear()
+        self.thread = threading.Thread(target=self._repeat, args=(data,), daemon=True)
+        self.thread.start()
         self.until(expected)
-        return timer
+
+    def _repeat(self, data):
+        while not self.over.wait(0.02):
+            self.publisher.publish(Bool(data=data))
 
     def until(self, expected):
         with self.arm.streaming():
             self.arm.remote.until(
                 lambda: self.arm.remote.diagnostics.get('guided by hand') == expected, expected)
 
-    def end(self, timer):
-        self.arm.remote.node.destroy_timer(timer)
+    def end(self):
+        self.over.set()
+        self.thread.join()
 
 
 def holds(arm):
@@ -67,16 +73,18 @@ def test_enabling_signal_silent(running):
     arm = running(**HAND)
     holds(arm)
     signal = Signal(arm)
-    timer = signal.says(True, 'yes')
+    signal.says(True, 'yes')
     arm.velocity[1] = 0.2
     assert moving(arm, 20)[-1] == near(arm.gravity, abs=1e-6)
     arm.velocity[1] = 0.0
-    signal.end(timer)
+    signal.end()
     signal.until('no')
     assert arm.tick() == near(arm.gravity, abs=1e-6)
     holds(arm)
-    signal.end(signal.says(True, 'yes'))
-    signal.end(signal.says(False, 'no'))
+    signal.says(True, 'yes')
+    signal.end()
+    signal.says(False, 'no')
+    signal.end()
     holds(arm)
     assert arm.phase == 'RUNNING'
 
@@ -87,13 +95,13 @@ def test_two_publishers_of_the_enabling_signal(running):
     """The second may hide that the first has let go: the arm holds until one is gone."""
     arm = running(**HAND)
     signal = Signal(arm)
-    timer = signal.says(True, 'yes')
+    signal.says(True, 'yes')
     second = Signal(arm)
     signal.until('no')
     holds(arm)
     arm.remote.node.destroy_publisher(second.publisher)
     signal.until('yes')
-    signal.end(timer)
+    signal.end()
 
 
 @row('bad walls', where=workspace_planes.workspace_planes, find='corner.size not in (0, 3)',
