@@ -140,8 +140,14 @@ EXTERNAL_EFFORTS = (
               'empty: it is not.'),
 )
 
+TELEMETRY = (
+    Parameter('telemetry_rate', float, 20.0, 'Rate of `~/reference`, `~/tracking_error`, '
+              '`~/effort_…` and `~/phase`; 0: they are not published.', 'Hz', 0.0, 1000.0),
+)
+
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
-         + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS)
+         + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS
+         + TELEMETRY)
 
 
 def settings(values: dict[str, Any]) -> Settings:

@@ -23,6 +23,7 @@ from .fastdds_profile import suppress_timer
 from .raw_subscription import RCLError
 from .simulation_clock import SimulationClock
 from .stop_topics import StopTopics
+from .telemetry_publisher import TelemetryPublisher
 
 LAST_MESSAGE = Duration(seconds=2.0)     # until all subscribers have acknowledged it, at most
 DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
@@ -41,9 +42,11 @@ class ControllerTopics:
         self._node = node
         self._external = ExternalEffortPublisher(
             node, controller, p['external_effort_rate'], p['external_wrench_frame'])
+        sim_time = node.get_parameter('use_sim_time').value
+        self._telemetry = TelemetryPublisher(node, controller, p['telemetry_rate'],
+                                             sim_time=sim_time)
         suppress_timer(node.resolve_topic_name('commands'))
         self._commands = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
-        sim_time = node.get_parameter('use_sim_time').value
         self._clock = SimulationClock(node) if sim_time else None
         spin = p['spin'] if p['trigger'] == 'timer' else 0.0
         tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
@@ -73,6 +76,7 @@ class ControllerTopics:
         """Close all topics, after the loop has been stopped."""
         self.stop_topics.close()
         self._external.close()
+        self._telemetry.close()
         self._states.destroy()
         if self._clock is not None:
             self._clock.destroy()
