@@ -140,6 +140,14 @@ EXTERNAL_EFFORTS = (
               'empty: it is not.'),
 )
 
+HAND_OVER = (
+    Parameter('controller_manager', str, '', 'Controller manager of ros2_control, e.g. '
+              '/controller_manager, that is asked to activate the forward controller when this '
+              'controller is activated and the arm is RUNNING; empty: a person switches.'),
+    Parameter('replaced_controllers', list[str], [], 'Controllers that are deactivated in the '
+              'same switch, and activated again after this controller has been deactivated.'),
+)
+
 TELEMETRY = (
     Parameter('telemetry_rate', float, 20.0, 'Rate of `~/reference`, `~/tracking_error`, '
               '`~/effort_…` and `~/phase`; 0: they are not published.', 'Hz', 0.0, 1000.0),
@@ -147,7 +155,7 @@ TELEMETRY = (
 
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
          + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS
-         + TELEMETRY)
+         + HAND_OVER + TELEMETRY)
 
 
 def settings(values: dict[str, Any]) -> Settings:

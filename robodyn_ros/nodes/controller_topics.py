@@ -18,6 +18,7 @@ from ..wire.joint_state import JointStateDecoder
 from . import command_forwarder, qos, transport
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
+from .controller_switch import open_switch
 from .external_effort_publisher import ExternalEffortPublisher
 from .fastdds_profile import suppress_timer
 from .raw_subscription import RCLError
@@ -47,6 +48,8 @@ class ControllerTopics:
                                              sim_time=sim_time)
         suppress_timer(node.resolve_topic_name('commands'))
         self._commands = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
+        #: Hand-over to the forward controller of ros2_control.
+        self.switch = open_switch(node, p, self._commands.topic_name)
         self._clock = SimulationClock(node) if sim_time else None
         spin = p['spin'] if p['trigger'] == 'timer' else 0.0
         tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
@@ -77,6 +80,7 @@ class ControllerTopics:
         self.stop_topics.close()
         self._external.close()
         self._telemetry.close()
+        self.switch.close()
         self._states.destroy()
         if self._clock is not None:
             self._clock.destroy()
