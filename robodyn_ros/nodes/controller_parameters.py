@@ -64,7 +64,8 @@ ROBOT = (
               '`robot_description` (transient local) if no parameter defines the robot.', 's',
               0.0, 60.0),
     Parameter('root', str, '', 'Link that is the fixed base; empty: root link of the URDF.'),
-    Parameter('tip', str, '', 'Last link of the controlled chain; empty: the whole tree.'),
+    Parameter('tip', str, '', 'Last link of the controlled chain, or several, separated '
+              'by commas, of two arms of one robot; empty: the whole tree.'),
     Parameter('accepted_links', list[str], [], 'Links that are used although no rigid body has '
               'their inertia (triangle inequality violated by more than 2 %); `*`: all links.'),
 )
