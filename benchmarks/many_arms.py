@@ -113,7 +113,8 @@ class _Node:
     def __init__(self, kind: str, name: str, folder: Path):
         self._command = [
             sys.executable, '-m', f'robodyn_ros.nodes.{kind}', '--ros-args', '-r',
-            f'__ns:=/{name}', '--params-file', str(folder / 'parameters.yaml'), '--log-level', 'error']
+            f'__ns:=/{name}', '--params-file', str(folder / 'parameters.yaml'),
+            '--log-level', 'error']
 
     def __enter__(self) -> '_Node':
         self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL)

@@ -92,3 +92,8 @@ class TelemetryReader:
         if phase != guard.RUNNING or mode != registry.number(settings.mode):
             return np.zeros_like(self._share)
         return self._share * (v.friction + self._offset)
+
+
+def receipt_offset(controller: Controller) -> float:
+    """Return receipt, on the clock of the cycles, minus time stamp of the newest sample [s]."""
+    return float(Vectors(*controller.history.flight.present[:len(Vectors._fields)]).last_offset[0])
