@@ -56,7 +56,10 @@ def main(robot: Annotated[str, typer.Argument(help='Robot of each arm.')] = 'pan
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     console.print(f'{os.cpu_count()} CPUs, load average {os.getloadavg()[0]:.1f} at the beginning')
     numbers = sorted({n for n in (1, 2, 3, 4, 6, 8, 12, 16) if n < most} | {most})
-    rows = [measure(robot, n, seconds, rate) for n in numbers]
+    rows = []
+    for n in numbers:
+        rows.append(measure(robot, n, seconds, rate))
+        console.print(f'{rows[-1]}, load average {os.getloadavg()[0]:.1f}')
     table = Table(*('arms', 'answered', 'slowest arm [Hz]', 'p99 [µs]', 'CPUs: controllers',
                     'simulators', 'MiB a controller', 'faults'))
     for r in rows:
