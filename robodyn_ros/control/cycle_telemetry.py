@@ -52,7 +52,7 @@ class TelemetryReader:
 
     @property
     def cycles(self) -> int:
-        """Number of cycles since the controller has begun."""
+        """Return the number of cycles since the controller has begun."""
         return int(self._controller.memory['cycles'][0])
 
     def read(self) -> CycleTelemetry:

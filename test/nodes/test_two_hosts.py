@@ -25,6 +25,6 @@ def test_references_telemetry_and_stops_cross_the_network(start, tmp_path):
     if subprocess.run(TAP, capture_output=True).returncode:
         pytest.skip('no network namespace with a TAP interface can be made here '
                     f'({" ".join(TAP)})')
-    process = start([*NAMESPACE, sys.executable, two_hosts.__file__, tmp_path / 'log'])
+    process = start([*NAMESPACE, sys.executable, two_hosts.__file__, str(tmp_path / 'nodes.txt')])
     assert process.wait() == 0, process.text
     assert [line for line in process.text.splitlines() if line in SEEN] == SEEN
