@@ -35,6 +35,7 @@ setup(
         (f'share/{name}/launch', glob('launch/*.launch.py')),
         (f'share/{name}/config', glob('config/*.yaml') + glob('config/*.xml')),
         (f'share/{name}/examples', glob('examples/*.yaml') + glob('examples/*.py')),
+        (f'share/{name}/examples/displays', glob('examples/displays/*')),
         (f'share/{name}/examples/moveit', glob('examples/moveit/*.yaml')),
         (f'share/{name}/examples/launch', glob('examples/launch/*.launch.*')),
         (f'share/{name}/urdf', glob('urdf/*.urdf')),

@@ -8,9 +8,7 @@ ros2 launch robodyn_ros gazebo.launch.py robot:=my_arm.urdf config:=my_arm.yaml 
 
 Needs ros_gz_sim, ros_gz_bridge, gz_ros2_control, robot_state_publisher, controller_manager,
 joint_state_broadcaster, forward_command_controller and ros2controlcli. Gazebo holds the joints
-until efforts come. So the order is: spawn the robot, publish its states, load the forward
-controller inactive, start the controller, and activate the forward controller when the log of
-the controller says RUNNING.
+until efforts come. So the order is: spawn the robot, then as in ros2_control.launch.py.
 """
 
 import tempfile
@@ -20,23 +18,23 @@ import yaml
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
     DeclareLaunchArgument,
-    ExecuteProcess,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
     RegisterEventHandler,
     Shutdown,
 )
-from launch.event_handlers import OnProcessExit, OnProcessIO
-from launch.events.process import ProcessExited, ProcessIO
+from launch.event_handlers import OnProcessExit
+from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.laws.registry import MODES
-from robodyn_ros.model.gazebo import EFFORT_CONTROLLER, controller_parameters, gazebo_description
+from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.model.xacro_file import urdf_text
 
@@ -48,46 +46,15 @@ ARGUMENTS = {
     'gz_args': ('-r empty.sdf', 'arguments of gz sim: a world with a physics step of 0.001 s'),
 }
 CHOICES = {'mode': MODES}
-CONTROLLER = 'robodyn_controller'
-# Arguments of the controller that are not inherited, since they may have another meaning here
-FIXED = {'overrides': '', 'robot_compensates_gravity': 'false', 'namespace': '',
-         'autostart': 'true', 'use_sim_time': 'true', 'joint_states': 'joint_states',
-         'commands': f'{EFFORT_CONTROLLER}/commands', 'robot_description': 'robot_description',
-         'prefix': '', 'respawn': 'false', 'required': 'true', 'log_level': 'info',
-         'enclave': '/robodyn/controller'}
+# Arguments of the hand-over that are not inherited, since they may have another meaning here
+FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'deactivate': '',
+         'controller_manager': '/controller_manager', 'states': 'joint_state_broadcaster'}
 
 
 def included(package: str, file: str, **arguments: str) -> IncludeLaunchDescription:
     """Return a launch file of another package."""
     return IncludeLaunchDescription(PythonLaunchDescriptionSource(PathJoinSubstitution(
         [FindPackageShare(package), 'launch', file])), launch_arguments=arguments.items())
-
-
-def when_running() -> RegisterEventHandler:
-    """Return the handler that activates the forward controller, once, when efforts come."""
-    done: list[ProcessIO] = []
-
-    def activate(event: ProcessIO) -> list[LaunchDescriptionEntity] | None:
-        if done or not event.process_name.startswith(CONTROLLER) or b'RUNNING' not in event.text:
-            return None
-        done.append(event)
-        return [ExecuteProcess(cmd=['ros2', 'control', 'switch_controllers', '--activate',
-                                    EFFORT_CONTROLLER], output='screen')]
-    return RegisterEventHandler(OnProcessIO(on_stdout=activate, on_stderr=activate))
-
-
-def spawner(*arguments: str) -> Node:
-    """Return the process that loads a controller of ros2_control."""
-    return Node(package='controller_manager', executable='spawner', arguments=[*arguments],
-                output='screen')
-
-
-def after(before: Node, following: LaunchDescriptionEntity) -> RegisterEventHandler:
-    """Return the handler that starts the following when the one before has ended well."""
-    def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
-        return [following if event.returncode == 0 else Shutdown(
-            reason=f'{event.process_name} has failed')]
-    return RegisterEventHandler(OnProcessExit(target_action=before, on_exit=ended))
 
 
 def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
@@ -104,22 +71,22 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
     spawn = Node(package='ros_gz_sim', executable='create', output='screen',
                  arguments=['-topic', 'robot_description', '-name', robot.model.name])
-    states, efforts = spawner('joint_state_broadcaster'), spawner(EFFORT_CONTROLLER, '--inactive')
-    controller = GroupAction([included(
-        'robodyn_ros', 'controller.launch.py', urdf=str(robot.path), config=config,
+    hand_over = GroupAction([included(
+        'robodyn_ros', 'ros2_control.launch.py', urdf=str(robot.path), config=config,
         mode=given['mode'], **FIXED)])
+
+    def spawned(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        return [hand_over if event.returncode == 0 else Shutdown(reason='the robot is not there')]
     return [
         included('ros_gz_sim', 'gz_sim.launch.py', gz_args=given['gz_args'],
                  on_exit_shutdown='true'),
         Node(package='ros_gz_bridge', executable='parameter_bridge', output='screen',
              arguments=['/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock']),
         Node(package='robot_state_publisher', executable='robot_state_publisher',
-             parameters=[{'robot_description': urdf, 'use_sim_time': True}]),
+             parameters=[{'robot_description': ParameterValue(urdf, value_type=str),
+                          'use_sim_time': True}]),
+        RegisterEventHandler(OnProcessExit(target_action=spawn, on_exit=spawned)),
         spawn,
-        after(spawn, states),
-        after(states, efforts),
-        after(efforts, controller),
-        when_running(),
     ]
 
 

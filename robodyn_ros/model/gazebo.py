@@ -46,7 +46,7 @@ def gazebo_description(urdf: str, parameters_file: str, position: Sequence[float
                              name='initial_position', value=list(position),
                              remedy='give one for each of ' + ', '.join(model.joint_names))
     root = ElementTree.fromstring(urdf.encode())
-    _remove_other_hardware(root)
+    remove_other_hardware(root)
     _fix_to_world(root)
     start = dict(zip(model.joint_names, position or [0.0] * model.nv))
     root.append(_hardware(model, start, locked))
@@ -75,7 +75,8 @@ def controller_parameters(joint_names: Sequence[str], rate: int = 1000) -> dict[
     }
 
 
-def _remove_other_hardware(root: ElementTree.Element) -> None:
+def remove_other_hardware(root: ElementTree.Element) -> None:
+    """Remove the ros2_control blocks of a URDF, and Gazebo's plugins for them."""
     for element in root.findall('ros2_control'):
         root.remove(element)
     for gazebo in root.findall('gazebo'):
@@ -102,18 +103,32 @@ def _fix_to_world(root: ElementTree.Element) -> None:
 
 def _hardware(model: RobotModel, start: Mapping[str, float],
               locked: Mapping[str, float]) -> ElementTree.Element:
-    block = ElementTree.Element('ros2_control', name=model.name, type='system')
-    ElementTree.SubElement(ElementTree.SubElement(block, 'hardware'), 'plugin').text = HARDWARE
+    block = hardware_block(model.name, HARDWARE, {})
     for name, at in start.items():
-        _joint(block, name, 'effort', at)
+        add_joint(block, name, 'effort', at)
     for name, at in locked.items():         # claimed by no controller, and thereby held
-        _joint(block, name, 'position', at)
+        add_joint(block, name, 'position', at)
     for i in model.followers:               # driven by the plugin, as <mimic> says
-        _joint(block, model.body_joint_names[i], '', None)
+        add_joint(block, model.body_joint_names[i], '', None)
     return block
 
 
-def _joint(block: ElementTree.Element, name: str, command: str, at: float | None) -> None:
+def hardware_block(name: str, plugin: str, params: Mapping[str, str]) -> ElementTree.Element:
+    """Return a ros2_control block without joints."""
+    block = ElementTree.Element('ros2_control', name=name, type='system')
+    hardware = ElementTree.SubElement(block, 'hardware')
+    ElementTree.SubElement(hardware, 'plugin').text = plugin
+    for key, value in params.items():
+        ElementTree.SubElement(hardware, 'param', name=key).text = value
+    return block
+
+
+def add_joint(block: ElementTree.Element, name: str, command: str, at: float | None) -> None:
+    """
+    Add a joint with position and velocity states to a ros2_control block.
+
+    :param command: its command interface, '' for none; ``at``: initial position [rad | m].
+    """
     joint = ElementTree.SubElement(block, 'joint', name=name)
     if command:
         ElementTree.SubElement(joint, 'command_interface', name=command)

@@ -25,9 +25,9 @@ GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of a robot that stands upright
 MAX_JOINTS = 200        # moving ones, twice as many as in the largest known robot
 
 
-def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str | None = None,
-              locked: Mapping[str, float] = {}, gravity: Sequence[float] | None = None,
-              massless: str = 'refuse') -> RobotModel:
+def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
+              tip: str | Sequence[str] | None = None, locked: Mapping[str, float] = {},
+              gravity: Sequence[float] | None = None, massless: str = 'refuse') -> RobotModel:
     """
     Load a tree of revolute, continuous, prismatic and fixed joints from URDF.
 
@@ -46,8 +46,9 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
         (:func:`~robodyn_ros.model.resources.robot_names`). A .xacro file is expanded by the
         package `xacro`, with its default arguments.
     :param root: link that becomes the base; only the part of the tree below it is loaded.
-    :param tip: end of the only chain that moves. Other branches of the base are omitted, except
-        for links fixed to it; joints that branch off the chain have to be locked.
+    :param tip: end of the only chain that moves, or the ends of several: two arms of one torso.
+        Other branches of the base are omitted, except for links fixed to it; joints that branch
+        off the chains have to be locked.
     :param locked: positions [rad | m] of joints that are treated as fixed, by name.
     :param gravity: (3,) [m/s²] in the base frame. None for that of <robodyn>, which is in the
         frame of the root of the document, or (0, 0, -9.81) without.
@@ -73,14 +74,15 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None, tip: str
     source_root = check_tree(robot)
     extra = extension(elements, {joint.name: joint.type for joint in robot.joints})
     links = [link.name for link in robot.links]
-    for name in filter(None, (root, tip)):
+    tips = [tip] if isinstance(tip, str) else list(tip or ())
+    for name in filter(None, (root, *tips)):
         if name not in links:
             raise UnknownNameError('link', name, links)
     for name in locked:
         if name not in (names := [j.name for j in robot.joints if j.type != 'fixed']):
             raise UnknownNameError('joint that can be locked', name, names)
     builder = _ModelBuilder(robot, extra, locked, warnings + lookalike_warnings(robot))
-    builder.run(root or source_root, tip)
+    builder.run(root or source_root, tips)
     return validated(builder.model(
         _gravity(robot, extra, root or source_root) if given is None else given), massless)
 
@@ -116,9 +118,9 @@ class _ModelBuilder:
         self.placements: list[Frame] = []               # of the joints, in the parent body
         self.parts: list[list[Inertial]] = []           # of each body, to be lumped
 
-    def run(self, base: str, tip: str | None) -> None:
-        """Visit all links below ``base``, or those along the chain to ``tip`` and fixed to it."""
-        path = joints_between(self.robot, base, tip) if tip else None
+    def run(self, base: str, tips: Sequence[str]) -> None:
+        """Visit all links below ``base``, or those of the chains to ``tips`` and fixed to it."""
+        path = set().union(*(joints_between(self.robot, base, tip) for tip in tips)) or None
         self.base = base
         todo = self._enter(base, Frame(-1, np.eye(3), np.zeros(3)))
         while todo:
@@ -134,7 +136,8 @@ class _ModelBuilder:
                     here = self._rest(joint, relation.shift, here)
                 elif beside:
                     raise UrdfError(
-                        f'joint {joint.name!r} moves, but is not between the base and tip {tip!r}',
+                        f'joint {joint.name!r} moves, but is not between the base and tip '
+                        f'{" or ".join(map(repr, tips))}',
                         name=joint.name, remedy=('lock it: ', Argument(
                             'locked', {joint.name: Placeholder('position')})))
                 else:

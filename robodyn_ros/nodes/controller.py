@@ -24,6 +24,7 @@ from .change_monitor import ChangeMonitor
 from .control_loop import ControlLoop
 from .controller_parameters import TABLE, law_parameters, scheduling, settings
 from .controller_reports import ControllerReports
+from .controller_switch import check_hand_over, check_switch
 from .controller_topics import ControllerTopics
 from .coupling_topics import CouplingTopics
 from .external_effort_publisher import check_frame
@@ -97,6 +98,7 @@ class ControllerNode(LifecycleNode):
                                     recorded=self.reports.recorded_cycles(model.nv))
             gravity_choice.check_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
+            check_switch(p, self.resolve_topic_name('commands'))
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'
@@ -123,6 +125,8 @@ class ControllerNode(LifecycleNode):
                 self.get_logger().warning(refusal)
             self.get_logger().info(f'control thread: {self.loop.scheduling}')
             self._answer = self._arm()
+        if not self._answer.refusal:
+            self._answer = Answer(self._take_over())
         if not self._answer.refusal:
             self.active, self.trouble = True, ''
             self._autostart.end()
@@ -201,6 +205,13 @@ class ControllerNode(LifecycleNode):
         """Arm, and wait until the arm rises or is refused."""
         return self._begin_arming(inf).wait(self._over)
 
+    def _take_over(self) -> str:
+        """Have the forward controller activated, if that is asked for; return a refusal or ''."""
+        assert self.topics is not None
+        controller = self.topics.loop.controller
+        return self.topics.switch.take_over(lambda: controller.phase,
+                                            self.parameters['arming_timeout'], self._over)
+
     def _begin_reset(self) -> Arming | str:
         if not self.active or self.loop is None or self.loop.controller.phase != guard.FAULT:
             return 'there is no fault to reset'
@@ -223,6 +234,8 @@ class ControllerNode(LifecycleNode):
             if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
                 controller.stop()       # another request had replaced the first one
         loop.stop()
+        if self.topics is not None and controller.phase == guard.INACTIVE:
+            self.topics.switch.hand_back()
         if self.active:
             timing_file.write(self.parameters['timing_file'], loop, self.get_logger())
         self.active = False
@@ -237,6 +250,7 @@ class ControllerNode(LifecycleNode):
 
     def _check_settings(self, values: dict[str, Any]) -> None:
         law_parameters(registry.find(values['mode']))
+        check_hand_over(values, self.resolve_topic_name('commands'))
         if self.loop is not None:
             self.loop.controller.check(settings(values))
 

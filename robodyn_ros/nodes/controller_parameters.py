@@ -65,7 +65,8 @@ ROBOT = (
               '`robot_description` (transient local) if no parameter defines the robot.', 's',
               0.0, 60.0),
     Parameter('root', str, '', 'Link that is the fixed base; empty: root link of the URDF.'),
-    Parameter('tip', str, '', 'Last link of the controlled chain; empty: the whole tree.'),
+    Parameter('tip', str, '', 'Last link of the controlled chain, or several, separated '
+              'by commas, of two arms of one robot; empty: the whole tree.'),
     Parameter('accepted_links', list[str], [], 'Links that are used although no rigid body has '
               'their inertia (triangle inequality violated by more than 2 %); `*`: all links.'),
 )
@@ -146,9 +147,22 @@ COUPLING = (
               'partner reads it as `~/partner`.', 'Hz', 1.0, 1000.0),
 )
 
+HAND_OVER = (
+    Parameter('controller_manager', str, '', 'Controller manager of ros2_control, e.g. '
+              '/controller_manager, that is asked to activate the forward controller when this '
+              'controller is activated and the arm is RUNNING; empty: a person switches.'),
+    Parameter('replaced_controllers', list[str], [], 'Controllers that are deactivated in the '
+              'same switch, and activated again after this controller has been deactivated.'),
+)
+
+TELEMETRY = (
+    Parameter('telemetry_rate', float, 20.0, 'Rate of `~/reference`, `~/tracking_error`, '
+              '`~/effort_…` and `~/phase`; 0: they are not published.', 'Hz', 0.0, 1000.0),
+)
+
 TABLE = (ROBOT + LOOP + REALTIME + QUALITY + _declared(LawParameters) + STOPS
          + _declared(GuardParameters) + _declared(ContactParameters) + EXTERNAL_EFFORTS
-         + _declared(MotionParameters) + COUPLING)
+         + _declared(MotionParameters) + COUPLING + HAND_OVER + TELEMETRY)
 
 
 def settings(values: dict[str, Any]) -> Settings:

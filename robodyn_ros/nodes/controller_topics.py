@@ -18,12 +18,14 @@ from ..wire.joint_state import JointStateDecoder
 from . import command_forwarder, qos, transport
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
+from .controller_switch import open_switch
 from .external_effort_publisher import ExternalEffortPublisher
 from .fastdds_profile import suppress_timer
 from .guiding_topic import GuidingTopic
 from .raw_subscription import RCLError
 from .simulation_clock import SimulationClock
 from .stop_topics import StopTopics
+from .telemetry_publisher import TelemetryPublisher
 
 LAST_MESSAGE = Duration(seconds=2.0)     # until all subscribers have acknowledged it, at most
 DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
@@ -42,9 +44,13 @@ class ControllerTopics:
         self._node = node
         self._external = ExternalEffortPublisher(
             node, controller, p['external_effort_rate'], p['external_wrench_frame'])
+        sim_time = node.get_parameter('use_sim_time').value
+        self._telemetry = TelemetryPublisher(node, controller, p['telemetry_rate'],
+                                             sim_time=sim_time)
         suppress_timer(node.resolve_topic_name('commands'))
         self._commands = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
-        sim_time = node.get_parameter('use_sim_time').value
+        #: Hand-over to the forward controller of ros2_control.
+        self.switch = open_switch(node, p, self._commands.topic_name)
         self._clock = SimulationClock(node) if sim_time else None
         spin = p['spin'] if p['trigger'] == 'timer' else 0.0
         tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
@@ -78,6 +84,8 @@ class ControllerTopics:
         self.stop_topics.close()
         self._guiding.close()
         self._external.close()
+        self._telemetry.close()
+        self.switch.close()
         self._states.destroy()
         if self._clock is not None:
             self._clock.destroy()

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Diagnostics of the controller: status of the control loop and of its timing."""
 
+import time
 from collections.abc import Iterable, Mapping
-from math import inf
+from math import inf, isfinite
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
 from ..control import guard
+from ..control.cycle_telemetry import receipt_offset
 from ..control.laws.registry import mode_name
 from ..realtime.statistics import OK, quality, rate, spread, worst
+from .clock_skew import FURTHEST, skew
 from .control_loop import ControlLoop
 from .trajectory_subscriber import TrajectorySubscriber
 
@@ -77,6 +80,10 @@ class Report:
         if loop.controller.held_by:
             level, message = DiagnosticStatus.WARN, (
                 f'{message}: the motion is held, {loop.controller.held_by}')
+        age = stamp_age(loop)
+        if sentence := skew(references.skew.offset, 'joint_trajectory') or skew(
+                age, 'joint_states'):
+            level, message = DiagnosticStatus.WARN, f'{message}: {sentence}'
         if listeners == 0:
             level, message = DiagnosticStatus.WARN, f'{message}: nobody listens to the commands'
         if m['phase'] == guard.FAULT:
@@ -94,6 +101,8 @@ class Report:
             'accepted trajectories': references.accepted,
             'refused trajectories': references.refused,
             'target rate [Hz]': f'{target_rate:.1f}', 'target jitter [ms]': f'{1e3 * jitter:.2f}',
+            'reference transit [ms]': f'{1e3 * references.skew.offset:.1f}',
+            'state stamp age [ms]': f'{1e3 * age:.1f}',
             'refused samples': sum(refused.values()), **_counts(refused),
             'implausible samples': m['implausible'],
             'saturated cycles': m['saturated'], 'rate-limited cycles': m['rate_limited'],
@@ -139,6 +148,14 @@ def array(stamp: Time, told: Iterable[DiagnosticStatus]) -> DiagnosticArray:
     message = DiagnosticArray(status=list(told))
     message.header.stamp = stamp
     return message
+
+
+def stamp_age(loop: ControlLoop) -> float:
+    """Return the age [s] of the newest joint state's stamp at its receipt, 0 on ROS time."""
+    if loop.on_ros_time:
+        return 0.0
+    age = receipt_offset(loop.controller) + time.time() - time.monotonic()
+    return age if isfinite(age) and abs(age) < FURTHEST else 0.0
 
 
 def told_name(namespace: str, name: str) -> str:

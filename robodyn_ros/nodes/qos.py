@@ -13,6 +13,8 @@ COMMANDS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 # As robot_state_publisher: late subscribers receive the last message.
 DESCRIPTION = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
                          durability=DurabilityPolicy.TRANSIENT_LOCAL)
+# For displays, whose subscribers may ask for either reliability.
+TELEMETRY = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 # /clock as rclpy itself subscribes to it; only the newest counts.
 CLOCK_OUT = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 CLOCK_IN = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -3,6 +3,7 @@
 """A subscription that takes messages of any size without stopping the node's other threads."""
 
 import ctypes
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,9 @@ _rcl.rcl_take_serialized_message.argtypes = (
     ctypes.c_void_p, ctypes.POINTER(SerializedBytes), ctypes.c_void_p, ctypes.c_void_p)
 
 
+MESSAGE_INFO = 32       # int64 of an rmw_message_info_t, at most; its first is source_timestamp
+
+
 class LargeMessages(Waitable):
     """
     Calls back, in the executor, with the first bytes of each message of a topic, and its size.
@@ -41,6 +45,9 @@ class LargeMessages(Waitable):
         self._subscription = node.create_subscription(
             type, topic, never_called, qos, callback_group=LeftAlone(), raw=True)
         self._index = 0
+        self._info = (ctypes.c_int64 * MESSAGE_INFO)()
+        #: Receipt minus publication of the message taken last, each by the clock of its host [s].
+        self.transit = 0.0
         node.add_waitable(self)
 
     def take_data(self) -> tuple[ndarray, int] | None:
@@ -49,13 +56,15 @@ class LargeMessages(Waitable):
         try:
             with self._subscription.handle:
                 code = _rcl.rcl_take_serialized_message(
-                    self._subscription.handle.pointer, taken, None, None)
+                    self._subscription.handle.pointer, taken, self._info, None)
             if code != 0:
                 rcutils.rcutils_reset_error()
                 if code != TAKE_FAILED:
                     self._node.get_logger().warning(
                         f'a message on {self._subscription.topic_name} is lost: rcl error {code}')
                 return None
+            if published := self._info[0]:
+                self.transit = 1e-9 * (time.time_ns() - published)
             data = np.empty(min(taken.length, self._most), np.uint8)
             ctypes.memmove(data.ctypes.data, taken.buffer, len(data))
             return data, taken.length

@@ -46,7 +46,8 @@ def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotM
     if '<' not in urdf:         # taken for the path of a file, which anybody could name
         raise UrdfError('the robot description is no XML', name='robot description', value=urdf,
                         remedy='publish the text of a URDF; a path goes into parameter urdf')
-    return load_urdf(urdf, root=root or None, tip=tip or None, locked=locked(p),
+    tips = [name.strip() for name in tip.split(',') if name.strip()]
+    return load_urdf(urdf, root=root or None, tip=tips, locked=locked(p),
                      gravity=tuple(p['gravity']) or None)
 
 

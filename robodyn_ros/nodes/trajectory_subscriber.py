@@ -17,6 +17,7 @@ from ..control.reference_stream import is_target
 from ..control.trajectory import MOST_WAYPOINTS, Waypoints, joint_order
 from ..errors import TrajectoryError, TrajectoryOverError
 from ..wire.joint_trajectory import JointTrajectoryMessage
+from .clock_skew import ClockSkew
 from .command_publishers import several
 from .raw_waitable import LargeMessages
 from .stream_rate import StreamRate
@@ -71,11 +72,15 @@ class TrajectorySubscriber:
         self.accepted, self.refused = 0, 0
         #: Rate of the targets without a time.
         self.targets = StreamRate()
+        #: Clock of the publisher.
+        self.skew = ClockSkew()
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
         self._messages = LargeMessages(node, JointTrajectory, topic, 1, MOST_BYTES, self._take)
         node.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _take(self, data: ndarray, size: int) -> None:
+        if sentence := self.skew.note(self._messages.transit, 'joint_trajectory'):
+            self._node.get_logger().warning(sentence)
         try:
             number = self._follow(data, size)
         except TrajectoryError as error:

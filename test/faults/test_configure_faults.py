@@ -14,9 +14,17 @@ from std_msgs.msg import Float64MultiArray, String
 
 from processes import node
 from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path, share_path
-from robodyn_ros.nodes import command_forwarder, gravity_choice, parameter_files, qos
+from robodyn_ros.nodes import (
+    command_forwarder,
+    controller_switch,
+    gravity_choice,
+    parameter_files,
+    qos,
+)
 from robodyn_ros.nodes.controller import ControllerNode
+from robodyn_ros.nodes.controller_parameters import TABLE
 from robodyn_ros.nodes.robot_description import RobotDescription
 from robots import ARM
 
@@ -150,6 +158,21 @@ def test_forward_controller_of_another_order(controller, remote):
     forwarder.set_parameters([Parameter('joints', value=['joint1', 'joint2'])])
     arm.activate()
     assert arm.tick() == near(arm.gravity)
+
+
+@row('nobody holds the arm between the last effort and the controllers that take over',
+     where=controller_switch.check_hand_over, find="_['stop_with'] != _", instead='False')
+def test_nobody_would_hold_the_arm():
+    """Controllers are replaced, and the last effort is zero, of an arm that it does not hold."""
+    asked = {p.name: p.default for p in TABLE} | {
+        'controller_manager': '/controller_manager', 'robot_compensates_gravity': False,
+        'replaced_controllers': ['joint_trajectory_controller']}
+    commands = '/forward_effort_controller/commands'
+    with pytest.raises(ParameterError, match='nobody would hold the arm') as refused:
+        controller_switch.check_hand_over(asked, commands)
+    assert 'stop_with: gravity' in str(refused.value)
+    for held in ({'stop_with': 'gravity'}, {'robot_compensates_gravity': True}):
+        controller_switch.check_hand_over(asked | held, commands)
 
 
 @row('invalid parameter set at run time', where=ControllerNode._check_settings, find='_.check(_)',

@@ -27,7 +27,7 @@ from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 
-from robodyn_ros.errors import ParameterError
+from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.model.resources import _ament_share, share_path
 
 
@@ -135,33 +135,72 @@ def test_recording_matches_the_topics_of_one_controller():
         assert not re.match(pattern, topic)
 
 
-def test_gazebo_moves_nothing_before_the_controller_runs():
-    """The forward controller is loaded inactive, and activated by what the controller says."""
-    file, context = runpy.run_path(str(share_path('launch', 'gazebo.launch.py'))), LaunchContext()
+def defaults(file, **given):
+    """A context with the arguments of a launch file, as `ros2 launch` gives them."""
+    context = LaunchContext()
     context.launch_configurations.update({
-        name: default for name, (default, _) in file['ARGUMENTS'].items()})
-    first = [entity for entity in file['nodes'](context)
-             if isinstance(entity, launch_ros.actions.Node)]
-    assert [node.node_executable for node in first] == [
-        'parameter_bridge', 'robot_state_publisher', 'create']
-    handler = file['when_running']().event_handler
+        name: default for name, (default, _) in file['ARGUMENTS'].items()} | given)
+    return context
+
+
+def launch_file(stem):
+    return runpy.run_path(str(share_path('launch', f'{stem}.launch.py')))
+
+
+def test_the_forward_controller_moves_nothing_before_the_controller_runs():
+    """It is loaded inactive, and activated by what the controller says, once."""
+    file = launch_file('ros2_control')
+    context = defaults(file, urdf='two_link', deactivate='holder')
+    states = file['handed_over'](context)[-1]
+    assert states.node_executable == 'spawner'
+    handler = file['when_running']('/controller_manager', 'holder').event_handler
     said = [ProcessIO(text=text, fd=2, action=None, name=name, cmd=[], cwd=None, env=None, pid=1)
             for name, text in (('spawner-2', b'RUNNING'), ('robodyn_controller-3', b'RISING'),
                                ('robodyn_controller-3', b'x: RUNNING'),
                                ('robodyn_controller-3', b'x: RUNNING'))]
     answers = [handler.handle(event, LaunchContext()) for event in said]
     assert [bool(answer) for answer in answers] == [False, False, True, False]
+    words = [perform_substitutions(context, word) for word in answers[2][0].cmd]
+    assert words[-4:] == ['--deactivate', 'holder', '--activate', 'forward_effort_controller']
 
 
 @pytest.mark.parametrize('code, kind', [(0, launch_ros.actions.Node), (1, Shutdown)])
-def test_gazebo_starts_nothing_upon_a_failure(code, kind):
-    file = runpy.run_path(str(share_path('launch', 'gazebo.launch.py')))
-    before, following = file['spawner']('one'), file['spawner']('other')
+def test_nothing_follows_upon_a_failure(code, kind):
+    file = launch_file('ros2_control')
+    before, following = file['spawner']('', 'one'), file['spawner']('', 'other')
     handler = file['after'](before, following).event_handler
     (answer,) = handler.handle(ProcessExited(
         action=before, name='spawner-1', cmd=[], cwd=None, env=None, pid=1, returncode=code),
         LaunchContext())
     assert isinstance(answer, kind)
+
+
+def test_gazebo_has_the_robot_before_anything_drives_it():
+    file = launch_file('gazebo')
+    first = [entity for entity in file['nodes'](defaults(file))
+             if isinstance(entity, launch_ros.actions.Node)]
+    assert [node.node_executable for node in first] == [
+        'parameter_bridge', 'robot_state_publisher', 'create']
+
+
+def test_mujoco_takes_a_scene_of_motors_only(tmp_path):
+    file, scene = launch_file('mujoco_ros2_control'), tmp_path / 'scene.xml'
+    text = '<mujoco><actuator>{}</actuator></mujoco>'
+    motors = ''.join(f'<motor joint="{name}" name="{name}"/>' for name in ('joint1', 'joint2'))
+    scene.write_text(text.format(motors))
+    context = defaults(file, mjcf=str(scene), keyframe='hanging')
+    publisher, mujoco, _ = file['nodes'](context)
+    assert mujoco.node_package == 'mujoco_ros2_control'
+    described = given(publisher, 'robot_description')
+    assert '<plugin>mujoco_ros2_control/MujocoSystemInterface</plugin>' in described
+    assert f'<param name="mujoco_model">{scene}</param>' in described
+    assert '<param name="initial_keyframe">hanging</param>' in described
+    for wrong, said in ((motors.replace('motor', 'position', 1), 'joint1 is a position'),
+                        (motors.replace('/>', ' gear="50"/>', 1), 'gear 50'),
+                        (motors[:motors.index('/>') + 2], 'no actuator for joint2')):
+        scene.write_text(text.format(wrong))
+        with pytest.raises(RobodynError, match=said):
+            file['nodes'](context)
 
 
 def test_the_demo_takes_no_arguments_of_others():

@@ -8,8 +8,10 @@ REQUIRE_LAUNCH=1 says that it has to be there.
 """
 
 import os
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import pytest
 
@@ -41,13 +43,23 @@ DEADLINE = 120.0            # s; this file runs by `python3 -m launch_testing.la
 SIDES = 'left', 'right'
 NEAR = 0.05                 # rad, of the simulated arm with friction-free joints from its target
 
+# In real time: a busy machine must not look like a dead robot
+PARAMETERS = '''
+/**/controller: {ros__parameters: {robot_compensates_gravity: false, stiffness: [400.0, 100.0],
+                 damping: [40.0, 10.0], state_timeout: 1.0, missed_limit: 5000, late_limit: 1.0}}
+/**/simulator: {ros__parameters: {initial_position: [0.3, 0.5], command_timeout: 1.0}}
+'''
+
 
 @pytest.mark.launch_test
 def generate_test_description():
+    config = Path(tempfile.mkdtemp()) / 'arm.yaml'
+    config.write_text(PARAMETERS)
     pair = PythonLaunchDescriptionSource(str(share_path('launch', 'dual_arm.launch.py')))
     return LaunchDescription([
         IncludeLaunchDescription(pair, launch_arguments={
-            'simulated': 'true', 'mode': 'joint_impedance'}.items()),
+            'simulated': 'true', 'mode': 'joint_impedance', 'left_config': str(config),
+            'right_config': str(config)}.items()),
         launch_testing.actions.ReadyToTest(),
     ])
 

@@ -79,6 +79,18 @@ def test_a_tip_leaves_its_chain_and_what_rests_on_the_base():
     assert set(model.frame_names) == {'base', 'l1', 'l2', 'camera'}
 
 
+def test_two_tips_are_two_arms_of_one_robot():
+    """Their joints are those of both chains, in the order of the document."""
+    model = load_urdf(TORSO, tip=['r_tool', 'l2'], locked={'grip': 0.5})
+    whole = load_urdf(TORSO, locked={'grip': 0.5})
+    assert model.joint_names == load_urdf(TORSO, tip=['l2', 'r_tool'],
+                                          locked={'grip': 0.5}).joint_names
+    assert set(model.joint_names) == {'l_shoulder', 'l_elbow', 'r_shoulder', 'r_elbow'}
+    assert set(model.joint_names) <= set(whole.joint_names)
+    with pytest.raises(UrdfError, match="'grip' moves.*'r_tool' or 'l2'"):
+        load_urdf(TORSO, tip=['r_tool', 'l2'])
+
+
 def test_a_joint_beside_the_chain_has_to_be_locked():
     with pytest.raises(UrdfError) as refused:
         load_urdf(TORSO, tip='r_tool')

@@ -20,7 +20,8 @@ FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 EXAMPLE = ROOT / 'examples' / 'launch' / 'my_arm.launch.xml'
 # Files that only pass arguments on, and the one that they pass them to
 INCLUDED = {'demo': 'simulation', 'simulation': 'controller', 'dual_arm': 'controller',
-            'gazebo': 'controller'}
+            'ros2_control': 'controller', 'gazebo': 'ros2_control',
+            'mujoco_ros2_control': 'ros2_control'}
 
 
 def constants(stem: str) -> dict:

@@ -1,0 +1,94 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Start mujoco_ros2_control with a scene whose joints take efforts, and the controller of the arm.
+
+ros2 launch robodyn_ros mujoco_ros2_control.launch.py robot:=my_arm.urdf mjcf:=scene.xml \
+    keyframe:=hanging config:=my_arm.yaml mode:=joint_impedance
+
+Needs mujoco_ros2_control, robot_state_publisher and what ros2_control.launch.py needs. Nobody
+holds the arm before the controller does, and an arm that moves is not armed: begin with a
+keyframe in which it hangs or lies. `robodyn_simulator` of this package has brakes instead.
+"""
+
+import tempfile
+from pathlib import Path
+
+import yaml
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    Shutdown,
+)
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.model.gazebo import controller_parameters
+from robodyn_ros.model.mujoco_ros2_control import check_scene, mujoco_description
+from robodyn_ros.model.resources import is_robot_name
+from robodyn_ros.model.xacro_file import urdf_text
+
+ARGUMENTS = {
+    'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
+    'mjcf': ('', 'MJCF of the scene, with a motor for each joint; needed'),
+    'keyframe': ('', 'keyframe of the scene at which the arm begins'),
+    'config': ('', "YAML file with the controller's parameters; empty: config/ROBOT.yaml"),
+    'mode': ('joint_impedance', 'control law; gravity_compensation lets the arm drift'),
+    'robot_compensates_gravity': ('false', 'true where the scene has gravcomp="1" on all bodies'),
+    'rate': ('500', 'rate of the controller manager [Hz]; that of the configuration'),
+    'headless': ('false', 'without the window of MuJoCo'),
+}
+CHOICES = {'mode': MODES, 'robot_compensates_gravity': ('true', 'false'),
+           'headless': ('true', 'false')}
+# Arguments of the hand-over that are not inherited, since they may have another meaning here
+FIXED = {'use_sim_time': 'true', 'deactivate': '', 'controller_manager': '/controller_manager',
+         'states': 'joint_state_broadcaster'}
+
+
+def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """
+    Return MuJoCo with the controller manager, and the hand-over, which waits for it.
+
+    :raises SimulationError: the scene does not take efforts.
+    """
+    given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    robot, scene = load_robot(given['robot'], {}, ()), Path(given['mjcf']).expanduser().resolve()
+    check_scene(scene.read_text(), robot.model)
+    file = Path(tempfile.mkdtemp(prefix='robodyn_mujoco_')) / 'controllers.yaml'
+    file.write_text(yaml.safe_dump(controller_parameters(robot.model.joint_names,
+                                                         int(given['rate']))))
+    drive = robot.parameters['simulator']
+    urdf = mujoco_description(
+        urdf_text(robot.path), str(scene), given['keyframe'], headless=given['headless'] == 'true',
+        locked=dict(zip(drive.get('locked_joints', []), drive.get('locked_positions', []))))
+    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
+    hand_over = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(Path(__file__).with_name('ros2_control.launch.py'))),
+        launch_arguments={'urdf': str(robot.path), 'config': config, 'mode': given['mode'],
+                          'robot_compensates_gravity': given['robot_compensates_gravity'],
+                          **FIXED}.items())
+    return [
+        Node(package='robot_state_publisher', executable='robot_state_publisher', parameters=[
+            {'robot_description': ParameterValue(urdf, value_type=str), 'use_sim_time': True}]),
+        Node(package='mujoco_ros2_control', executable='ros2_control_node', output='screen',
+             parameters=[{'use_sim_time': True}, str(file)],
+             on_exit=[Shutdown(reason='MuJoCo has ended')]),
+        GroupAction([hand_over]),           # limits the scope of its arguments
+    ]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the description for `ros2 launch`."""
+    return LaunchDescription([
+        *(DeclareLaunchArgument(name, default_value=default, description=text,
+                                choices=CHOICES.get(name))
+          for name, (default, text) in ARGUMENTS.items()),
+        OpaqueFunction(function=nodes),
+    ])

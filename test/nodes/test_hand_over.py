@@ -1,0 +1,112 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Hand-over between controllers of ros2_control, with a stand-in that has their semantics."""
+
+import numpy as np
+import pytest
+from nodes.forward_controller import FORWARDER, HOLDER, ForwardController
+
+from processes import node
+from robodyn_ros import load_urdf
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.nodes import controller_switch
+from robodyn_ros.nodes.controller_parameters import TABLE
+
+POSE = np.array([0.3, 0.5])
+COMMANDS = f'/{FORWARDER}/commands'
+MANAGER = '/controller_manager'
+WITHOUT = ('controller_manager_msgs is not installed: it comes with ROS, and is on no package '
+           'index for Python')
+# Lockstep: a busy machine makes the test slow, not wrong. 250 Hz: the stand-in is in Python
+SIMULATOR = ['-p', 'urdf:=two_link', '-p', f'initial_position:={POSE.tolist()}',
+             '-p', 'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'rate:=250.0',
+             '-p', 'command_timeout:=20.0', '-r', 'commands:=/drives']
+CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state',
+              '-p', 'rate:=250.0', '-p', 'loop_delay:=0.008', '-p', 'state_timeout:=1.0',
+              '-p', 'missed_limit:=5000', '-p', 'late_limit:=1.0', '-p', 'mode:=joint_impedance',
+              '-p', 'stiffness:=[100.0, 30.0]', '-p', 'damping:=[20.0, 5.0]',
+              '-p', 'robot_compensates_gravity:=false', '-p', 'stop_with:=gravity',
+              '-r', f'commands:={COMMANDS}']
+SWITCHED = ['-p', f'controller_manager:={MANAGER}', '-p', f'replaced_controllers:=[{HOLDER}]']
+
+
+@pytest.fixture
+def ros2_control(start):
+    """The stand-in, which holds the simulated arm."""
+    start(node('simulator'), '--ros-args', *SIMULATOR).wait_for_line('simulator ready')
+    stand_in = ForwardController(load_urdf('two_link')).start()
+    yield stand_in
+    stand_in.close()
+
+
+def settled(remote):
+    return np.abs(remote.position() - POSE).max()
+
+
+def test_an_arm_is_handed_over_by_hand_and_keeps_its_last_effort(start, remote, ros2_control):
+    """
+    An inactive controller listens; after the switch ours holds; deactivated, its effort stays.
+
+    Takes longer than 5 s: two nodes, and half a second of an arm whose drives are in Python.
+    """
+    controller = start(node('controller'), '--ros-args', *CONTROLLER)
+    assert remote.change('configure') and remote.change('activate')
+    controller.wait_for_line('RUNNING')
+    assert ros2_control.active == {HOLDER}
+    assert ros2_control.switch([FORWARDER], [HOLDER]) == (True, '')
+    before = remote.state_count
+    remote.until(lambda: remote.state_count > before + 100, 'the arm is driven')
+    assert settled(remote) < 0.01
+    assert remote.change('deactivate')
+    gravity = np.array(ros2_control.command)
+    before = remote.state_count
+    remote.until(lambda: remote.state_count > before + 50, 'states after the end')
+    assert ros2_control.effort == pytest.approx(gravity) and np.abs(gravity).max() > 1.0
+    assert settled(remote) < 0.02           # the last effort is g(q), and stays in force
+
+
+def test_the_manager_is_asked_to_switch(start, remote, ros2_control):
+    """
+    Activating ours activates the forward controller, in one switch, and deactivating goes back.
+
+    Takes longer than 5 s, as the test before.
+    """
+    kind = pytest.importorskip('controller_manager_msgs.srv', reason=WITHOUT).SwitchController
+    ros2_control.serve(kind)
+    controller = start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
+    assert remote.change('configure') and remote.change('activate')
+    assert ros2_control.active == {FORWARDER}
+    before = remote.state_count
+    remote.until(lambda: remote.state_count > before + 100, 'the arm is driven')
+    assert settled(remote) < 0.01
+    assert 'stop_with' in remote.set('controller', stop_with='zero')
+    assert remote.change('deactivate')
+    assert ros2_control.active == {HOLDER}
+    assert ros2_control.switches == [([FORWARDER], [HOLDER]), ([HOLDER], [FORWARDER])]
+    before = remote.state_count
+    remote.until(lambda: remote.state_count > before + 50, 'states after the end')
+    assert settled(remote) < 0.02
+    ros2_control.active = {FORWARDER}       # as if somebody else had it
+    assert not remote.change('activate')
+    controller.wait_for_line('refuses to activate forward_effort_controller without '
+                             'joint_trajectory_controller: already in this state')
+    assert remote.state() == 'inactive'
+
+
+DEFAULTS = {p.name: p.default for p in TABLE} | {'robot_compensates_gravity': False}
+
+
+@pytest.mark.parametrize('given, commands, said', [
+    ({'replaced_controllers': [HOLDER]}, COMMANDS, 'without controller_manager'),
+    ({'controller_manager': MANAGER}, '/commands', 'no topic of a forward controller'),
+])
+def test_a_switch_that_cannot_be_is_refused(given, commands, said):
+    with pytest.raises(ParameterError, match=said):
+        controller_switch.check_switch(DEFAULTS | given, commands)
+
+
+def test_without_the_messages_a_manager_is_refused(monkeypatch):
+    monkeypatch.setitem(__import__('sys').modules, 'controller_manager_msgs', None)
+    with pytest.raises(ParameterError, match='needs controller_manager_msgs') as refused:
+        controller_switch.check_switch(DEFAULTS | {'controller_manager': MANAGER}, COMMANDS)
+    assert 'ros2 control switch_controllers' in str(refused.value)
