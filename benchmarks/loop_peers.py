@@ -22,7 +22,7 @@ from robodyn_ros.realtime.timing_log import load
 from .plant import GRAVITY, NAMESPACE, POSITIONS, REST, ROOT, Remote
 
 CONFIG = ROOT / 'config' / 'panda.yaml'
-READY = 90.0                # s until it answers, at most: where nothing is compiled yet
+READY = 300.0               # s until it answers, at most: where nothing is compiled yet
 AT_ONCE = 0.05              # s of states in which an answer is waited for
 FOLDER = '{folder}'         # in a command: that of logs and programs
 WARM = 0.3                  # s of states, answered, before anything counts
