@@ -227,6 +227,18 @@ def new_law(name: Annotated[str, typer.Argument(
     run(name, folder, console(), force)
 
 
+@app.command('new-driver')
+def new_driver(name: Annotated[str, typer.Argument(
+                   metavar='NAME', help='Name of the driver and of its module, as my_arm.')],
+               folder: Annotated[Path, typer.Option(help='Folder to write to.')] = Path('.'),
+               force: Annotated[bool, typer.Option('--force', help='Replace the files.')] = False
+               ) -> None:
+    """Write a commented driver of an arm of your own, and its test, to be filled in."""
+    from .new_driver import run
+
+    run(name, folder, console(), force)
+
+
 @app.command('compare-laws')
 def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
                  duration: Annotated[float, typer.Option(
