@@ -36,10 +36,10 @@ __all__ = ['Controller', 'DhLink', 'Dynamics', 'Law', 'RobotModel', 'Settings', 
 
 _MODULES = {'Controller': '.control.controller', 'DhLink': '.model', 'Dynamics': '.dynamics',
             'Law': '.control.laws.law', 'RobotModel': '.model', 'Settings': '.control.settings',
-            'Simulated': '.closed_loop', 'Waypoints': '.control.trajectory', 'drive': '.driver_loop',
-            'from_dh': '.model',
-            'gain': '.control.setting_fields', 'load_dh': '.model', 'load_urdf': '.model',
-            'robot_names': '.model', 'simulate': '.closed_loop'}
+            'Simulated': '.closed_loop', 'Waypoints': '.control.trajectory',
+            'drive': '.driver_loop', 'from_dh': '.model', 'gain': '.control.setting_fields',
+            'load_dh': '.model', 'load_urdf': '.model', 'robot_names': '.model',
+            'simulate': '.closed_loop'}
 
 
 def __getattr__(name: str) -> object:

@@ -99,8 +99,8 @@ LOOP = (
 REALTIME = (
     Parameter('priority', int, 0, 'Real-time priority (SCHED_FIFO) of the control thread; 0: '
               'none. Interrupt threads of a real-time kernel run at 50.', '', 0, 99),
-    Parameter('cpus', list[int], [], 'CPUs to which the control thread is restricted; empty: no '
-              'restriction.', '', 0, 1023),
+    Parameter('cpus', list[int], [], 'CPUs to which the control thread, and the threads of the '
+              'middleware, are restricted while active; empty: no restriction.', '', 0, 1023),
     Parameter('lock_memory', bool, False, 'Lock the memory of the process in RAM (mlockall) while '
               'active.'),
     Parameter('spin', float, 0.0, 'Time before each deadline for which the control thread '
