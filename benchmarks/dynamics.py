@@ -23,7 +23,13 @@ from rich.console import Console
 from robodyn_ros import Dynamics, RobotModel, load_urdf
 from robodyn_ros.model.resources import robot_path
 
-from . import reference_cpp, reference_libraries, results, robodyn_subject
+from . import (
+    reference_cpp,
+    reference_libraries,
+    reference_optional,
+    results,
+    robodyn_subject,
+)
 from .interleaved_timer import STATES, Contestant, Missing, States, interleaved
 from .picture import draw
 
@@ -112,6 +118,7 @@ class _All:
             everybody |= dict(reference_libraries.mujoco_contestants(urdf, model, locked, states))
         except Missing as missing:
             say(f'Without MuJoCo: {missing}.')
+        everybody |= reference_optional.optional(urdf, model, locked, states, say)
         if self._loop:
             everybody |= {(name, 'cpp'): self._loop.contestant(name, states, order)
                           for name in names}

@@ -4,7 +4,9 @@
 `make bench ARGS=loop`: our controller beside nodes as rclpy's tutorials write them, in turns.
 
 All answer the joint states of one plant (see :mod:`.plant`) with the gravity efforts of the same
-arm, computed by the same compiled function. A peer is started anew for each of its turns and ends
+arm, computed by the same compiled function; but for the echo (see :mod:`.echo`), which answers
+with the positions and is the floor of what the transport allows. A state without an answer counts
+as one that took for ever. A peer is started anew for each of its turns and ends
 with it: nobody takes processor time while another one is measured, and what one start happens to
 get (where memory lies, which CPU the middleware's threads run on) is not taken for a property of
 the peer. The order moves on by one from round to round.
@@ -12,7 +14,6 @@ the peer. The order moves on by one from round to round.
 
 import json
 import os
-import platform
 import re
 import shutil
 import sys
@@ -30,8 +31,10 @@ from robodyn_ros.demo.run import environment
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import PRIORITY, attempt
 
+from . import echo, machine
 from . import loop_results as results
-from .loop_peers import PEERS, WAKE_UPS, answering, process_time, wake_ups
+from .interleaved_timer import Missing
+from .loop_peers import ECHO, PEERS, WAKE_UPS, answering, process_time, wake_ups
 from .loop_picture import draw
 from .plant import ROOT, Done, Remote
 
@@ -72,9 +75,13 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
     folder.mkdir(parents=True, exist_ok=True)
     if load > BUSY:
         say(f'This machine is busy (load average {load:.1f}): the figures will be noisy.')
-    if refused := attempt(Scheduling(priority=PRIORITY)).refused:
-        say(f'Without those that ask for it: {refused[0]}')
-        chosen = [key for key in chosen if not (PEERS | WAKE_UPS)[key].fifo]
+    about = machine.conditions() | {'load': load, 'echo': _echo_program(chosen, folder, say)}
+    for flag, wanted in (('fifo', Scheduling(priority=PRIORITY)),
+                         ('awake', Scheduling(keep_awake=True))):
+        if refused := attempt(wanted).refused:
+            say(f'Without those that ask for it: {refused[0]}')
+            chosen = [key for key in chosen if not getattr((PEERS | WAKE_UPS)[key], flag)]
+    wake_costs, stolen = [machine.wake_costs()], machine.Stolen()
     env, share = environment(folder), QUICK if quick else 1.0
     with ending_once(), Remote(env) as plant:
         asked = _Turns(plant, folder, env, share, say)
@@ -82,20 +89,36 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
                             rounds or (1 if quick else ROUNDS), asked.trips)
         late = asked.turns([key for key in chosen if key in WAKE_UPS],
                            rounds or (1 if quick else WAKE_UP_ROUNDS), asked.late)
+    wake_costs.append(machine.wake_costs())
+    about |= {'plant': plant.scheduling, 'steal': stolen.share(),
+              'wake-up [µs], before and after': wake_costs}
     found: dict[str, Any] = {
-        'machine': _machine(load, plant.scheduling), 'rounds': rounds or (1 if quick else ROUNDS),
+        'machine': about, 'rounds': rounds or (1 if quick else ROUNDS),
         'faults': asked.faults, 'peers': results.summary(trips),
         'wake_ups': results.wake_up_summary(late),
         'raw': {'peers': trips, 'wake_ups': late}}
     found['expected'] = results.expectations(found['peers'], found['wake_ups'])
     results.show(console, found)
-    (output / 'loop.json').write_text(json.dumps(found, indent=1) + '\n')
+    (output / 'loop.json').write_text(
+        json.dumps(results.without_infinity(found), indent=1, allow_nan=False) + '\n')
     (output / 'loop.md').write_text(results.markdown(found))
     draw(found, output / 'loop.png')
     say(f'Results, table and picture are in {output}, logs in {folder}.')
     if docs:
         shutil.copy(output / 'loop.png', PICTURE)
         say(f'{PICTURE} is that picture.')
+
+
+def _echo_program(chosen: list[str], folder: Path, say: Callable[[str], None]) -> str:
+    """Compile the echo, so that no turn waits for it; return what it is made of."""
+    if not any(PEERS[key].answer == PEERS[ECHO].answer for key in chosen if key in PEERS):
+        return 'none'
+    try:
+        echo.program(folder)
+    except Missing as missing:
+        say(f'Without the echo of C++, in its place one of our own compiled functions: {missing}.')
+        return f'compiled functions of this package: {missing}'
+    return 'C++'
 
 
 class _Turns:
@@ -138,11 +161,12 @@ class _Turns:
         with answering(PEERS[key], self._plant, self._folder, self._env) as child:
             for rate, seconds in SECONDS.items():
                 child.check()
+                stolen = machine.Stolen()
                 spent, begin = process_time(child.pid), monotonic()
                 done = self._plant.publish(rate, seconds * self._share)
                 took = monotonic() - begin
                 out[str(rate)] = {'cpu': (process_time(child.pid) - spent) / took,
-                                  **_told(done)}
+                                  'steal': stolen.share(), **_told(done)}
             return out, ''.join(re.findall(r'FAULT: .*', child.output)[:1])
 
     def late(self, key: str) -> dict[str, Any]:
@@ -162,14 +186,6 @@ def _told(done: Done) -> dict[str, Any]:
     return {**results.figures(trips), 'answered': float(np.isfinite(trips).mean()),
             'states': len(trips), 'efforts': done.heard, 'surplus': done.found.surplus,
             'foreign': done.found.foreign, 'plant missed': done.missed}
-
-
-def _machine(load: float, scheduling: str) -> dict[str, Any]:
-    lines = Path('/proc/cpuinfo').read_text().splitlines()
-    cpu = next((line.split(':')[1].strip() for line in lines if line.startswith('model name')),
-               platform.machine())
-    return {'cpu': cpu, 'cpus': len(os.sched_getaffinity(0)), 'kernel': platform.release(),
-            'load': load, 'python': platform.python_version(), 'plant': scheduling}
 
 
 if __name__ == '__main__':

@@ -1,13 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that answer joint states with efforts: that of a tutorial, and our controller."""
+"""Nodes that answer joint states: that of a tutorial, an echo without ROS, our controller."""
 
 import ctypes
 import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,14 +15,16 @@ import numpy as np
 from numpy import ndarray
 
 from robodyn_ros.demo.processes import Child, running
+from robodyn_ros.realtime.scheduling import Scheduling, scheduled
 from robodyn_ros.realtime.system_checks import PRIORITY
 from robodyn_ros.realtime.timing_log import load
 
-from .plant import NAMESPACE, REST, ROOT, Remote
+from .plant import GRAVITY, NAMESPACE, POSITIONS, REST, ROOT, Remote
 
 CONFIG = ROOT / 'config' / 'panda.yaml'
-READY = 90.0                # s until it answers, at most: where nothing is compiled yet
+READY = 300.0               # s until it answers, at most: where nothing is compiled yet
 AT_ONCE = 0.05              # s of states in which an answer is waited for
+FOLDER = '{folder}'         # in a command: that of logs and programs
 WARM = 0.3                  # s of states, answered, before anything counts
 
 _libc = ctypes.CDLL(None)
@@ -36,25 +38,37 @@ class Peer(NamedTuple):
     command: tuple[str, ...]    # without what only a run knows
     fifo: bool = False          # asks for SCHED_FIFO
     path: str = ''              # of our controller: what it must have reached
+    answer: str = GRAVITY       # to a state
+    awake: bool = False         # while it runs, no CPU falls asleep
 
 
 def _ours(name: str, path: str, trigger: str = 'state', *, fifo: bool = False,
-          module: str = 'robodyn_ros.nodes.controller') -> Peer:
+          awake: bool = False, module: str = 'robodyn_ros.nodes.controller') -> Peer:
     words = {'urdf': 'panda', 'autostart': 'true', 'data_path': path, 'trigger': trigger,
-             'arming_timeout': '60.0', 'priority': str(PRIORITY if fifo else 0)}
+             'arming_timeout': '60.0', 'priority': str(PRIORITY if fifo else 0),
+             'keep_awake': str(awake).lower()}
     return Peer(name, ('-m', module, '--ros-args', '-r', f'__ns:={NAMESPACE}', '--params-file',
                        str(CONFIG), *(w for key, value in words.items()
-                                      for w in ('-p', f'{key}:={value}'))), fifo, path)
+                                      for w in ('-p', f'{key}:={value}'))), fifo, path,
+                awake=awake)
 
 
-def _tutorial(name: str, *words: str) -> Peer:
-    return Peer(name, ('-m', 'benchmarks.tutorial', *words))
+def _tutorial(name: str, *words: str, awake: bool = False) -> Peer:
+    return Peer(name, ('-m', 'benchmarks.tutorial', *words), awake=awake)
 
 
-NAIVE, NAIVE_TIMER = 'callback', 'timer_hog'        # whom the others are measured by
+def _echo(name: str, mode: str, *, awake: bool = False) -> Peer:
+    return Peer(name, ('-m', 'benchmarks.echo', FOLDER, mode), answer=POSITIONS, awake=awake)
+
+
+# Whom the others are measured by, and by whom those that keep the CPUs awake are
+NAIVE, NAIVE_TIMER, NAIVE_AWAKE = 'callback', 'timer_hog', 'callback_awake'
+ECHO, ECHO_AWAKE = 'echo', 'echo_awake'
 PEERS = {
     'timer': _tutorial('rclpy timer, typed messages', 'timer'),
     NAIVE: _tutorial('rclpy callback, typed messages', 'callback'),
+    ECHO: _echo('echo of Fast DDS, RELIABLE', 'reliable'),
+    'echo_best_effort': _echo('echo of Fast DDS, best effort', 'best_effort'),
     'executor': _ours('ours, executor', 'executor'),
     'python': _ours('ours, python', 'python'),
     'native': _ours('ours, native', 'native'),
@@ -62,6 +76,10 @@ PEERS = {
     'python_fifo': _ours('ours, python, FIFO', 'python', fifo=True),
     'native_fifo': _ours('ours, native, FIFO', 'native', fifo=True),
     'inline_fifo': _ours('ours, native, inline, FIFO', 'native', 'inline', fifo=True),
+    NAIVE_AWAKE: _tutorial('rclpy callback, CPUs kept awake', 'callback', awake=True),
+    ECHO_AWAKE: _echo('echo, RELIABLE, CPUs kept awake', 'reliable', awake=True),
+    'native_awake': _ours('ours, native, keep_awake', 'native', awake=True),
+    'inline_awake': _ours('ours, native, inline, keep_awake', 'native', 'inline', awake=True),
 }
 # Whose wake-ups at 1 kHz are timed; a hog is a thread that keeps the interpreter
 HOGGED = 'benchmarks.gil_contention'
@@ -88,7 +106,13 @@ def answering(peer: Peer, plant: Remote, folder: Path, env: Mapping[str, str],
               *more: str) -> Iterator[Child]:
     """Start a peer and wait until it answers states; end it on the way out."""
     name = re.sub(r'\W+', '_', peer.name)
-    with running({name: [sys.executable, *peer.command, *more]}, folder, env) as children:
+    command = [str(folder) if word == FOLDER else word for word in peer.command]
+    plant.answer = peer.answer
+    with ExitStack() as held:
+        if peer.awake:                      # by us, because not all of them can
+            held.enter_context(scheduled(Scheduling(keep_awake=True)))
+        children = held.enter_context(running(
+            {name: [sys.executable, *command, *more]}, folder, env))
         child, end = children[name], time.monotonic() + READY
         while np.isnan(plant.publish(REST, AT_ONCE).found.trips).all():
             child.check()
@@ -103,6 +127,8 @@ def _check(peer: Peer, log: str) -> None:
     """RuntimeError where our controller does not run as it was to be."""
     if peer.path and not re.search(rf'data path {peer.path}\n', log):
         raise RuntimeError(f'{peer.name}: another data path was reached: {log}')
+    if peer.path and peer.awake and 'CPUs kept awake' not in log:
+        raise RuntimeError(f'{peer.name}: the CPUs are not kept awake: {log}')
     if peer.fifo and 'control thread: SCHED_FIFO' not in log:
         raise RuntimeError(f'{peer.name}: SCHED_FIFO was not granted: {log}')
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -43,12 +44,15 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
 
 def _bars(panel: Axes, rows: list[dict[str, Any]], figures: Any, read: Any, style: str) -> None:
     height = 0.8 / len(figures)
+    known = [read(row, figure) for row in rows for figure in figures]
+    longest = 2.0 * max((value for value in known if np.isfinite(value)), default=1.0)
     for k, (figure, colour) in enumerate(zip(figures, COLOURS)):
         places = [i + (k + 0.5) * height - 0.4 for i in range(len(rows))]
-        bars = panel.barh(places, [read(row, figure) for row in rows], height, color=colour,
-                          label=figure)
-        panel.bar_label(bars, [style.format(read(row, figure)) for row in rows], padding=3,
-                        fontsize=7)
+        values = [read(row, figure) for row in rows]
+        # Where states had no answer, the figure is infinite: a bar across the panel
+        bars = panel.barh(places, [min(value, longest) for value in values], height,
+                          color=colour, label=figure)
+        panel.bar_label(bars, [style.format(value) for value in values], padding=3, fontsize=7)
     panel.set_yticks(range(len(rows)), [row['name'] for row in rows], fontsize=8)
     panel.invert_yaxis()
     panel.legend(fontsize=8, loc='upper left', bbox_to_anchor=(1.0, 1.0))

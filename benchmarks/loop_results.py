@@ -9,18 +9,24 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from .loop_peers import NAIVE, NAIVE_TIMER, PEERS, WAKE_UPS
+from .loop_peers import ECHO, ECHO_AWAKE, NAIVE, NAIVE_AWAKE, NAIVE_TIMER, PEERS, WAKE_UPS
 
 FIGURES = ('p50', 'p99', 'p99.9', 'max')
 RATES = (1000, 4000, 10000)         # Hz; the first one is what round trips and CPU are of
 # Of which ways something is expected, and how the same with FIFO is named
-LADDER = {'native': ('native', 'native_fifo', 'inline', 'inline_fifo'),
-          'python': ('python', 'python_fifo')}
-# what, of whom, at most this share of the naive node's
-RATIOS = (('p50', 'native', 1 / 4), ('p50', 'python', 1 / 2.5), ('p99', 'native', 1 / 2.5),
-          ('p99', 'python', 1 / 2), ('cpu', 'native', 1 / 8), ('cpu', 'python', 1 / 4))
+LADDER = {'native': ('native', 'native_fifo'), 'inline': ('inline', 'inline_fifo'),
+          'awake': ('native_awake', 'inline_awake'), 'python': ('python', 'python_fifo')}
+# what, of whom, at most so many times that of whom: the naive node, or the echo of the same turns
+BESIDE_NAIVE, BESIDE_ECHO = 'beside', 'beside echo'
+RATIOS = (('p50', 'native', BESIDE_ECHO, 1.25), ('p50', 'inline', BESIDE_ECHO, 1.1),
+          ('p50', 'python', BESIDE_NAIVE, 1 / 2.5), ('p99', 'native', BESIDE_NAIVE, 1 / 2.5),
+          ('p99', 'inline', BESIDE_NAIVE, 1 / 2.5), ('p99', 'python', BESIDE_NAIVE, 1 / 2),
+          ('cpu', 'native', BESIDE_NAIVE, 0.2), ('cpu', 'inline', BESIDE_NAIVE, 0.2),
+          ('cpu', 'awake', BESIDE_NAIVE, 0.15), ('cpu', 'python', BESIDE_NAIVE, 1 / 4))
+OF = {BESIDE_NAIVE: 'share of the naive node', BESIDE_ECHO: 'times the echo'}
 # of whom, at which rate [Hz], at least this share of the states
-ANSWERED = (('native', 10000, 0.999), ('python', 4000, 0.999))
+ANSWERED = (('native', 1000, 0.9995), ('inline', 1000, 0.9995), ('inline', 10000, 0.999),
+            ('python', 4000, 0.999))
 WAKE_UP = 1 / 20                    # of the p99 of an rclpy timer, both beside a hog
 LEFT = ('who', 'what')              # columns
 NAMES = {'p50': 'round trip p50', 'p99': 'round trip p99', 'cpu': 'CPU'}
@@ -29,11 +35,10 @@ Rounds = list[dict[str, Any]]       # of one peer
 
 
 def figures(late: np.ndarray) -> dict[str, float]:
-    """Return FIGURES of (N,) [s] in µs."""
-    x = late[np.isfinite(late)] * 1e6
-    if not len(x):
-        return dict.fromkeys(FIGURES, float('nan'))
-    return dict(zip(FIGURES, map(float, np.percentile(x, (50, 99, 99.9, 100)))))
+    """Return FIGURES of (N,) [s] in µs; NaN, a state without an answer, took for ever."""
+    x = np.where(np.isnan(late), np.inf, late) * 1e6
+    # Values that occurred, since one between a time and infinity has no meaning
+    return dict(zip(FIGURES, map(float, np.percentile(x, (50, 99, 99.9, 100), method='higher'))))
 
 
 def median(rounds: Rounds, read: Callable[[dict[str, Any]], float]) -> float:
@@ -43,9 +48,11 @@ def median(rounds: Rounds, read: Callable[[dict[str, Any]], float]) -> float:
 
 def ratio(rounds: Rounds, naive: Rounds, read: Callable[[dict[str, Any]], float]
           ) -> dict[str, float]:
-    """Return median and quartiles over rounds of one figure as a share of the naive one's."""
-    shares = [read(one) / read(other) for one, other in zip(rounds, naive)]
-    return dict(zip(('lower', 'ratio', 'upper'), map(float, np.percentile(shares, (25, 50, 75)))))
+    """Return median and quartiles over rounds of one figure as a multiple of another peer's."""
+    shares = [read(one) / read(other) if np.isfinite(read(one)) else np.inf
+              for one, other in zip(rounds, naive)]
+    return dict(zip(('lower', 'ratio', 'upper'), map(float, np.percentile(
+        shares, (25, 50, 75), method='higher'))))
 
 
 def at(rate: int, figure: str) -> Callable[[dict[str, Any]], float]:
@@ -54,7 +61,7 @@ def at(rate: int, figure: str) -> Callable[[dict[str, Any]], float]:
 
 
 def summary(found: Mapping[str, Rounds]) -> dict[str, dict[str, Any]]:
-    """Return, for each peer, medians over the rounds and shares of the naive node's figures."""
+    """Return, for each peer, medians over rounds, and multiples of the naive node and the echo."""
     out: dict[str, dict[str, Any]] = {}
     for key, rounds in found.items():
         out[key] = row = {
@@ -63,10 +70,14 @@ def summary(found: Mapping[str, Rounds]) -> dict[str, dict[str, Any]]:
             'max': max(one[str(RATES[0])]['max'] for one in rounds),
             'cpu': median(rounds, at(RATES[0], 'cpu')),
             'answered': {str(rate): median(rounds, at(rate, 'answered')) for rate in RATES},
-            'beside': {}}
-        if NAIVE in found:
-            row['beside'] = {figure: ratio(rounds, found[NAIVE], at(RATES[0], figure))
-                             for figure in ('p50', 'p99', 'cpu')}
+            'unanswered': {str(rate): sum(round(one[str(rate)]['states']
+                                                * (1.0 - one[str(rate)]['answered']))
+                                          for one in rounds) for rate in RATES}}
+        awake = PEERS[key].awake
+        for beside, other in ((BESIDE_NAIVE, NAIVE_AWAKE if awake else NAIVE),
+                              (BESIDE_ECHO, ECHO_AWAKE if awake else ECHO)):
+            row[beside] = {figure: ratio(rounds, found[other], at(RATES[0], figure))
+                           for figure in NAMES} if other in found else {}
     return out
 
 
@@ -90,11 +101,11 @@ def expectations(peers: Mapping[str, dict[str, Any]], wake_ups: Mapping[str, dic
         met = measured <= expected if sign == '≤' else measured >= expected
         out.append({'what': what, 'who': who, 'sign': sign, 'expected': expected,
                     'measured': measured, 'met': bool(met)})
-    for figure, rung, expected in RATIOS:
+    for figure, rung, beside, expected in RATIOS:
         for key in LADDER[rung]:
-            if key in peers and peers[key]['beside']:
-                add(f'{NAMES[figure]}, share of the naive node', peers[key]['name'], expected,
-                    peers[key]['beside'][figure]['ratio'], '≤')
+            if key in peers and peers[key][beside]:
+                add(f'{NAMES[figure]}, {OF[beside]}', peers[key]['name'], expected,
+                    peers[key][beside][figure]['ratio'], '≤')
     for rung, rate, expected in ANSWERED:
         for key in LADDER[rung]:
             if key in peers:
@@ -115,19 +126,40 @@ def _table(title: str, *heads: str) -> Table:
     return table
 
 
+def without_infinity(found: Any) -> Any:
+    """Return the same with None for numbers that JSON does not have."""
+    if isinstance(found, Mapping):
+        return {key: without_infinity(value) for key, value in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [without_infinity(value) for value in found]
+    return None if isinstance(found, float) and not np.isfinite(found) else found
+
+
+def conditions(machine: Mapping[str, Any]) -> str:
+    """Return in one sentence what else the figures depend on."""
+    costs = '; '.join(', '.join(f'{where} {cost:.0f}' for where, cost in each.items() if cost)
+                      for each in machine['wake-up [µs], before and after'])
+    return (f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f} at the begin, '
+            f'{100 * machine["steal"]:.1f} % of the time stolen by the host; idle states: '
+            f'{machine["idle states"]}; a futex wake-up, before and after [µs]: {costs}; the '
+            f'echo is {machine["echo"]}.')
+
+
 def show(console: Console, found: Mapping[str, Any]) -> None:
     """Print the tables."""
     if found['peers']:
         table = _table('round trip at 1 kHz [µs], 7 joints', 'who', *FIGURES, 'CPU %',
-                       *(f'answered {rate // 1000}k %' for rate in RATES), 'p50 of naive',
-                       'p99', 'CPU')
+                       *(f'answered {rate // 1000}k %' for rate in RATES), 'p50 of echo',
+                       'p50 of naive', 'p99', 'CPU')
         for row in found['peers'].values():
             table.add_row(
                 row['name'], *(f'{row[f]:.0f}' for f in FIGURES), f'{100 * row["cpu"]:.1f}',
                 *(f'{100 * row["answered"][str(rate)]:.2f}' for rate in RATES),
+                f'{row[BESIDE_ECHO]["p50"]["ratio"]:.2f}' if row[BESIDE_ECHO] else '',
                 *(f'{row["beside"][f]["ratio"]:.3f}' if row['beside'] else ''
                   for f in ('p50', 'p99', 'cpu')))
         console.print(table)
+        console.print(conditions(found['machine']), soft_wrap=True)
         for key, faults in found['faults'].items():
             console.print(f'{PEERS[key].name}: {faults} turns ended in a fault and were taken '
                           'again', style='yellow', soft_wrap=True)
@@ -148,12 +180,14 @@ def show(console: Console, found: Mapping[str, Any]) -> None:
 
 def markdown(found: Mapping[str, Any]) -> str:
     """Return the tables for a page."""
-    lines = ['| | p50 | p99 | p99.9 | max | CPU | answered at 1, 4, 10 kHz |',
-             '|---|---|---|---|---|---|---|']
+    lines = [conditions(found['machine']), '',
+             '| | p50 | p99 | p99.9 | max | CPU | p50 of echo | answered at 1, 4, 10 kHz |',
+             '|---|---|---|---|---|---|---|---|']
     for row in found['peers'].values():
-        answered = ', '.join(f'{100 * share:.1f}' for share in row['answered'].values())
+        answered = ', '.join(f'{100 * share:.2f}' for share in row['answered'].values())
+        times = f'{row[BESIDE_ECHO]["p50"]["ratio"]:.2f}' if row[BESIDE_ECHO] else ''
         lines.append(f'| {row["name"]} | ' + ' | '.join(f'{row[f]:.0f}' for f in FIGURES)
-                     + f' | {100 * row["cpu"]:.1f} % | {answered} % |')
+                     + f' | {100 * row["cpu"]:.1f} % | {times} | {answered} % |')
     lines += ['', '| wake-up error | p50 | p99 | p99.9 | max |', '|---|---|---|---|---|']
     for row in found['wake_ups'].values():
         lines.append(f'| {row["name"]} | ' + ' | '.join(f'{row[f]:.1f}' for f in FIGURES) + ' |')

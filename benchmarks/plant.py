@@ -49,6 +49,7 @@ SAME = 1e-9         # N·m: efforts computed from a state
 REST, RESTING = 1000.0, 20      # Hz, states: what is published while nothing else is asked for
 TAIL = 0.05         # s that states go on after those that count, for late answers
 KEPT = 1 << 19      # states, efforts
+GRAVITY, POSITIONS = 'gravity', 'positions'     # of a state, as answers to it
 # What no burst of efforts overflows before it is taken
 HEARD = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 
@@ -102,6 +103,7 @@ class Job(NamedTuple):
 
     rate: float             # Hz
     states: int
+    answer: str             # what has to come back: GRAVITY or POSITIONS
 
 
 class Done(NamedTuple):
@@ -120,9 +122,9 @@ class Plant:
         rclpy.init(args=[])
         self._node = rclpy.create_node('plant', namespace=NAMESPACE)
         model, q = robot(), positions()
-        self._right = Dynamics(model).batch.gravity(q)
+        self._right = {GRAVITY: Dynamics(model).batch.gravity(q), POSITIONS: q}
         message = np.frombuffer(bytearray(JointStateEncoder(model.joint_names).encode(
-            0, q[0], np.zeros(model.nv), self._right[0])), np.uint8)
+            0, q[0], np.zeros(model.nv), self._right[GRAVITY][0])), np.uint8)
         at = message.tobytes().index(struct.pack('<d', q[0, MOVED]))
         self._states = self._node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
         self._efforts = self._node.create_subscription(
@@ -176,7 +178,7 @@ class Plant:
         heard = self._ear.heard(before)
         self._done.put(Done(missed, len(heard.times), self._ear.strange - strange, match(
             self._voice.times(first, job.states + tail), first, job.states, heard.times,
-            heard.efforts, self._right)))
+            heard.efforts, self._right[job.answer])))
 
 
 class Remote:
@@ -188,6 +190,7 @@ class Remote:
 
     def __init__(self, env: Mapping[str, str]):
         self.scheduling = ''
+        self.answer = GRAVITY       # what counts as an answer from now on
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'benchmarks.plant'], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True, env=dict(env), cwd=ROOT)
@@ -203,8 +206,8 @@ class Remote:
     def publish(self, rate: float, seconds: float) -> Done:
         """Publish states for so long; return what came of it."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        print(json.dumps(Job(rate, max(1, round(rate * seconds)))), file=self._process.stdin,
-              flush=True)
+        print(json.dumps(Job(rate, max(1, round(rate * seconds)), self.answer)),
+              file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f'the plant has ended with exit code {self._process.wait()}')

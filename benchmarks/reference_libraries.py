@@ -84,7 +84,7 @@ def mujoco_contestants(urdf: str, model: RobotModel, locked: Mapping[str, float]
     :raises Missing: MuJoCo refuses the robot, as it does point masses.
     """
     try:
-        robot = mujoco.MjModel.from_xml_string(_plain(urdf, locked))
+        robot = mujoco.MjModel.from_xml_string(plain_urdf(urdf, locked))
     except ValueError as error:
         raise Missing(f'MuJoCo refuses this robot: {str(error).splitlines()[0]}') from None
     robot.dof_damping[:] = robot.dof_frictionloss[:] = 0
@@ -138,7 +138,7 @@ def mujoco_contestants(urdf: str, model: RobotModel, locked: Mapping[str, float]
             from_python(f'f({", ".join(arguments)})', f=function, **arguments), answer)
 
 
-def _plain(urdf: str, locked: Mapping[str, float]) -> str:
+def plain_urdf(urdf: str, locked: Mapping[str, float]) -> str:
     """Return a URDF without shapes, limits and mimicking, in which locked joints are fixed."""
     root = etree.fromstring(urdf.encode())
     for element in list(root.iter('visual', 'collision', 'limit', 'mimic')):

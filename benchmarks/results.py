@@ -15,10 +15,11 @@ WAYS = {'loop': 'specialised, jitted loop', 'batch': 'batch, one thread',
         'generic_loop': 'generic, jitted loop', 'call': 'kernel from Python',
         'checked_call': 'checked call'}
 PEERS = {'cpp': 'Pinocchio C++', 'binding': 'Pinocchio from Python', 'mujoco': 'MuJoCo',
-         'numpy': 'naive NumPy'}
+         'numpy': 'naive NumPy', 'dynibo': 'Dynibo', 'drake': 'Drake', 'frax': 'Frax'}
+FROM_PYTHON = 'binding', 'mujoco', 'numpy', 'dynibo', 'drake', 'frax'
 # Whom a way is measured by, and whom it is seen beside
 AGAINST = {'loop': ('cpp',), 'generic_loop': ('cpp',), 'batch': ('cpp',),
-           'call': ('binding', 'mujoco', 'numpy'), 'checked_call': ('binding', 'mujoco', 'numpy')}
+           'call': FROM_PYTHON, 'checked_call': FROM_PYTHON}
 # How many times as fast as the first of them: with 6 or 7 joints, and with about 30
 EXPECTED = {('inverse_dynamics', 'loop'): (10.0, 8.0), ('inverse_dynamics', 'call'): (2.5, 5.0),
             ('gravity', 'call'): (2.0, 5.0), ('forward_dynamics', 'call'): (4.0, 5.0),
@@ -65,7 +66,7 @@ def show(console: Console, robot: str, result: dict[str, Any]) -> None:
                       title_justify='left')
         table.add_column('quantity', no_wrap=True)
         table.add_column('ours', no_wrap=True)
-        others = [name for name in ('mujoco', 'numpy') if any(name in row['against']
+        others = [name for name in FROM_PYTHON[1:] if any(name in row['against']
                                                               for row in found)]
         for head in ('ns', 'its ns', 'times as fast', 'quartiles', 'expected',
                      *(PEERS[name] for name in others)):

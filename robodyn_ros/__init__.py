@@ -24,20 +24,22 @@ if TYPE_CHECKING:
     from .control.setting_fields import gain
     from .control.settings import Settings
     from .control.trajectory import Waypoints
+    from .driver_loop import drive
     from .dynamics import Dynamics
     from .model import DhLink, RobotModel, from_dh, load_dh, load_urdf, robot_names
 
     __version__: str
 
 __all__ = ['Controller', 'DhLink', 'Dynamics', 'Law', 'RobotModel', 'Settings', 'Simulated',
-           'Waypoints', '__version__', 'from_dh', 'gain', 'load_dh', 'load_urdf', 'robot_names',
-           'simulate']
+           'Waypoints', '__version__', 'drive', 'from_dh', 'gain', 'load_dh', 'load_urdf',
+           'robot_names', 'simulate']
 
 _MODULES = {'Controller': '.control.controller', 'DhLink': '.model', 'Dynamics': '.dynamics',
             'Law': '.control.laws.law', 'RobotModel': '.model', 'Settings': '.control.settings',
-            'Simulated': '.closed_loop', 'Waypoints': '.control.trajectory', 'from_dh': '.model',
-            'gain': '.control.setting_fields', 'load_dh': '.model', 'load_urdf': '.model',
-            'robot_names': '.model', 'simulate': '.closed_loop'}
+            'Simulated': '.closed_loop', 'Waypoints': '.control.trajectory',
+            'drive': '.driver_loop', 'from_dh': '.model', 'gain': '.control.setting_fields',
+            'load_dh': '.model', 'load_urdf': '.model', 'robot_names': '.model',
+            'simulate': '.closed_loop'}
 
 
 def __getattr__(name: str) -> object:

@@ -47,6 +47,9 @@ EXTRAS = {
     ],
     'bench': [
         'cmeel-eigen',              # headers for the C++ API of Pinocchio
+        'drake; python_version < "3.14"',       # beside which the dynamics are timed, as the next
+        'dynibo',
+        'frax',
     ],
     'test': [
         # Where there are packages of it; elsewhere `fuzz wire` cannot hunt, and says so.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommands of `robodyn`; each imports what it needs when it runs."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -174,11 +175,19 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
 @app.command('check-machine')
 def check_machine(seconds: Annotated[float, typer.Option(
         min=1.0, max=86400.0, help='Duration of the measurement; a longer one shows rarer events.')
-        ] = 120.0) -> None:
+        ] = 120.0,
+        fix: Annotated[bool, typer.Option(
+            '--fix', help='Measure nothing: print the commands for what is missing (permissions, '
+            'idle states, frequency governor) and, in a terminal, offer to run them.')] = False
+        ) -> None:
     """Measure the loop rate that this machine sustains, and recommend improvements."""
+    from .check_machine import fix as offer
     from .check_machine import run
 
-    run(seconds, console())
+    if not fix:
+        run(seconds, console())
+    elif not offer(console(), lambda text: sys.stdin.isatty() and typer.confirm(text)):
+        raise typer.Exit(1)
 
 
 @app.command('loop-report')
@@ -223,6 +232,18 @@ def new_law(name: Annotated[str, typer.Argument(
             ) -> None:
     """Write a commented control law of your own, and its test, to be filled in."""
     from .new_law import run
+
+    run(name, folder, console(), force)
+
+
+@app.command('new-driver')
+def new_driver(name: Annotated[str, typer.Argument(
+                   metavar='NAME', help='Name of the driver and of its module, as my_arm.')],
+               folder: Annotated[Path, typer.Option(help='Folder to write to.')] = Path('.'),
+               force: Annotated[bool, typer.Option('--force', help='Replace the files.')] = False
+               ) -> None:
+    """Write a commented driver of an arm of your own, and its test, to be filled in."""
+    from .new_driver import run
 
     run(name, folder, console(), force)
 

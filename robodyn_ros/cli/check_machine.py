@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `check-machine`: loop rates that this machine sustains."""
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import RobodynError
-from ..realtime import system_checks
+from ..realtime import system_checks, system_fixes
 from ..realtime.native.lateness import compiled_lateness
 from ..realtime.rate_recommendation import Verdict, judge
 from ..realtime.scheduling import Scheduling
@@ -57,6 +58,35 @@ def run(seconds: float, out: Console) -> None:
     if seconds < LONG:
         out.print(f'\n{seconds:g} s are a first look only: what is rare was not seen. '
                   'Leave --seconds out for a verdict.', style='yellow')
+
+
+def fix(out: Console, ask: Callable[[str], bool]) -> bool:
+    """
+    Print the commands for what this machine lacks, and run those that are agreed to.
+
+    :param ask: returns whether to run them, given a question.
+    :return: False if a command failed.
+    """
+    fixes, well = system_fixes.missing(), True
+    if not fixes:
+        out.print('Nothing is missing that commands can give: permissions, idle states, governor.')
+    for each in fixes:
+        out.print(Text(f'\n{each.name}, as root:', 'bold'))
+        for command in each.commands:
+            out.print(Text(f'    {command}'), soft_wrap=True)
+        if ask(f'Run these {len(each.commands)} commands?' if len(each.commands) > 1
+               else 'Run this command?'):
+            if problem := system_fixes.apply(each):
+                out.print(Text(f'failed: {problem}', 'red'))
+                well = False
+            else:
+                out.print(f'Done{"; " * bool(each.then)}{each.then}.')
+        elif each.then:
+            out.print(f'Afterwards: {each.then}.')
+    for fact in system_checks.facts():
+        if fact.name in ('kernel', 'host', 'isolated CPUs') and fact.grade:
+            out.print(Text.assemble((f'\n{fact.name}', 'bold'), f', by you: {fact.advice}'))
+    return well
 
 
 def _levels() -> list[Level]:

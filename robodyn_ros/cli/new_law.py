@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Skeleton of a control law of one's own, and of its test."""
 
+from collections.abc import Mapping
 from keyword import iskeyword
 from pathlib import Path
 from string import Template
@@ -78,20 +79,31 @@ def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
 
     :raises ArgumentError: the name is none of a module, or a file exists or cannot be written.
     """
+    law, test = write_module(name, folder, {'': LAW, 'test_': TEST}, name.upper(), force)
+    out.print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
+              f'try it: cd {folder} && python -m pytest {test.name}')
+
+
+def write_module(name: str, folder: Path, templates: Mapping[str, Template], constant: str,
+                 force: bool) -> list[Path]:
+    """
+    Write the module ``name`` and others that begin with a prefix; return the paths.
+
+    :param templates: text with $name and $constant, by the prefix of its file.
+    :raises ArgumentError: the name is none of a module, or a file exists or cannot be written.
+    """
     if not name.isidentifier() or iskeyword(name) or name != name.lower():
         raise ArgumentError(f'{name!r} is no name of a Python module', name='NAME', value=name,
                             remedy='write small letters, digits and underscores, as my_spring')
-    texts = {folder / f'{name}.py': LAW, folder / f'test_{name}.py': TEST}
+    texts = {folder / f'{prefix}{name}.py': text for prefix, text in templates.items()}
     if there := [str(path) for path in texts if path.exists() and not force]:
         raise ArgumentError(f'{", ".join(there)} exists', name='NAME', value=name,
                             remedy='choose another name, or replace with --force')
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, template in texts.items():
-            path.write_text(template.substitute(name=name, constant=name.upper()))
+            path.write_text(template.substitute(name=name, constant=constant))
     except OSError as error:
         raise ArgumentError(f'{folder} cannot be written ({error.strerror})', name='--folder',
                             value=str(folder), remedy='choose another folder') from error
-    law, test = texts
-    out.print(f'{law}: the law, mode {name}:{name.upper()}\n{test}: its test\n'
-              f'try it: cd {folder} && python -m pytest {test.name}')
+    return [*texts]

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
@@ -25,9 +24,17 @@ from .evaluators import EVALUATORS
 from .model_data import ModelData, workspace
 from .queries import Queries
 from .signatures import QUANTITIES
-from .specialize import checked, simd_batch, state_loop
+from .specialize import SIMD_STATES, checked, simd_batch, state_loop
 
-MIN_THREADED_STATES = 64        # fewer states than this are not worth a second thread
+# Fewer states than this are not worth waking a second thread, which takes some 30 µs
+MIN_THREADED_STATES, MIN_THREADED_SIMD_STATES = 64, 2048
+
+
+class StateLoop(NamedTuple):
+    """Compiled code of one robot for a range of states."""
+
+    kernel: Callable[..., bool | None]
+    notices_non_finite: bool        # returns whether all inputs are finite
 
 
 class Dynamics(Queries):
@@ -158,35 +165,49 @@ class Batch(Queries):
              loads: Loads | None = None) -> list[ndarray]:
         self._check_inverse(name)
         values = self._values(options)
-        inputs = joint_matrices(self._model, dict(zip(QUANTITIES[name].inputs, vectors)))
+        own = self._state_loop(name, options) if self._has_own_kernel(options, loads) else None
+        given = dict(zip(QUANTITIES[name].inputs, vectors))
+        inputs = joint_matrices(self._model, given,
+                                check_finite=not (own and own.notices_non_finite))
         count = len(inputs[0])
         outputs = self._empty(name, values, (count,))
-        if self._has_own_kernel(options, loads):
-            kernel = self._state_loop(name, options)
-
-            def run(first: int, last: int) -> None:
-                kernel(first, last, *inputs, *outputs)
+        if own:
+            def run(first: int, last: int) -> bool | None:
+                return own.kernel(first, last, *inputs, *outputs)
         else:
             kernel, external = batch(name), self._load_arguments(name, inputs[0], loads)
             if external:
                 external = external[0].reshape(-1, self._model.nb, 6), external[1]
 
-            def run(first: int, last: int) -> None:
-                kernel(first, last, self._robot, *values, *inputs, *external,
-                       workspace(self._model), *outputs)
-        workers = self.threads if count >= MIN_THREADED_STATES else 1
-        bounds = np.linspace(0, count, workers + 1).astype(int).tolist()
-        if workers == 1:
-            run(0, count)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                for done in [pool.submit(run, *pair) for pair in zip(bounds, bounds[1:])]:
-                    done.result()
+            def run(first: int, last: int) -> bool | None:
+                return kernel(first, last, self._robot, *values, *inputs, *external,
+                              workspace(self._model), *outputs)
+        fewest = MIN_THREADED_SIMD_STATES if own and own.notices_non_finite else (
+            MIN_THREADED_STATES)
+        if not self._divide(run, count, self.threads if count >= fewest else 1):
+            joint_matrices(self._model, given)      # which names the element
         return outputs
 
-    def _make_state_loop(self, name: str, options: tuple) -> Callable[..., None]:
-        return (simd_batch(name, self._robot, self._built_in(name, options))
-                or state_loop(name, self.kernels.make(name, options)))
+    def _divide(self, run: Callable[[int, int], bool | None], count: int, workers: int) -> bool:
+        """Divide the states among threads, of which this is one; return whether all went well."""
+        if workers == 1:
+            return run(0, count) is not False
+        # Whole groups of SIMD lanes, but for the last
+        bounds = [count * i // workers // SIMD_STATES * SIMD_STATES for i in range(workers)]
+        pairs = [*zip(bounds, [*bounds[1:], count])]
+        others = [_pool(self.threads, os.getpid()).submit(run, *pair) for pair in pairs[1:]]
+        return all([run(*pairs[0]) is not False, *(done.result() is not False for done in others)])
+
+    def _make_state_loop(self, name: str, options: tuple) -> StateLoop:
+        if simd := simd_batch(name, self._robot, self._built_in(name, options)):
+            return StateLoop(simd, True)
+        return StateLoop(state_loop(name, self.kernels.make(name, options)), False)
+
+
+@cache
+def _pool(workers: int, process: int) -> ThreadPoolExecutor:
+    """Return threads that wait for parts of batches; those of a process end in a forked one."""
+    return ThreadPoolExecutor(workers, 'batch')
 
 
 def _cpus() -> int:

@@ -51,10 +51,12 @@ def joint_vector(model: RobotModel, name: str, value: ArrayLike) -> ndarray:
     return array
 
 
-def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike]) -> list[ndarray]:
+def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike], *, check_finite: bool = True
+                   ) -> list[ndarray]:
     """
     Return the values as float64 arrays (N, nv), one row per state, with the same N.
 
+    :param check_finite: False leaves it to the kernel to notice elements that are not finite.
     :raises ArgumentError: wrong shape, or an element that is not a finite number.
     """
     arrays: list[ndarray] = []
@@ -65,7 +67,7 @@ def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike]) -> list[nd
             said = f' ({count}, {model.nv})' if arrays else f' (N, {model.nv})'
             raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
                                 remedy=f'give an array of shape{said}: a row for each state')
-        if not finite()(array.reshape(-1)):
+        if check_finite and not finite()(array.reshape(-1)):
             k, i = np.argwhere(~np.isfinite(array))[0].tolist()
             raise ArgumentError(
                 f'{name}[{k}, {i}], of joint {model.joint_names[i]!r}, is {array[k, i]}',

@@ -19,10 +19,12 @@ from numpy import ndarray
 from ..compile_notice import compiling
 from ..jit import load
 from . import compile as generic_code
+from . import tile_transposition
 from .compile import MODULES, checked_kernel, dtype_name, literal, output_types
 from .model_data import ADDRESSED_KERNELS, WORKSPACE_SHAPES, ModelData, dimensions
 from .signatures import TABLE
 from .templates import ADDRESS, BOUND, PLACE, SIMD_BATCH, SPECIALIZED, STATE_LOOP
+from .tile_transposition import TILE
 from .trace import LANES, Trace, lanes, trace
 
 # Friction does not depend on the structure of the robot
@@ -37,7 +39,7 @@ SIMD_STATES = 2 * LANES
 MAX_STACK_JOINTS = 128
 
 _log = logging.getLogger(__name__)
-SOURCES = (*MODULES, generic_code, sys.modules[__name__])
+SOURCES = (*MODULES, generic_code, tile_transposition, sys.modules[__name__])
 
 
 def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, ndarray | float]
@@ -146,7 +148,8 @@ def simd_batch(name: str, robot: ModelData, options: Mapping[str, ndarray | floa
     """
     Return specialized code that computes several states per SIMD instruction.
 
-    Its arguments are those of :func:`state_loop`. None if there is no specialized code, or if the
+    Its arguments are those of :func:`state_loop`. It returns whether the inputs are finite; False
+    may also come from finite ones above 1e307. None if there is no specialized code, or if the
     outputs are matrices: writing these back state by state takes the time that SIMD saves.
 
     :param name: key of :data:`~.signatures.TABLE`.
@@ -159,20 +162,37 @@ def simd_batch(name: str, robot: ModelData, options: Mapping[str, ndarray | floa
         return None
     size = dimensions(nb, nv)
     outputs = {f'out_{key}': size[shape[0]] for key, shape in quantity.outputs.items()}
-    arrays = {**dict.fromkeys(quantity.inputs, nv), **outputs}
+    inputs = dict.fromkeys(quantity.inputs, nv)
     text = SIMD_BATCH.format(
         name=name, nb=nb, nv=nv, lanes=SIMD_STATES, room=lanes(nb),
-        types=', '.join('MATRIX' for _ in (*quantity.inputs, *outputs)),
-        arguments=', '.join(f'all_{key}' for key in (*quantity.inputs, *outputs)),
+        types=', '.join('MATRIX' for _ in (*inputs, *outputs)),
+        arguments=', '.join(f'all_{key}' for key in (*inputs, *outputs)),
         arrays='\n    '.join(
             f'{key} = carray(stack({n} * {SIMD_STATES}), ({n}, {SIMD_STATES}), np.float64)'
-            for key, n in arrays.items()),
-        read='\n                '.join(f'{key}[i, lane] = all_{key}[state, i]'
-                                       for key in quantity.inputs),
-        write='\n            '.join(
-            f'for i in range({n}):\n                all_{key}[k + lane, i] = {key}[i, lane]'
+            for key, n in (inputs | outputs).items()),
+        copies='\n'.join(f'{copy}_{n} = {copy}({n}, {SIMD_STATES})' for copy, n in {
+            *(('rows_to_lanes', n) for n in inputs.values() if n >= TILE),
+            *(('lanes_to_rows', n) for n in outputs.values() if n >= TILE)}),
+        read_rows='\n            '.join(
+            f'rows_to_lanes_{n}(all_{key}, k, {key})' if n >= TILE else
+            f'for lane in range({SIMD_STATES}):\n                for i in range({n}):\n'
+            f'                    {key}[i, lane] = all_{key}[k + lane, i]'
+            for key, n in inputs.items()),
+        read='\n                    '.join(f'{key}[i, lane] = all_{key}[state, i]'
+                                           for key in inputs),
+        angles='\n            '.join(
+            f'angle[{SIMD_STATES * i} + lane] = {body["turn"]} * q[{body["driver"]}, lane] + '
+            f'{body["offset"]}' for i, body in enumerate(robot.bodies)),
+        total=' + '.join(f'{key}[{i}, lane]' for i in range(nv) for key in inputs),
+        write_rows='\n            '.join(
+            f'lanes_to_rows_{n}(all_{key}, k, {key})' if n >= TILE else
+            f'for lane in range({SIMD_STATES}):\n                for i in range({n}):\n'
+            f'                    all_{key}[k + lane, i] = {key}[i, lane]'
             for key, n in outputs.items()),
-        lines='\n            '.join(code.lines) or 'pass',
+        write='\n                '.join(
+            f'for i in range({n}):\n                    all_{key}[k + lane, i] = {key}[i, lane]'
+            for key, n in outputs.items()),
+        lines='\n            '.join(code.lines),
         **{field: robot.bodies[field].tolist() for field in ('turn', 'offset', 'driver')})
     return getattr(load(f'{name}_simd_batch', text, SOURCES), name)
 

@@ -100,52 +100,68 @@ PLACE = '''
 
 
 # Specialized kernel for several states at once: each number becomes a row of numbers, one per
-# state, on which SIMD instructions operate. The last state fills up an incomplete row.
+# state, on which SIMD instructions operate. The last state fills up an incomplete row. It returns
+# whether all inputs are finite: `doubt` becomes NaN with the product of 0 and what is not (and
+# with that of 0 and a sum of huge numbers, whose caller looks at each of them). Counting instead
+# of an early exit keeps the loop of sines and cosines free of branches.
 SIMD_BATCH = '''
 import numpy as np
-from numba import carray, njit, void
+from numba import boolean, carray, njit
 
 from robodyn_ros.dynamics.numba_types import TYPES, stack
 from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, far_cos_sin
+from robodyn_ros.dynamics.tile_transposition import lanes_to_rows, rows_to_lanes
 from robodyn_ros.jit import OPTIONS
 
 globals().update(TYPES)
 TURN = np.array({turn})
 OFFSET = np.array({offset})
 DRIVER = np.array({driver})
+{copies}
 
 
-@njit(void(INT, INT, {types}), cache=True, **OPTIONS)
+@njit(boolean(INT, INT, {types}), cache=True, **OPTIONS)
 def {name}(first, last, {arguments}):
     room = stack(2 * {room} * {lanes})
     trig = carray(room, (2 * {room}, {lanes}), np.float64)
     flat = carray(room, (2 * {room} * {lanes},), np.float64)
     angle = carray(stack({nb} * {lanes}), ({nb} * {lanes},), np.float64)
+    doubt = carray(stack({lanes}), ({lanes},), np.float64)
+    doubt[:] = 0.0
     {arrays}
     for k in range(first, last, {lanes}):
         count = min({lanes}, last - k)
-        for lane in range({lanes}):
-            state = k + min(lane, count - 1)
-            for i in range({nv}):
-                {read}
-        near = True
-        for i in range({nb}):
+        if count == {lanes}:
+            {read_rows}
+        else:
             for lane in range({lanes}):
-                at = TURN[i] * q[DRIVER[i], lane] + OFFSET[i]
-                angle[{lanes} * i + lane] = at
-                near &= abs(at) <= REDUCTION_LIMIT
+                state = k + min(lane, count - 1)
+                for i in range({nv}):
+                    {read}
+        for lane in range({lanes}):
+            {angles}
+        far = 0
         for i in range({nb} * {lanes}):
+            far += abs(angle[i]) > REDUCTION_LIMIT
             flat[i], flat[{room} * {lanes} + i] = cos_sin(angle[i])
-        if not near:
+        if far != 0:
             for i in range({nb}):
                 for lane in range({lanes}):
                     if abs(angle[{lanes} * i + lane]) > REDUCTION_LIMIT:
                         trig[i, lane], trig[{room} + i, lane] = far_cos_sin(
                             TURN[i] * q[DRIVER[i], lane], OFFSET[i])
         for lane in range({lanes}):
+            doubt[lane] += ({total}) * 0.0
             {lines}
-        for lane in range(count):
-            {write}
+        if count == {lanes}:
+            {write_rows}
+        else:
+            for lane in range(count):
+                {write}
+    good = True
+    for lane in range({lanes}):
+        good &= doubt[lane] == 0.0
+    return good
 '''
 
 

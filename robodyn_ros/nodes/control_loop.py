@@ -108,9 +108,11 @@ class ControlLoop:
     def _run(self) -> None:
         try:
             with scheduled(self._wanted) as self.scheduling, ExitStack() as others:
-                # What brings the states must not wait for what the loop does not wait for
-                below = Scheduling(priority=max(1, self._wanted.priority - 1))
-                for thread in middleware_threads() if self.scheduling.real_time else ():
+                # What brings the states must not wait for what the loop does not wait for, nor run
+                # where others do
+                priority = max(1, self._wanted.priority - 1) if self.scheduling.real_time else 0
+                below = Scheduling(priority=priority, cpus=self._wanted.cpus)
+                for thread in middleware_threads() if below != NORMAL else ():
                     others.enter_context(scheduled(below, thread))
                 if not self.scheduling.real_time and others.enter_context(
                         shortened([0, *middleware_threads()])):

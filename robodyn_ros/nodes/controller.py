@@ -11,10 +11,11 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
+from .. import driver
 from ..control import guard
 from ..control.controller import Controller
 from ..control.laws import registry
-from ..errors import RobodynError
+from ..errors import ParameterError, RobodynError
 from ..model.robot import RobotModel
 from ..wire.joint_state import JointStateDecoder
 from . import gravity_choice, node_main, robot, timing_file
@@ -22,7 +23,7 @@ from .arming import ARMED, STANDING, Answer, Arming
 from .autostart import Autostart
 from .change_monitor import ChangeMonitor
 from .control_loop import ControlLoop
-from .controller_parameters import TABLE, law_parameters, scheduling, settings
+from .controller_parameters import TABLE, driver_options, law_parameters, scheduling, settings
 from .controller_reports import ControllerReports
 from .controller_switch import check_hand_over, check_switch
 from .controller_topics import ControllerTopics
@@ -99,13 +100,14 @@ class ControllerNode(LifecycleNode):
             gravity_choice.check_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
             check_switch(p, self.resolve_topic_name('commands'))
+            made = self._make_driver(p, model)
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'
             self.trouble = str(error)
             return FAILURE
         self.reports.robot(model)
-        self.topics = ControllerTopics(self, p, controller, decoder, wanted)
+        self.topics = ControllerTopics(self, p, controller, decoder, wanted, made)
         self.trouble = ''
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
@@ -183,6 +185,14 @@ class ControllerNode(LifecycleNode):
         text = robot.description(p) or self.description.wait(p['description_timeout'], self._over)
         self.description.accept()
         return robot.controlled(p, text)
+
+    def _make_driver(self, p: dict[str, Any], model: RobotModel) -> driver.Driver | None:
+        if not p['driver']:
+            return None
+        if self.get_parameter('use_sim_time').value:
+            raise ParameterError('a driver is read in real time', name='driver',
+                                 value=p['driver'], remedy='set use_sim_time to false')
+        return driver.make(p['driver'], model, driver_options(p))
 
     def _close(self) -> None:
         """Close the topics, and forget robot and loop."""

@@ -10,6 +10,8 @@ Those of the node itself are declared here, those of control in
 from dataclasses import Field, fields
 from typing import Any
 
+import yaml
+
 from ..control.contact_parameters import ContactParameters
 from ..control.laws import registry
 from ..control.laws.law import Law
@@ -86,6 +88,12 @@ LOOP = (
               'code, independent of the Python interpreter; Python with a wait set; or an rclpy '
               'executor. auto uses the first that is available. All compute the same efforts.',
               choices=DATA_PATHS),
+    Parameter('driver', str, '', 'Driver in this process that reads states and writes efforts in '
+              'place of the topics, as `package.module:NAME` (`robodyn new-driver` writes one); '
+              'empty: the topics. `joint_states` and `commands` are then published for others to '
+              'look at.'),
+    Parameter('driver_options', list[str], [], 'Options of the driver as `name=value`, with '
+              'values in YAML: `[address=192.168.0.2, rate=500]`.'),
     Parameter('arming_timeout', float, 5.0, 'How long activating and resetting wait until the arm '
               'can be armed.', 's', 0.1, 60.0, live=True),
 )
@@ -93,8 +101,8 @@ LOOP = (
 REALTIME = (
     Parameter('priority', int, 0, 'Real-time priority (SCHED_FIFO) of the control thread; 0: '
               'none. Interrupt threads of a real-time kernel run at 50.', '', 0, 99),
-    Parameter('cpus', list[int], [], 'CPUs to which the control thread is restricted; empty: no '
-              'restriction.', '', 0, 1023),
+    Parameter('cpus', list[int], [], 'CPUs to which the control thread, and the threads of the '
+              'middleware, are restricted while active; empty: no restriction.', '', 0, 1023),
     Parameter('lock_memory', bool, False, 'Lock the memory of the process in RAM (mlockall) while '
               'active.'),
     Parameter('spin', float, 0.0, 'Time before each deadline for which the control thread '
@@ -170,6 +178,26 @@ def settings(values: dict[str, Any]) -> Settings:
     own = [f.name for f in registry.find(values['mode']).declared if f.name not in GAINS]
     return Settings(**{f.name: values[f.name] for f in fields(ControlParameters)},
                     gains={name: values[name] for name in own if values.get(name)})
+
+
+def driver_options(values: dict[str, Any]) -> dict[str, Any]:
+    """
+    Return the options of the driver.
+
+    :raises ParameterError: one is not of the form name=value.
+    """
+    options = {}
+    for text in values['driver_options']:
+        name, equals, value = text.partition('=')
+        try:
+            if not (name.isidentifier() and equals):
+                raise ValueError
+            options[name] = yaml.safe_load(value)
+        except (ValueError, yaml.YAMLError):
+            raise ParameterError(f'option {text!r} of the driver is refused',
+                                 name='driver_options', value=text,
+                                 remedy='write name=value, as rate=500') from None
+    return options
 
 
 def scheduling(values: dict[str, Any]) -> Scheduling:

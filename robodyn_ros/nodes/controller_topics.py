@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topics of a configured controller node, and the control loop between them."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleNode
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ..control import guard
 from ..control.controller import Controller
+from ..driver import Driver
 from ..realtime.loop_counters import Tally
 from ..realtime.scheduling import Scheduling
 from ..realtime.timing_log import LONGEST
@@ -19,6 +23,7 @@ from . import command_forwarder, qos, transport
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
 from .controller_switch import open_switch
+from .driver_states import DriverStates
 from .external_effort_publisher import ExternalEffortPublisher
 from .fastdds_profile import suppress_timer
 from .guiding_topic import GuidingTopic
@@ -37,11 +42,13 @@ class ControllerTopics:
 
     :param p: parameters of the node.
     :param scheduling: of the control thread.
+    :param driver: reads states and writes efforts in place of the topics; None: the topics.
     """
 
     def __init__(self, node: LifecycleNode, p: dict[str, Any], controller: Controller,
-                 decoder: JointStateDecoder, scheduling: Scheduling):
+                 decoder: JointStateDecoder, scheduling: Scheduling, driver: Driver | None):
         self._node = node
+        self._shown: Publisher | None = None        # of joint states, where a driver reads them
         self._external = ExternalEffortPublisher(
             node, controller, p['external_effort_rate'], p['external_wrench_frame'])
         sim_time = node.get_parameter('use_sim_time').value
@@ -54,16 +61,24 @@ class ControllerTopics:
         self._clock = SimulationClock(node) if sim_time else None
         spin = p['spin'] if p['trigger'] == 'timer' else 0.0
         tally = Tally(decoder.state['sequence'], *([LONGEST] if p['timing_file'] else []))
-        path = transport.open_transport(
-            p['data_path'], node, controller, decoder, self._commands, self._clock, tally,
-            trigger=p['trigger'], spin=spin)
+        publish: Callable[[bytes], None] = self._commands.publish
+        listeners = self._commands.get_subscription_count
+        if driver is None:
+            path = transport.open_transport(
+                p['data_path'], node, controller, decoder, self._commands, self._clock, tally,
+                trigger=p['trigger'], spin=spin)
+        else:
+            self._shown = node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
+            states = DriverStates(driver, decoder.joint_names, self._shown, self._commands,
+                                  node.get_logger().error)
+            path = transport.driver_path(p['trigger'], states, node)
+            publish, listeners = states.write, _the_driver
         self._states = path.states
         #: Monitor of other publishers of the commands.
         self.command_publishers = CommandPublishers(node, self._commands, controller.cycle_input)
         #: The control loop, not started yet.
         self.loop = ControlLoop(
-            controller, decoder, path, self._commands.publish,
-            self._commands.get_subscription_count, tally,
+            controller, decoder, path, publish, listeners, tally,
             ros_time=self._clock.now if self._clock else None, scheduling=scheduling, spin=spin)
         #: Heartbeat and emergency stop.
         self.stop_topics = StopTopics(
@@ -75,6 +90,8 @@ class ControllerTopics:
 
     def forwarder_refusal(self) -> str:
         """Return why the commands must not be sent to who listens, '' if they may."""
+        if self._shown is not None:
+            return ''                           # the driver takes what it is given
         self.command_publishers.wait()          # by then listeners have been discovered too
         return command_forwarder.refusal(self._node, self._commands.topic_name,
                                          self.loop.controller.model.joint_names)
@@ -93,3 +110,10 @@ class ControllerTopics:
         with suppress(RCLError):                # not every middleware implements it
             self._commands.wait_for_all_acked(LAST_MESSAGE)
         self._node.destroy_publisher(self._commands)
+        if self._shown is not None:
+            self._node.destroy_publisher(self._shown)
+
+
+def _the_driver() -> int:
+    """Return who hears the efforts of a driver: the driver alone."""
+    return 1

@@ -17,6 +17,7 @@ from ..realtime.loop_io import LOOP_STATE
 from ..realtime.periodic_timer import Grid
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder, stamp_of
+from .driver_states import DriverStates
 from .executor_subscription import ExecutorSubscription
 from .raw_subscription import Sample, SerializedSubscription
 
@@ -37,7 +38,7 @@ class PythonLoop:
     """
 
     def __init__(self, trigger: str, controller: Controller, decoder: JointStateDecoder,
-                 states: SerializedSubscription | ExecutorSubscription,
+                 states: SerializedSubscription | ExecutorSubscription | DriverStates,
                  publish: Callable[[bytes], None], listeners: Callable[[], int], tally: Tally, *,
                  ros_time: Callable[[], float] | None, spin: float = 0.0):
         self._loop, self._controller, self._decoder = LOOPS[trigger], controller, decoder

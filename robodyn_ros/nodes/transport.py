@@ -18,6 +18,7 @@ from ..realtime.loop_counters import Tally
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder
 from . import qos
+from .driver_states import DriverStates
 from .executor_subscription import ExecutorSubscription
 from .raw_subscription import RCLError, SerializedSubscription
 from .simulation_clock import SimulationClock
@@ -25,7 +26,7 @@ from .simulation_clock import SimulationClock
 if TYPE_CHECKING:
     from ..realtime.native.runner import NativeLoop
 
-NATIVE, PYTHON, EXECUTOR = 'native', 'python', 'executor'
+NATIVE, PYTHON, EXECUTOR, DRIVER = 'native', 'python', 'executor', 'driver'
 LADDER = NATIVE, PYTHON, EXECUTOR           # from the top
 DATA_PATHS = ('auto', *LADDER)
 TOPIC = '~/data_path_trial'
@@ -40,7 +41,7 @@ class DataPath(NamedTuple):
 
     name: str               # with the reason where it is not what was asked for
     trigger: str            # inline becomes state where nothing is native
-    states: SerializedSubscription | ExecutorSubscription
+    states: SerializedSubscription | ExecutorSubscription | DriverStates
     native: 'NativeLoop | None' = None
 
 
@@ -80,6 +81,13 @@ def open_transport(wanted: str, node: Node, controller: Controller, decoder: Joi
             node.get_logger().warning(f'data path {rung} cannot be had, the next one gives the '
                                       f'same efforts: {error}')
     raise AssertionError('the ladder has a last rung')
+
+
+def driver_path(trigger: str, states: DriverStates, node: Node) -> DataPath:
+    """Return the data path of a driver in this process, whose loop is that of Python."""
+    if trigger == 'inline':
+        node.get_logger().warning('trigger inline needs the native data path: state it is')
+    return DataPath(DRIVER, 'state' if trigger == 'inline' else trigger, states)
 
 
 def _name(rung: str, why: list[str]) -> str:

@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn check-machine` on the machine of the tests; `robodyn loop-report` of a recording."""
 
+import io
+import os
 import sys
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
+from robodyn_ros.cli import check_machine
 from robodyn_ros.cli.app import app
+from robodyn_ros.realtime import system_fixes
 from robodyn_ros.realtime.statistics import no_cycles
+from robodyn_ros.realtime.system_fixes import Fix
 from robodyn_ros.realtime.timing_log import About, save
 
 
@@ -32,6 +38,42 @@ def test_it_measures_and_comes_to_a_verdict(monkeypatch, ros):
     lines = said.splitlines()
     assert sum(line.startswith('Native: ') for line in lines) == 1
     assert sum(line.startswith('Python: ') for line in lines) == 1
+
+
+def test_fixes_are_printed_and_not_run_without_a_terminal():
+    missing = system_fixes.missing()
+    result = run('check-machine', '--fix')
+    assert result.exit_code == 0
+    assert ('Nothing is missing' in result.output) == (not missing)
+    for fix in missing:
+        assert f'{fix.name}, as root:' in result.output
+        assert all(command in result.output for command in fix.commands)
+
+
+def test_commands_of_fixes_are_run_until_one_fails(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip('asks for a password')
+    made = tmp_path / 'made'
+    assert system_fixes.apply(Fix('a file', (f'touch {made}', f'test -e {made}'), '')) == ''
+    assert made.exists()
+    problem = system_fixes.apply(Fix('none', ('echo broken >&2', 'false', f'rm {made}'), ''))
+    assert problem == 'broken' and made.exists()
+
+
+def test_a_machine_that_lacks_something_is_offered_it(tmp_path, monkeypatch):
+    """Each is asked for; what is refused is not run, and a failure is said."""
+    monkeypatch.setattr(system_fixes, 'missing', lambda: [
+        Fix('first', (f'touch {tmp_path}/first',), 'log in again'), Fix('second', ('false',), '')])
+    asked = []
+    for answer, created in ((False, False), (True, os.geteuid() == 0)):
+        out = Console(file=io.StringIO(), width=100)
+        if answer and os.geteuid() != 0:
+            continue                        # it would ask for a password
+        well = check_machine.fix(out, lambda text, a=answer: asked.append(text) or a)
+        assert well != answer and (tmp_path / 'first').exists() == created
+        assert 'og in again' in out.file.getvalue()
+        assert ('failed: exit code 1' in out.file.getvalue()) == answer
+    assert set(asked) == {'Run this command?'}
 
 
 def recording(path, trigger='timer', n=2000):

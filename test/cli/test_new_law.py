@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`robodyn new-law`: what it writes works as it is, and nothing is overwritten."""
+"""`robodyn new-law`, `new-driver`: what they write works as it is; nothing is overwritten."""
 
 import os
 import subprocess
@@ -47,3 +47,12 @@ def test_nothing_is_overwritten(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ['test_spring.py']
     assert written(tmp_path, 'spring', '--force').exit_code == 0
     assert 'mine' not in (tmp_path / 'test_spring.py').read_text()
+
+
+def test_the_test_of_a_new_driver_passes(tmp_path):
+    result = CliRunner().invoke(app, ['new-driver', 'my_arm', '--folder', str(tmp_path)])
+    assert result.exit_code == 0 and 'parameter driver my_arm:MyArm' in result.output
+    done = subprocess.run(
+        [sys.executable, '-m', 'pytest', '-q', 'test_my_arm.py'], cwd=tmp_path, text=True,
+        capture_output=True, timeout=300, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    assert done.returncode == 0, done.stdout

@@ -10,6 +10,7 @@ from robodyn_ros.dynamics import Batch
 from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT
 from robodyn_ros.dynamics.signatures import QUANTITIES
 from robodyn_ros.dynamics.specialize import SIMD_STATES, SPECIALIZED_QUANTITIES, simd_batch
+from robodyn_ros.errors import ArgumentError
 from robots import GRIPPER, REAL, random_tree
 
 VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
@@ -81,3 +82,20 @@ def test_inputs_stay_as_they_are_and_may_be_of_any_kind(model):
         assert (batch.gravity(given) == right).all()
     assert (q == before).all()
     assert not np.shares_memory(batch.gravity(q), q)
+
+
+def test_what_is_not_finite_is_named_wherever_it_is(model):
+    batch = Batch(model, 1, specialize=True)
+    for k in (3, SIMD_STATES + 1):          # in a whole group of lanes, and in an incomplete one
+        for value in (np.nan, np.inf, -np.inf):
+            q, qd, qdd = inputs_of('inverse_dynamics', SIMD_STATES + 2, model.nv)
+            qd[k, 1] = value
+            with pytest.raises(ArgumentError, match=rf'qd\[{k}, 1\], of joint .*, is {value}'):
+                batch.inverse_dynamics(q, qd, qdd)
+
+
+def test_huge_numbers_are_finite(model):
+    q, qd, qdd = inputs_of('inverse_dynamics', SIMD_STATES, model.nv)
+    qdd[0] = 1.7e308                        # whose sum is not
+    mine = Batch(model, 1, specialize=True).inverse_dynamics(q, qd, qdd)
+    assert np.isfinite(mine[1:]).all()

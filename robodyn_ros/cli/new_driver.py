@@ -1,0 +1,100 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Skeleton of a driver of one's own, and of its test."""
+
+from pathlib import Path
+from string import Template
+
+from rich.console import Console
+
+from .new_law import write_module
+
+DRIVER = Template('''\
+"""
+Driver: the arm $name, read and written in the process of the controller.
+
+    PYTHONPATH=. ros2 run robodyn_ros controller --ros-args -p driver:=$name:$constant \\
+        -p "driver_options:=[address=192.168.0.2]" -p trigger:=state -p urdf:=...
+    drive(Controller(model, settings), $constant(model), over)      # without ROS
+"""
+
+import time
+
+import numpy as np
+from numpy import ndarray
+
+from robodyn_ros.driver import Reading
+
+
+class $constant:
+    """
+    The arm, behind its SDK or bus: replace what stands in for it here.
+
+    Arrays are in the order of model.joint_names, in rad, m, N·m and N: convert units, signs and
+    order here. The guard stops the arm where they are wrong, but only once it is armed.
+
+    :param model: the robot; model.joint_names, model.effort_limit, ...
+    :param address, rate: examples of options; those of the user come as driver_options.
+    """
+
+    def __init__(self, model, address: str = '', rate: float = 1000.0):
+        # Connect, and raise an exception that says why where that fails.
+        self._period, self._next = 1.0 / rate, time.monotonic()
+        self._position, self._effort = np.zeros(model.nv), np.zeros(model.nv)
+
+    def read(self) -> Reading | None:
+        """
+        Wait for the next state of the arm; return None if none comes within, say, 10 ms.
+
+        A thread of its own calls this again and again. An exception is logged, and the state
+        becomes stale; so it does while this waits.
+        """
+        self._next += self._period
+        time.sleep(max(0.0, self._next - time.monotonic()))
+        # Velocity NaN: not measured. Effort None: not measured; else that of motor on joint.
+        return Reading(self._position.copy(), np.zeros(len(self._position)), self._effort.copy())
+
+    def write(self, tau: ndarray) -> None:
+        """
+        Send efforts, without waiting for an answer; the control thread calls this.
+
+        Let the drives stop by themselves when no efforts come: nothing else helps when this
+        process dies.
+        """
+        self._effort = tau.copy()
+
+    def close(self) -> None:
+        """End the connection."""
+''')
+
+TEST = Template('''\
+"""The driver $name gives states of the right shape, and takes efforts."""
+
+import numpy as np
+from $name import $constant
+
+from robodyn_ros import load_urdf
+from robodyn_ros.driver import Driver
+
+
+def test_it_reads_and_writes():
+    arm = load_urdf('two_link')
+    driver = $constant(arm)
+    assert isinstance(driver, Driver)
+    reading = driver.read()
+    assert np.shape(reading.position) == np.shape(reading.velocity) == (arm.nv,)
+    driver.write(np.ones(arm.nv))
+    driver.close()
+''')
+
+
+def run(name: str, folder: Path, out: Console, force: bool = False) -> None:
+    """
+    Write NAME.py and test_NAME.py into a folder.
+
+    :raises ArgumentError: the name is none of a module, or a file exists or cannot be written.
+    """
+    constant = ''.join(word.capitalize() for word in name.split('_'))
+    driver, test = write_module(name, folder, {'': DRIVER, 'test_': TEST}, constant, force)
+    out.print(f'{driver}: the driver, parameter driver {name}:{constant}\n{test}: its test\n'
+              f'try it: cd {folder} && python -m pytest {test.name}')

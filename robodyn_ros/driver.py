@@ -1,0 +1,191 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Drivers of arms in Python, in the process of the controller.
+
+A driver is a class with ``read`` and ``write``, over the SDK of an arm or a bus. The controller
+calls both without messages in between (parameter ``driver`` of the node, :func:`.drive` of the
+library); all else, from the decoding of states to the limits of efforts, is as with topics.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from queue import Empty, SimpleQueue
+from time import monotonic, monotonic_ns, time_ns
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from numpy import ndarray
+from numpy.typing import ArrayLike
+
+from .errors import ParameterError
+
+PAUSE = 0.01            # s after a read that has failed, or has returned nothing at once
+END = 1.0               # s that a read under way may take until the driver is closed all the same
+TOLD = 1.0              # s between two reports of the same failure
+
+
+class Reading(NamedTuple):
+    """
+    State of an arm; arrays (nv,) in the order of ``model.joint_names``.
+
+    :param position: [rad | m].
+    :param velocity: [rad/s | m/s]; NaN where it is not measured.
+    :param effort: [N·m | N] measured; None: not measured.
+    """
+
+    position: ArrayLike
+    velocity: ArrayLike
+    effort: ArrayLike | None = None
+
+
+@runtime_checkable
+class Driver(Protocol):
+    """
+    What a driver has; it need not inherit from this class.
+
+    It is made by a call with the :class:`~robodyn_ros.RobotModel` and the options of the user, in
+    which it connects to the arm. ``read`` is called by one thread, ``write`` by another.
+    """
+
+    def read(self) -> Reading | None:
+        """
+        Wait for the next state of the arm and return it.
+
+        Return None if none comes within some time of the driver's choice. An exception is logged,
+        and ``read`` is called again; without states for ``state_timeout`` the fault STALE_STATE is
+        latched, and its efforts are written.
+        """
+
+    def write(self, tau: ndarray) -> None:
+        """
+        Send efforts (nv,) [N·m | N], without waiting for what comes of them.
+
+        An exception ends the control loop, which tries to write zeros as the last efforts. An arm
+        has to stop by itself when no efforts come: nothing else helps when this process dies.
+        """
+
+    def close(self) -> None:
+        """End the connection; the last efforts have been written."""
+
+
+def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
+    """
+    Return the driver of a name.
+
+    :param name: ``package.module:NAME`` of a class or function.
+    :param model: robot model, its first argument; ``options``: its keywords.
+    :raises ParameterError: it cannot be imported or made, or it lacks a method.
+    """
+    def refused(problem: str, remedy: str) -> ParameterError:
+        return ParameterError(f'parameter driver = {name!r} is refused: {problem}', name='driver',
+                              value=name, remedy=remedy)
+    place, _, attribute = name.partition(':')
+    if not place or not attribute.isidentifier():
+        raise refused('it names no class', 'write package.module:NAME')
+    try:
+        function = getattr(import_module(place), attribute)
+        driver = function(model, **options)
+    except Exception as error:          # whatever the module of a user raises
+        raise refused(f'{type(error).__name__}: {error}', 'correct it, the parameter '
+                      'driver_options or the connection; a module has to be on PYTHONPATH'
+                      ) from error
+    if not isinstance(driver, Driver):
+        raise refused('it lacks read, write or close', 'see robodyn new-driver')
+    return driver
+
+
+class Read(NamedTuple):
+    """A reading, its number (from 1 on) and the time of day at which it was read [ns]."""
+
+    reading: Any
+    number: int
+    time_ns: int
+
+
+class DriverReader:
+    """
+    Thread that reads a driver, so that one that stands still does not stop the control loop.
+
+    :param keep: readings that wait at most; older ones are dropped, as from a topic.
+    :param tell: is called with a sentence for each failure.
+    """
+
+    def __init__(self, driver: Driver, keep: int, tell: Callable[[str], object]):
+        self._driver, self._keep, self._tell = driver, keep, tell
+        self._waiting: SimpleQueue[Read | None] = SimpleQueue()
+        self._next: Read | None = None
+        self._over = threading.Event()
+        self._told = {'': 0.0}
+        self._thread = threading.Thread(target=self._run, name='driver', daemon=True)
+        self._thread.start()
+
+    def take(self) -> Read | None:
+        """Return the oldest reading that waits, None without one."""
+        if self._next is None:
+            self.wait(0)
+        taken, self._next = self._next, None
+        return taken
+
+    def wait(self, timeout_ns: int) -> bool:
+        """Wait for a reading (True), or until the time is over or :meth:`wake` is called."""
+        if self._next is None:
+            try:
+                self._next = (self._waiting.get(timeout=1e-9 * timeout_ns) if timeout_ns > 0
+                              else self._waiting.get_nowait())
+            except Empty:
+                pass
+        return self._next is not None
+
+    def wake(self) -> None:
+        """End the wait under way, or the next one."""
+        self._waiting.put(None)
+
+    def write(self, tau: ndarray) -> None:
+        """Let the driver write efforts; what it raises is told of, and raised."""
+        try:
+            self._driver.write(tau)
+        except Exception as error:
+            self._report('write', error)
+            raise
+
+    def close(self) -> None:
+        """End the thread, for which a read that stands still is not waited long; close."""
+        self._over.set()
+        self._thread.join(END)
+        try:
+            self._driver.close()
+        except Exception as error:      # the connection may be gone already
+            self._report('close', error)
+
+    def refuse(self, error: Exception) -> None:
+        """Tell of a reading that cannot be used."""
+        self._report('read', error)
+
+    def _run(self) -> None:
+        number = 0
+        while not self._over.is_set():
+            begun = monotonic_ns()
+            try:
+                reading = self._driver.read()
+            except Exception as error:
+                self._report('read', error)
+                self._over.wait(PAUSE)
+                continue
+            if reading is None:
+                if monotonic_ns() - begun < 1e9 * PAUSE:    # or it would be asked all the time
+                    self._over.wait(PAUSE)
+                continue
+            number += 1
+            if self._waiting.qsize() >= self._keep:
+                try:
+                    self._waiting.get_nowait()
+                except Empty:
+                    pass
+            self._waiting.put(Read(reading, number, time_ns()))
+
+    def _report(self, method: str, error: Exception) -> None:
+        text = f'{method}() of the driver raised {type(error).__name__}: {error}'
+        if monotonic() - self._told.get(text, -TOLD) >= TOLD:
+            self._told = {text: monotonic()}
+            self._tell(text)
