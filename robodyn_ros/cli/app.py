@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import DemoError, RosError
+from ..errors import DemoError, ParameterError, RosError
 from ..model.resources import package_version
 from . import (  # noqa: F401  (their commands)
     contact_commands,
@@ -58,9 +58,16 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
          live: Annotated[bool, typer.Option(
              '--live', help='Follow the joint states and diagnostics of a robot that is '
              'running; nothing is published.')] = False,
+         allow_control: Annotated[bool, typer.Option(
+             '--allow-control', help='With --live: let the page change mode, gains and payload, '
+             'reset, move a target pose, and push a simulated arm.')] = False,
          states: Annotated[str, typer.Option(
-             '--states', help='Topic of the joint states, with --live.')] = 'joint_states'
-         ) -> None:
+             '--states', help='Topic of the joint states, with --live.')] = 'joint_states',
+         node: Annotated[str, typer.Option(
+             help='Name of the controller, with its namespace, with --live.')] = 'controller',
+         simulator: Annotated[str, typer.Option(
+             help='Name of the simulator, with its namespace, with --allow-control.')
+             ] = 'simulator') -> None:
     """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
@@ -69,11 +76,15 @@ def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     require_modules('view', REQUIRED_MODULES, DemoError)
     if live:
         require_modules('view --live', ['rclpy'], RosError)
-    from .view import follow, run
+    elif allow_control:
+        raise ParameterError('--allow-control is given without --live', name='--allow-control',
+                             remedy='add --live: a robot that does not run is not controlled')
+    from .view import Control, follow, run
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                         tip=tip or None, massless='warn')
     if live:
-        follow(chosen, port, browser, console(), states)
+        follow(chosen, port, browser, console(), states, controller=node,
+               control=Control(simulator) if allow_control else None)
     else:
         run(chosen, port, browser, console())
 

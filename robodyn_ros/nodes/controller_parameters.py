@@ -134,8 +134,9 @@ STOPS = (
 )
 
 EXTERNAL_EFFORTS = (
-    Parameter('external_effort_rate', float, 20.0, 'Rate of `~/external_torque` and '
-              '`~/external_wrench`; 0: they are not published.', 'Hz', 0.0, 1000.0),
+    Parameter('external_effort_rate', float, 20.0, 'Rate of `~/external_torque`, '
+              '`~/external_wrench` and `~/reference`; 0: they are not published.', 'Hz', 0.0,
+              1000.0),
     Parameter('external_wrench_frame', str, '', 'Frame in which `~/external_wrench` is estimated; '
               'empty: it is not.'),
 )

@@ -21,6 +21,7 @@ from .control_loop import ControlLoop
 from .external_effort_publisher import ExternalEffortPublisher
 from .fastdds_profile import suppress_timer
 from .raw_subscription import RCLError
+from .reference_publisher import ReferencePublisher
 from .simulation_clock import SimulationClock
 from .stop_topics import StopTopics
 
@@ -41,6 +42,7 @@ class ControllerTopics:
         self._node = node
         self._external = ExternalEffortPublisher(
             node, controller, p['external_effort_rate'], p['external_wrench_frame'])
+        self._reference = ReferencePublisher(node, controller, p['external_effort_rate'])
         suppress_timer(node.resolve_topic_name('commands'))
         self._commands = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         sim_time = node.get_parameter('use_sim_time').value
@@ -73,6 +75,7 @@ class ControllerTopics:
         """Close all topics, after the loop has been stopped."""
         self.stop_topics.close()
         self._external.close()
+        self._reference.close()
         self._states.destroy()
         if self._clock is not None:
             self._clock.destroy()

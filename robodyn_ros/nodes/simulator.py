@@ -73,6 +73,7 @@ class Simulator(Node):
                              ('reset', self._reset)):
             self.create_service(Trigger, f'~/{name}', self._service(action))
         self.create_subscription(WrenchStamped, '~/push', self._on_push, 10)
+        self._pushed: dict[str, float] = {}         # when a link was pushed last
         self.parameters.changed = self._apply
         self.parameters.fixed = lambda: True
         self._ready = (f'simulator ready: {model.name}, {model.nv} joints '
@@ -163,7 +164,10 @@ class Simulator(Node):
         except RobodynError as error:
             self.get_logger().warning(f'push refused: {error}')
         else:
-            self.get_logger().info(f'push on {link} for {duration:g} s: {force} N')
+            now = time.monotonic()
+            if now > self._pushed.get(link, -np.inf) + duration:    # not each of a long push
+                self.get_logger().info(f'push on {link} for {duration:g} s: {force} N')
+            self._pushed[link] = now
 
     def _apply(self) -> None:
         p, drive = self.parameters.values(), self.loop.drive
