@@ -27,6 +27,7 @@ EXTRAS = {
         'example-robot-data',
         'matplotlib',
         'mujoco>=3.14',             # earlier ones ignore the rpy of an inertia with products
+        'plotly',                   # plots of reports, which the browser zooms
     ],
     'identify': [
         'clarabel',                 # solver for cvxpy

@@ -16,7 +16,7 @@ from . import (  # noqa: F401  (their commands)
     payload_commands,
 )
 from .arguments import locked_joints, numbers
-from .options import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
+from .options import AcceptInertia, At, Locked, ReportFile, Robot, Root, Tip, app, console
 
 
 def _version(asked: bool) -> None:
@@ -30,6 +30,15 @@ def _common(version: Annotated[bool, typer.Option(
         '--version', callback=_version, is_eager=True, help='Show the version and end.')] = False,
             ) -> None:
     """Take the options that stand before any subcommand."""
+
+
+def _require_report(report: Path | None) -> None:
+    """Refuse --report before anything is measured where it cannot be made."""
+    if report is not None:
+        from ..catalog.requirements import require_modules
+        from ..report import REQUIRED_MODULES
+
+        require_modules('--report', REQUIRED_MODULES, DemoError)
 
 
 @app.command()
@@ -185,11 +194,12 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
 @app.command('check-machine')
 def check_machine(seconds: Annotated[float, typer.Option(
         min=1.0, max=86400.0, help='Duration of the measurement; a longer one shows rarer events.')
-        ] = 120.0) -> None:
+        ] = 120.0, report: ReportFile = None) -> None:
     """Measure the loop rate that this machine sustains, and recommend improvements."""
+    _require_report(report)
     from .check_machine import run
 
-    run(seconds, console())
+    run(seconds, console(), page=report)
 
 
 @app.command('loop-report')
@@ -198,11 +208,13 @@ def loop_report(file: Annotated[Path, typer.Argument(
                                          'timing_file.')],
                 picture: Annotated[Path | None, typer.Option(
                     '--picture', metavar='PNG', help='File of the histograms; default: beside '
-                    'FILE.')] = None) -> None:
+                    'FILE.')] = None,
+                report: ReportFile = None) -> None:
     """Show the timing of a control loop: statistics, and a picture of histograms."""
+    _require_report(report)
     from .loop_report import run
 
-    run(file, picture or file.with_suffix('.png'), console())
+    run(file, picture or file.with_suffix('.png'), console(), page=report)
 
 
 @app.command()
@@ -216,14 +228,16 @@ def replay(file: Annotated[Path, typer.Argument(
                'was made with; its module is imported. Can be repeated.')] = [],  # noqa: B006
            picture: Annotated[Path | None, typer.Option(
                '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
-               ] = None) -> None:
+               ] = None,
+           report: ReportFile = None) -> None:
     """Recompute the last seconds before a fault and show the cycle in which it latched."""
+    _require_report(report)
     from ..control.laws import registry
     from .replay import run
 
     for mode in law:
         registry.find(mode)
-    run(file, cycle, picture or file.with_suffix('.png'), console())
+    run(file, cycle, picture or file.with_suffix('.png'), console(), page=report)
 
 
 @app.command('new-law')
@@ -246,16 +260,18 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                  accept_inertia: AcceptInertia = False,
                  picture: Annotated[Path, typer.Option(
                      '--picture', metavar='PNG', help='File of the picture.')
-                     ] = Path('build/compare_laws.png')) -> None:
+                     ] = Path('build/compare_laws.png'),
+                 report: ReportFile = None) -> None:
     """Follow one trajectory in MuJoCo with every control law, with a true and a false model."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
 
+    _require_report(report)
     require_modules('compare-laws', ['mujoco', 'matplotlib'], DemoError)
     from .compare_laws import run
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
                         accepted_links=['*'] if accept_inertia else None, roomy=True)
-    run(chosen, duration, picture, console())
+    run(chosen, duration, picture, console(), page=report)
 
 
 @app.command()

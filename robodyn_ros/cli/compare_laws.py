@@ -4,6 +4,7 @@
 
 from pathlib import Path
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -14,10 +15,12 @@ from ..demo.law_comparison import DELAY, FRICTION, MASS_ERROR, Figures, compare,
 from ..demo.report import units
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
+from ..report.document import Report
 
 
-def run(robot: CatalogRobot, duration: float, picture: Path, out: Console) -> None:
-    """Drive the arm with each law, print the figures and draw the errors."""
+def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
+        page: Path | None = None) -> None:
+    """Drive the arm with each law, print the figures and draw the errors; ``page``: a report."""
     _check(picture)
     found: list[Figures] = []
     with out.status('compiling ...') as status:
@@ -32,6 +35,24 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console) -> No
         out.print(f'{figures.scene}, {figures.law}: {figures.fault}', style='yellow')
     draw(robot.model, found, picture)
     out.print(f'errors against time: {picture}', soft_wrap=True)
+    if page is not None:
+        _report(robot.model, found).write(page)
+        out.print(f'report: {page}', soft_wrap=True)
+
+
+def _report(model: RobotModel, found: list[Figures]) -> Report:
+    report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
+                    'model and with a false one.')
+    report.rich('', _table(model, found))
+    unit, _ = units(model)
+    for scene in dict.fromkeys(one.scene for one in found):
+        shown = [one for one in found if one.scene == scene and len(one.time)]
+        if shown:
+            time = max((one.time for one in shown), key=len)
+            report.plot(f'{scene}: error, RMS of all joints', time, {
+                one.law: np.interp(time, one.time, 1e3 * one.error, right=np.nan)
+                for one in shown}, 'time [s]', f'[{unit}]', logarithmic=True)
+    return report
 
 
 def _check(picture: Path) -> None:

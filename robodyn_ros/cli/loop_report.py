@@ -15,6 +15,7 @@ from ..errors import ArgumentError
 from ..extras import pip_install
 from ..realtime.statistics import rate, spread
 from ..realtime.timing_log import Recording, load
+from ..report.document import Report
 from .pictures import save
 
 COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',
@@ -24,8 +25,8 @@ BINS = 12                   # of a histogram in the table
 FINE_BINS = 80              # of one in the picture
 
 
-def run(path: Path, picture: Path, out: Console) -> None:
-    """Print the statistics of a timing log and draw its histograms."""
+def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) -> None:
+    """Print the statistics of a timing log and draw its histograms; ``page``: a report."""
     recording = load(path)
     if not len(recording.cycles):
         raise ArgumentError(f'{path} holds no cycle', name='file', value=str(path),
@@ -40,12 +41,29 @@ def run(path: Path, picture: Path, out: Console) -> None:
     out.print(f'rate {mean:.2f} ± {deviation:.2f} Hz{nominal}; {about.overruns} overruns, '
               f'{about.missed} points of the grid missed, {about.lost} samples lost')
     out.print(_table(recording))
+    if page is not None:
+        _report(recording, path.name).write(page)
+        out.print(f'report: {page}', soft_wrap=True)
     if find_spec('matplotlib') is None:
         out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
                   style='yellow')
         return
     _draw(recording, path.name, picture)
     out.print(f'histograms: {picture}')
+
+
+def _report(recording: Recording, title: str) -> Report:
+    about = recording.about
+    report = Report(f'Timing of {title}', f'{len(recording.cycles)} cycles, trigger '
+                    f'{about.trigger}, {about.data_path}, {about.scheduling}')
+    report.rich('Figures', _table(recording))
+    cycles = np.arange(float(len(recording.cycles)))
+    for column, name in COLUMNS.items():
+        x = 1e6 * recording.cycles[column]
+        if np.isfinite(x).any():
+            report.histogram(f'{name}: histogram', x, 'µs')
+            report.plot(f'{name}: every cycle', cycles, {name: x}, 'cycle', 'µs')
+    return report
 
 
 def _table(recording: Recording) -> Table:

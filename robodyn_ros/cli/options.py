@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Application, common options and console of the `robodyn` subcommands."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -46,6 +47,10 @@ At = Annotated[str, typer.Option(
 
 AcceptInertia = Annotated[bool, typer.Option(
     '--accept-inertia', help='Use inertias that no rigid body has as they are.')]
+
+ReportFile = Annotated[Path | None, typer.Option(
+    '--report', metavar='HTML', help='Also write a report: one page with tables and plots that '
+    'can be zoomed.')]
 
 Root = Annotated[str, typer.Option('--root', help='Link that is the fixed base.')]
 Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits other branches.')]

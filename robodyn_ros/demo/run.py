@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +17,18 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from ..catalog.robots import CatalogRobot, write_parameters
 from ..control.settings import Settings
 from ..dynamics import Dynamics
+from ..extras import pip_install
 from ..jit import cache_directory
 from ..model.robot import RobotModel
 from ..model.validate import check_inertias
 from ..nodes import controller_file
+from ..report import REQUIRED_MODULES
 from .compile import libraries
 from .conductor import conducting
 from .motion import check_limits
 from .processes import ending_once, free_domain, interrupts_later, running
-from .report import tables
+from .report import page, tables
+from .results import Results
 from .scenario import BRIEF, BUSY, FULL, Scenario
 
 NODES = ('simulator', 'controller')         # in the order in which they start
@@ -117,6 +121,14 @@ def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
         libraries()
 
 
+def write_report(robot: CatalogRobot, results: Results, file: Path) -> str:
+    """Write the report of a run; return its path, or why there is none."""
+    if missing := [name for name in REQUIRED_MODULES if find_spec(name) is None]:
+        return f'none, {pip_install(*missing)}'
+    page(robot.model, robot.path, results, parameters(robot)).write(file)
+    return str(file)
+
+
 def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False) -> int:
     """
     Run the demo and print its results.
@@ -148,8 +160,10 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
         with bar.step('drawing', 0):
             from .picture import draw
             draw(robot.model, results.trackings, picture)
+            told = write_report(robot, results, output / 'report.html')
     console.print(tables(robot.model, results))
-    console.print(f'Picture: {picture}\nLogs and parameters of the nodes: {output}\n'
+    console.print(f'Picture: {picture}\nReport: {told}\n'
+                  f'Logs and parameters of the nodes: {output}\n'
                   f'Gains and limits, for a controller of your own: {save_gains(robot, output)}',
                   soft_wrap=True)
     if not results.passed and results.busy > BUSY:

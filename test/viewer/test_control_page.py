@@ -7,13 +7,12 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from viewer.browser import browsing, needs_browser, wait_for
 
 from processes import node
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.viewer.dragging import LONGEST, Holder, force_of
 from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
-
-from viewer.browser import browsing, needs_browser, wait_for
 
 pytest.importorskip('viser', reason='needs pip install viser')
 VIEW = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'two_link', '--live', '--no-browser',
