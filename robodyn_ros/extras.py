@@ -45,6 +45,7 @@ EXTRAS = {
     ],
     'docs': [
         'mkdocs-material',
+        'mkdocstrings-python',      # pages of the docstrings
     ],
     'bench': [
         'cmeel-eigen',              # headers for the C++ API of Pinocchio
