@@ -5,7 +5,7 @@
 Run the demo or the tests on a machine that has nothing but Linux x86_64 and a Python 3.10-3.13.
 
   demo [ROBOT]    two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
-                  ur5, two_link, ... or the path of a URDF file
+                  ur5, two_link, ... or the path of a URDF file; --view shows it in the browser
   test [ARG ...]  lint, then all tests; pytest gets the arguments
   quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
@@ -257,12 +257,14 @@ def call(env, *command):
 
 def demo(arguments):
     """Run the main job."""
+    viewed = [one for one in arguments if one == '--view']
+    arguments = [one for one in arguments if one != '--view']
     if len(arguments) > 1:
         sys.exit('demo takes one robot, not {}'.format(' '.join(arguments)))
     robot = arguments[0] if arguments and arguments[0] else 'panda'
     robot = os.path.abspath(robot) if os.path.isfile(robot) else robot
-    env, python = prepare({ROS.get(DISTRO), 'sim'})
-    become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot)
+    env, python = prepare({ROS.get(DISTRO), 'sim', *(['view'] if viewed else [])})
+    become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot, *viewed[:1])
 
 
 def lint(arguments):

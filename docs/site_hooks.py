@@ -1,11 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Hooks of mkdocs: README and CONTRIBUTING as pages of the site, links to sources as their paths,
-a page of the laws from their declarations, and gravity torques computed in the page.
+Hooks of mkdocs: pages from elsewhere, generated ones, and links to sources as their paths.
 
-The pages are written for a reader of the repository, where links lead to sources beside docs/;
-the site has no sources, and shows the names of the files instead.
+README and CONTRIBUTING become pages, a reference of the laws is made from their declarations, and
+gravity torques are computed in their page. The pages are written for a reader of the repository,
+where links lead to sources beside docs/; the site has no sources, and shows the names of the files
+instead.
 """
 
 import json
@@ -28,9 +29,11 @@ SLIDERS = '''
 {function}
 {{
   const joints = {joints}, place = document.getElementById('gravity-{robot}');
-  place.innerHTML = '<table><thead><tr><th>{robot}</th><th></th><th>position</th><th>effort</th></tr></thead><tbody>' +
-    joints.map(([name, low, high, start]) => `<tr><td>${{name}}</td><td><input type="range" min="${{low}}" max="${{high}}" ` +
-      `step="any" value="${{start}}"></td><td></td><td></td></tr>`).join('') + '</tbody></table>';
+  const head = ['{robot}', '', 'position', 'effort'].map(text => `<th>${{text}}</th>`).join('');
+  place.innerHTML = `<table><thead><tr>${{head}}</tr></thead><tbody>` +
+    joints.map(([name, low, high, start]) => `<tr><td>${{name}}</td><td><input type="range" ` +
+      `min="${{low}}" max="${{high}}" step="any" value="${{start}}"></td><td></td><td></td></tr>`
+    ).join('') + '</tbody></table>';
   const rows = [...place.querySelectorAll('tbody tr')];
   const update = () => {{
     const q = rows.map(row => Number(row.querySelector('input').value)), tau = gravity_{robot}(q);

@@ -279,16 +279,21 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
              '--brief', help='Shorter motions; all checks are made.')] = False,
          accept_inertia: AcceptInertia = False,
+         view: Annotated[bool, typer.Option(
+             '--view', help='Show it in the browser.')] = False,
          output: Annotated[Path, typer.Option(
-             help='Folder for the picture, the parameter files and the logs of the nodes.')
+             help='Folder for report, picture, parameter files and logs of the nodes.')
          ] = Path('build/demo')) -> None:
     """Simulate a robot over ROS 2: free fall, gravity compensation, a push, a trajectory."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
     from ..demo import REQUIRED_MODULES
+    from ..viewer import REQUIRED_MODULES as VIEWER
 
     require_modules('the demo', REQUIRED_MODULES, DemoError)
+    if view:
+        require_modules('demo --view', VIEWER, DemoError)
     from ..demo.run import run
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
                     accepted_links=['*'] if accept_inertia else None, roomy=True)
-    raise typer.Exit(run(chosen, output, console(), brief=brief))
+    raise typer.Exit(run(chosen, output, console(), brief=brief, view=view))

@@ -129,12 +129,14 @@ def write_report(robot: CatalogRobot, results: Results, file: Path) -> str:
     return str(file)
 
 
-def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False) -> int:
+def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False,
+        view: bool = False) -> int:
     """
     Run the demo and print its results.
 
     :param output: folder of logs, parameters and picture.
     :param brief: shorter motions; all checks are made.
+    :param view: whether to show it in the browser.
     :return: 0 if every check has passed, else 1.
     :raises InertiaError: the controller would refuse the inertias of this robot.
     """
@@ -152,6 +154,9 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
             dynamics = Dynamics(robot.model)
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
                            '--params-file', str(file)] for node in NODES}
+        if view:        # beside the scenario, which pushes and changes modes, it only looks
+            commands['viewer'] = [sys.executable, '-m', 'robodyn_ros.cli', 'view',
+                                  str(robot.path), '--live']
         with running(commands, output, env) as children, \
                 conducting(robot.model, children, bar.tick) as conductor:
             scenario = Scenario(robot, dynamics, conductor, BRIEF if brief else FULL, bar.step)

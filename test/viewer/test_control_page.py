@@ -22,8 +22,8 @@ SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p',
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'task_frame:=tool0', '-p', 'flight_recorder:=0.0']
-LINK = 440, 252         # pixels of the first link in a new tab
-AWAY = 440, 180
+LINK = 465, 262         # pixels of the first link in a new tab
+AWAY = 465, 190
 
 
 @contextmanager
