@@ -7,16 +7,29 @@ from typing import Annotated
 
 import typer
 
-from ..errors import DemoError, ParameterError, RosError
+from ..errors import DemoError, RosError
 from ..model.resources import package_version
 from . import (  # noqa: F401  (their commands)
     contact_commands,
     identification_commands,
     identify_commands,
     payload_commands,
+    view_command,
 )
 from .arguments import locked_joints, numbers
-from .options import AcceptInertia, At, Locked, ReportFile, Robot, Root, Tip, app, console
+from .options import (
+    AcceptInertia,
+    AsJson,
+    At,
+    Locked,
+    ReportFile,
+    Robot,
+    Root,
+    Tip,
+    app,
+    console,
+    print_json,
+)
 
 
 def _version(asked: bool) -> None:
@@ -45,57 +58,18 @@ def _require_report(report: Path | None) -> None:
 def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             root: Root = '',
             tip: Tip = '',
-            at: At = '') -> None:
+            at: At = '',
+            as_json: AsJson = False) -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
     from ..catalog.robots import load_robot
-    from .inspect import report
+    from .inspect import figures, report
 
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                     tip=tip or None, massless='warn')
-    console().print(report(chosen.model, chosen.pose, chosen.source))
-
-
-@app.command()
-def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
-         root: Root = '',
-         tip: Tip = '',
-         port: Annotated[int, typer.Option(
-             min=1, max=65535, help='Port of the page, on this machine only; the next free one '
-             'where it is in use.')] = 8080,
-         browser: Annotated[bool, typer.Option(
-             '--browser/--no-browser', help='Open the page in the browser.')] = True,
-         live: Annotated[bool, typer.Option(
-             '--live', help='Follow the joint states and diagnostics of a robot that is '
-             'running; nothing is published.')] = False,
-         allow_control: Annotated[bool, typer.Option(
-             '--allow-control', help='With --live: let the page change mode, gains and payload, '
-             'reset, move a target pose, and push a simulated arm.')] = False,
-         states: Annotated[str, typer.Option(
-             '--states', help='Topic of the joint states, with --live.')] = 'joint_states',
-         node: Annotated[str, typer.Option(
-             help='Name of the controller, with its namespace, with --live.')] = 'controller',
-         simulator: Annotated[str, typer.Option(
-             help='Name of the simulator, with its namespace, with --allow-control.')
-             ] = 'simulator') -> None:
-    """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
-    from ..viewer import REQUIRED_MODULES
-
-    require_modules('view', REQUIRED_MODULES, DemoError)
-    if live:
-        require_modules('view --live', ['rclpy'], RosError)
-    elif allow_control:
-        raise ParameterError('--allow-control is given without --live', name='--allow-control',
-                             remedy='add --live: a robot that does not run is not controlled')
-    from .view import Control, follow, run
-    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None, massless='warn')
-    if live:
-        follow(chosen, port, browser, console(), states, controller=node,
-               control=Control(simulator) if allow_control else None)
+    if as_json:
+        print_json(figures(chosen.model, chosen.pose))
     else:
-        run(chosen, port, browser, console())
+        console().print(report(chosen.model, chosen.pose, chosen.source))
 
 
 @app.command()
@@ -209,11 +183,14 @@ def loop_report(file: Annotated[Path, typer.Argument(
                 picture: Annotated[Path | None, typer.Option(
                     '--picture', metavar='PNG', help='File of the histograms; default: beside '
                     'FILE.')] = None,
-                report: ReportFile = None) -> None:
+                report: ReportFile = None, as_json: AsJson = False) -> None:
     """Show the timing of a control loop: statistics, and a picture of histograms."""
     _require_report(report)
-    from .loop_report import run
+    from .loop_report import figures, run
 
+    if as_json:
+        print_json(figures(file))
+        return
     run(file, picture or file.with_suffix('.png'), console(), page=report)
 
 
@@ -261,7 +238,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                  picture: Annotated[Path, typer.Option(
                      '--picture', metavar='PNG', help='File of the picture.')
                      ] = Path('build/compare_laws.png'),
-                 report: ReportFile = None) -> None:
+                 report: ReportFile = None, as_json: AsJson = False) -> None:
     """Follow one trajectory in MuJoCo with every control law, with a true and a false model."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
@@ -271,7 +248,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
     from .compare_laws import run
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
                         accepted_links=['*'] if accept_inertia else None, roomy=True)
-    run(chosen, duration, picture, console(), page=report)
+    run(chosen, duration, picture, console(), page=report, as_json=as_json)
 
 
 @app.command()

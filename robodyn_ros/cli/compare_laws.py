@@ -16,10 +16,11 @@ from ..demo.report import units
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from ..report.document import Report
+from .options import print_json
 
 
 def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
-        page: Path | None = None) -> None:
+        page: Path | None = None, as_json: bool = False) -> None:
     """Drive the arm with each law, print the figures and draw the errors; ``page``: a report."""
     _check(picture)
     found: list[Figures] = []
@@ -27,6 +28,10 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
         for figures in compare(robot.model, robot.pose, duration):
             found.append(figures)
             status.update(f'{figures.scene}: {figures.law}')
+    if as_json:         # the picture and a report are written all the same
+        out.quiet = True
+        print_json([{name: value for name, value in one._asdict().items()
+                     if name not in ('time', 'error')} for one in found])
     out.print(_table(robot.model, found))
     out.print('Gains are those of `robodyn init`. The false model has masses off by up to '
               f'{100 * MASS_ERROR:g} % and no friction; the arm has {100 * FRICTION:g} % of the '

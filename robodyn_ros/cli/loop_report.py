@@ -4,6 +4,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -27,10 +28,7 @@ FINE_BINS = 80              # of one in the picture
 
 def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) -> None:
     """Print the statistics of a timing log and draw its histograms; ``page``: a report."""
-    recording = load(path)
-    if not len(recording.cycles):
-        raise ArgumentError(f'{path} holds no cycle', name='file', value=str(path),
-                            remedy='let the controller be active for a while')
+    recording = _loaded(path)
     about = recording.about
     mean, deviation = rate(recording.cycles)
     kept = len(recording.cycles)
@@ -50,6 +48,24 @@ def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) ->
         return
     _draw(recording, path.name, picture)
     out.print(f'histograms: {picture}')
+
+
+def figures(path: Path) -> dict[str, Any]:
+    """Return the statistics of a timing log for a script: times in s, rates in Hz."""
+    recording = _loaded(path)
+    mean, deviation = rate(recording.cycles)
+    about = recording.about
+    return {'cycles': len(recording.cycles), 'rate_mean': mean, 'rate_deviation': deviation,
+            'overruns': about.overruns, 'missed': about.missed, 'lost': about.lost,
+            **{column: spread(recording.cycles[column]).named() for column in COLUMNS}}
+
+
+def _loaded(path: Path) -> Recording:
+    recording = load(path)
+    if not len(recording.cycles):
+        raise ArgumentError(f'{path} holds no cycle', name='file', value=str(path),
+                            remedy='let the controller be active for a while')
+    return recording
 
 
 def _report(recording: Recording, title: str) -> Report:
