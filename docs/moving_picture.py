@@ -44,7 +44,7 @@ def scene(shapes: list[Shape]) -> mujoco.MjModel:
         meshes += f'<mesh name="m{k}" file="{k}.stl"/>'
         color = '0.95 0.95 0.96 1' if k % 2 else '0.3 0.36 0.42 1'
         bodies += (f'<body name="b{k}" mocap="true"><geom type="mesh" mesh="m{k}" '
-                   f'rgba="{color}"/></body>')
+                   f'rgba="{color}" contype="0" conaffinity="0"/></body>')
     return mujoco.MjModel.from_xml_string(SCENE.format(
         width=WIDTH, height=HEIGHT, meshes=meshes, bodies=bodies), assets)
 
@@ -91,7 +91,7 @@ def bars(picture: Image.Image, model: RobotModel, effort: np.ndarray) -> Image.I
     """Draw efforts (nv,) [N·m] beside the arm."""
     pen, left, middle, half = ImageDraw.Draw(picture), 468, 560, 62
     pen.text((left, 22), 'effort / limit', fill='#30363d')
-    for i, (name, share) in enumerate(zip(model.joint_names, effort / model.effort_limit)):
+    for i, share in enumerate(effort / model.effort_limit):
         y = 42 + 18 * i
         pen.rectangle((middle - half, y, middle + half, y + 10), fill='#d3d9e0')
         end = middle + half * float(np.clip(share, -1.0, 1.0))

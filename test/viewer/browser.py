@@ -24,7 +24,7 @@ needs_browser = pytest.mark.skipif(PROGRAM is None, reason='needs chromium')
 SIZE = 900, 500         # pixels of the window: small, since it is drawn in software
 
 
-def wait_for(get: Callable[[], Any], patience: float = 60.0) -> Any:
+def wait_for(get: Callable[[], Any], patience: float = 150.0) -> Any:
     """Return what ``get`` returns, once it is true and raises nothing."""
     end = monotonic() + patience
     while True:
@@ -51,7 +51,7 @@ class Tab:
         self._socket.send(json.dumps({'id': self._number, 'method': method,
                                       'params': parameters}))
         while True:
-            answer = json.loads(self._socket.recv(timeout=60))
+            answer = json.loads(self._socket.recv(timeout=150))
             if answer.get('id') == self._number:
                 assert 'error' not in answer, answer
                 return answer['result']

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from viewer.browser import browsing, needs_browser, wait_for
 
 from processes import node
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.viewer.dragging import LONGEST, Holder, force_of
 from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
+from viewer.browser import browsing, needs_browser, wait_for
 
 pytest.importorskip('viser', reason='needs pip install viser')
 VIEW = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'two_link', '--live', '--no-browser',
@@ -126,7 +126,7 @@ def test_a_browser_changes_pushes_and_is_refused(start):
         here.node.create_subscription(WrenchStamped, '/simulator/push', pushes.append, 100)
 
         def pushed(condition):
-            assert here.until(lambda: pushes and condition(pushes[-1].wrench.force), 60.0)
+            assert here.until(lambda: pushes and condition(pushes[-1].wrench.force), 150.0)
 
         with browser.tab(address) as tab:
             assert wait_for(lambda: 'control loop: ' in tab.text())
