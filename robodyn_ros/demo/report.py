@@ -78,8 +78,8 @@ def page(model: RobotModel, urdf: Path, results: Results,
                                  ('effort', one.effort, effort_unit)):
             report.plot(f'{one.mode}: {name} of each joint', one.time,
                         dict(zip(model.joint_names, values.T)), 'time [s]', f'[{of}]')
-    for node, values in parameters.items():
-        report.parameters(f'Parameters of the {node}', values)
+    for node, given in parameters.items():
+        report.parameters(f'Parameters of the {node}', given)
     return report
 
 
