@@ -143,7 +143,7 @@ def browsing() -> Iterator[Browser]:
     """Yield a browser, which draws in software."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, subprocess.Popen(
             [PROGRAM, '--headless=new', '--no-sandbox', '--use-angle=swiftshader',
-             '--enable-unsafe-swiftshader', '--remote-debugging-port=0',
+             '--enable-unsafe-swiftshader', '--disable-dev-shm-usage', '--remote-debugging-port=0',
              f'--window-size={SIZE[0]},{SIZE[1]}', f'--user-data-dir={folder}', 'about:blank'],
             stdout=sys.stderr, stderr=subprocess.DEVNULL) as process:
         try:
