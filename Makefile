@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A thin face of make.py, for fingers that type `make`. ROBOT=panda|ur5|two_link|path of a URDF
-# and SCENE=motion|contact are what demo shows; DISTRO=kilted|jazzy is the ROS 2 that is installed;
+# and SCENE=motion|contact are what demo shows, VIEW=1 shows it in the browser;
+# DISTRO=kilted|jazzy is the ROS 2 that is installed;
 # ARGS goes to pytest, fuzz (ARGS='urdf 2000 --seed 1', ARGS=wire), adversary (ARGS='--minutes 10',
 # ARGS=table, ARGS=quiet), bench and soak.
 
@@ -19,7 +20,7 @@ help lint docs clean: python
 	@$(PYTHON) make.py $@
 
 demo: python
-	@$(PYTHON) make.py demo '$(ROBOT)' '$(SCENE)'
+	@$(PYTHON) make.py demo '$(ROBOT)' '$(SCENE)' $(if $(VIEW),--view)
 
 test: python
 	@$(PYTHON) make.py test $(ARGS)

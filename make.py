@@ -7,7 +7,7 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   demo [ROBOT] [SCENE]
                   two nodes over ROS 2: an arm falls, floats, is driven; ROBOT is panda (default),
                   ur5, two_link, ... or the path of a URDF file. With SCENE contact it is pushed,
-                  guided by hand, and hits a post
+                  guided by hand, and hits a post. --view shows it in the browser
   test [ARG ...]  lint, then all tests; pytest gets the arguments
   quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
@@ -259,14 +259,16 @@ def call(env, *command):
 
 def demo(arguments):
     """Run the main job."""
+    viewed = [one for one in arguments if one == '--view']
+    arguments = [one for one in arguments if one != '--view']
     if len(arguments) > 2:
         sys.exit('demo takes one robot and one scene, not {}'.format(' '.join(arguments)))
     robot, scene = (given or usual for given, usual in
                     zip(arguments + [''] * (2 - len(arguments)), ('panda', 'motion')))
     robot = os.path.abspath(robot) if os.path.isfile(robot) else robot
-    env, python = prepare({ROS.get(DISTRO), 'sim'})
+    env, python = prepare({ROS.get(DISTRO), 'sim', *(['view'] if viewed else [])})
     become(env, os.path.join(os.path.dirname(python), 'robodyn'), 'demo', robot,
-           '--scene', scene)
+           '--scene', scene, *viewed[:1])
 
 
 def lint(arguments):

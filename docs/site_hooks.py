@@ -1,20 +1,52 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Hooks of mkdocs: README and CONTRIBUTING as pages of the site, links to sources as their paths.
+Hooks of mkdocs: pages from elsewhere, generated ones, and links to sources as their paths.
 
-The pages are written for a reader of the repository, where links lead to sources beside docs/;
-the site has no sources, and shows the names of the files instead.
+README and CONTRIBUTING become pages, a reference of the laws is made from their declarations, and
+gravity torques are computed in their page. The pages are written for a reader of the repository,
+where links lead to sources beside docs/; the site has no sources, and shows the names of the files
+instead.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+from robodyn_ros import load_urdf
+from robodyn_ros.control.laws.registry import BUILT_IN
+from robodyn_ros.dynamics.javascript import javascript
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {'README.md': 'index.md', 'CONTRIBUTING.md': 'contributing.md'}
+GRAVITY = re.compile(r'<!-- gravity: ([\w ]+) -->')
+SLIDERS = '''
+<div class="gravity" id="gravity-{robot}"></div>
+<script>
+{function}
+{{
+  const joints = {joints}, place = document.getElementById('gravity-{robot}');
+  const head = ['{robot}', '', 'position', 'effort'].map(text => `<th>${{text}}</th>`).join('');
+  place.innerHTML = `<table><thead><tr>${{head}}</tr></thead><tbody>` +
+    joints.map(([name, low, high, start]) => `<tr><td>${{name}}</td><td><input type="range" ` +
+      `min="${{low}}" max="${{high}}" step="any" value="${{start}}"></td><td></td><td></td></tr>`
+    ).join('') + '</tbody></table>';
+  const rows = [...place.querySelectorAll('tbody tr')];
+  const update = () => {{
+    const q = rows.map(row => Number(row.querySelector('input').value)), tau = gravity_{robot}(q);
+    rows.forEach((row, i) => {{
+      row.cells[2].textContent = q[i].toFixed(3) + joints[i][4];
+      row.cells[3].textContent = tau[i].toFixed(4) + joints[i][5];
+    }});
+  }};
+  place.addEventListener('input', update);
+  update();
+}}
+</script>
+'''
 LINK = re.compile(r'(?<!!)\[([^\]]+)\]\(([^)\s]+)\)')
 
 
@@ -24,11 +56,44 @@ def on_files(files: Files, config: Any) -> Files:
         text = re.sub(r'\]\((?!https?:|#)([^)]+)\)', lambda link: f'](../{link[1]})',
                       (ROOT / source).read_text())
         files.append(File.generated(config, page, content=text.replace('](../docs/', '](')))
+    files.append(File.generated(config, 'law_reference.md', content=law_reference()))
     return files
+
+
+def law_reference() -> str:
+    """Return a page with equation, source and gains of each law, from its declaration."""
+    parts = ['# Reference of the laws\n\nFrom the declarations in `control/laws/`; '
+             '[laws.md](laws.md) explains and compares them.\n']
+    for law in BUILT_IN:
+        parts.append(f'## {law.name}\n\n{law.equation}\n\nSource: {law.source}. '
+                     f'Reference: {law.reference}.\n')
+        if law.declared:
+            parts.append('| gain | unit | range | meaning |\n|---|---|---|---|\n' + '\n'.join(
+                f'| `{field.name}` | {field.metadata.get("unit", "")} | '
+                f'[{field.metadata.get("lower", "")}, {field.metadata.get("upper", "")}] | '
+                f'{field.metadata["doc"]} |' for field in law.declared) + '\n')
+    return '\n'.join(parts)
+
+
+def gravity_page(robots: str) -> str:
+    """Return sliders of robots whose gravity torques the page computes."""
+    text = ''
+    for robot in robots.split():
+        model = load_urdf(robot)
+        joints = [[name, float(max(low, -3.1416)), float(min(high, 3.1416)),
+                   float(min(max(0.3, low), high)), *((' m', ' N') if slides else
+                                                      (' rad', ' N·m'))]
+                  for name, low, high, slides in zip(
+                      model.joint_names, model.position_lower, model.position_upper,
+                      model.slides)]
+        text += SLIDERS.format(robot=robot, joints=json.dumps(joints), function=javascript(
+            model, 'gravity', f'gravity_{robot}'))
+    return text
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Replace links to files beside docs/ by the text of the link, if they are there."""
+    markdown = GRAVITY.sub(lambda found: gravity_page(found[1]), markdown)
     return LINK.sub(_site_link, markdown)
 
 

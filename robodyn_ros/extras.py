@@ -27,6 +27,7 @@ EXTRAS = {
         'example-robot-data',
         'matplotlib',
         'mujoco>=3.14',             # earlier ones ignore the rpy of an inertia with products
+        'plotly',                   # plots of reports, which the browser zooms
     ],
     'identify': [
         'clarabel',                 # solver for cvxpy
@@ -44,6 +45,7 @@ EXTRAS = {
     ],
     'docs': [
         'mkdocs-material',
+        'mkdocstrings-python',      # pages of the docstrings
     ],
     'bench': [
         'cmeel-eigen',              # headers for the C++ API of Pinocchio

@@ -21,7 +21,11 @@ def angles(names):
 
 # What is true of the results of each script, its variables by name
 CLAIMS = {
+    'adaptive_payload': lambda n: n['errors']['adaptive'][-1] < 3.0 < 100.0
+        < n['errors']['computed_torque'][-1],
     'batch_dynamics': lambda n: 0.3 < n['share'].max() < 1.0 and (n['M'][:, 0, 0] > 0.0).all(),
+    'collision': lambda n: [*n['reasons'].values()][1] == 'COLLISION'
+        and [*n['peak'].values()][1] < 0.8 * [*n['peak'].values()][0],
     'controller_without_ros': lambda n: 'contradict each other' in n['reason'],
     'dh_conventions': lambda n: n['difference'] < 1e-12,
     'disturbance_observer': lambda n: angles(n)[0] > 2.0 and max(angles(n)[2:]) < 0.01,
@@ -43,12 +47,13 @@ CLAIMS = {
     'task_space': lambda n: 'cannot move along' in n['refused'],
     'ur5_torque_pd': lambda n: n['final']['computed_torque'].max() < 1e-4
         and n['final']['pd'].max() > 0.1 and 'unstable' in n['refused'],
+    'wiping': lambda n: [*n['force'].values()] == pytest.approx([16.0, 8.0], rel=0.1),
 }
 
 
 @pytest.mark.parametrize('name', sorted(CLAIMS))
 def test_it_teaches_what_it_says(name, tmp_path, monkeypatch):
-    """Together they take about 20 s: they are simulations, whose results are what is judged."""
+    """Together they take about 30 s: they are simulations, whose results are what is judged."""
     import matplotlib
     from matplotlib import pyplot as plt
 

@@ -15,9 +15,22 @@ from . import (  # noqa: F401  (their commands)
     identification_commands,
     identify_commands,
     payload_commands,
+    view_command,
 )
 from .arguments import locked_joints, numbers
-from .options import AcceptInertia, At, Locked, Robot, Root, Tip, app, console
+from .options import (
+    AcceptInertia,
+    AsJson,
+    At,
+    Locked,
+    ReportFile,
+    Robot,
+    Root,
+    Tip,
+    app,
+    console,
+    print_json,
+)
 
 
 def _version(asked: bool) -> None:
@@ -33,50 +46,31 @@ def _common(version: Annotated[bool, typer.Option(
     """Take the options that stand before any subcommand."""
 
 
+def _require_report(report: Path | None) -> None:
+    """Refuse --report before anything is measured where it cannot be made."""
+    if report is not None:
+        from ..catalog.requirements import require_modules
+        from ..report import REQUIRED_MODULES
+
+        require_modules('--report', REQUIRED_MODULES, DemoError)
+
+
 @app.command()
 def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             root: Root = '',
             tip: Tip = '',
-            at: At = '') -> None:
+            at: At = '',
+            as_json: AsJson = False) -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
     from ..catalog.robots import load_robot
-    from .inspect import report
+    from .inspect import figures, report
 
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                     tip=tip or None, massless='warn')
-    console().print(report(chosen.model, chosen.pose, chosen.source))
-
-
-@app.command()
-def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
-         root: Root = '',
-         tip: Tip = '',
-         port: Annotated[int, typer.Option(
-             min=1, max=65535, help='Port of the page, on this machine only; the next free one '
-             'where it is in use.')] = 8080,
-         browser: Annotated[bool, typer.Option(
-             '--browser/--no-browser', help='Open the page in the browser.')] = True,
-         live: Annotated[bool, typer.Option(
-             '--live', help='Follow the joint states and diagnostics of a robot that is '
-             'running; nothing is published.')] = False,
-         states: Annotated[str, typer.Option(
-             '--states', help='Topic of the joint states, with --live.')] = 'joint_states'
-         ) -> None:
-    """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
-    from ..viewer import REQUIRED_MODULES
-
-    require_modules('view', REQUIRED_MODULES, DemoError)
-    if live:
-        require_modules('view --live', ['rclpy'], RosError)
-    from .view import follow, run
-    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                        tip=tip or None, massless='warn')
-    if live:
-        follow(chosen, port, browser, console(), states)
+    if as_json:
+        print_json(figures(chosen.model, chosen.pose))
     else:
-        run(chosen, port, browser, console())
+        console().print(report(chosen.model, chosen.pose, chosen.source))
 
 
 @app.command()
@@ -178,14 +172,15 @@ def check_machine(seconds: Annotated[float, typer.Option(
         ] = 120.0,
         fix: Annotated[bool, typer.Option(
             '--fix', help='Measure nothing: print the commands for what is missing (permissions, '
-            'idle states, frequency governor) and, in a terminal, offer to run them.')] = False
-        ) -> None:
+            'idle states, frequency governor) and, in a terminal, offer to run them.')] = False,
+        report: ReportFile = None) -> None:
     """Measure the loop rate that this machine sustains, and recommend improvements."""
+    _require_report(report)
     from .check_machine import fix as offer
     from .check_machine import run
 
     if not fix:
-        run(seconds, console())
+        run(seconds, console(), page=report)
     elif not offer(console(), lambda text: sys.stdin.isatty() and typer.confirm(text)):
         raise typer.Exit(1)
 
@@ -196,11 +191,16 @@ def loop_report(file: Annotated[Path, typer.Argument(
                                          'timing_file.')],
                 picture: Annotated[Path | None, typer.Option(
                     '--picture', metavar='PNG', help='File of the histograms; default: beside '
-                    'FILE.')] = None) -> None:
+                    'FILE.')] = None,
+                report: ReportFile = None, as_json: AsJson = False) -> None:
     """Show the timing of a control loop: statistics, and a picture of histograms."""
-    from .loop_report import run
+    _require_report(report)
+    from .loop_report import figures, run
 
-    run(file, picture or file.with_suffix('.png'), console())
+    if as_json:
+        print_json(figures(file))
+        return
+    run(file, picture or file.with_suffix('.png'), console(), page=report)
 
 
 @app.command()
@@ -214,14 +214,16 @@ def replay(file: Annotated[Path, typer.Argument(
                'was made with; its module is imported. Can be repeated.')] = [],  # noqa: B006
            picture: Annotated[Path | None, typer.Option(
                '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
-               ] = None) -> None:
+               ] = None,
+           report: ReportFile = None) -> None:
     """Recompute the last seconds before a fault and show the cycle in which it latched."""
+    _require_report(report)
     from ..control.laws import registry
     from .replay import run
 
     for mode in law:
         registry.find(mode)
-    run(file, cycle, picture or file.with_suffix('.png'), console())
+    run(file, cycle, picture or file.with_suffix('.png'), console(), page=report)
 
 
 @app.command('new-law')
@@ -259,17 +261,18 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                      ] = Path('build/compare_laws.png'),
                  topics: Annotated[bool, typer.Option(
                      '--topics', help='Through the real nodes and topics of ROS 2, in lockstep.')
-                     ] = False) -> None:
+                     ] = False, report: ReportFile = None, as_json: AsJson = False) -> None:
     """Follow one trajectory in MuJoCo with every control law, with a true and a false model."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
 
+    _require_report(report)
     require_modules('compare-laws', ['mujoco', 'matplotlib', *(['rclpy'] if topics else [])],
                     DemoError)
     from .compare_laws import run
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
                         accepted_links=['*'] if accept_inertia else None, roomy=True)
-    run(chosen, duration, picture, console(), topics=topics)
+    run(chosen, duration, picture, console(), topics=topics, page=report, as_json=as_json)
 
 
 @app.command()
@@ -280,19 +283,24 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
              help='motion: free fall, gravity, a push, a trajectory. contact: a push, guiding by '
              'hand, a collision with a post.')] = 'motion',
          accept_inertia: AcceptInertia = False,
+         view: Annotated[bool, typer.Option(
+             '--view', help='Show it in the browser.')] = False,
          output: Annotated[Path, typer.Option(
-             help='Folder for the picture, the parameter files and the logs of the nodes.')
+             help='Folder for report, picture, parameter files and logs of the nodes.')
          ] = Path('build/demo')) -> None:
     """Simulate a robot over ROS 2: a scene of motions, or one of contacts."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
     from ..demo import REQUIRED_MODULES
+    from ..viewer import REQUIRED_MODULES as VIEWER
 
     require_modules('the demo', REQUIRED_MODULES, DemoError)
+    if view:
+        require_modules('demo --view', VIEWER, DemoError)
     from ..demo.run import SCENES, run
     if scene not in SCENES:
         raise ParameterError(f'--scene is {scene!r}', name='--scene', value=scene,
                              remedy=f'choose one of {", ".join(SCENES)}')
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
                     accepted_links=['*'] if accept_inertia else None, roomy=True)
-    raise typer.Exit(run(chosen, output, console(), brief=brief, scene=scene))
+    raise typer.Exit(run(chosen, output, console(), brief=brief, scene=scene, view=view))

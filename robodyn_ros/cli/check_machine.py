@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..realtime.native.lateness import compiled_lateness
 from ..realtime.rate_recommendation import Verdict, judge
 from ..realtime.scheduling import Scheduling
 from ..realtime.wakeup_latency import Case, Lateness, measure
+from ..report.document import Report
 
 RATES = (1000.0, 4000.0)        # Hz, measured
 SPIN = 50e-6                    # s
@@ -44,8 +46,12 @@ class Level(NamedTuple):
     spin: float             # s
 
 
-def run(seconds: float, out: Console) -> None:
-    """Measure for about so many seconds, and print machine, latencies and recommendations."""
+def run(seconds: float, out: Console, *, page: Path | None = None) -> None:
+    """
+    Measure for about so many seconds, and print machine, latencies and recommendations.
+
+    :param page: file of a report, None for none.
+    """
     facts = system_checks.facts()
     out.print(_facts(facts))
     levels = _levels()
@@ -55,6 +61,9 @@ def run(seconds: float, out: Console) -> None:
     out.print(_table(found))
     out.print(trips)
     out.print(_verdict(found, facts, levels))
+    if page is not None:
+        _report(facts, found, trips, levels, seconds).write(page)
+        out.print(f'report: {page}', soft_wrap=True)
     if seconds < LONG:
         out.print(f'\n{seconds:g} s are a first look only: what is rare was not seen. '
                   'Leave --seconds out for a verdict.', style='yellow')
@@ -87,6 +96,21 @@ def fix(out: Console, ask: Callable[[str], bool]) -> bool:
         if fact.name in ('kernel', 'host', 'isolated CPUs') and fact.grade:
             out.print(Text.assemble((f'\n{fact.name}', 'bold'), f', by you: {fact.advice}'))
     return well
+
+
+def _report(facts: list[system_checks.Fact], found: Found, trips: RenderableType,
+            levels: list[Level], seconds: float) -> Report:
+    report = Report('Loop rates of this machine', f'Measured for {seconds:g} s.')
+    report.rich('Machine', _facts(facts))
+    report.rich('Wake-ups', _table(found))
+    report.rich('DDS', trips)
+    report.rich('Verdict', _verdict(found, facts, levels))
+    for (level, native, busy), runs in found.items():
+        if native and not busy:
+            for rate, one in zip(RATES, runs):
+                report.histogram(f'{level.name}, native, {rate:g} Hz: how late', 1e6 * one.late,
+                                 'µs')
+    return report
 
 
 def _levels() -> list[Level]:

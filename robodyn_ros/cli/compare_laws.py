@@ -4,6 +4,7 @@
 
 from pathlib import Path
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -14,14 +15,18 @@ from ..demo.law_comparison import DELAY, FRICTION, MASS_ERROR, Figures, compare,
 from ..demo.report import units
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
+from ..report.document import Report
+from .options import print_json
 
 
 def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
-        topics: bool = False) -> None:
+        topics: bool = False, page: Path | None = None, as_json: bool = False) -> None:
     """
     Drive the arm with each law, print the figures and draw the errors.
 
     :param topics: whether simulator and controller are nodes, instead of a loop in this process.
+    :param page: file of a report, None for none.
+    :param as_json: whether the figures are printed as JSON.
     """
     _check(picture)
     found: list[Figures] = []
@@ -32,6 +37,10 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
         for figures in compared(robot.model, robot.pose, duration):
             found.append(figures)
             status.update(f'{figures.scene}: {figures.law}')
+    if as_json:         # the picture and a report are written all the same
+        out.quiet = True
+        print_json([{name: value for name, value in one._asdict().items()
+                     if name not in ('time', 'error')} for one in found])
     out.print(_table(robot.model, found))
     out.print('Gains are those of `robodyn init`. The false model has masses off by up to '
               f'{100 * MASS_ERROR:g} % and no friction; the arm has {100 * FRICTION:g} % of the '
@@ -40,6 +49,24 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
         out.print(f'{figures.scene}, {figures.law}: {figures.fault}', style='yellow')
     draw(robot.model, found, picture)
     out.print(f'errors against time: {picture}', soft_wrap=True)
+    if page is not None:
+        _report(robot.model, found).write(page)
+        out.print(f'report: {page}', soft_wrap=True)
+
+
+def _report(model: RobotModel, found: list[Figures]) -> Report:
+    report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
+                    'model and with a false one.')
+    report.rich('', _table(model, found))
+    unit, _ = units(model)
+    for scene in dict.fromkeys(one.scene for one in found):
+        shown = [one for one in found if one.scene == scene and len(one.time)]
+        if shown:
+            time = max((one.time for one in shown), key=len)
+            report.plot(f'{scene}: error, RMS of all joints', time, {
+                one.law: np.interp(time, one.time, 1e3 * one.error, right=np.nan)
+                for one in shown}, 'time [s]', f'[{unit}]', logarithmic=True)
+    return report
 
 
 def _check(picture: Path) -> None:

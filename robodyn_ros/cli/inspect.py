@@ -3,6 +3,7 @@
 """Subcommand `inspect`: tables of a robot that fit a terminal of 80 columns."""
 
 from math import inf, isinf
+from typing import Any
 
 from numpy import ndarray
 from rich import box
@@ -16,6 +17,16 @@ from ..model.robot import RobotModel
 WORDS = ('joint', 'type', 'parent link', 'child link', 'link', 'unit')      # columns of names
 ROUNDING = 1e-9         # efforts below this are none
 UNITS = {'m': 'm, m/s, N', 'rad': 'rad, rad/s, N·m'}
+
+
+def figures(model: RobotModel, pose: ndarray) -> dict[str, Any]:
+    """Return what :func:`report` shows, in SI units, for a script; ``pose`` (nv,) [rad | m]."""
+    return {'name': model.name, 'base': model.base_link, 'joints': list(model.joint_names),
+            'links': list(model.link_names), 'frames': list(model.frame_names),
+            'mass': model.mass, 'position_lower': model.position_lower,
+            'position_upper': model.position_upper, 'velocity_limit': model.velocity_limit,
+            'effort_limit': model.effort_limit, 'pose': pose,
+            'gravity': Dynamics(model).gravity(pose), 'warnings': list(model.warnings)}
 
 
 def report(model: RobotModel, pose: ndarray, source: str) -> RenderableType:

@@ -17,6 +17,7 @@ from geometry_msgs.msg import TwistStamped
 from numpy import ndarray
 from rcl_interfaces.msg import Log
 from rclpy.duration import Duration
+from rclpy.logging import LoggingSeverity
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -101,7 +102,8 @@ def run(node: Node, out: Console, *, linear: float, angular: float, hold: float)
                            remedy='is the controller configured?')
 
         def tell(message: Log) -> None:
-            if message.name == name[1:].replace('/', '.') and message.level >= Log.WARN[0]:
+            if (message.level >= LoggingSeverity.WARN
+                    and message.name == name[1:].replace('/', '.')):
                 out.print(message.msg, style='yellow', markup=False)
 
         here.node.create_subscription(Log, '/rosout', tell, 100)

@@ -4,6 +4,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -15,6 +16,7 @@ from ..errors import ArgumentError
 from ..extras import pip_install
 from ..realtime.statistics import rate, spread
 from ..realtime.timing_log import Recording, load
+from ..report.document import Report
 from .pictures import save
 
 COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',
@@ -24,12 +26,9 @@ BINS = 12                   # of a histogram in the table
 FINE_BINS = 80              # of one in the picture
 
 
-def run(path: Path, picture: Path, out: Console) -> None:
-    """Print the statistics of a timing log and draw its histograms."""
-    recording = load(path)
-    if not len(recording.cycles):
-        raise ArgumentError(f'{path} holds no cycle', name='file', value=str(path),
-                            remedy='let the controller be active for a while')
+def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) -> None:
+    """Print the statistics of a timing log and draw its histograms; ``page``: a report."""
+    recording = _loaded(path)
     about = recording.about
     mean, deviation = rate(recording.cycles)
     kept = len(recording.cycles)
@@ -40,12 +39,47 @@ def run(path: Path, picture: Path, out: Console) -> None:
     out.print(f'rate {mean:.2f} ± {deviation:.2f} Hz{nominal}; {about.overruns} overruns, '
               f'{about.missed} points of the grid missed, {about.lost} samples lost')
     out.print(_table(recording))
+    if page is not None:
+        _report(recording, path.name).write(page)
+        out.print(f'report: {page}', soft_wrap=True)
     if find_spec('matplotlib') is None:
         out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
                   style='yellow')
         return
     _draw(recording, path.name, picture)
     out.print(f'histograms: {picture}')
+
+
+def figures(path: Path) -> dict[str, Any]:
+    """Return the statistics of a timing log for a script: times in s, rates in Hz."""
+    recording = _loaded(path)
+    mean, deviation = rate(recording.cycles)
+    about = recording.about
+    return {'cycles': len(recording.cycles), 'rate_mean': mean, 'rate_deviation': deviation,
+            'overruns': about.overruns, 'missed': about.missed, 'lost': about.lost,
+            **{column: spread(recording.cycles[column]).named() for column in COLUMNS}}
+
+
+def _loaded(path: Path) -> Recording:
+    recording = load(path)
+    if not len(recording.cycles):
+        raise ArgumentError(f'{path} holds no cycle', name='file', value=str(path),
+                            remedy='let the controller be active for a while')
+    return recording
+
+
+def _report(recording: Recording, title: str) -> Report:
+    about = recording.about
+    report = Report(f'Timing of {title}', f'{len(recording.cycles)} cycles, trigger '
+                    f'{about.trigger}, {about.data_path}, {about.scheduling}')
+    report.rich('Figures', _table(recording))
+    cycles = np.arange(float(len(recording.cycles)))
+    for column, name in COLUMNS.items():
+        x = 1e6 * recording.cycles[column]
+        if np.isfinite(x).any():
+            report.histogram(f'{name}: histogram', x, 'µs')
+            report.plot(f'{name}: every cycle', cycles, {name: x}, 'cycle', 'µs')
+    return report
 
 
 def _table(recording: Recording) -> Table:

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Application, common options and console of the `robodyn` subcommands."""
 
+import json
+from math import isfinite
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +13,7 @@ from typer.core import TyperGroup
 
 from ..errors import RobodynError
 from .arguments import as_option
+from .usage import EXAMPLES, EXIT_CODES, robots
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
 PIPE_WIDTH = 140
@@ -17,6 +21,13 @@ PIPE_WIDTH = 140
 
 class Commands(TyperGroup):
     """Group of commands that end with one line after an error, and silently after Ctrl-C."""
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        """Return a subcommand, with an example in its help."""
+        command = super().get_command(ctx, name)
+        if command is not None and name in EXAMPLES:
+            command.epilog = f'Example: {EXAMPLES[name]}'
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
@@ -30,12 +41,13 @@ class Commands(TyperGroup):
             ctx.exit(130)
 
 
-app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False,
-                  pretty_exceptions_enable=False,
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False,
+                  epilog=EXIT_CODES,
                   help='Model-based torque control of robot arms: tools around the library.')
 
 Robot = Annotated[str, typer.Argument(
-    metavar='ROBOT', help='Path of a URDF file, or a known name: two_link, rp, arm6, panda, ur5, '
+    metavar='ROBOT', autocompletion=robots,
+    help='Path of a URDF file, or a known name: two_link, rp, arm6, panda, ur5, '
                           'kinova, ...')]
 Locked = Annotated[list[str], typer.Option(
     '--locked', metavar='JOINT=VALUE', help='Joint to lock, and its position '
@@ -47,8 +59,28 @@ At = Annotated[str, typer.Option(
 AcceptInertia = Annotated[bool, typer.Option(
     '--accept-inertia', help='Use inertias that no rigid body has as they are.')]
 
+ReportFile = Annotated[Path | None, typer.Option(
+    '--report', metavar='HTML', help='Also write a report: one page with tables and plots that '
+    'can be zoomed.')]
+
+AsJson = Annotated[bool, typer.Option(
+    '--json', help='Print the figures as JSON on one line, for a script, and nothing else.')]
+
 Root = Annotated[str, typer.Option('--root', help='Link that is the fixed base.')]
 Tip = Annotated[str, typer.Option('--tip', help='Last link of the chain; omits other branches.')]
+
+
+def print_json(values: Any) -> None:
+    """Print values as JSON; null for what is not finite, which JSON does not know."""
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {str(key): plain(one) for key, one in value.items()}
+        if hasattr(value, 'tolist'):
+            return plain(value.tolist())
+        if isinstance(value, (list, tuple)):
+            return [plain(one) for one in value]
+        return None if isinstance(value, float) and not isfinite(value) else value
+    typer.echo(json.dumps(plain(values), ensure_ascii=False))
 
 
 def console() -> Console:

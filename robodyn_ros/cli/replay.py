@@ -23,14 +23,20 @@ from ..flight_recorder.arrays import Flown
 from ..flight_recorder.file import read
 from ..flight_recorder.replay import Agreement, Replay, latched
 from ..jit import machine
+from ..report.document import Report
 from .pictures import save
 
 NARROW = 0.08                       # of the picture: a shorter phase is not named
 UNIX_EPOCH_AND_MORE = 1e9           # s: later times are dates, earlier ones those of a simulation
 
 
-def run(path: Path, chosen: int | None, picture: Path, out: Console) -> None:
-    """Recompute every cycle, print one and draw all; exit with 1 where results differ."""
+def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
+        page: Path | None = None) -> None:
+    """
+    Recompute every cycle, print one and draw all; exit with 1 where results differ.
+
+    :param page: file of a report, None for none.
+    """
     flown = read(path)
     s, about = flown.snapshot, flown.about
     if not (count := len(s.cycles)):
@@ -58,6 +64,9 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console) -> None:
     if len(faults) > 1:
         say(f'faults latched in cycles {", ".join(map(str, faults))}: --cycle shows another')
     out.print(_table(flown, replay, k))
+    if page is not None:
+        _report(flown, replay, k, path.name).write(page)
+        say(f'report: {page}')
     if find_spec('matplotlib') is None:
         say(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})', 'yellow')
     else:
@@ -137,6 +146,38 @@ def _number(x: float) -> str:
     return '-' if np.isnan(x) else f'{x:.5g}'
 
 
+def _curves(flown: Flown) -> list[tuple[str, ndarray, ndarray, ndarray]]:
+    """Return quantities: name, values, those to be drawn dashed, and where the latter are."""
+    s = flown.snapshot
+    published, running = s.cycles['published'] == 1, s.memory['phase'][1:] == guard.RUNNING
+    follows = running & np.isin(s.memory['mode'][1:], _following(s))
+    vector = {name: s.vectors[1:, i] for i, name in enumerate(Vectors._fields)}
+    return [
+        ('position [rad | m]', s.state['position'], vector['target'], follows),
+        ('velocity [rad/s | m/s]', s.state['velocity'], vector['target_qd'], follows),
+        ('effort [N·m | N]', np.where(published[:, None], s.tau[1:], np.nan), vector['gravity'],
+         published)]
+
+
+def _report(flown: Flown, replay: Replay, k: int, title: str) -> Report:
+    s, names, about = flown.snapshot, flown.model.joint_names, flown.about
+    report = Report(f'{title}: {about.reason}', f'{flown.model.name}, {about.node}: '
+                    f'{about.sentence}; noticed {about.time}. {_happened(flown, k)}')
+    report.rich(f'Cycle {k}', _table(flown, replay, k))
+    t = s.cycles['now'] - s.cycles['now'][k]
+    for name, values, beside, shown in _curves(flown):
+        report.plot(f'{name}; dashed: {"gravity" if "effort" in name else "reference"}', t,
+                    dict(zip(names, values.T)), f's from cycle {k}', name,
+                    dashed={joint: np.where(shown, column, np.nan)
+                            for joint, column in zip(names, beside.T)})
+    report.plot('phase of the guard', t, {'phase': s.memory['phase'][1:].astype(float)},
+                f's from cycle {k}', ', '.join(f'{i} {one}' for i, one in
+                                               enumerate(guard.PHASES)))
+    settings = s.versions[int(s.cycles[k]['version'])].settings
+    report.parameters('Settings in force', vars(settings))
+    return report
+
+
 def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
     """
     Draw positions, velocities and efforts.
@@ -148,14 +189,7 @@ def _draw(flown: Flown, k: int, title: str, picture: Path) -> None:
 
     s, model = flown.snapshot, flown.model
     t = s.cycles['now'] - s.cycles['now'][k]
-    published, running = s.cycles['published'] == 1, s.memory['phase'][1:] == guard.RUNNING
-    follows = running & np.isin(s.memory['mode'][1:], _following(s))
-    vector = {name: s.vectors[1:, i] for i, name in enumerate(Vectors._fields)}
-    rows: list[tuple[str, ndarray, ndarray, ndarray]] = [
-        ('position [rad | m]', s.state['position'], vector['target'], follows),
-        ('velocity [rad/s | m/s]', s.state['velocity'], vector['target_qd'], follows),
-        ('effort [N·m | N]', np.where(published[:, None], s.tau[1:], np.nan), vector['gravity'],
-         published)]
+    rows = _curves(flown)
     with mpl.rc_context({'font.size': 9}):
         figure = Figure(figsize=(9.0, 8.0), layout='constrained')
         axes = figure.subplots(3, 1, sharex=True)

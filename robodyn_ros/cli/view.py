@@ -7,11 +7,26 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 
 from ..catalog.robots import CatalogRobot
+from ..control.laws import registry
+from ..viewer.control_panel import ControlPanel
 from ..viewer.page import Page
+
+if TYPE_CHECKING:
+    from ..nodes.live_control import LiveControl
+
+FRAME = 1 / 60      # s, between two pictures of a running robot
+DISCOVERY = 3.0     # s, for a simulator to be found
+
+
+class Control(NamedTuple):
+    """What a page may change: the controller, and, by pushes, the robot of this simulator."""
+
+    simulator: str
 
 
 def run(robot: CatalogRobot, port: int, browser: bool, out: Console) -> None:
@@ -25,22 +40,54 @@ def run(robot: CatalogRobot, port: int, browser: bool, out: Console) -> None:
         Event().wait()
 
 
-def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: str) -> None:
+def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: str, *,
+           control: Control | None = None, controller: str = 'controller') -> None:
     """
     Show a robot that is running until the process is interrupted, as :func:`run`.
 
-    :param topic: of its joint states.
+    :param topic: of its joint states; ``controller``: name of its controller node.
+    :param control: what the page may change; None: nothing.
     """
     from ..nodes.client_session import session
+    from ..nodes.live_control import LiveControl
     from ..nodes.live_robot import LiveRobot
 
+    names = robot.model.joint_names
     with session('robodyn_view') as here, _page(robot, port, browser, out, live=True) as page:
-        live = LiveRobot(here.node, robot.model.joint_names, topic)
-        while True:
-            here.poll()
-            if live.update(time.monotonic()):
-                page.show(live.position)
-            page.report((line.text, line.problem) for line in live.report())
+        live = LiveRobot(here.node, names, topic, controller)
+        client = panel = None
+        if control is not None:
+            client = LiveControl(here.node, controller, control.simulator)
+            here.until(lambda: client.simulated, DISCOVERY)
+            panel = ControlPanel(page, registry.MODES, client.simulated)
+        try:
+            while True:
+                here.poll(FRAME)
+                now = time.monotonic()
+                if live.update(now):
+                    poses = page.show(live.position)
+                    page.plot(now, live.tracking_error, live.effort, live.external_effort)
+                    if panel is not None:
+                        panel.follow(poses)
+                page.report(((line.text, line.problem) for line in live.report()),
+                            live.details())
+                if client is not None and panel is not None:
+                    _serve(panel, client, now)
+        finally:
+            if client is not None:
+                client.close()
+
+
+def _serve(panel: ControlPanel, client: 'LiveControl', now: float) -> None:
+    """Pass on what the page asks for, and the answers."""
+    for wish in panel.take():
+        client.do(wish, now)
+    panel.tell([*client.answers(now)])
+    if client.in_force:
+        panel.restore(client.refused)
+        client.refused.clear()
+        panel.show(client.in_force['mode'], client.gains(), client.payload(),
+                   client.in_force['task_frame'])
 
 
 @contextmanager

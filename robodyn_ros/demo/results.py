@@ -53,6 +53,7 @@ class Tracking:
     error: ndarray              # (N, nv) [rad | m] measured less reference
     effort: ndarray             # (N, nv) [N·m | N]
     loop: Loop
+    position: ndarray           # (N, nv) [rad | m]
 
     @property
     def rms(self) -> float:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,18 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from ..catalog.robots import CatalogRobot, write_parameters
 from ..control.settings import Settings
 from ..dynamics import Dynamics
+from ..extras import pip_install
 from ..jit import cache_directory
 from ..model.robot import RobotModel
 from ..model.validate import check_inertias
 from ..nodes import controller_file
+from ..report import REQUIRED_MODULES
 from .compile import libraries
 from .conductor import conducting
 from .contact_scene import ContactResults, ContactScene
 from .motion import check_limits
 from .processes import ending_once, free_domain, interrupts_later, running
-from .report import tables
+from .report import page, tables
 from .results import Results
 from .scenario import BUSY, Scenario
 
@@ -143,14 +146,25 @@ def draw(model: RobotModel, results: Results, path: Path) -> None:
         picture.draw(model, results.trackings, path)
 
 
+def write_report(robot: CatalogRobot, results: Results, file: Path) -> str:
+    """Write the report of a run; return its path, or why there is none."""
+    if isinstance(results, ContactResults):
+        return 'none of this scene'
+    if missing := [name for name in REQUIRED_MODULES if find_spec(name) is None]:
+        return f'none, {pip_install(*missing)}'
+    page(robot.model, robot.path, results, parameters(robot, file.parent, False)).write(file)
+    return str(file)
+
+
 def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = False,
-        scene: str = MOTION) -> int:
+        scene: str = MOTION, view: bool = False) -> int:
     """
     Run the demo and print its results.
 
     :param output: folder of logs, parameters and picture.
     :param brief: shorter motions; all checks are made.
     :param scene: one of :data:`SCENES`.
+    :param view: whether to show it in the browser.
     :return: 0 if every check has passed, else 1.
     :raises InertiaError: the controller would refuse the inertias of this robot.
     """
@@ -170,6 +184,9 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
             dynamics = Dynamics(robot.model)
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
                            '--params-file', str(file)] for node in NODES}
+        if view:        # beside the scenario, which pushes and changes modes, it only looks
+            commands['viewer'] = [sys.executable, '-m', 'robodyn_ros.cli', 'view',
+                                  str(robot.path), '--live']
         with running(commands, output, env) as children, \
                 conducting(robot.model, children, bar.tick, simulated=contact) as conductor:
             made = (robot, dynamics, conductor, brief, bar.step)
@@ -178,8 +195,10 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
             results = played.run()
         with bar.step('drawing', 0):
             draw(robot.model, results, picture)
+            told = write_report(robot, results, output / 'report.html')
     console.print(tables(robot.model, results))
-    console.print(f'Picture: {picture}\nLogs and parameters of the nodes: {output}\n'
+    console.print(f'Picture: {picture}\nReport: {told}\n'
+                  f'Logs and parameters of the nodes: {output}\n'
                   f'Gains and limits, for a controller of your own: {save_gains(robot, output)}',
                   soft_wrap=True)
     if not results.passed and results.busy > BUSY:

@@ -160,7 +160,7 @@ class Scenario(Scene):
         loop = Loop.between(first, self.report())
         reference = motion.reference(self.model, self.asked)(states.time - start)
         return Tracking(mode, states.time - start, states.position - reference, states.effort,
-                        loop)
+                        loop, states.position)
 
     def again(self, mode: str, busy: Tracking, known: int) -> Tracking:
         """

@@ -29,9 +29,9 @@ class Session:
     def __init__(self, node: Node, executor: SingleThreadedExecutor, over: threading.Event):
         self.node, self.over, self._executor = node, over, executor
 
-    def poll(self) -> None:
-        """Run callbacks that are due; raise :class:`KeyboardInterrupt` after a signal."""
-        self._executor.spin_once(timeout_sec=SLICE)
+    def poll(self, within: float = SLICE) -> None:
+        """Run a callback, due ``within`` [s]; raise :class:`KeyboardInterrupt` after a signal."""
+        self._executor.spin_once(timeout_sec=within)
         if self.over.is_set():
             raise KeyboardInterrupt
 

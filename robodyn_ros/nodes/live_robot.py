@@ -5,6 +5,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from numpy import ndarray
 from rclpy.node import Node
@@ -17,6 +18,13 @@ from .raw_subscription import SerializedSubscription
 STALE = 0.5             # s without a state of some joint: the picture is old
 FORGOTTEN = 5.0         # s after which a status that is not repeated is left out
 MOST = 12               # statuses that are kept
+# Values of the diagnostics that the page shows: of the loop, of its timing
+DETAILS = ('phase', 'mode', 'reason', 'rate [Hz]', 'nominal rate [Hz]', 'missed periods',
+           'scheduling', 'data path', 'refused samples', 'implausible samples',
+           'saturated cycles', 'rate-limited cycles', 'cycles at position or velocity limits',
+           *(f'{what} {figure} [us]' for what in ('wake-up error', 'cycle time',
+                                                  'state to effort')
+             for figure in ('p50', 'p99', 'max')))
 
 
 class Line(NamedTuple):
@@ -35,9 +43,11 @@ class LiveRobot:
 
     :param joint_names: joints of the robot, in the order of :attr:`position`.
     :param topic: of the joint states.
+    :param controller: name of the controller node, with its namespace, for its reference and its
+        estimate of external efforts; '' for none.
     """
 
-    def __init__(self, node: Node, joint_names: Sequence[str], topic: str):
+    def __init__(self, node: Node, joint_names: Sequence[str], topic: str, controller: str = ''):
         self.topic = node.resolve_topic_name(topic)
         self._decoder = JointStateDecoder(joint_names)
         self._states = SerializedSubscription(node, JointState, topic, STATES_IN)
@@ -45,11 +55,48 @@ class LiveRobot:
         self._now = 0.0
         self._diagnostics = node.create_subscription(DiagnosticArray, '/diagnostics', self._hear,
                                                      STATES_IN)
+        self._names = tuple(joint_names)
+        self._latest: dict[str, tuple[float, JointState]] = {}
+        for topic in ('reference', 'external_torque') if controller else ():
+            node.create_subscription(
+                JointState, f'/{controller.strip("/")}/{topic}',
+                lambda message, topic=topic: self._latest.update({topic: (self._now, message)}),
+                STATES_IN)
 
     @property
     def position(self) -> ndarray:
         """Newest positions (nv,) [rad | m], NaN of joints without any state yet."""
         return self._decoder.state['position'].copy()
+
+    @property
+    def effort(self) -> ndarray:
+        """Newest measured efforts (nv,) [N·m | N], NaN where the states carry none."""
+        return self._decoder.state['effort'].copy()
+
+    @property
+    def tracking_error(self) -> ndarray:
+        """Position less reference (nv,) [rad | m], NaN while no trajectory is followed."""
+        return self.position - self._of('reference', 'position')
+
+    @property
+    def external_effort(self) -> ndarray:
+        """Estimated external efforts (nv,) [N·m | N], NaN while there is no estimate."""
+        return self._of('external_torque', 'effort')
+
+    def _of(self, topic: str, field: str) -> ndarray:
+        """Return values (nv,) of a message in the order of the model, NaN if it is old."""
+        received, message = self._latest.get(topic, (-np.inf, JointState()))
+        values = dict(zip(message.name, getattr(message, field)))
+        if self._now - received > STALE:
+            values = {}
+        return np.array([values.get(name, np.nan) for name in self._names])
+
+    def details(self) -> list[tuple[str, str]]:
+        """Return names and values of the diagnostics that are not old, of each status."""
+        return [(f'{status.name.partition(": ")[0]}: {pair.key}', pair.value)
+                for _, (heard, status) in sorted(self._heard.items())
+                if self._now - heard <= FORGOTTEN
+                for pair in status.values if pair.key in DETAILS and pair.value]
 
     def update(self, now: float) -> bool:
         """

@@ -78,6 +78,7 @@ class Simulator(Node):
         put(drive.plant, obstacle_of(p, model.frame_names))
         self._obstacle = obstacle_parameters(p)
         self.parameters.accept = partial(check_obstacle, links=model.frame_names)
+        self._pushed: dict[str, float] = {}         # when a link was pushed last
         self.parameters.changed = self._apply
         self.parameters.fixed = lambda: True
         self._ready = (f'simulator ready: {model.name}, {model.nv} joints '
@@ -168,7 +169,10 @@ class Simulator(Node):
         except RobodynError as error:
             self.get_logger().warning(f'push refused: {error}')
         else:
-            self.get_logger().info(f'push on {link} for {duration:g} s: {force} N')
+            now = time.monotonic()
+            if now > self._pushed.get(link, -np.inf) + duration:    # not each of a long push
+                self.get_logger().info(f'push on {link} for {duration:g} s: {force} N')
+            self._pushed[link] = now
 
     def _apply(self) -> None:
         p, drive = self.parameters.values(), self.loop.drive

@@ -4,7 +4,7 @@
 
 import html
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,6 +19,8 @@ from ..errors import ArgumentError
 from ..identification.excitation.collision_geometry import Shape
 from ..model.robot import RobotModel
 from .link_shapes import THICKNESS, extent, link_shapes, rods
+from .live_plots import LivePlot
+from .origin import refuse_other_sites
 from .quantities import Drawn, along, drawn, ellipsoid, quaternion, slider_range
 from .torque_table import RED as TEXT_RED
 from .torque_table import torque_table
@@ -45,19 +47,23 @@ class Page:
         self._live = live
         self._start, self._lock = np.array(pose, float), Lock()
         shapes, self.notes = link_shapes(urdf, model)
-        self._size = extent(model)
+        #: Length of the robot [m].
+        self.size = extent(model)
+        #: Links and handles of what is drawn of them.
+        self.solids: list[tuple[str, Any]] = []
         logging.getLogger('trimesh').setLevel(logging.ERROR)
         # Browsers open connections that they do not use: no error of ours, and no traceback
         logging.getLogger('websockets.server').setLevel(logging.CRITICAL)
         self.server = viser.ViserServer(host='127.0.0.1', port=port, label=model.name,
                                         verbose=False)
+        refuse_other_sites(self.server)
         self.server.scene.set_up_direction('+z')
         self.server.gui.configure_theme(control_width='large', show_share_button=False)
         # Names of nodes must not nest or coincide, as names of links with a slash would
         nodes = {name: f'{i} {name.replace("/", " ")}' for i, name in enumerate(
             model.frame_names)}
         self._frames = {name: self.server.scene.add_frame(
-            f'/frames/{node}', axes_length=0.12 * self._size, axes_radius=0.004 * self._size,
+            f'/frames/{node}', axes_length=0.12 * self.size, axes_radius=0.004 * self.size,
             visible=False) for name, node in nodes.items()}
         self._links = {name: self.server.scene.add_frame(f'/shapes/{node}', show_axes=False)
                        for name, node in nodes.items()}
@@ -66,8 +72,8 @@ class Page:
         self.shown = self._add_shapes(shapes)
         self._add_rods()
         self._ellipsoids = [self._add_ellipsoid(i) for i in range(model.nb) if model.mass[i] > 0]
-        self._com = self.server.scene.add_icosphere('/center_of_mass', 0.03 * self._size, RED)
-        self.server.scene.add_grid('/ground', 2.5 * self._size, 2.5 * self._size,
+        self._com = self.server.scene.add_icosphere('/center_of_mass', 0.03 * self.size, RED)
+        self.server.scene.add_grid('/ground', 2.5 * self.size, 2.5 * self.size,
                                    cell_size=0.1, section_size=0.5)
         self._add_camera()
         self._add_controls()
@@ -93,13 +99,32 @@ class Page:
         with self._lock:        # sliders call from several threads: the latest pose comes last
             self._draw(drawn(self._dynamics, self._model, self.position))
 
-    def show(self, q: ndarray) -> None:
-        """Draw a pose (nv,) [rad | m], wherever the sliders are."""
+    def show(self, q: ndarray) -> dict[str, ndarray]:
+        """Draw a pose (nv,) [rad | m], wherever the sliders are; return poses of its frames."""
         with self._lock:
-            self._draw(drawn(self._dynamics, self._model, q))
+            seen = drawn(self._dynamics, self._model, q)
+            self._draw(seen)
+        return seen.frames
 
-    def report(self, lines: Iterable[tuple[str, bool]]) -> None:
-        """Show lines of text; those marked True, problems, in red."""
+    def plot(self, now: float, error: ndarray, effort: ndarray, external: ndarray) -> None:
+        """
+        Add to the plots of a live page.
+
+        :param now: time [s].
+        :param error: (nv,) of the tracking [rad | m]; NaN: none, as for the others.
+        :param effort, external: (nv,) measured and estimated external ones [N·m | N].
+        """
+        for plot, values in zip(self._plots, (error, effort, external), strict=True):
+            plot.add(now, values)
+
+    def report(self, lines: Iterable[tuple[str, bool]],
+               details: Sequence[tuple[str, str]] = ()) -> None:
+        """Show lines of text, those marked True, problems, in red; and a table of details."""
+        rows = ''.join(f'<tr><td>{html.escape(name)}</td><td style="text-align:right">'
+                       f'{html.escape(value)}</td></tr>' for name, value in details)
+        table = f'<table style="width:100%;font-size:0.8em;padding:0 0.8em">{rows}</table>'
+        if table != self.details.content:
+            self.details.content = table
         text = ''.join(f'<div style="padding:0.2em 0.8em;font-size:0.85em;'
                        f'color:{TEXT_RED if problem else "inherit"}">{html.escape(line)}</div>'
                        for line, problem in lines)
@@ -134,18 +159,21 @@ class Page:
             except Exception as error:      # of a reader of meshes, of any type
                 self.notes.append(f'link {one.link!r}: {one.mesh} is not read ({error})')
                 continue
-            self.server.scene.add_mesh_trimesh(f'{self._links[one.link].name}/{k}', mesh,
-                                               wxyz=quaternion(one.rotation), position=one.origin)
+            self.solids.append((one.link, self.server.scene.add_mesh_trimesh(
+                f'{self._links[one.link].name}/{k}', mesh, wxyz=quaternion(one.rotation),
+                position=one.origin)))
             shown.append(one.link)
         return shown
 
     def _add_rods(self) -> None:
-        radius = THICKNESS * self._size
+        radius = THICKNESS * self.size
         for k, (body, begin, end) in enumerate(rods(self._model, self.shown)):
             parent = self._bodies[body].name if body >= 0 else '/base'
-            self.server.scene.add_cylinder(
+            rod = self.server.scene.add_cylinder(
                 f'{parent}/rod{k}', radius, float(np.linalg.norm(end - begin)), GREY,
                 wxyz=along(end - begin), position=(begin + end) / 2)
+            if body >= 0:
+                self.solids.append((self._model.link_names[body], rod))
             self.server.scene.add_icosphere(f'{parent}/knob{k}', 1.5 * radius, ORANGE)
 
     def _add_ellipsoid(self, i: int) -> Any:
@@ -157,12 +185,17 @@ class Page:
 
     def _add_camera(self) -> None:
         camera = self.server.initial_camera
-        camera.position = (0.8 * self._size, -0.9 * self._size, 0.7 * self._size)
-        camera.look_at = (0.2 * self._size, 0.1 * self._size, 0.3 * self._size)
+        camera.position = (0.8 * self.size, -0.9 * self.size, 0.7 * self.size)
+        camera.look_at = (0.2 * self.size, 0.1 * self.size, 0.3 * self.size)
 
     def _add_controls(self) -> None:
         gui, model = self.server.gui, self._model
         self.status = gui.add_html('', visible=self._live)
+        self._plots = [LivePlot(gui, title, model.joint_names) for title in (
+            'tracking error [rad | m]', 'measured effort [N·m | N]',
+            'external effort [N·m | N]')] if self._live else []
+        with gui.add_folder('guard and timing', visible=self._live, expand_by_default=False):
+            self.details = gui.add_html('')
         with gui.add_folder(f'{model.name}: joints', visible=not self._live):
             self.sliders = [self._add_slider(i) for i in range(model.nv)]
             back = gui.add_button('initial pose')

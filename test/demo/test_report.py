@@ -17,7 +17,7 @@ MODES = ('pd', 'joint_impedance', 'computed_torque')
 def tracking(mode, error):
     time = np.linspace(0.0, 4.0, 101)
     wave = np.outer(np.sin(time), [error, -error])
-    return Tracking(mode, time, wave, 10 * wave, Loop(999.5, 3, 1, 0.001))
+    return Tracking(mode, time, wave, 10 * wave, Loop(999.5, 3, 1, 0.001), wave)
 
 
 def printed(results, name='two_link', width=140):
@@ -34,7 +34,7 @@ def test_the_loop_is_judged_between_two_reports():
 
 def test_rms_and_peak_are_over_time_and_joints():
     t = Tracking('pd', np.arange(2.0), np.array([[3.0, 0.0], [0.0, -4.0]]), np.zeros((2, 2)),
-                 Loop(1.0, 0, 0, 0.0))
+                 Loop(1.0, 0, 0, 0.0), np.zeros((2, 2)))
     assert t.rms == 2.5
     assert t.peak == 4.0
 

@@ -2,23 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Page of `robodyn view`, where viser is installed, and a browser shows it."""
 
-import json
 import re
-import shutil
-import subprocess
-import sys
-import urllib.request
 from contextlib import closing
-from time import monotonic, sleep
 
 import numpy as np
 import pytest
 
 from robodyn_ros import load_urdf
 from robodyn_ros.model.resources import share_path
+from viewer.browser import browsing, needs_browser, wait_for
 
 pytest.importorskip('viser', reason='needs pip install viser')
-BROWSER = shutil.which('chromium') or shutil.which('google-chrome')
 URDF = share_path('urdf', 'two_link.urdf')
 
 
@@ -75,38 +69,9 @@ def test_an_unreadable_mesh_becomes_a_rod_and_a_note(tmp_path):
         assert page.notes and 'broken.stl' in page.notes[0]
 
 
-@pytest.mark.skipif(BROWSER is None, reason='needs chromium')
-def test_a_browser_shows_joints_and_torques(page, tmp_path):
+@needs_browser
+def test_a_browser_shows_joints_and_torques(page):
     """Takes 5 to 10 s: Chromium starts, and draws the scene in software."""
-    from websockets.sync.client import connect
-
-    with subprocess.Popen([BROWSER, '--headless=new', '--no-sandbox', '--use-angle=swiftshader',
-                           '--enable-unsafe-swiftshader', '--remote-debugging-port=0',
-                           f'--user-data-dir={tmp_path}', page.address],
-                          stdout=sys.stderr, stderr=subprocess.DEVNULL) as browser:
-        try:
-            port = wait_for(lambda: (tmp_path / 'DevToolsActivePort').read_text().split()[0])
-            tab = wait_for(lambda: next(one for one in json.load(urllib.request.urlopen(
-                f'http://127.0.0.1:{port}/json')) if one['type'] == 'page'))
-            with connect(tab['webSocketDebuggerUrl'], max_size=None) as devtools:
-                def text() -> str:
-                    devtools.send(json.dumps({'id': 1, 'method': 'Runtime.evaluate', 'params': {
-                        'expression': 'document.body.innerText'}}))
-                    shown = json.loads(devtools.recv(timeout=60))['result']['result']['value']
-                    assert 'joint1 [rad]' in shown and '16.79' in shown, shown
-                    return shown
-                assert 'of 80 N·m' in wait_for(text)
-        finally:
-            browser.terminate()
-
-
-def wait_for(get, patience=60.0):
-    """Return what ``get`` returns, once it raises nothing."""
-    end = monotonic() + patience
-    while True:
-        try:
-            return get()
-        except (OSError, StopIteration, IndexError, KeyError, AssertionError):
-            if monotonic() > end:
-                raise
-            sleep(0.2)
+    with browsing() as browser, browser.tab(page.address) as tab:
+        assert wait_for(lambda: 'joint1 [rad]' in tab.text() and '16.79' in tab.text()
+                        and 'of 80 N·m' in tab.text())

@@ -1,0 +1,39 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Examples and exit codes in the help of the subcommands, and names that the shell completes."""
+
+EXIT_CODES = ('Exit codes: 0, done; 1, an error or a check that failed, explained on stderr; '
+              '2, arguments that are not understood; 130, Ctrl-C.')
+
+EXAMPLES = {
+    'calibrate-collision': 'robodyn calibrate-collision --set',
+    'calibrate-float': 'robodyn calibrate-float',
+    'check-machine': 'robodyn check-machine --seconds 120 --report machine.html',
+    'compare-laws': 'robodyn compare-laws ur5 --report laws.html',
+    'demo': 'robodyn demo two_link --brief',
+    'derive': 'robodyn derive craig_2r --frame tool --axes xy --latex',
+    'excite': 'robodyn excite my_arm.urdf',
+    'find-payload': 'robodyn find-payload --set',
+    'identify': 'robodyn identify motion.npz --robot my_arm.urdf',
+    'init': 'robodyn init my_arm.urdf --robot-compensates-gravity',
+    'inspect': 'robodyn inspect my_arm.urdf --at 0,-0.8,0,-2.4,0,1.6,0.8',
+    'jog': 'robodyn jog --linear 0.05',
+    'loop-report': 'robodyn loop-report /tmp/timing.npz --report timing.html',
+    'new-law': 'robodyn new-law my_spring',
+    'play': 'robodyn play excite.yaml --approach 5 --record motion.npz',
+    'record': 'robodyn record motion.npz',
+    'repair': 'robodyn repair my_arm.urdf -o repaired.urdf',
+    'replay': 'robodyn replay fault.mcap --report fault.html',
+    'set-payload': 'robodyn set-payload --mass 1.5 --com 0,0,0.06',
+    'teach': 'robodyn teach poses.yaml',
+    'validate': 'robodyn validate other.npz --robot identified/corrected.urdf',
+    'view': 'robodyn view panda --live --allow-control',
+    'warmup': 'robodyn warmup panda --all',
+}
+
+
+def robots(incomplete: str) -> list[str]:
+    """Return the names of robots that begin so, for the shell."""
+    from ..model.resources import robot_names
+
+    return [name for name in robot_names() if name.startswith(incomplete)]

@@ -1,0 +1,54 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `view`."""
+
+from typing import Annotated
+
+import typer
+
+from ..errors import DemoError, ParameterError, RosError
+from .arguments import locked_joints, numbers
+from .options import At, Locked, Robot, Root, Tip, app, console
+
+
+@app.command()
+def view(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
+         root: Root = '',
+         tip: Tip = '',
+         port: Annotated[int, typer.Option(
+             min=1, max=65535, help='Port of the page, on this machine only; the next free one '
+             'where it is in use.')] = 8080,
+         browser: Annotated[bool, typer.Option(
+             '--browser/--no-browser', help='Open the page in the browser.')] = True,
+         live: Annotated[bool, typer.Option(
+             '--live', help='Follow the joint states and diagnostics of a robot that is '
+             'running; nothing is published.')] = False,
+         allow_control: Annotated[bool, typer.Option(
+             '--allow-control', help='With --live: let the page change mode, gains and payload, '
+             'reset, move a target pose, and push a simulated arm.')] = False,
+         states: Annotated[str, typer.Option(
+             '--states', help='Topic of the joint states, with --live.')] = 'joint_states',
+         node: Annotated[str, typer.Option(
+             help='Name of the controller, with its namespace, with --live.')] = 'controller',
+         simulator: Annotated[str, typer.Option(
+             help='Name of the simulator, with its namespace, with --allow-control.')
+             ] = 'simulator') -> None:
+    """Show a robot in the browser: joints, gravity torques, center of mass, inertias."""
+    from ..catalog.requirements import require_modules
+    from ..catalog.robots import load_robot
+    from ..viewer import REQUIRED_MODULES
+
+    require_modules('view', REQUIRED_MODULES, DemoError)
+    if live:
+        require_modules('view --live', ['rclpy'], RosError)
+    elif allow_control:
+        raise ParameterError('--allow-control is given without --live', name='--allow-control',
+                             remedy='add --live: a robot that does not run is not controlled')
+    from .view import Control, follow, run
+    chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
+                        tip=tip or None, massless='warn')
+    if live:
+        follow(chosen, port, browser, console(), states, controller=node,
+               control=Control(simulator) if allow_control else None)
+    else:
+        run(chosen, port, browser, console())

@@ -1,0 +1,174 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Self-contained HTML document of tables, plots and pictures, light and dark."""
+
+import html
+import json
+import platform
+import shlex
+import sys
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+from ..errors import ArgumentError
+from ..model.resources import package_version
+from .traces import COLORS, envelope, finite
+
+LIBRARIES = ('numpy', 'scipy', 'numba', 'mujoco', 'rclpy')
+WIDTH = 110         # columns of what is not a table
+
+
+class Report:
+    """
+    Report, to which sections are added in their order; :meth:`write` writes the file.
+
+    :param title: heading; ``subtitle``: a sentence below it.
+    """
+
+    def __init__(self, title: str, subtitle: str = ''):
+        self._title, self._subtitle = title, subtitle
+        self._body: list[str] = []
+        self._figures: list[dict[str, Any]] = []
+
+    def text(self, text: str) -> None:
+        """Add a paragraph."""
+        self._body.append(f'<p>{html.escape(text)}</p>')
+
+    def table(self, title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Add a table; cells that begin with FAILED are red."""
+        head = ''.join(f'<th>{html.escape(one)}</th>' for one in headings)
+        body = ''.join(f'<tr>{"".join(map(_cell, row))}</tr>' for row in rows)
+        self._body.append(f'<h2>{html.escape(title)}</h2><div class="wide"><table><thead><tr>'
+                          f'{head}</tr></thead><tbody>{body}</tbody></table></div>')
+
+    def rich(self, title: str, renderable: RenderableType) -> None:
+        """Add what a terminal shows: a table as a table, anything else as text."""
+        if isinstance(renderable, Table):
+            columns = [[_plain(cell) for cell in column.cells] for column in renderable.columns]
+            self.table(title or _plain(renderable.title or ''),
+                       [_plain(column.header) for column in renderable.columns],
+                       list(zip(*columns)))
+        else:
+            self._body.append(f'<h2>{html.escape(title)}</h2>'
+                              f'<pre>{html.escape(_plain(renderable))}</pre>')
+
+    def plot(self, title: str, x: ndarray, series: Mapping[str, ndarray], x_label: str,
+             y_label: str, *, dashed: Mapping[str, ndarray] | None = None,
+             logarithmic: bool = False) -> None:
+        """
+        Add curves over one axis.
+
+        :param x: (N,); ``series``: (N,) by name, NaN where there is nothing.
+        :param dashed: (N,) by name of a series, in its color, e.g. its reference.
+        """
+        traces = []
+        for k, (name, y) in enumerate(series.items()):
+            color = COLORS[k % len(COLORS)]
+            for values, dash in ((y, 'solid'), ((dashed or {}).get(name), 'dash')):
+                if values is not None:
+                    at = envelope(values)
+                    traces.append({
+                        'x': finite(x[at]), 'y': finite(values[at]), 'name': name, 'mode': 'lines',
+                        'legendgroup': name, 'showlegend': dash == 'solid',
+                        'line': {'color': color, 'width': 1.4, 'dash': dash}})
+        self._figure(title, traces, x_label, y_label, logarithmic)
+
+    def histogram(self, title: str, values: ndarray, x_label: str, bins: int = 120) -> None:
+        """Add a histogram of values (N,), with a logarithmic axis of counts."""
+        counts, edges = np.histogram(values[np.isfinite(values)], bins)
+        trace = {'x': finite((edges[1:] + edges[:-1]) / 2), 'y': counts.tolist(), 'type': 'bar',
+                 'marker': {'color': COLORS[0]}}
+        self._figure(title, [trace], x_label, 'count', True)
+
+    def picture(self, title: str, png: bytes) -> None:
+        """Add a picture."""
+        self._body.append(f'<h2>{html.escape(title)}</h2><img alt="{html.escape(title)}" '
+                          f'src="data:image/png;base64,{b64encode(png).decode()}">')
+
+    def page(self, title: str, text: str) -> None:
+        """Add a whole HTML page in a frame, as that of a scene."""
+        self._body.append(f'<h2>{html.escape(title)}</h2><iframe loading="lazy" '
+                          f'srcdoc="{html.escape(text)}"></iframe>')
+
+    def parameters(self, title: str, values: Mapping[str, Any]) -> None:
+        """Add a table of parameters, folded."""
+        rows = ''.join(f'<tr><td>{html.escape(name)}</td>{_cell(str(value))}</tr>'
+                       for name, value in values.items())
+        self._body.append(f'<details><summary>{html.escape(title)}</summary>'
+                          f'<table>{rows}</table></details>')
+
+    def write(self, path: Path) -> None:
+        """
+        Write the file.
+
+        :raises ArgumentError: it cannot be written, or plotly is not installed.
+        """
+        text = self.html()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding='utf-8')
+        except OSError as error:
+            raise ArgumentError(f'{path} cannot be written ({error})', name='--report',
+                                value=str(path),
+                                remedy='give --report a path of a file') from error
+
+    def html(self) -> str:
+        """Return the document."""
+        from plotly.offline import get_plotlyjs  # the script, 5 MB; nothing of Python's plotly
+
+        template = files(__package__).joinpath('templates', 'report.html').read_text('utf-8')
+        self.parameters('Versions', versions())
+        # From the end to the beginning: what is put in may hold the marks of what comes before
+        for mark, text in (('PLOTLY', get_plotlyjs() if self._figures else ''),
+                           ('FIGURES', json.dumps(self._figures).replace('<', '\\u003c')),
+                           ('BODY', '\n'.join(self._body)),
+                           ('SUBTITLE', html.escape(self._subtitle)),
+                           ('TITLE2', html.escape(self._title)),
+                           ('TITLE', html.escape(self._title))):
+            before, _, after = template.partition(f'@@{mark}@@')
+            template = before + text + after
+        return template
+
+    def _figure(self, title: str, traces: list[dict[str, Any]], x_label: str, y_label: str,
+                logarithmic: bool) -> None:
+        self._body.append(f'<h2>{html.escape(title)}</h2>'
+                          f'<div class="plot" id="plot{len(self._figures)}"></div>')
+        self._figures.append({'data': traces, 'layout': {
+            'xaxis': {'title': {'text': x_label}}, 'yaxis': {
+                'title': {'text': y_label}, 'type': 'log' if logarithmic else 'linear'}}})
+
+
+def versions() -> dict[str, str]:
+    """Return what made a report: the command, and versions."""
+    found = {'command': shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+             'robodyn_ros': package_version(), 'Python': platform.python_version(),
+             'machine': f'{platform.system()} {platform.release()}, {platform.machine()}'}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _plain(renderable: RenderableType) -> str:
+    """Return what a terminal without colors would show."""
+    console = Console(width=WIDTH, color_system=None, force_terminal=False, highlight=False,
+                      markup=False, emoji=False, file=None)
+    with console.capture() as captured:
+        console.print(renderable)
+    return '\n'.join(line.rstrip() for line in captured.get().strip('\n').splitlines())
+
+
+def _cell(text: str) -> str:
+    kind = ' class="bad"' if text.startswith('FAILED') else ''
+    return f'<td{kind}>{html.escape(text)}</td>'

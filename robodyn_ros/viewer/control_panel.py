@@ -1,0 +1,203 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Controls of a running robot on its page: mode, gains, payload, reset, target pose, pushes."""
+
+import html
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from .dragging import Holder, force_of
+from .page import Page
+from .quantities import quaternion
+from .torque_table import RED
+from .wishes import Aim, Change, Field, Hold, Push, Reset, Target, Wish, Wishes
+
+TOLD = 6            # answers that stay on the page
+PUSH_LIMIT = 30.0   # N at first
+STRONGEST = 500.0   # N that can be chosen
+GIZMO = 0.2         # of the size of the robot
+PULL = (240, 90, 40)
+TARGET = 'the target'
+
+
+class ControlPanel:
+    """
+    Controls beside a live :class:`Page`; each use becomes a wish that :meth:`take` returns.
+
+    Every browser tab shows the same values; one tab at a time drags, and when it is closed or
+    silent for too long, the push ends and the reference of the target comes to rest.
+
+    :param modes: that can be chosen.
+    :param pushable: whether links can be pushed: on a simulator only.
+    """
+
+    def __init__(self, page: Page, modes: Sequence[str], pushable: bool):
+        self._page, self._gui = page, page.server.gui
+        self._wishes, self._holder = Wishes(), Holder()
+        self._shown: dict[str, str] = {}
+        self._told: list[tuple[str, bool]] = []
+        self._gains: dict[str, Any] = {}
+        self._pull: tuple[str, ndarray] | None = None
+        self._frame = ''
+        self._add(modes, pushable)
+        page.server.on_client_disconnect(self._leave)
+
+    def take(self) -> list[Wish]:
+        """Return what is asked for since the last call; a push that lasts is asked for again."""
+        if self._pull is not None and self._holder.too_long(time.monotonic()):
+            self.tell([(f'dragging {self._holder.what} ended: it took too long', True)])
+            self._end(None)
+        if (pull := self._pull) is not None:
+            self._wishes.add(Push(*pull))
+        return self._wishes.take()
+
+    def tell(self, lines: Sequence[tuple[str, bool]]) -> None:
+        """Add answers to the list of the latest; those marked True, refusals, in red."""
+        if not lines:
+            return
+        self._told = [*self._told, *lines][-TOLD:]
+        self._log.content = ''.join(
+            f'<div style="padding:0.1em 0.8em;font-size:0.8em;color:{RED if bad else "inherit"}">'
+            f'{html.escape(text)}</div>' for text, bad in reversed(self._told))
+
+    def show(self, mode: str, gains: Sequence[Field], payload: Sequence[Field], frame: str
+             ) -> None:
+        """
+        Show what is in force; fields that have not changed keep what is typed into them.
+
+        :param frame: that a target pose is for, '' for none.
+        """
+        if self._shown.get('mode') != mode:
+            self._shown['mode'] = mode
+            if mode not in self._mode.options:
+                self._mode.options = (*self._mode.options, mode)
+            self._mode.value = mode
+        if [field.name for field in gains] != list(self._gains):
+            for handle in self._gains.values():
+                handle.remove()
+            with self._gain_folder:
+                self._gains = {field.name: self._text(field) for field in gains}
+        for handles, fields in ((self._gains, gains), (self._payload, payload)):
+            for field in fields:
+                if self._shown.get(field.name) != field.text:
+                    handles[field.name].value = self._shown[field.name] = field.text
+        if frame != self._frame:
+            self._frame = frame
+            self._aim.label = f'target pose of {frame}' if frame else 'target pose'
+
+    def follow(self, poses: Mapping[str, ndarray]) -> None:
+        """Keep the target at the frame, poses (4, 4) by name, while it is not in use."""
+        if not self._aim.value and self._frame in poses:
+            T = poses[self._frame]
+            self._gizmo.wxyz, self._gizmo.position = quaternion(T[:3, :3]), T[:3, 3]
+
+    def restore(self, names: Sequence[str]) -> None:
+        """Show the values in force of these parameters again, after a refusal."""
+        for name in names:
+            self._shown.pop(name, None)
+
+    def _add(self, modes: Sequence[str], pushable: bool) -> None:
+        gui = self._gui
+        with gui.add_folder('control', order=self._page.status.order + 0.5):
+            self._log = gui.add_html('')
+            self._mode = gui.add_dropdown('mode', tuple(modes), initial_value=modes[0])
+            self._gain_folder = gui.add_folder('gains', expand_by_default=False)
+            with self._gain_folder:
+                apply = gui.add_button('apply gains', order=1e9)
+            with gui.add_folder('payload', expand_by_default=False):
+                self._payload = {name: self._text(Field(name, '', unit)) for name, unit in (
+                    ('payload_mass', 'kg'), ('payload_com', 'm'), ('payload_frame', ''))}
+                load = gui.add_button('set payload')
+            self._aim = gui.add_checkbox('target pose', initial_value=False)
+            if pushable:
+                self._limit = gui.add_slider('push up to [N]', 1.0, STRONGEST, 1.0, PUSH_LIMIT)
+                gui.add_html('<div style="padding:0 0.8em;font-size:0.8em">Drag a link with the '
+                             'mouse to push it.</div>')
+            reset = gui.add_button('reset after a fault')
+        self._gizmo = self._page.server.scene.add_transform_controls(
+            '/target', GIZMO * self._page.size, visible=False)
+        self._line = self._page.server.scene.add_line_segments(
+            '/pull', np.zeros((1, 2, 3)), PULL, line_width=4.0, visible=False)
+        self._mode.on_update(lambda event: self._change_mode(event.client_id))
+        apply.on_click(lambda _: self._apply(self._gains))
+        load.on_click(lambda _: self._apply(self._payload))
+        reset.on_click(lambda _: self._wishes.add(Reset()))
+        self._aim.on_update(lambda event: self._use_target())
+        self._gizmo.on_update(self._move_target)
+        if pushable:
+            for link, handle in self._page.solids:
+                handle.on_drag('left')(partial(self._drag, link))
+
+    def _text(self, field: Field) -> Any:
+        label = field.name + (f' [{field.unit}]' if field.unit else '')
+        return self._gui.add_text(label, field.text, hint=field.doc or None)
+
+    def _change_mode(self, tab: int | None) -> None:
+        # An update of the value by this process has no tab
+        if tab is not None and self._mode.value != self._shown.get('mode'):
+            self._wishes.add(Change({'mode': self._mode.value}))
+
+    def _apply(self, handles: Mapping[str, Any]) -> None:
+        changed = {name: handle.value for name, handle in handles.items()
+                   if handle.value != self._shown.get(name)}
+        if changed:
+            self._wishes.add(Change(changed))
+        else:
+            self.tell([('nothing is changed', False)])
+
+    def _use_target(self) -> None:
+        if self._aim.value and not self._frame:
+            self.tell([('the parameter task_frame is not set: no frame has a target', True)])
+            self._aim.value = False
+        self._gizmo.visible = self._aim.value
+        if not self._aim.value:
+            self._holder.release()
+            self._wishes.add(Hold())
+        self._wishes.add(Aim(self._aim.value))
+
+    # Coroutines, which the server runs in the order of the events
+
+    async def _move_target(self, event: Any) -> None:
+        if not self._may(event, TARGET):
+            return
+        if event.phase == 'end':
+            self._holder.release(event.client_id)   # and the arm goes on to where it was left
+        self._wishes.add(Target(np.array(self._gizmo.position), np.array(self._gizmo.wxyz)))
+
+    async def _drag(self, link: str, event: Any) -> None:
+        if not self._may(event, link):
+            return
+        if event.phase == 'end':
+            self._end(event.client_id)
+            return
+        start, end = np.array(event.start_position), np.array(event.end_position)
+        self._pull = link, force_of(start, end, float(self._limit.value))
+        self._line.points, self._line.visible = np.stack([start, end])[None], True
+
+    async def _leave(self, client: Any) -> None:
+        self._end(client.client_id)
+
+    def _may(self, event: Any, what: str) -> bool:
+        """Return whether the tab of an event drags this; tell it where it may not begin."""
+        tab, now = event.client_id, time.monotonic()
+        if tab is None:                         # an update by this process
+            return False
+        if event.phase != 'start':
+            return self._holder.holds(tab, what, now)
+        if not self._holder.grab(tab, what, now):
+            self.tell([(f'another tab drags {self._holder.what}', True)])
+            return False
+        return True
+
+    def _end(self, tab: int | None) -> None:
+        """End what a tab drags, the motion of a target too; None: any tab."""
+        if (what := self._holder.release(tab)) == TARGET:
+            self._wishes.add(Hold())
+        elif what:
+            self._pull, self._line.visible = None, False
+            self._wishes.add(Push(what, np.zeros(3)))

@@ -1,0 +1,82 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests of a user of the page, from the threads of the server to the one that has the node."""
+
+from collections import deque
+from threading import Lock
+from typing import NamedTuple
+
+from numpy import ndarray
+
+MOST = 100      # requests that wait; beyond them, a page that is pressed in vain
+
+
+class Field(NamedTuple):
+    """A parameter as the page shows it; ``text`` is its value."""
+
+    name: str
+    text: str
+    unit: str = ''
+    doc: str = ''
+
+
+class Change(NamedTuple):
+    """Parameters of the controller to be changed together: texts by name."""
+
+    texts: dict[str, str]
+
+
+class Reset(NamedTuple):
+    """Re-arm after a fault."""
+
+
+class Target(NamedTuple):
+    """Pose that the task frame shall move to: position (3,) [m] and w, x, y, z (4,)."""
+
+    position: ndarray
+    wxyz: ndarray
+
+
+class Aim(NamedTuple):
+    """Begin, or give up, to send targets, of which a controller takes one publisher's alone."""
+
+    used: bool
+
+
+class Hold(NamedTuple):
+    """Let the reference of the task frame come to rest."""
+
+
+class Push(NamedTuple):
+    """Force (3,) [N], in axes of the base, on the origin of a link; zero ends it."""
+
+    link: str
+    force: ndarray
+
+
+Wish = Change | Reset | Aim | Target | Hold | Push
+
+
+class Wishes:
+    """Queue of wishes; of consecutive targets or pushes the newest alone is kept."""
+
+    def __init__(self) -> None:
+        self._queue: deque[Wish] = deque(maxlen=MOST)
+        self._lock = Lock()
+
+    def add(self, wish: Wish) -> None:
+        """Add a wish, from any thread."""
+        with self._lock:
+            last = self._queue[-1] if self._queue else None
+            if isinstance(wish, Target) and isinstance(last, Target) or (
+                    isinstance(wish, Push) and isinstance(last, Push)
+                    and wish.link == last.link):
+                self._queue.pop()
+            self._queue.append(wish)
+
+    def take(self) -> list[Wish]:
+        """Return what has come since the last call, oldest first."""
+        with self._lock:
+            taken = list(self._queue)
+            self._queue.clear()
+        return taken

@@ -1,0 +1,51 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Help, completion and JSON of the subcommands."""
+
+import json
+import shlex
+
+import click
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from robodyn_ros.cli.app import app
+from robodyn_ros.cli.usage import EXAMPLES, robots
+
+GROUP = typer.main.get_command(app)
+
+
+def test_every_command_has_an_example():
+    assert EXAMPLES.keys() == GROUP.commands.keys()
+
+
+@pytest.mark.parametrize('name', sorted(EXAMPLES))
+def test_examples_are_accepted_and_shown(name):
+    program, command, *words = shlex.split(EXAMPLES[name])
+    assert (program, command) == ('robodyn', name)
+    GROUP.commands[name].make_context(name, words)
+    shown = CliRunner().invoke(app, [name, '--help'], env={'COLUMNS': '200'})
+    assert shown.exit_code == 0 and f'Example: {EXAMPLES[name]}' in shown.output
+
+
+def test_exit_codes_are_those_of_the_help():
+    run = CliRunner().invoke
+    assert 'Exit codes: 0' in run(app, ['--help'], env={'COLUMNS': '200'}).output
+    assert run(app, ['inspect', 'two_link']).exit_code == 0
+    assert run(app, ['inspect', 'no_such_robot']).exit_code == 1
+    assert run(app, ['inspect']).exit_code == 2
+
+
+def test_the_shell_completes_robots():
+    assert robots('two') == ['two_link'] and 'panda' in robots('')
+    with click.Context(GROUP) as context:
+        parameter = GROUP.commands['inspect'].params[0]
+        assert [item.value for item in parameter.shell_complete(context, 'two_l')] == ['two_link']
+
+
+def test_json_is_for_scripts():
+    found = json.loads(CliRunner().invoke(app, [
+        'inspect', 'two_link', '--at', '0.3,0.5', '--json']).stdout)
+    assert found['gravity'] == pytest.approx([16.79165356, 2.73387713])
+    assert found['joints'] == ['joint1', 'joint2'] and found['warnings'] == []

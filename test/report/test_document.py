@@ -1,0 +1,76 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports: one file that loads nothing, whatever names and values there are."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from rich.table import Table
+
+from robodyn_ros.errors import ArgumentError
+from robodyn_ros.report.document import Report
+from robodyn_ros.report.traces import MOST, envelope, finite
+
+pytest.importorskip('plotly', reason='needs pip install plotly')
+
+
+class Outline(HTMLParser):
+    """Tags and references of a page, and the texts of its cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.links, self.cells = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.links += [value for name, value in attributes if name in ('src', 'href')]
+
+    def handle_data(self, data):
+        if self.tags and self.tags[-1] == 'td':
+            self.cells.append(data)
+
+
+def figures(text):
+    return json.loads(re.search('application/json">(.*?)</script>', text)[1])
+
+
+def test_a_report_holds_everything_and_hostile_names_are_text():
+    report, t = Report('<script>alert(1)</script>', '@@BODY@@ & <b>'), np.linspace(0, 1, 50)
+    table = Table(title='checks')
+    table.add_column('check')
+    table.add_column('result')
+    table.add_row('</td><script>', 'FAILED')
+    report.rich('', table)
+    report.plot('error @@PLOTLY@@', t, {'</script><script>': np.where(t < 0.5, t, np.nan)}, 's',
+                'rad', dashed={'</script><script>': t})
+    report.histogram('late', np.append(t, np.inf), 'µs')
+    report.page('scene', '<script>"inner"</script>')
+    text = report.html()
+    seen = Outline(text)
+    assert seen.links == [] and seen.tags.count('script') == 3 and seen.tags.count('h2') == 4
+    assert '</td><script>' in seen.cells and 'FAILED' in seen.cells
+    plot, histogram = figures(text)
+    solid, dashed = plot['data']
+    assert solid['name'] == '</script><script>' and solid['y'][-1] is None
+    assert dashed['line']['dash'] == 'dash' and sum(histogram['data'][0]['y']) == 50
+    assert 'robodyn_ros' in text and 'Plotly' in text
+
+
+def test_an_envelope_keeps_the_peaks():
+    x = np.zeros(100_000)
+    x[[777, 54_321]], x[10:20] = (5.0, -3.0), np.nan
+    at = envelope(x)
+    assert len(at) <= MOST and {777, 54_321} <= set(at.tolist()) and (np.diff(at) > 0).all()
+    assert envelope(x[:10]).tolist() == list(range(10))
+    assert envelope(np.full(9000, np.nan)).size                 # no value at all
+    assert finite(np.array([1.23456789, np.nan, np.inf])) == [1.23457, None, None]
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(ArgumentError, match='give --report a path of a file'):
+        Report('x').write(tmp_path / 'file' / 'report.html')

@@ -1,0 +1,147 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`robodyn view --live --allow-control`: what a page may change, and what ends it."""
+
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from processes import node
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.viewer.dragging import LONGEST, Holder, force_of
+from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
+from viewer.browser import browsing, needs_browser, wait_for
+
+pytest.importorskip('viser', reason='needs pip install viser')
+VIEW = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'two_link', '--live', '--no-browser',
+        '--port', '18090']
+SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p', 'lockstep:=true',
+             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0']
+CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+              'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
+              'task_frame:=tool0', '-p', 'flight_recorder:=0.0']
+LINK = 465, 262         # pixels of the first link in a new tab
+AWAY = 465, 190
+
+
+@contextmanager
+def stopping(server):
+    """Stop a server at the end."""
+    try:
+        yield
+    finally:
+        server.stop()
+
+
+def test_one_tab_drags_at_a_time():
+    holder = Holder()
+    assert holder.grab(1, 'link1', 0.0) and not holder.grab(2, 'link2', 1.0)
+    assert holder.holds(1, 'link1', 2.0) and not holder.holds(2, 'link1', 2.0)
+    assert holder.release(2) == '' and holder.release(1) == 'link1' and holder.release(1) == ''
+    assert not holder.holds(1, 'link1', 3.0)                # what comes after the end is nothing
+    assert holder.grab(2, 'link2', 3.0) and not holder.too_long(3.0 + LONGEST)
+    assert holder.too_long(3.1 + LONGEST)
+    assert holder.grab(1, 'link1', 3.1 + LONGEST)           # the other has been silent for long
+
+
+def test_a_pull_is_a_spring_with_a_limit():
+    assert force_of([0, 0, 0], [0.1, 0, 0], 30.0).tolist() == [20.0, 0.0, 0.0]
+    assert np.linalg.norm(force_of([0, 0, 0], [3.0, 4.0, 0], 30.0)) == pytest.approx(30.0)
+    assert not force_of([0, 0, 0], [np.nan, 0, 0], 30.0).any()
+    assert not force_of([0, 0, 0], [np.inf, 0, 0], 30.0).any()
+
+
+def test_the_newest_of_consecutive_targets_and_pushes_counts():
+    wishes = Wishes()
+    for x in range(3):
+        wishes.add(Target(np.full(3, float(x)), np.zeros(4)))
+    wishes.add(Reset())
+    for link in ('a', 'a', 'b'):
+        wishes.add(Push(link, np.ones(3)))
+    kinds = [type(one).__name__ for one in wishes.take()]
+    assert kinds == ['Target', 'Reset', 'Push', 'Push'] and wishes.take() == []
+
+
+def test_texts_become_values_or_are_refused_with_a_reason():
+    pytest.importorskip('rclpy', reason='needs ROS')
+    from robodyn_ros.nodes.live_control import PARAMETERS, parsed, written
+
+    assert parsed(PARAMETERS['stiffness'], '400, 1e2') == [400.0, 100.0]
+    assert parsed(PARAMETERS['payload_mass'], ' 1.5 ') == 1.5
+    assert written([400.0, 100.0]) == '400, 100' and written(0.25) == '0.25'
+    for name, text in (('stiffness', '1, x'), ('stiffness', ''), ('payload_mass', 'nan'),
+                       ('payload_mass', '-5'), ('mode', 'no_such'), ('stiffness', '1, inf')):
+        with pytest.raises(ParameterError, match=name):
+            parsed(PARAMETERS[name], text)
+
+
+@pytest.mark.parametrize('origin, served', [
+    ('http://127.0.0.1:18080', True), ('http://localhost:9000', True), (None, False),
+    ('https://example.com', False), ('http://127.0.0.1.example.com', False), ('null', False)])
+def test_other_web_sites_are_disconnected(origin, served):
+    import viser
+    from websockets.exceptions import ConnectionClosed
+    from websockets.sync.client import connect
+
+    from robodyn_ros.viewer.origin import is_local, refuse_other_sites
+
+    assert is_local(origin) == served
+    server = viser.ViserServer(host='127.0.0.1', port=18070, verbose=False)
+    refuse_other_sites(server)
+    with stopping(server), connect(
+            f'ws://127.0.0.1:{server.get_port()}', origin=origin,
+            subprotocols=[f'viser-v{viser.__version__}'], max_size=None) as socket:
+        try:
+            assert socket.recv(timeout=20.0) and served
+        except ConnectionClosed as closed:
+            assert not served and closed.rcvd.code == 1008
+
+
+def test_control_needs_a_robot_that_runs(start):
+    process = start([*VIEW[:5], '--allow-control', '--no-browser'])
+    assert process.wait(60) == 1
+    assert '--allow-control is given without --live' in process.text
+
+
+@needs_browser
+def test_a_browser_changes_pushes_and_is_refused(start):
+    """
+    A refusal with its reason, a push from the page, and the end of it with its tab.
+
+    Takes 20 s: two nodes, the page, and a browser that draws in software.
+    """
+    pytest.importorskip('rclpy', reason='needs ROS')
+    from geometry_msgs.msg import WrenchStamped
+
+    from robodyn_ros.nodes.client_session import session
+
+    start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
+    start(node('controller'), '--ros-args', *CONTROLLER).wait_for_line('configured')
+    page = start([*VIEW, '--allow-control'])
+    address = page.wait_for_line(r'(http://127.0.0.1:\d+)').group(1)
+    pushes = []
+    with session('test_pushes') as here, browsing() as browser:
+        here.node.create_subscription(WrenchStamped, '/simulator/push', pushes.append, 100)
+
+        def pushed(condition):
+            assert here.until(lambda: pushes and condition(pushes[-1].wrench.force), 150.0)
+
+        with browser.tab(address) as tab:
+            assert wait_for(lambda: 'control loop: ' in tab.text())
+            tab.click('payload')
+            tab.type_into('0, 0, 0', '0, 0, 1, 2')
+            tab.click('set payload')
+            assert wait_for(lambda: 'refused: ' in tab.text() and 'payload_com' in tab.text())
+            assert wait_for(lambda: tab.run(            # what is in force is shown again
+                '[...document.querySelectorAll("input")].some(e => e.value == "0, 0, 0")'))
+            seen = tab.picture()
+            assert len(np.unique(seen.reshape(-1, 3), axis=0)) > 100    # a scene, no blank
+            tab.drag(LINK, AWAY)
+            pushed(lambda f: f.z > 1.0)                 # upward in the picture
+            assert pushes[-1].header.frame_id == 'link1'
+        pushed(lambda f: f.x == f.y == f.z == 0.0)      # its tab is closed
+        count = len(pushes)
+        here.until(lambda: False, 1.0)
+        assert len(pushes) == count
