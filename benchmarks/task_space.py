@@ -59,6 +59,7 @@ class Arm(ClosedLoop):
         super().__init__(PANDA, Settings(mode=mode, task_frame=FRAME, **settings), q)
         self.start()
         self.residual: list[ndarray] = []
+        self.run(0.3)           # the law is in force from the next cycle on
 
     def tick(self) -> None:
         """One period; efforts beside gravity are kept."""
