@@ -266,8 +266,8 @@ def _poses(arrays: dict[str, ndarray]) -> Iterator[tuple[int, PosePoints]]:
         yield int(header['serial']), PosePoints(
             np.array([header], HEADER),
             arrays['pose_times'][first + i:first + i + count + 1].copy(),
-            *(np.ascontiguousarray(arrays[name][first:first + count])
-              for name in ('pose_coefficients', 'pose_bases')),
+            np.ascontiguousarray(arrays['pose_coefficients'][first:first + count]),
+            np.ascontiguousarray(arrays['pose_bases'][first:first + count]),
             arrays['pose_commands'][i].copy())
         first += int(count)
 
