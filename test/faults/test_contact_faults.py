@@ -40,7 +40,8 @@ def test_the_arm_runs_into_something(running, remote):
 def test_the_arm_is_pushed_too_hard(running, remote):
     """A joint that is pushed off its spring: no collision, and a fault when the push is large."""
     arm = running(**{**CONTACT, 'stiffness': [400.0, 100.0], 'damping': [4.0, 1.0],
-                     'push_bandwidth': 10.0, 'push_threshold': [0.0, 3.0]})
+                     'collision_threshold': [30.0, 30.0], 'push_bandwidth': 10.0,
+                     'push_threshold': [0.0, 3.0]})
     arm.position = arm.position + [0.0, 1e-3]
     for _ in range(100):                # 5 N·m within 0.1 s hold what the spring pulls back with
         arm.position = arm.position + [0.0, 5e-4]
