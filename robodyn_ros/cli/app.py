@@ -11,6 +11,7 @@ from ..errors import DemoError, RosError
 from ..model.resources import package_version
 from . import (  # noqa: F401  (their commands)
     contact_commands,
+    drive_gains,
     identification_commands,
     identify_commands,
     payload_commands,

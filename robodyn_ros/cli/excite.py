@@ -33,7 +33,7 @@ FINE = 5        # points of the picture for each of the trajectory
 def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
-        ground: float | None, clearance: float, approach: float, repeat: int) -> None:
+        packages: Sequence[Path], ground: float | None, clearance: float, approach: float, repeat: int) -> None:
     """Optimize a motion, print its table, and write the trajectory and a picture."""
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
@@ -44,7 +44,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         model, shares, ranges=_ranges(ranges),
         velocity=_by_joint('--velocity-limit', velocity, model.joint_names),
         acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
-    collisions, why = _collisions(robot, kind, clearance, ground)
+    collisions, why = _collisions(robot, kind, packages, clearance, ground)
     dynamics = Dynamics(model)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task('optimising', total=1.0)
@@ -70,13 +70,13 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     out.print(f'picture: {picture or output.with_suffix(".png")}')
 
 
-def _collisions(robot: CatalogRobot, kind: str, clearance: float, ground: float | None
-                ) -> tuple['Collisions | None', str]:
+def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], clearance: float,
+                ground: float | None) -> tuple['Collisions | None', str]:
     """Return the collision checker, if any, and a line about it."""
     if kind not in (*KINDS, 'none'):
         raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
                             remedy=f'choose {", ".join(KINDS)} or none')
-    found = [] if kind == 'none' else shapes(robot.path, kind)
+    found = [] if kind == 'none' else shapes(robot.path, kind, packages)
     if found:
         try:
             from ..identification.excitation.collisions import Collisions

@@ -59,7 +59,7 @@ def parameter_table(found: Identification) -> Table:
 
 def friction_table(found: Identification) -> Table:
     """Return friction, offsets and armature as they are exported."""
-    values = friction_parameters(found.controlled)
+    values = friction_parameters(found.estimate)
     out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
     for joint, *row in zip(found.nominal.joint_names, *values.values()):
         out.add_row(joint, *(f'{value:.4g}' for value in row))

@@ -30,7 +30,7 @@ from ..identification.result_files import FRICTION, URDF
 from ..identification.validation import of_model
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
-from .arguments import as_option, numbers
+from .arguments import as_option
 from .identification_tables import (
     comparison,
     friction_table,
@@ -91,22 +91,20 @@ def pairs(option: str, words: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def seconds(option: str, text: str) -> float | None:
-    """Return a time [s], None for 'auto'."""
+def seconds(option: str, text: str, choices: str = 'seconds') -> float | None:
+    """Return a time [s] or another number, None for 'auto'."""
     if text.strip() == 'auto':
         return None
     try:
         return float(text)
     except ValueError:
         raise ArgumentError(f'{option} {text!r} cannot be read', name=option, value=text,
-                            remedy='write seconds, or auto') from None
+                            remedy=f'write {choices}, or auto') from None
 
 
-def distances(option: str, text: str) -> tuple[float, ...] | None:
-    """Return distances [rad], none for 'none', None for 'auto'."""
-    if text.strip() == 'none':
-        return ()
-    return None if text.strip() == 'auto' else tuple(numbers(option, text))
+def distance(option: str, text: str) -> float | None:
+    """Return a distance [rad], 0 for 'none', None for 'auto'."""
+    return 0.0 if text.strip() == 'none' else seconds(option, text, 'a distance in rad, none')
 
 
 def _factor(value: Any) -> Any:

@@ -291,10 +291,10 @@ def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, jo
 
 
 def forget_law(law: LawMemory, v: Vectors) -> None:
-    """Set the memory of a law that begins to zero."""
+    """Set the memory of a law that begins, and of friction compensation, to zero."""
     forget(law)
     for i in range(v.q.shape[0]):
-        v.withheld[i] = 0.0
+        v.withheld[i] = v.presliding[i] = 0.0
 
 
 def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: bool,
@@ -327,7 +327,7 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
         if s.compensates_friction == 1:
             friction_compensation.friction_compensation(
                 robot.friction, inputs.joints, v.target_qd if s.follows == 1 else v.qd,
-                v.friction, v.tau_law)
+                s.follows == 1, v.gravity, dt, v.presliding, v.friction, v.tau_law)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])

@@ -168,6 +168,8 @@ class Vectors(NamedTuple):
     observed_qd: ndarray    # velocity of that sample
     bias: ndarray           # C(q, q̇) q̇ + g(q)
     retreat: ndarray        # reference velocity after a collision
+    presliding: ndarray     # dry friction relative to that in sliding, -1 to 1: of the reference,
+    sliding: ndarray        # and of the measured motion
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

@@ -38,7 +38,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 7'
+FORMAT = 'robodyn_ros flight 8'
 ARRAYS = Snapshot._fields[:5]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 

@@ -99,7 +99,7 @@ def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) ->
     :param selection: joint parameters besides the inertial ones.
     """
     # At random, a way is no less independent of the velocity's sign than in motion
-    plain = replace(selection, bandwidth=None, moving=None, decimate=1)
+    plain = replace(selection, moving=None, decimate=1)
     return base_of(regression(model, random_states(model), plain))
 
 

@@ -20,8 +20,8 @@ class Covariance(NamedTuple):
     independent: ndarray
 
 
-def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence: ndarray,
-               slope: ndarray) -> Covariance:
+def covariance(given: Regression, columns: ndarray, divisor: ndarray, error: ndarray
+               ) -> Covariance:
     """
     Return the covariance of an estimate by weighted least squares.
 
@@ -35,21 +35,19 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence:
     depend on the motion, such as a wrong friction law, are not covered.
 
     :param divisor: (nv,) σ by which the estimate divided the errors, whether correct or not.
-    :param influence: (N, nv) influence function ψ(error).
-    :param slope: (nv,) mean of ψ'.
+    :param error: (N, nv) that the estimate leaves [N·m | N].
     """
     p = len(columns)
     A, B = np.zeros((p, p)), np.zeros((p, p))
     independent = np.empty(len(divisor))
     size = np.linalg.norm(given.matrix[:, :, columns].reshape(-1, p), axis=0)
-    for j, (s, each) in enumerate(zip(divisor, slope)):
+    for j, s in enumerate(divisor):
         W = given.matrix[:, j, columns] / (s * size)
         count = max(given.counted[:, j].sum(), 1)
         # What is left out is 0 in the sums of squares, and no sample
-        gamma = autocovariance(influence[:, j] / s, given.segments) * len(given) / count
-        independent[j] = max(count * gamma[0] / max(gamma[0] + 2.0 * gamma[1:].sum(),
-                                                         gamma[0] / count, 1e-300), 1.0)
-        A += each * W.T @ W
+        gamma = autocovariance(error[:, j] / s, given.segments) * len(given) / count
+        independent[j] = independent_samples(gamma, len(given), count)
+        A += W.T @ W
         kernel = np.concatenate([gamma[:0:-1], gamma])[:, None]
         lags = len(gamma) - 1
         for a, b in given.segments:
@@ -58,6 +56,17 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence:
     # Residuals are smaller than errors: some of those went into the parameters
     total = independent.sum()
     return Covariance(inverse @ B @ inverse.T * total / max(total - p, 1.0), independent)
+
+
+def independent_samples(gamma: ndarray, size: int, count: int) -> float:
+    """
+    Return the effective number of samples of errors with an autocovariance ``gamma``.
+
+    :param size: number of samples, of which ``count`` are used.
+    """
+    count = max(count, 1)
+    return float(max(count * gamma[0] / max(gamma[0] + 2.0 * gamma[1:].sum(), gamma[0] / count,
+                                            1e-300), 1.0))
 
 
 def autocovariance(errors: ndarray, segments: tuple[tuple[int, int], ...]) -> ndarray:

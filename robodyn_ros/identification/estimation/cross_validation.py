@@ -12,7 +12,6 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import BaseParameters, base_parameters
 from .delay_and_tilt import Mounting
-from .friction_refit import smooth_parameters
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
 from .physical_consistency import BLOCKS, Prior, divisors, solve
@@ -83,8 +82,6 @@ class Trial:
         self.candidate = candidate
         self.motion = candidate.mounting.motion(motion)
         self.given = regression(candidate.model, self.motion, candidate.selection)
-        self.smooth = regression(candidate.model, self.motion, replace(
-            candidate.selection, presliding=())) if candidate.selection.presliding else self.given
         bounds = np.linspace(0, len(self.given), BLOCKS + 1).astype(int).tolist()
         self.blocks = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
 
@@ -101,15 +98,12 @@ class Trial:
         return [self.given.compressed(sigma, block.start, block.stop) for block in self.blocks]
 
     def exported(self, weight: float) -> Score:
-        """Return the score of the consistent estimate with friction as it is exported."""
+        """Return the score of the consistent estimate."""
         prior, found = Prior.of(self.given), []
         for k, block in enumerate(self.blocks):
             rest = triangle(np.vstack(self.parts[:k] + self.parts[k + 1:]))
             parameters = solve(rest, prior, weight)
-            if self.smooth is not self.given:
-                parameters = smooth_parameters(without_rows(self.smooth, block), dict(zip(
-                    self.given.names, parameters.tolist())))
-            found.append(squares(self.smooth, parameters, block))
+            found.append(squares(self.given, parameters, block))
         return self._score(found)
 
     def least_squares(self) -> Score:

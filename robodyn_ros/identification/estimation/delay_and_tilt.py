@@ -15,7 +15,7 @@ from scipy.stats import chi2
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
-from .least_squares import determined_part, least_squares, solve
+from .least_squares import determined_part, effective_samples, solve
 from .parameter_selection import ParameterSelection
 from .regression import Regression, regression
 
@@ -128,7 +128,7 @@ def criterion(model: RobotModel, motion: Motion, selection: ParameterSelection,
         return 0.0
     if reference != selection:
         problem.weight = Problem(model, motion, reference, np.zeros((0, 3))).weight
-    count = (problem.base.rank + len(selection.presliding) + bool(mounting.delay)
+    count = (problem.base.rank + bool(selection.presliding) + bool(mounting.delay)
              + 2 * bool(mounting.tilt.any()))
     return problem.misfit(np.array([mounting.delay]), True) + count
 
@@ -158,7 +158,7 @@ class Problem:
         self.turned = [regression(replace(model, gravity_vector=model.gravity_vector + np.cross(
             axis, model.gravity_vector)), self.inner, selection).matrix - plain.matrix
             for axis in axes]
-        self.weight = least_squares(self.given, 'weighted', self.base).independent
+        self.weight = effective_samples(self.given, solve(self.given, self.base, 'weighted'))
 
     def misfit(self, x: ndarray, delay: bool) -> float:
         """Return Σ n log σ for a delay, if it is sought, and angles about the axes."""

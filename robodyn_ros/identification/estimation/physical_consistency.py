@@ -19,12 +19,13 @@ from .base_parameters import BaseParameters
 from .estimate import Estimate
 from .inertia import UNITS, inertial_parameters, pseudo_inertia, trusted
 from .least_squares import least_squares
-from .regression import Regression, triangle
+from .regression import LOAD, Regression, triangle
 
 MARGIN = 1e-3                                   # least share that is left of a body of the model
 WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
 BLOCKS = 5                                      # of cross-validation
 POSES = 20                                      # over which the inertia at a joint is averaged
+LOAD_SCALE = 0.1                                # of load-dependent friction
 MIN_RELATIVE_ERROR = 1e-5                       # of the efforts, for simulations without noise
 STEP_FRACTIONS = 0.99, 0.9                       # of the solver; shorter steps where it stalls
 SOLVED = ('optimal', 'optimal_inaccurate')      # the result is checked in any case
@@ -110,6 +111,7 @@ class Prior:
         effort = np.maximum(given.effort.std(0), np.finfo(float).tiny)
         scale = np.where(np.array(kinds) == 'armature', armature_scale(given)[given.joint[rest]],
                          effort[given.joint[rest]])
+        scale[np.array(kinds) == LOAD] = LOAD_SCALE
         root[16 * nb:, 10 * nb:] = np.diag(1.0 / scale)
         positive = rest[[kind != 'offset' for kind in kinds]]
         return cls(model, mean, root, bodies, positive)

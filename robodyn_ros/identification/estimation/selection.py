@@ -93,14 +93,14 @@ Effects = tuple[ParameterSelection, Mounting, list[str]]
 def first_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
                    options: PipelineOptions) -> Mounting:
     """Return the mounting with the presliding that is asked for, or none."""
-    return _mounting(model, motion, replace(selection, presliding=options.presliding or ()),
+    return _mounting(model, motion, replace(selection, presliding=options.presliding or 0.0),
                      options)
 
 
 def _from_both_starts(model: RobotModel, motion: Motion, selection: ParameterSelection,
                       options: PipelineOptions, first: Mounting) -> Effects:
     """Return the effects of the more likely of the two optima, and notes."""
-    selection = replace(selection, presliding=options.presliding or ())
+    selection = replace(selection, presliding=options.presliding or 0.0)
     found = _iterated(model, motion, selection, options, first)
     searched = options.presliding is None and not _why_no_search(selection, None)
     if not searched or options.delay is not None or first.delay == 0.0:
@@ -126,18 +126,17 @@ def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
         before, placed, moved = selection, mounting.model(model), mounting.motion(motion)
         if options.presliding is None and not _why_no_search(selection, None):
             found = find_presliding(placed, moved, selection)
-            selection, notes = replace(selection, presliding=found.ways), list(found.notes)
+            selection, notes = replace(selection, presliding=found.distance), [found.note]
         selection = _with_armature(placed, moved, selection, options.armature)[0]
         if selection == before:
             break
     return selection, mounting, notes
 
 
-def _why_no_search(selection: ParameterSelection, asked: tuple[float, ...] | None) -> list[str]:
+def _why_no_search(selection: ParameterSelection, asked: float | None) -> list[str]:
     """Return why presliding is not searched for; nothing where it is."""
     if asked is not None:
-        ways = ' and '.join(f'{1e3 * way:.4g} mrad' for way in asked)
-        return [f'presliding: {ways or "none"}, as asked']
+        return [f'presliding: {f"{1e3 * asked:.4g} mrad" if asked else "none"}, as asked']
     if not selection.coulomb or selection.moving is not None:
         return ['presliding: not searched for, ' + (
             'reversals are left out' if selection.coulomb else 'there is no dry friction')]
