@@ -29,8 +29,7 @@ EXTRAS = {
         'mujoco>=3.14',             # earlier ones ignore the rpy of an inertia with products
     ],
     'identify': [
-        'clarabel',                 # solver for cvxpy
-        'cvxpy',
+        'clarabel',                 # cone programs
         'jinja2',
         'matplotlib',
         'rosbags>=0.11',            # reader of ROS 2 bags without ROS

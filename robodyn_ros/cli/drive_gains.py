@@ -84,7 +84,7 @@ def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any
                                 value=recording.effort_unit, remedy='give --units effort=A')
     checked = checked_motions(recordings, robot.model, options, len(paths) > 1)
     for each in checked:
-        show([issue for issue in each.issues], out)
+        show(list(each.issues), out)
     return [each.motion for each in checked]
 
 

@@ -23,6 +23,10 @@ from ..identification.excitation.fourier import Fourier
 from ..identification.excitation.motion_limits import Shares, motion_limits
 from ..identification.excitation.optimize import Excitation, excite
 from ..identification.excitation.trajectory_file import JointTrajectory, write
+from ..identification.motion import Motion
+from ..identification.preparation.options import PreparationOptions
+from ..identification.preparation.prepare import prepare
+from ..identification.recordings.read import read
 
 if TYPE_CHECKING:
     from ..identification.excitation.collisions import Collisions
@@ -33,7 +37,8 @@ FINE = 5        # points of the picture for each of the trajectory
 def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
-        packages: Sequence[Path], ground: float | None, clearance: float, approach: float, repeat: int) -> None:
+        packages: Sequence[Path], ground: float | None, clearance: float, approach: float,
+        repeat: int, after: Sequence[Path] = ()) -> None:
     """Optimize a motion, print its table, and write the trajectory and a picture."""
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
@@ -45,12 +50,12 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         velocity=_by_joint('--velocity-limit', velocity, model.joint_names),
         acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
     collisions, why = _collisions(robot, kind, packages, clearance, ground)
-    dynamics = Dynamics(model)
+    dynamics, known = Dynamics(model), _recorded(after, robot, out)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task('optimising', total=1.0)
         found = excite(dynamics, robot.pose, limits, series=series, criterion=criterion,
                        starts=starts, seed=seed, include=include, collisions=collisions,
-                       progress=lambda done: bar.update(task, completed=done))
+                       after=known, progress=lambda done: bar.update(task, completed=done))
     out.print(_report(found, shares, why))
     times, *motion = found.trajectory(repeat=repeat)
     write(output, JointTrajectory(model.joint_names, times + approach, *motion))
@@ -68,6 +73,17 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
          dynamics.batch.inverse_dynamics(q, qd, qdd) + dynamics.batch.friction(qd),
          _units(robot), picture or output.with_suffix('.png'))
     out.print(f'picture: {picture or output.with_suffix(".png")}')
+
+
+def _recorded(paths: Sequence[Path], robot: CatalogRobot, out: Console) -> list[Motion]:
+    """Return the motions of recordings; print how they were read."""
+    found = []
+    for path in paths:
+        recording = read(path, robot.model).of(robot.model.joint_names)
+        for note in recording.notes:
+            out.print(f'- {note}')
+        found.append(prepare(recording, PreparationOptions()).motion)
+    return found
 
 
 def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], clearance: float,

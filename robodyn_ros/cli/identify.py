@@ -32,6 +32,7 @@ from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from .arguments import as_option
 from .identification_tables import (
+    band_table,
     comparison,
     friction_table,
     load_table,
@@ -140,6 +141,8 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     for name, why in found.absent.items():
         out.print(f'{name}: {why}')
     out.print(measures(found.validation, f'{found.estimate.method}, as exported'))
+    if found.band is not None:
+        out.print(band_table(found.band, found.estimate.sigma))
     for line in found.rendered_issues(as_option):
         out.print(f'! {line}', style='yellow')
     for file in written:
@@ -149,6 +152,16 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         out.print('check it on another recording: ' + shlex.join([
             'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
             str(output / FRICTION), *same_robot, *(['--delay', f'{delay:.6g}'] if delay else [])]))
+        out.print('the next motion, which tells most beside these: ' + shlex.join([
+            'robodyn', 'excite', str(output / URDF), *_without_gravity(same_robot),
+            '--criterion', 'information',
+            *(word for path in paths for word in ('--after', str(path)))]))
+
+
+def _without_gravity(words: Sequence[str]) -> list[str]:
+    """Return options of a robot but that of its mounting, which does not matter."""
+    at = words.index('--gravity') if '--gravity' in words else len(words)
+    return [*words[:at], *words[at + 2:]]
 
 
 def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> list[str]:

@@ -26,6 +26,7 @@ from .estimation.regression import regression
 from .estimation.selection import Selected, decimated, select_effects
 from .motion import Motion
 from .options import PipelineOptions
+from .prediction_band import prediction_band
 from .recorded_motion import CheckedMotion, Parts, checked_motion, parts_of, require_torques
 from .recordings.recording import Recording
 from .result import (
@@ -151,7 +152,8 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
         estimates.delivered, others, validations,
         (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
-        estimates.absent, selected.terms)
+        estimates.absent, selected.terms,
+        prediction_band(estimates.delivered, selected.mounting.motion(train)))
 
 
 def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Selected,

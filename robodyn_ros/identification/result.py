@@ -11,6 +11,7 @@ from .data_checks.data_issue import DataIssue, by_kind
 from .estimation.delay_and_tilt import Mounting
 from .estimation.estimate import Estimate
 from .motion import Motion
+from .prediction_band import PredictionBand
 from .validation import Validation
 
 # Names of models in the validations and in the files
@@ -33,6 +34,7 @@ class Identification:
     :param notes: what was understood and chosen, one line each.
     :param issues: of the data, then of the result.
     :param absent: reasons why a model for comparison is missing, by its name.
+    :param band: confidence band of the predictions over the workspace.
     :param terms: which terms the exported model has and why, one line each.
     """
 
@@ -47,6 +49,7 @@ class Identification:
     issues: tuple[DataIssue, ...]
     absent: Mapping[str, str] = field(default_factory=dict)
     terms: tuple[str, ...] = ()
+    band: PredictionBand | None = None
 
     @property
     def validation(self) -> Validation:

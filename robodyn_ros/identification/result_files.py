@@ -115,6 +115,7 @@ def numbers(found: Identification) -> dict[str, Any]:
             'determination': _plain(of.determination),
             'autocorrelations_outside_95_percent_band': _plain(of.whiteness)}
             for name, of in found.validations.items()},
+        'prediction_band_95_percent': found.band.plain() if found.band else {},
         'terms': list(found.terms), 'notes': list(found.notes), 'warnings': list(found.warnings)}
 
 

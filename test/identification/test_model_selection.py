@@ -25,7 +25,7 @@ from robodyn_ros.identification.pipeline import CheckedMotion, identify_motion
 from robodyn_ros.identification.result import ORDINARY, WEIGHTED
 from robodyn_ros.identification.validation import of_estimate, of_model
 
-pytest.importorskip('cvxpy', reason='needs the extra identify')
+pytest.importorskip('clarabel', reason='needs the extra identify')
 
 OPTIONS = PipelineOptions(delay=0.0, tilt=False, presliding=0.0)
 NONE = Mounting(0.0, np.zeros(3), ())

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Covariance of estimates whose residuals are autocorrelated."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.signal import oaconvolve
 from .regression import Regression
 
 WINDOW = 5.0  # correlation times
+MOST_SPREAD = 10.0  # by which blocks may enlarge an error: beyond, they do not tell it alone
 
 
 class Covariance(NamedTuple):
@@ -87,3 +89,31 @@ def autocovariance(errors: ndarray, segments: tuple[tuple[int, int], ...]) -> nd
     u = np.arange(length) / length
     taper = np.where(u < 0.5, 1.0 - 6.0 * u**2 * (1.0 - u), 2.0 * (1.0 - u)**3)
     return full[:length] * taper
+
+
+def with_spread_of_blocks(matrix: ndarray, blocks: Sequence[ndarray]) -> ndarray:
+    """
+    Return a covariance (p, p) whose errors are no less than those by blocks of the data.
+
+    Friction changes with temperature and from day to day, so that recordings, or the parts of one,
+    differ by more than their residuals tell. Each block is left out in turn, and the jackknife
+    gives the standard errors (Efron and Stein 1981); where they are larger, rows and columns are
+    scaled.
+
+    :param matrix: covariance by the residuals.
+    :param blocks: triangular factors (k, p + 1) of the weighted rows of each block, with the
+        efforts in the last column; at least three.
+    """
+    p, found = len(matrix), []
+    for k in range(len(blocks)):
+        R = np.linalg.qr(np.vstack([*blocks[:k], *blocks[k + 1:]]), mode='r')
+        if len(R) < p or not (abs(np.diag(R)[:p]) > 0.0).all():
+            return matrix               # a block alone tells a parameter
+        found.append(np.linalg.lstsq(R[:p, :p], R[:p, p], rcond=None)[0])
+    each = np.array(found)
+    spread = np.sqrt((len(each) - 1) / len(each) * ((each - each.mean(0))**2).sum(0))
+    own = np.sqrt(np.diag(matrix))
+    with np.errstate(divide='ignore', invalid='ignore'):
+        factor = np.where(own > 0.0, np.maximum(spread / own, 1.0), 1.0)
+    factor = np.minimum(factor, MOST_SPREAD)
+    return matrix * factor[:, None] * factor

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from ...model.robot import RobotModel
 from ..motion import Motion
+from ..stage_cache import remembered
 from .base_parameters import BaseParameters, base_parameters
 from .delay_and_tilt import Mounting
 from .least_squares import least_squares
@@ -80,10 +81,19 @@ class Trial:
 
     def __init__(self, candidate: Candidate, motion: Motion):
         self.candidate = candidate
-        self.motion = candidate.mounting.motion(motion)
-        self.given = regression(candidate.model, self.motion, candidate.selection)
+        self.prepared = motion
+
+    @cached_property
+    def given(self) -> Regression:
+        """Regression of all blocks."""
+        of = self.candidate
+        return regression(of.model, of.mounting.motion(self.prepared), of.selection)
+
+    @cached_property
+    def blocks(self) -> list[slice]:
+        """Samples of each block."""
         bounds = np.linspace(0, len(self.given), BLOCKS + 1).astype(int).tolist()
-        self.blocks = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+        return [slice(a, b) for a, b in zip(bounds, bounds[1:])]
 
     @cached_property
     def base(self) -> BaseParameters:
@@ -99,6 +109,15 @@ class Trial:
 
     def exported(self, weight: float) -> Score:
         """Return the score of the consistent estimate."""
+        return remembered('score', (self._inputs, float(weight)), lambda: self._exported(weight))
+
+    @property
+    def _inputs(self) -> tuple[object, ...]:
+        of = self.candidate
+        return self.prepared, of.model, of.mounting.delay, of.mounting.tilt, of.selection, \
+            of.ordinary
+
+    def _exported(self, weight: float) -> Score:
         prior, found = Prior.of(self.given), []
         for k, block in enumerate(self.blocks):
             rest = triangle(np.vstack(self.parts[:k] + self.parts[k + 1:]))
@@ -108,6 +127,9 @@ class Trial:
 
     def least_squares(self) -> Score:
         """Return the score of least squares without constraints."""
+        return remembered('least_squares', self._inputs, self._least_squares)
+
+    def _least_squares(self) -> Score:
         found = []
         for block in self.blocks:
             rest = without_rows(self.given, block)

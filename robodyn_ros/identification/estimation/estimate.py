@@ -100,8 +100,13 @@ class Estimate:
         error = given.predict(self.parameters) - given.effort
         return np.sqrt((error**2).mean(0)) / given.effort.std(0)
 
+    @property
+    def every_sample(self) -> ParameterSelection:
+        """The selection, of every sample."""
+        return replace(self.selection, decimate=1, moving=None)
+
     def _regression(self, motion: Motion) -> Regression:
-        return regression(self.model, motion, replace(self.selection, decimate=1, moving=None))
+        return regression(self.model, motion, self.every_sample)
 
     def to_model(self) -> RobotModel:
         """

@@ -31,7 +31,7 @@ def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSele
             motion.position, motion.velocity, motion.acceleration))
     if selection.decimate == 1:
         return columns()
-    key = (selection.decimate, *_kinematics(model))
+    key = (selection.decimate, *kinematics(model))
     kept = _COLUMNS.setdefault(motion, {})
     if key not in kept:
         kept[key] = columns()
@@ -44,7 +44,7 @@ def gravity_efforts(model: RobotModel, motion: Motion, parameters: tuple[float, 
 
     :param parameters: inertial parameters (10 nb,).
     """
-    key = ('gravity', parameters, *_kinematics(model))
+    key = ('gravity', parameters, *kinematics(model))
     kept = _COLUMNS.setdefault(motion, {})
     if key not in kept:
         rest = np.zeros_like(motion.position)
@@ -53,7 +53,8 @@ def gravity_efforts(model: RobotModel, motion: Motion, parameters: tuple[float, 
     return kept[key]
 
 
-def _kinematics(model: RobotModel) -> tuple[Any, ...]:
+def kinematics(model: RobotModel) -> tuple[Any, ...]:
+    """Return what columns of inertial parameters depend on, to look them up by."""
     return (model.joint_names, model.body_joint_types, *(
         np.asarray(getattr(model, name)).tobytes() for name in KINEMATICS))
 

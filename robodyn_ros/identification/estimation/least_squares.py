@@ -11,13 +11,19 @@ from scipy.linalg import qr, solve_triangular
 
 from ...errors import IdentificationError
 from .base_parameters import BaseParameters, base_parameters
-from .covariance import autocovariance, covariance, independent_samples
+from .covariance import (
+    autocovariance,
+    covariance,
+    independent_samples,
+    with_spread_of_blocks,
+)
 from .estimate import Estimate
 from .inertia import lengths, trusted
 from .regression import Regression, triangle
 
 SETTLED = 1e-4  # relative change of weights
 ROUNDS = 100
+BLOCKS, MOST_BLOCKS = 5, 20                # whose spread is looked at
 MIN_ERROR = 1e-12                          # of the efforts; less is rounding
 RANK_TOLERANCE = 1e-8                      # of the largest singular value
 MIN_ENTRY = 0.1  # of the largest entry of a direction, to be named with it
@@ -63,6 +69,8 @@ def least_squares(given: Regression, method: str = 'weighted',
     fitted, kept = determined_part(given, base)
     found = solve(fitted, kept, method)
     spread = covariance(fitted, kept.independent, found.divisor, found.error)
+    spread = spread._replace(matrix=with_spread_of_blocks(
+        spread.matrix, block_factors(fitted, kept, found.sigma)))
     at = np.flatnonzero(np.isin(base.independent, kept.independent))
     values = base.values(given.prior)
     values[at] = found.values
@@ -73,6 +81,24 @@ def least_squares(given: Regression, method: str = 'weighted',
         method, given.model, given.selection, given.names, given.units, given.prior, given.joint,
         full, base, values, matrix, found.sigma, spread.independent, found.condition,
         undetermined=tuple(np.array(base.base_names)[lost].tolist()))
+
+
+def block_factors(given: Regression, base: BaseParameters, sigma: ndarray) -> list[ndarray]:
+    """
+    Return triangular factors (k, p + 1) of the weighted rows of blocks, base parameters only.
+
+    Blocks are stretches between gaps, which recordings are, if there are enough of them, and else
+    equal shares of the samples.
+    """
+    bounds = [a for a, _ in given.segments] + [len(given)]
+    if not BLOCKS <= len(given.segments) <= MOST_BLOCKS:
+        bounds = np.linspace(0, len(given), BLOCKS + 1).astype(int).tolist()
+    target, found = given.target, []
+    for a, b in zip(bounds, bounds[1:]):
+        rows = np.concatenate([given.matrix[a:b][:, :, base.independent],
+                               target[a:b, :, None]], axis=2) / sigma[:, None]
+        found.append(triangle(rows.reshape(-1, base.rank + 1)))
+    return found
 
 
 def effective_samples(given: Regression, found: Solution) -> ndarray:

@@ -12,6 +12,7 @@ from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..options import PipelineOptions
+from ..stage_cache import remembered
 from .candidate_comparison import Race, scores_of
 from .coupling import most_likely_coupling
 from .cross_validation import Candidate, Trial
@@ -113,7 +114,9 @@ def _speeds(given: Candidate, model: RobotModel, motion: Motion, options: Pipeli
     if options.speeds or not given.selection.coulomb or given.selection.moving is not None:
         return None
     moved = given.mounting.motion(motion)
-    return replace(given, model=friction_speeds(given.model, moved, given.selection).model)
+    inputs = given.model, moved, given.selection
+    return replace(given, model=remembered('speeds', inputs, lambda: friction_speeds(
+        *inputs)).model)
 
 
 def _presliding(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
@@ -136,8 +139,8 @@ def _coupling(given: Candidate, model: RobotModel, motion: Motion, options: Pipe
               ) -> Candidate | None:
     if given.selection.coupling or not given.selection.coulomb or model.nv < 2:
         return None
-    pair = most_likely_coupling(given.model, given.mounting.motion(motion), given.selection,
-                                options.coupled)
+    inputs = given.model, given.mounting.motion(motion), given.selection, options.coupled
+    pair = remembered('coupling', inputs, lambda: most_likely_coupling(*inputs))
     return None if pair is None else _selecting(given, coupling=(pair,))
 
 

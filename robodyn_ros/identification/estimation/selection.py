@@ -3,6 +3,7 @@
 """Selection of the estimated effects: delay, tilt, presliding, armature and friction scales."""
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..options import PipelineOptions
+from ..stage_cache import remembered
 from .delay_and_tilt import Mounting, criterion, find_mounting
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
@@ -79,7 +81,8 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     notes += mounting.notes
     placed, moved = mounting.model(model), mounting.motion(motion)
     if options.speeds:
-        speeds = friction_speeds(placed, moved, selection)
+        speeds = remembered('speeds', (placed, moved, selection), lambda: friction_speeds(
+            placed, moved, selection))
         placed = speeds.model
         notes.append('velocity scales of friction estimated; left as they were: '
                      f'{", ".join(speeds.undetermined) or "none"}')
@@ -125,7 +128,8 @@ def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
             mounting = _mounting(model, motion, selection, options)
         before, placed, moved = selection, mounting.model(model), mounting.motion(motion)
         if options.presliding is None and not _why_no_search(selection, None):
-            found = find_presliding(placed, moved, selection)
+            found = remembered('presliding', (placed, moved, selection), partial(
+                find_presliding, placed, moved, selection))
             selection, notes = replace(selection, presliding=found.distance), [found.note]
         selection = _with_armature(placed, moved, selection, options.armature)[0]
         if selection == before:
@@ -145,7 +149,8 @@ def _why_no_search(selection: ParameterSelection, asked: float | None) -> list[s
 
 def _mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
               options: PipelineOptions) -> Mounting:
-    found = find_mounting(model, motion, selection, options.delay is None, options.tilt)
+    inputs = model, motion, selection, options.delay is None, options.tilt
+    found = remembered('mounting', inputs, lambda: find_mounting(*inputs))
     if options.delay is None:
         return found
     note = f'efforts are taken {1e3 * options.delay:.4g} ms after the positions, as asked'
