@@ -76,6 +76,8 @@ def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequen
     :raises ArgumentError: the folder cannot be written to.
     """
     parts = read_parts(source, options, notify, stage)
+    if not options.coupled:
+        options = replace(options, coupled=source.coupled)
     result = identify_parts(parts, source.model, options, stage)
     notify_all(notify, result.notes[len(parts.notes):])
     if not options.force:

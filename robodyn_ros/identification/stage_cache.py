@@ -67,14 +67,13 @@ def digest(value: Any) -> bytes:
     :raises TypeError: it is none of the kinds that :func:`remembered` takes.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        with suppress(TypeError):
-            if value in _DIGESTS:
-                return _DIGESTS[value]
-        found = _hash(type(value).__name__, *(digest(getattr(value, f.name))
-                                              for f in fields(value)))
-        with suppress(TypeError):           # equal by content, or without weak references
-            if value.__hash__ is object.__hash__:
-                _DIGESTS[value] = found
+        single = type(value).__hash__ is object.__hash__    # equal to itself alone
+        found = _DIGESTS.get(value) if single else None
+        if found is None:
+            found = _hash(type(value).__name__, *(digest(getattr(value, f.name))
+                                                  for f in fields(value)))
+        if single:
+            _DIGESTS[value] = found
         return found
     if isinstance(value, ndarray):
         return _hash('array', value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.signal import oaconvolve
 
-from .regression import Regression
+from .regression import Regression, triangle
 
 WINDOW = 5.0  # correlation times
 MOST_SPREAD = 10.0  # by which blocks may enlarge an error: beyond, they do not tell it alone
@@ -106,7 +106,7 @@ def with_spread_of_blocks(matrix: ndarray, blocks: Sequence[ndarray]) -> ndarray
     """
     p, found = len(matrix), []
     for k in range(len(blocks)):
-        R = np.linalg.qr(np.vstack([*blocks[:k], *blocks[k + 1:]]), mode='r')
+        R = triangle(np.vstack([*blocks[:k], *blocks[k + 1:]]))
         if len(R) < p or not (abs(np.diag(R)[:p]) > 0.0).all():
             return matrix               # a block alone tells a parameter
         found.append(np.linalg.lstsq(R[:p, :p], R[:p, p], rcond=None)[0])

@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from ...dynamics import Dynamics
 from ...errors import Argument, IdentificationError, Placeholder
+from ..estimation.regression import triangle
 from ..motion import Motion
 from .base_regressor import BaseRegressor
 from .criteria import Criterion, Quality, of_matrix, quality
@@ -219,8 +220,7 @@ def known_rows(regressor: BaseRegressor, motions: Sequence[Motion], period: floa
         rows = regressor(*(a[::step] for a in (motion.position, motion.velocity,
                                                motion.acceleration)))
         weight = len(motion) / motion.rate / period / len(rows)
-        tall = np.linalg.qr(np.vstack([tall, np.sqrt(weight) * rows.reshape(-1, count)]),
-                            mode='r')
+        tall = triangle(np.vstack([tall, np.sqrt(weight) * rows.reshape(-1, count)]))
     filled = np.zeros((-(-len(tall) // nv) * nv, count))
     filled[:len(tall)] = tall
     return filled.reshape(-1, nv, count)
