@@ -394,12 +394,3 @@ def test_presliding_of_measured_velocities_is_smooth():
     friction_compensation(parameters, [joints], np.array([0.1]), True, np.zeros(1), 1e-3, share,
                           effort, np.zeros(1))
     assert share[0] == 0.0
-
-
-def test_joints_that_share_a_motor_share_the_compensation(two_link):
-    settings = Settings(mode='pd', **GAINS, coupling_ratio=[1.0, 0.0],
-                        coupled_coulomb_friction=[0.3, 0.0], friction_compensation=[0.8, 0.5])
-    with pytest.raises(ParameterError) as caught:
-        settings.joint_records(two_link)
-    assert caught.value.name == 'friction_compensation' and 'same share' in str(caught.value)
-    replace(settings, friction_compensation=(0.8, 0.8)).joint_records(two_link)
