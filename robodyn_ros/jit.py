@@ -17,7 +17,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import RLock
@@ -27,32 +29,46 @@ from typing import Any
 import llvmlite
 import llvmlite.binding
 import numba
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.caching import CompileResultCacheImpl, _CacheLocator
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 from platformdirs import user_cache_path
 
+from . import tuple_reference
 from .compile_notice import compiling
 
+try:
+    import fcntl
+except ImportError:             # not a Unix: processes compile side by side
+    fcntl = None                # type: ignore[assignment]
+
+LONGEST, POLL = 300.0, 0.05     # s
 # 'nnan' and 'ninf' stay out: with them the compiler may delete the checks for NaN.
 FASTMATH = {'contract', 'nsz', 'arcp', 'afn'}
 OPTIONS = {'fastmath': FASTMATH, 'error_model': 'numpy', 'nogil': True}
+# Of functions that only compiled code calls
+INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', 'no_cfunc_wrapper': True}
 
 
 @cache
-def jitable(module: ModuleType, *, inline: bool = False) -> ModuleType:
+def jitable(module: ModuleType, *, inline: bool = False, apart: tuple[str, ...] = ()
+            ) -> ModuleType:
     """
     Let compiled code call the plain functions that ``module`` defines; they stay plain.
 
     Asking again changes nothing.
 
     :param inline: merge them into their callers: for helpers of a few operations.
+    :param apart: names of functions that are left out, because they are compiled on their own.
     """
     force = {'forceinline': True} if inline else {}
     for f in list(vars(module).values()):
-        if isinstance(f, FunctionType) and f.__module__ == module.__name__:
-            register_jitable(fastmath=FASTMATH, error_model='numpy', **force)(f)
+        if (isinstance(f, FunctionType) and f.__module__ == module.__name__
+                and f.__name__ not in apart):
+            register_jitable(**INNER, **force)(f)
     return module
 
 
@@ -77,6 +93,31 @@ def tuple_loader(kind: Any) -> Any:
     return intrinsic(load_tuple)
 
 
+def caller(signature: Any) -> Any:
+    """
+    Return a function for compiled code that calls machine code at an address.
+
+    ``call(address, arguments)`` takes the arguments as a tuple and returns the result. Code that
+    is called so is compiled on its own, once, and not merged into its callers.
+
+    :param signature: Numba signature that :func:`compile_callback` has compiled it for.
+    """
+    def call(typing, address, arguments):
+        if tuple(arguments) != signature.args:
+            return None
+
+        def build(context, builder, of_call, args):
+            values = cgutils.unpack_tuple(builder, args[1])
+            result = signature.return_type
+            kind = ir.FunctionType(
+                ir.VoidType() if result == types.void else context.get_value_type(result),
+                [value.type for value in values])
+            value = builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
+            return context.get_dummy_value() if result == types.void else value
+        return signature.return_type(types.int64, arguments), build
+    return intrinsic(call)
+
+
 def substitute(function: Callable[..., Any], implementation: Callable[..., Any], *,
                inline: bool = False) -> None:
     """
@@ -86,7 +127,7 @@ def substitute(function: Callable[..., Any], implementation: Callable[..., Any],
     :param inline: merge it into its callers.
     """
     force = {'forceinline': True} if inline else {}
-    options: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', **force}
+    options: Any = {**INNER, **force}
     register: Any = overload(function, strict=False, jit_options=options)
     register(lambda *_, **__: implementation)
 
@@ -94,7 +135,7 @@ def substitute(function: Callable[..., Any], implementation: Callable[..., Any],
 def _fingerprint(modules: tuple[ModuleType, ...]) -> bytes:
     """Everything besides the text that decides what machine code comes out."""
     digest = hashlib.sha256()
-    for path in (__file__, *(m.__file__ for m in modules)):
+    for path in (__file__, tuple_reference.__file__, *(m.__file__ for m in modules)):
         digest.update(hashlib.sha256(Path(str(path)).read_bytes()).digest())
     for word in (numba.__version__, llvmlite.__version__, sys.version,
                  llvmlite.binding.get_host_cpu_name(),
@@ -206,6 +247,18 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
         return _compile(name, function, numba.cfunc, signature, modules, constants, cached)
 
 
+def is_cached(name: str, function: Callable[..., Any], modules: tuple[ModuleType, ...]) -> bool:
+    """Return whether machine code of a function is in the cache, as it was asked for above."""
+    return any((cache_directory() / _cache_folder(name, function, modules)).glob('*.nbi'))
+
+
+def _cache_folder(name: str, function: Any, modules: tuple[ModuleType, ...],
+                  constants: str = '') -> str:
+    digest = hashlib.sha256(_fingerprint((*modules, sys.modules[function.__module__]))
+                            + constants.encode())
+    return f'{name}_{digest.hexdigest()[:20]}'
+
+
 # Reentrant: compiling one function may compile or load another.
 _loading = RLock()
 
@@ -213,12 +266,30 @@ _loading = RLock()
 @cache
 def _compile(name: str, function: Any, decorator: Any, signature: Any,
              modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True) -> Any:
-    digest = hashlib.sha256(_fingerprint((*modules, sys.modules[function.__module__]))
-                            + constants.encode())
-    function.cache_folder = f'{name}_{digest.hexdigest()[:20]}'
+    function.cache_folder = _cache_folder(name, function, modules, constants)
     options = OPTIONS if decorator is numba.njit else {}
-    with compiling(name):
+    with compiling(name), _turn(cache_directory() / function.cache_folder, cached):
         return decorator(signature, cache=cached, **options)(function)
+
+
+@contextmanager
+def _turn(folder: Path, cached: bool) -> Iterator[None]:
+    """Wait while another process compiles the same, for LONGEST at most: then the cache has it."""
+    if not cached or fcntl is None or any(folder.glob('*.nbi')):
+        yield
+        return
+    end = time.monotonic() + LONGEST
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(open(folder.parent / f'{folder.name}.lock', 'w'))
+        except OSError:                 # whoever compiles cannot be told
+            end = 0.0
+        while time.monotonic() < end:
+            with suppress(OSError):     # another process has the lock
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(POLL)
+        yield
 
 
 def load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:

@@ -186,3 +186,21 @@ def test_threads_that_load_at_once_get_one_module():
         thread.join()
     assert len(loaded) == 8
     assert len(set(map(id, loaded))) == 1
+
+
+def test_two_processes_do_not_compile_the_same(tmp_path):
+    """Both ask at once; one compiles, the other waits and loads what it has left."""
+    script = tmp_path / 'asks.py'
+    script.write_text(
+        'import sys, time\n'
+        'from numba import types\n'
+        'from robodyn_ros.jit import compile_function\n'
+        'def doubled(x):\n'
+        '    return 2.0 * x\n'
+        'found = compile_function("asks", doubled, types.float64(types.float64), ())\n'
+        'print(sum(found.stats.cache_hits.values()))\n')
+    both = [subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True,
+                             env={**os.environ, 'ROBODYN_CACHE_DIR': str(tmp_path / 'cache'),
+                                  'PYTHONPATH': str(Path(jit.__file__).parents[1])})
+            for _ in range(2)]
+    assert sorted(process.communicate()[0].strip() for process in both) == ['0', '1']

@@ -88,7 +88,8 @@ def table(model: RobotModel, wanted: list[str], cold: dict[str, dict[str, Any]],
 
 def work(urdf: str, wanted: list[str]) -> None:
     """Load these names and print a line of JSON for each."""
-    from ..control.compile import compiled
+    from ..control.compile import compiled, law_address
+    from ..control.laws.registry import BUILT_IN
     from ..dynamics.model_data import parameters
     from ..dynamics.signatures import TABLE
     from ..dynamics.specialize import bind, operations, with_kernels
@@ -102,6 +103,8 @@ def work(urdf: str, wanted: list[str]) -> None:
             loaded = [*compiled_decoders()]
         elif name == CYCLE:
             loaded = [compiled().cycle]
+            for law in BUILT_IN:
+                law_address(law)
         elif name.startswith(NATIVE):
             from ..nodes.transport import compiled_loop
 

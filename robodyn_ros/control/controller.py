@@ -15,6 +15,7 @@ from ..errors import ArgumentError, ParameterError, TrajectoryError
 from ..model.robot import RobotModel
 from ..state import STATE, no_state
 from . import guard, payload_transition, ring_buffer
+from .compile import begin as begin_compilation
 from .compile import compiled, law_address
 from .cycle import CycleInputs
 from .dtypes import (
@@ -74,6 +75,7 @@ class Controller(PoseFollowing):
     def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
                  specialize: bool = True, recorded: int = 0):
         model.require_inertia('a controller')
+        begin_compilation()
         self.model = model
         #: (nv,) ``STATE``: the newest joint states.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
@@ -114,8 +116,9 @@ class Controller(PoseFollowing):
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)
         self.begin()
-        #: The compiled control cycle, see :func:`.cycle.recorded_cycle`.
+        #: The compiled control cycle, see :func:`.recorded_cycle.recorded_cycle`.
         self.cycle = compiled().cycle
+        self._code = compiled().addresses
 
     def begin(self) -> None:
         """
@@ -235,7 +238,7 @@ class Controller(PoseFollowing):
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
             cycle_input=self.cycle_input, state=self.state, points=self._points,
             policy=self._policy, task=task, poses=self._poses, controller_state=self.memory,
-            vectors=self._v, payload=self._in_force, ring=self._flight)
+            vectors=self._v, payload=self._in_force, ring=self._flight, code=self._code)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

@@ -27,7 +27,6 @@ from . import (
     phase_efforts,
     plausibility,
     pose_tracking,
-    ring_buffer,
     trajectory_tracking,
     velocity_estimator,
 )
@@ -62,15 +61,7 @@ class CycleInputs(NamedTuple):
     vectors: Vectors            # (nv,) each, kept likewise
     payload: PayloadInForce     # inertial parameters of the dynamics, kept likewise
     ring: Flight                # flight recorder
-
-
-def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
-    """Advance the controller as :func:`cycle` does; the flight recorder takes it down."""
-    ring_buffer.before(inputs.ring, inputs.settings, inputs.cycle_input, inputs.state,
-                       inputs.points, inputs.policy, inputs.poses, now)
-    publish = cycle(inputs, now, tau)
-    ring_buffer.after(inputs.ring, inputs.controller_state, tau, publish)
-    return publish
+    code: ndarray               # (2,) int64, addresses of machine code, see :mod:`.compile`
 
 
 def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .cycle import CycleInputs, recorded_cycle
+from .cycle import CycleInputs
+from .recorded_cycle import recorded_cycle
 
 
 def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
-    """Do what the compiled :func:`.cycle.recorded_cycle` does."""
+    """Do what the compiled :func:`.recorded_cycle.recorded_cycle` does."""
     return recorded_cycle(fields_readable(inputs), now, tau)
 
 

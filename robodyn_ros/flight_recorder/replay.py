@@ -46,7 +46,7 @@ class Replay:
                        *['payload in force'] * (kept - rows))
         self._state = np.zeros(nv, STATE)
         self._cycle_input = np.zeros(1, CYCLE_INPUT)
-        self._cycle = compiled().cycle
+        self._cycle, self._addresses = compiled().cycle, compiled().addresses
         #: Name of the compiled cycle, which differs between machines and versions.
         self.code = compiled().code
         #: Controller state and efforts after the last cycle.
@@ -69,7 +69,7 @@ class Replay:
             points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
             task=task, poses=s.poses[int(given['pose'])],
             controller_state=self.memory, vectors=self._v, payload=self._in_force,
-            ring=self._flight)
+            ring=self._flight, code=self._addresses)
         return self._cycle(inputs, float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:

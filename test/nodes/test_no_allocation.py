@@ -12,8 +12,9 @@ import pytest
 from nodes.closed_loop import Rig, each_way
 from numba.core.runtime import _nrt_python, rtsys
 
+from robodyn_ros.control import cycle, recorded_cycle
 from robodyn_ros.control.compile import compiled
-from robodyn_ros.jit import load
+from robodyn_ros.jit import cache_directory, load
 from robodyn_ros.nodes import node_main, transport
 from robodyn_ros.wire.compile import compiled_decoders
 
@@ -31,8 +32,12 @@ ALLOCATOR = re.compile(rb'NRT_(?!adapt)\w*[Aa]lloc\w*')     # of Numba, which ji
 
 def machine_code(function):
     """What is cached of a compiled function: its machine code, with the names it calls."""
-    folder = Path(function.stats.cache_path)
-    file, = folder.glob(f'{function.__module__.split(".")[-1]}.{function.__name__}-*.nbc')
+    plain = getattr(function, 'py_func', function)
+    folder = (cache_directory() / plain.cache_folder if hasattr(plain, 'cache_folder') else
+              Path(function.stats.cache_path))
+    module = plain.__module__.split('.')[-1]
+    file, = (path for path in folder.glob('*.nbc')
+             if re.match(rf'{module}\..*\b{plain.__name__}-', path.name))
     return file.read_bytes()
 
 
@@ -41,7 +46,8 @@ def test_machine_code_that_allocates_is_recognised():
 
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
-    for function in compiled().cycle, compiled_decoders().joint_state:
+    for function in (compiled().cycle, cycle.cycle, recorded_cycle.recorded_cycle,
+                     compiled_decoders().joint_state):
         assert not ALLOCATOR.search(machine_code(function))
 
 

@@ -22,12 +22,13 @@ from ...dynamics.model_data import no_frame
 from ...dynamics.numba_types import MATRIX, VECTOR
 from ...jit import (
     FASTMATH,
+    caller,
     compile_callback,
     jitable,
     substitute,
-    tuple_loader,
     tuple_type,
 )
+from ...tuple_reference import Reference, reference
 from .. import momentum_residual, robot_dynamics, rotations, task
 from ..dtypes import JOINT, TASK
 from ..policy import Policy
@@ -54,11 +55,11 @@ POLICY = tuple_type(Policy, **Policy.none(1)._asdict())
 TASK_TYPE = tuple_type(Task, **Task.of(np.zeros(1, TASK), no_frame(), 1)._asdict())
 ARM = tuple_type(
     Arm, time=types.float64, dt=types.float64, joints=np.zeros(1, JOINT),
-    robot=numba_types.MODEL_DATA, workspace=numba_types.WORKSPACE, payload_body=types.int64,
-    payload_time=types.float64, policy=POLICY, task=TASK_TYPE,
+    robot=Reference(numba_types.MODEL_DATA), workspace=Reference(numba_types.WORKSPACE),
+    payload_body=types.int64, payload_time=types.float64, policy=Reference(POLICY),
+    task=Reference(TASK_TYPE),
     **dict.fromkeys(Arm._fields[2:-7], VECTOR))
-ARGUMENTS = types.Tuple((LAW_MEMORY, ARM, VECTOR))
-ENTRY = types.void(types.int64)
+ENTRY = types.void(Reference(LAW_MEMORY), Reference(ARM), VECTOR)
 # Packages that a law of a user may use, and whose functions are not those of a law
 FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros', 'scipy'}
 
@@ -71,19 +72,7 @@ LAW_MODULES: tuple[ModuleType, ...] = (
     jitable(cartesian_impedance))
 
 
-def _call_with(typing, address, values):
-    """Call the function at an address with the address of a copy of a tuple."""
-    def build(context, builder, signature, args):
-        place = cgutils.alloca_once_value(builder, args[1])
-        word = ir.IntType(64)
-        function = ir.FunctionType(ir.VoidType(), [word]).as_pointer()
-        builder.call(builder.inttoptr(args[0], function), [builder.ptrtoint(place, word)])
-        return context.get_dummy_value()
-    return types.void(types.int64, values), build
-
-
-call_with: Any = intrinsic(_call_with)
-arguments_at: Any = tuple_loader(ARGUMENTS)
+call_at = caller(ENTRY)
 
 
 def rows_type(kind: Any) -> Any:
@@ -126,7 +115,7 @@ def call_compiled(law: LawMemory, arm: Arm, tau: ndarray) -> None:
     for i in range(tau.shape[0]):
         tau[i] = np.nan
     law.returned[0] = 0
-    call_with(law.code[ADDRESS], (law, arm, tau))
+    call_at(law.code[ADDRESS], (law, reference(arm), tau))
     if law.returned[0] == 0:
         tau[0] = np.nan
 
@@ -140,9 +129,8 @@ _gains: Any = None
 _memory: Any = None
 
 
-def _entry(address: int) -> None:
-    """Run a law with the arguments at an address."""
-    law, arm, tau = arguments_at(address)
+def _entry(law: LawMemory, arm: Arm, tau: ndarray) -> None:
+    """Run a law."""
     _efforts(arm, _gains(law.gains), _memory(law.memory), tau)
     law.returned[0] = 1
 

@@ -29,6 +29,7 @@ from ...errors import ParameterError
 from ...jit import compile_function
 from ...model.pose import spread
 from ...model.robot import RobotModel
+from ...tuple_reference import Reference, reference
 from ..dtypes import TASK
 from ..policy import Policy
 from ..task import Task
@@ -44,6 +45,9 @@ SHARE = 0.5                 # of the period that a law may take
 # Lines of a message of Numba that do not say what is wrong; characters of one that does
 NO_PROBLEM = 'Failed in nopython', 'During:', 'raised from', 'No implementation of'
 LONGEST = 160
+# Numba type of an Arm in Python, whose fields are tuples
+_ARM = types.NamedTuple(tuple(kind.kind if isinstance(kind, Reference) else kind for kind in ARM),
+                        Arm)
 
 
 def refused(law: Law, problem: str, remedy: str) -> ParameterError:
@@ -152,9 +156,13 @@ def _seconds(call: Callable[..., Any], of_law: LawMemory, arm: Arm, tau: ndarray
 
 
 def _trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
-    """Call the law ``count`` times."""
+    """Call the law ``count`` times, in compiled code."""
+    referring = Arm(arm.time, arm.dt, arm.q, arm.qd, arm.q_reference, arm.qd_reference,
+                    arm.qdd_reference, arm.gravity, arm.measured, arm.applied, arm.withheld,
+                    reference(arm.policy), reference(arm.task), arm.payload_body,
+                    arm.payload_time, arm.joints, reference(arm.robot), reference(arm.workspace))
     for _ in range(count):
-        call_law(law, arm, tau)
+        call_law(reference(law), referring, tau)
 
 
 def _plain_trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
@@ -168,7 +176,7 @@ def _plain_trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
 def _compiled_trial() -> Any:
     """Return :func:`_trial`, compiled."""
     return compile_function('law_trial', _trial,
-                            types.void(LAW_MEMORY, ARM, VECTOR, types.int64),
+                            types.void(LAW_MEMORY, _ARM, VECTOR, types.int64),
                             (*MODULES, sys.modules[__name__]))
 
 
@@ -184,7 +192,7 @@ def _python_error(law: Law, of_law: LawMemory, arm: Arm) -> str:
 def _problem(law: Law) -> str | None:
     """Return what Numba has against a law, None if it compiles where it may allocate memory."""
     try:
-        numba.njit(types.void(ARM, rows_type(registry.gains_class(law)),
+        numba.njit(types.void(Reference(ARM), rows_type(registry.gains_class(law)),
                               rows_type(registry.memory_class(law)), VECTOR))(law.efforts)
     except NumbaError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -12,6 +12,7 @@ from numba import types
 from numpy import ndarray
 
 from ...control import compile as control
+from ...control import recorded_cycle as recorded
 from ...jit import (
     compile_callback,
     compile_function,
@@ -20,12 +21,13 @@ from ...jit import (
     tuple_loader,
     tuple_type,
 )
+from ...tuple_reference import Reference, dereference, reference
 from ...wire import compile as wire
 from .. import loop, loop_counters, loop_io, serialized_bytes, statistics, timing_rules
 from ..loop_counters import COUNTS
 from ..loop_io import LOOP_STATE
 from . import ffi, inline, io
-from .ffi import check_symbols, sem_post, store_tuple
+from .ffi import check_symbols, sem_post
 from .inline import answer_inline, handles_at, take_turn
 from .io import HANDLES, LoopIO, content, sequence_number
 
@@ -42,15 +44,10 @@ CALLBACK = types.void(types.int64, types.int64)
 # Modules of what reads and writes messages; of the loops
 IO_MODULES = (*wire.MODULES, serialized_bytes, jitable(loop_counters), statistics, loop_io,
               jitable(timing_rules), ffi, jitable(io))
-MODULES = (*control.MODULES, *IO_MODULES, jitable(loop), jitable(inline))
+MODULES = (*control.RECORDER_MODULES, *IO_MODULES, jitable(loop), jitable(inline))
 
-load_arguments = tuple_loader(types.Tuple(ARGUMENTS))
-
-
-def store_and_wait(io: LoopIO, inputs: Any, tau: ndarray) -> int:
-    """Store the arguments where :func:`on_message` finds them; then be :func:`~.inline.inline`."""
-    store_tuple(io.handles[0].frame, (io, inputs, tau))
-    return inline.inline(io, inputs, tau)
+load_arguments = tuple_loader(types.Tuple((
+    Reference(LOOP_IO), Reference(control.CYCLE_INPUTS), control.EFFORTS)))
 
 
 def on_message(handles: int, number: int) -> None:
@@ -67,7 +64,7 @@ def post(semaphore: int, number: int) -> None:
     sem_post(semaphore)
 
 
-LOOPS = {'timer': loop.on_grid, 'state': loop.on_state, 'inline': store_and_wait}  # by trigger
+LOOPS = {'timer': loop.on_grid, 'state': loop.on_state, 'inline': inline.inline}  # by trigger
 
 
 def compiled_loop(trigger: str) -> Any:
@@ -81,8 +78,16 @@ def compiled_loop(trigger: str) -> Any:
     """
     check_symbols()
     _substitute_operations()
-    return compile_function('native_loop', LOOPS[trigger], types.int64(*ARGUMENTS),
-                            (*MODULES, sys.modules[__name__]))
+    return compile_function(f'native_loop_{trigger}', _by_value(LOOPS[trigger]),
+                            types.int64(*ARGUMENTS), (*MODULES, sys.modules[__name__]))
+
+
+@cache
+def _by_value(loop_of_trigger: Any) -> Any:
+    """Return the function that runs a loop with arguments from Python."""
+    def by_value(io: LoopIO, inputs: Any, tau: ndarray) -> int:
+        return loop_of_trigger(reference(io), reference(inputs), tau)
+    return by_value
 
 
 def compiled_callback(trigger: str) -> Any:
@@ -97,14 +102,15 @@ def compiled_callback(trigger: str) -> Any:
 @cache
 def _substitute_operations() -> None:
     """Let the compiled loop call operations of :mod:`~.io`, the compiled decoder and cycle."""
-    cycle, joint_state = control.compiled().cycle, wire.compiled_decoders().joint_state
+    recorded_cycle, joint_state = recorded.recorded_cycle, wire.compiled_decoders().joint_state
 
     def advance(io: LoopIO, inputs: Any, now: float, tau: ndarray) -> bool:
-        return cycle(inputs, now, tau)
+        return recorded_cycle(inputs, now, tau)
 
     def decode(io: LoopIO, received: float) -> int:
         b = content(io.message)
-        return joint_state(b, b.shape[0], received, sequence_number(io.info), io.decoder)
+        return joint_state(b, b.shape[0], received, sequence_number(io.info),
+                           dereference(io.decoder))
 
     compiled_apart: dict[str, Any] = {'advance': advance, 'decode': decode}
     for name, operation in vars(loop_io).items():

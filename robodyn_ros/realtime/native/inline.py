@@ -16,12 +16,17 @@ from numpy import ndarray
 from ...dynamics.numba_types import pointer
 from ..loop import answer, overdue_at
 from ..loop_io import CALLED, wait_until
-from .ffi import sem_post, sem_trywait, sem_wait
+from .ffi import sem_post, sem_trywait, sem_wait, store_tuple
 from .io import HANDLES, LoopIO
 
 
 def inline(io: LoopIO, inputs: Any, tau: ndarray) -> int:
-    """Wait for what no message starts; return CALLED or the operation that failed."""
+    """
+    Wait for what no message starts; return CALLED or the operation that failed.
+
+    The arguments are stored where the callback of the middleware finds them.
+    """
+    store_tuple(io.handles[0].frame, (io, inputs, tau))
     w, h = io.loop_state[0], io.handles[0]
     while True:
         sem_post(h.turn)

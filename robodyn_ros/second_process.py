@@ -1,0 +1,48 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Compilation in a second process, beside this one, on a machine that has compiled nothing yet.
+
+Numba compiles on one thread, with the GIL; what takes longest is therefore given to another
+process, which leaves it in the cache. If it cannot be started or fails, nothing is lost: whoever
+needs the code compiles it.
+"""
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from .compile_notice import VARIABLE, compiling
+from .jit import cache_directory
+
+PATIENCE = 300.0        # s; then whoever waits compiles on their own
+
+_processes: dict[str, subprocess.Popen] = {}
+
+
+def begin(name: str, statement: str) -> None:
+    """
+    Start a process that executes a statement, once in this process.
+
+    :param name: of what it compiles, for :func:`wait`.
+    :param statement: Python text; this package is on the path.
+    """
+    if name in _processes or not sys.executable or (os.cpu_count() or 1) < 2:
+        return
+    package = str(Path(__file__).resolve().parents[1])
+    path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
+    with suppress(OSError):
+        _processes[name] = subprocess.Popen(
+            [sys.executable, '-c', statement], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            env={**os.environ, 'PYTHONPATH': path, 'ROBODYN_CACHE_DIR': str(cache_directory()),
+                 VARIABLE: '0'})
+
+
+def wait(name: str) -> None:
+    """Wait until the process has ended, if it was started."""
+    if (process := _processes.get(name)) is not None:
+        with compiling(name), suppress(subprocess.TimeoutExpired):
+            process.wait(PATIENCE)

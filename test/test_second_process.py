@@ -1,0 +1,45 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compilation in a second process: it is waited for, and missed by nobody."""
+
+import sys
+
+import pytest
+
+from robodyn_ros import second_process
+from robodyn_ros.jit import cache_directory
+
+
+@pytest.fixture(autouse=True)
+def none_yet(monkeypatch):
+    monkeypatch.setattr(second_process, '_processes', {})
+    monkeypatch.setattr(second_process.os, 'cpu_count', lambda: 2)
+
+
+def test_it_imports_this_package_and_has_the_same_cache(tmp_path):
+    told = tmp_path / 'told'
+    second_process.begin('told', 'import pathlib, robodyn_ros.jit as jit; '
+                         f'pathlib.Path({str(told)!r}).write_text('
+                         'f"{jit.__file__} {jit.cache_directory()}")')
+    second_process.wait('told')
+    jit = sys.modules['robodyn_ros.jit']
+    assert told.read_text() == f'{jit.__file__} {cache_directory()}'
+
+
+def test_it_is_started_once(tmp_path):
+    for _ in range(2):
+        second_process.begin('once', f'open({str(tmp_path / "lines")!r}, "a").write("a line")')
+        second_process.wait('once')
+    assert (tmp_path / 'lines').read_text() == 'a line'
+
+
+def test_without_one_there_is_nothing_to_wait_for(monkeypatch):
+    monkeypatch.setattr(second_process.os, 'cpu_count', lambda: 1)
+    second_process.begin('none', 'raise SystemExit')
+    second_process.wait('none')
+    assert not second_process._processes
+
+
+def test_one_that_fails_is_not_missed():
+    second_process.begin('failing', 'raise SystemExit(1)')
+    second_process.wait('failing')
