@@ -9,11 +9,11 @@ Each folder has recordings of one robot (.npz, .csv, .mat, .mcap, .db3, folders 
     --robot ur10e.urdf --units effort=11
 
 Files are looked for in the folder. Options after the folders count for all of them, `--robot`
-too. Prints the mean relative RMS error [%] of the part that is not fitted: of ordinary and of
-weighted least squares, of the estimate, and of corrected.urdf with friction.yaml as they were
-written, read again; and the time. `!` marks files that predict worse than least squares. With
-`--together`, the recordings of a folder are fitted together; one whose name begins with `verify`
-is then predicted.
+too; `--jobs` fits so many recordings at once. Prints the mean relative RMS error [%] of the part
+that is not fitted: of ordinary and of weighted least squares, of the estimate, and of
+corrected.urdf with friction.yaml as they were written, read again; and the CPU time. `!` marks
+files that predict worse than least squares. With `--together`, the recordings of a folder are
+fitted together; one whose name begins with `verify` is then predicted.
 """
 
 import argparse
@@ -22,6 +22,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from rich.console import Console
@@ -61,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     for name in ('--static', '--directions', '--together'):
         found.add_argument(name, action='store_true')
     found.add_argument('--split', type=float, default=0.7)
+    found.add_argument('--jobs', type=int, default=1)
     return found
 
 
@@ -95,7 +98,7 @@ def robot_of(folder: Path, options: argparse.Namespace) -> CatalogRobot:
     return load_robot(str(inside) if inside.is_file() else options.robot,
                       locked_joints(options.locked), [], root=options.root or None,
                       tip=options.tip or None,
-                      gravity=numbers('--gravity', options.gravity) or None)
+                      gravity=numbers('--gravity', options.gravity) or None, massless='warn')
 
 
 def shipped(folder: Path, robot: CatalogRobot, found: Identification, options: argparse.Namespace
@@ -129,6 +132,13 @@ def errors(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot
             'shipped': shipped(Path(folder), robot, found, options)}
 
 
+def timed(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
+          options: argparse.Namespace) -> tuple[dict[str, float], float]:
+    """Return the errors by column, and the CPU time that they took [s]."""
+    begin = time.process_time()
+    return errors(paths, verification, robot, options), time.process_time() - begin
+
+
 def jobs(folder: Path, together: bool) -> list[tuple[str, list[Path], Path | None]]:
     """Return name, recordings and verification of each fit of a folder."""
     paths = recordings(folder)
@@ -148,7 +158,7 @@ def main(words: Sequence[str], out: Console) -> None:
     if not given.folders:
         parser().error('give at least one FOLDER')
     rows = table('Mean relative RMS of the part that was not fitted [%]', 'recording', *COLUMNS,
-                 'time [s]')
+                 'CPU [s]')
     for folder in given.folders:
         try:
             own = shlex.split((folder / WORDS).read_text(encoding='utf-8'), comments=True) \
@@ -161,20 +171,22 @@ def main(words: Sequence[str], out: Console) -> None:
             out.print(error.render(as_option))
             rows.add_row(folder.name, *('-' for _ in COLUMNS), '-')
             continue
-        for name, paths, verification in todo:
-            out.print(f'{name} ...')
-            begin = time.perf_counter()
-            try:
-                found = errors(paths, verification, robot, options)
-            except RobodynError as error:
-                out.print(f'  {error.render(as_option)}')
-                rows.add_row(name, *('-' for _ in COLUMNS), '-')
-                continue
-            worse = found['shipped'] > min(found.get('OLS', 1e9), found.get('WLS', 1e9))
-            rows.add_row(name, *(f'{100 * found[column]:.2f}' if column in found else '-'
-                                 for column in COLUMNS[:-1]),
-                         f'{100 * found["shipped"]:.2f}{" !" if worse else ""}',
-                         f'{time.perf_counter() - begin:.1f}')
+        with ProcessPoolExecutor(max(options.jobs, 1), get_context('spawn')) as pool:
+            running = [pool.submit(timed, paths, verification, robot, options)
+                       for _, paths, verification in todo]
+            for (name, *_), of in zip(todo, running):
+                out.print(f'{name} ...')
+                try:
+                    found, seconds = of.result()
+                except RobodynError as error:
+                    out.print(f'  {error.render(as_option)}')
+                    rows.add_row(name, *('-' for _ in COLUMNS), '-')
+                    continue
+                worse = found['shipped'] > min(found.get('OLS', 1e9), found.get('WLS', 1e9))
+                rows.add_row(name, *(f'{100 * found[column]:.2f}' if column in found else '-'
+                                     for column in COLUMNS[:-1]),
+                             f'{100 * found["shipped"]:.2f}{" !" if worse else ""}',
+                             f'{seconds:.1f}')
     out.print(rows)
 
 

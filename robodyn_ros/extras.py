@@ -30,8 +30,7 @@ EXTRAS = {
         'plotly',                   # plots of reports, which the browser zooms
     ],
     'identify': [
-        'clarabel',                 # solver for cvxpy
-        'cvxpy',
+        'clarabel',                 # cone programs
         'jinja2',
         'matplotlib',
         'rosbags>=0.11',            # reader of ROS 2 bags without ROS

@@ -12,6 +12,7 @@ from ..errors import DemoError, ParameterError, RosError
 from ..model.resources import package_version
 from . import (  # noqa: F401  (their commands)
     contact_commands,
+    drive_gains,
     identification_commands,
     identify_commands,
     payload_commands,

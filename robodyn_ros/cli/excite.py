@@ -23,6 +23,10 @@ from ..identification.excitation.fourier import Fourier
 from ..identification.excitation.motion_limits import Shares, motion_limits
 from ..identification.excitation.optimize import Excitation, excite
 from ..identification.excitation.trajectory_file import JointTrajectory, write
+from ..identification.motion import Motion
+from ..identification.preparation.options import PreparationOptions
+from ..identification.preparation.prepare import prepare
+from ..identification.recordings.read import read
 
 if TYPE_CHECKING:
     from ..identification.excitation.collisions import Collisions
@@ -33,7 +37,8 @@ FINE = 5        # points of the picture for each of the trajectory
 def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None, series: Fourier,
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
-        ground: float | None, clearance: float, approach: float, repeat: int) -> None:
+        packages: Sequence[Path], ground: float | None, clearance: float, approach: float,
+        repeat: int, after: Sequence[Path] = ()) -> None:
     """Optimize a motion, print its table, and write the trajectory and a picture."""
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
@@ -44,13 +49,13 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         model, shares, ranges=_ranges(ranges),
         velocity=_by_joint('--velocity-limit', velocity, model.joint_names),
         acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
-    collisions, why = _collisions(robot, kind, clearance, ground)
-    dynamics = Dynamics(model)
+    collisions, why = _collisions(robot, kind, packages, clearance, ground)
+    dynamics, known = Dynamics(model), _recorded(after, robot, out)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task('optimising', total=1.0)
         found = excite(dynamics, robot.pose, limits, series=series, criterion=criterion,
                        starts=starts, seed=seed, include=include, collisions=collisions,
-                       progress=lambda done: bar.update(task, completed=done))
+                       after=known, progress=lambda done: bar.update(task, completed=done))
     out.print(_report(found, shares, why))
     times, *motion = found.trajectory(repeat=repeat)
     write(output, JointTrajectory(model.joint_names, times + approach, *motion))
@@ -70,13 +75,24 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     out.print(f'picture: {picture or output.with_suffix(".png")}')
 
 
-def _collisions(robot: CatalogRobot, kind: str, clearance: float, ground: float | None
-                ) -> tuple['Collisions | None', str]:
+def _recorded(paths: Sequence[Path], robot: CatalogRobot, out: Console) -> list[Motion]:
+    """Return the motions of recordings; print how they were read."""
+    found = []
+    for path in paths:
+        recording = read(path, robot.model).of(robot.model.joint_names)
+        for note in recording.notes:
+            out.print(f'- {note}')
+        found.append(prepare(recording, PreparationOptions()).motion)
+    return found
+
+
+def _collisions(robot: CatalogRobot, kind: str, packages: Sequence[Path], clearance: float,
+                ground: float | None) -> tuple['Collisions | None', str]:
     """Return the collision checker, if any, and a line about it."""
     if kind not in (*KINDS, 'none'):
         raise ArgumentError(f'--shapes {kind!r}', name='--shapes', value=kind,
                             remedy=f'choose {", ".join(KINDS)} or none')
-    found = [] if kind == 'none' else shapes(robot.path, kind)
+    found = [] if kind == 'none' else shapes(robot.path, kind, packages)
     if found:
         try:
             from ..identification.excitation.collisions import Collisions

@@ -49,10 +49,16 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            kind: Annotated[str, typer.Option(
                '--shapes', help='Shapes checked for collisions: those of collision or '
                                 'visual elements, or none.')] = 'collision',
+           packages: Annotated[list[Path], typer.Option(
+               '--package-dir', metavar='FOLDER', help='ROS package with meshes of the URDF, or '
+               'folder that contains such packages. Can be repeated.')] = [],  # noqa: B006
            ground: Annotated[float | None, typer.Option(
                help='Height of the ground above the origin of the base (m).')] = None,
            clearance: Annotated[float, typer.Option(
                min=0.0, help='Minimum distance between shapes (m).')] = 0.01,
+           after: Annotated[list[Path], typer.Option(
+               '--after', metavar='RECORDING', help='Recording that there is already: the motion '
+               'is to tell what it does not. Can be repeated.')] = [],  # noqa: B006
            approach: Annotated[float, typer.Option(
                help='Duration of a motion to the start (s); 0: the robot must be there.')] = 0.0,
            seed: Annotated[int, typer.Option(
@@ -69,7 +75,8 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         criterion=criterion, starts=starts, seed=seed, shares=Shares(position, velocity, effort),
         velocity=velocity_limit, acceleration=acceleration, ranges=ranges,
         include=[word.strip() for word in include.split(',') if word.strip()], kind=kind,
-        ground=ground, clearance=clearance, approach=approach, repeat=repeat)
+        packages=packages, ground=ground, clearance=clearance, approach=approach, repeat=repeat,
+        after=after)
 
 
 States = Annotated[str, typer.Option('--states', help='Topic of the joint states.')]

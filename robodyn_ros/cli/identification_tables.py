@@ -4,11 +4,13 @@
 
 from collections.abc import Sequence
 
+from numpy import ndarray
 from rich import box
 from rich.table import Table
 
 from ..identification.estimation.payload import Payload
 from ..identification.friction_file import friction_parameters
+from ..identification.prediction_band import PredictionBand
 from ..identification.result import Identification
 from ..identification.validation import Validation
 
@@ -59,7 +61,7 @@ def parameter_table(found: Identification) -> Table:
 
 def friction_table(found: Identification) -> Table:
     """Return friction, offsets and armature as they are exported."""
-    values = friction_parameters(found.controlled)
+    values = friction_parameters(found.estimate)
     out = table('Friction', 'joint', *(name.replace('_', ' ') for name in values))
     for joint, *row in zip(found.nominal.joint_names, *values.values()):
         out.add_row(joint, *(f'{value:.4g}' for value in row))
@@ -78,4 +80,14 @@ def load_table(found: Payload, joints: Sequence[str]) -> Table:
                         f'{found.inertia[a, b]:.4g}', f'{found.inertia_error[a, b]:.2g}')
     for name, before, after in zip(joints, found.without, found.sigma):
         out.add_row(f'{name}: RMS left without, with it', f'{before:.4g}', f'{after:.4g}')
+    return out
+
+
+def band_table(band: PredictionBand, sigma: ndarray) -> Table:
+    """Return the confidence band of each joint."""
+    out = table('95 % band of the predictions over the workspace, by the uncertainty of the '
+                'parameters [N·m | N]', 'joint', 'median', 'largest', 'residual σ', 'due most to')
+    for j, joint in enumerate(band.joint_names):
+        out.add_row(joint, f'± {band.median[j]:.3g}', f'± {band.largest[j]:.3g}',
+                    f'{sigma[j]:.3g}', band.parameters[j])
     return out

@@ -30,8 +30,9 @@ from ..identification.result_files import FRICTION, URDF
 from ..identification.validation import of_model
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
-from .arguments import as_option, numbers
+from .arguments import as_option
 from .identification_tables import (
+    band_table,
     comparison,
     friction_table,
     load_table,
@@ -91,22 +92,20 @@ def pairs(option: str, words: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def seconds(option: str, text: str) -> float | None:
-    """Return a time [s], None for 'auto'."""
+def seconds(option: str, text: str, choices: str = 'seconds') -> float | None:
+    """Return a time [s] or another number, None for 'auto'."""
     if text.strip() == 'auto':
         return None
     try:
         return float(text)
     except ValueError:
         raise ArgumentError(f'{option} {text!r} cannot be read', name=option, value=text,
-                            remedy='write seconds, or auto') from None
+                            remedy=f'write {choices}, or auto') from None
 
 
-def distances(option: str, text: str) -> tuple[float, ...] | None:
-    """Return distances [rad], none for 'none', None for 'auto'."""
-    if text.strip() == 'none':
-        return ()
-    return None if text.strip() == 'auto' else tuple(numbers(option, text))
+def distance(option: str, text: str) -> float | None:
+    """Return a distance [rad], 0 for 'none', None for 'auto'."""
+    return 0.0 if text.strip() == 'none' else seconds(option, text, 'a distance in rad, none')
 
 
 def _factor(value: Any) -> Any:
@@ -142,6 +141,8 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
     for name, why in found.absent.items():
         out.print(f'{name}: {why}')
     out.print(measures(found.validation, f'{found.estimate.method}, as exported'))
+    if found.band is not None:
+        out.print(band_table(found.band, found.estimate.sigma))
     for line in found.rendered_issues(as_option):
         out.print(f'! {line}', style='yellow')
     for file in written:
@@ -151,6 +152,16 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         out.print('check it on another recording: ' + shlex.join([
             'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
             str(output / FRICTION), *same_robot, *(['--delay', f'{delay:.6g}'] if delay else [])]))
+        out.print('the next motion, which tells most beside these: ' + shlex.join([
+            'robodyn', 'excite', str(output / URDF), *_without_gravity(same_robot),
+            '--criterion', 'information',
+            *(word for path in paths for word in ('--after', str(path)))]))
+
+
+def _without_gravity(words: Sequence[str]) -> list[str]:
+    """Return options of a robot but that of its mounting, which does not matter."""
+    at = words.index('--gravity') if '--gravity' in words else len(words)
+    return [*words[:at], *words[at + 2:]]
 
 
 def robot_options(robot: CatalogRobot, root: str, tip: str, gravity: str) -> list[str]:

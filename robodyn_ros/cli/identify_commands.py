@@ -80,8 +80,8 @@ def identify_command(
             '--tilt/--no-tilt', help='Estimate a small tilt of the base; not with --root.'
             )] = True,
         presliding: Annotated[str, typer.Option(
-            metavar='auto|none|RAD[,RAD]', help='Presliding distance after a reversal, and that '
-            'of slow Coulomb friction.')] = 'auto',
+            metavar='auto|none|RAD', help='Distance after a reversal over which friction changes '
+            'its sign.')] = 'auto',
         payload: Annotated[bool, typer.Option(
             '--payload', help='Identify the load at --frame; the robot is known.')] = False,
         frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
@@ -99,7 +99,7 @@ def identify_command(
     from ..identification.options import PipelineOptions
     from ..identification.preparation.options import PreparationOptions
     from .identify import (
-        distances,
+        distance,
         read_options,
         recording_of,
         robot_options,
@@ -109,7 +109,7 @@ def identify_command(
     from .identify import payload as find
 
     chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                        gravity=numbers('--gravity', gravity) or None)
+                        gravity=numbers('--gravity', gravity) or None, massless='warn')
     reading = read_options(columns, units, rate, topic, joints)
     preparation = PreparationOptions(cutoff=cutoff, accept=tuple(accept))
     late = seconds('--delay', delay)
@@ -124,7 +124,7 @@ def identify_command(
     require_modules('identify', ['matplotlib', 'jinja2'], IdentificationError)
     selection = ParameterSelection(static=static, directions=directions, moving=moving)
     options = PipelineOptions(selection, armature, method, split, speeds, late, tilt and not root,
-                              distances('--presliding', presliding), preparation, force)
+                              distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
     run(recordings, verify, chosen, reading, options, output, console(), sys.argv[1:], same_robot)
 

@@ -298,10 +298,10 @@ def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, jo
 
 
 def forget_law(law: LawMemory, v: Vectors) -> None:
-    """Set the memory of a law that begins to zero."""
+    """Set the memory of a law that begins, and of friction compensation, to zero."""
     forget(law)
     for i in range(v.q.shape[0]):
-        v.withheld[i] = 0.0
+        v.withheld[i] = v.presliding[i] = 0.0
 
 
 def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: bool,
@@ -341,7 +341,8 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
         call_law(inputs.law, arm_of(inputs, robot, now, dt), v.tau_law)
         if s.compensates_friction == 1:
             friction_compensation.friction_compensation(
-                robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v), v.friction,
+                robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v),
+                s.follows == 1 and m.guided == 0, v.gravity, dt, v.presliding, v.friction,
                 v.tau_law)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
     for i in range(v.q.shape[0]):

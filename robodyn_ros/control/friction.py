@@ -29,7 +29,10 @@ from .gain_stability import MARGIN
 
 VELOCITIES = ('friction_velocity', 'stribeck_velocity')
 CURVE = ('viscous_friction', 'coulomb_friction', 'static_friction', 'backward_viscous_friction',
-         'backward_coulomb_friction', 'backward_static_friction', *VELOCITIES)
+         'backward_coulomb_friction', 'backward_static_friction', *VELOCITIES,
+        'presliding_distance', 'load_friction', 'coupling_ratio', 'coupled_viscous_friction',
+        'coupled_coulomb_friction')
+SIGNED = ('coupling_ratio',)
 
 # Greatest share with measured velocities: the arm slows down even if a fifth of the friction has
 # disappeared, the same margin as that of the gains.
@@ -50,7 +53,8 @@ def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel
     if not given:
         return model
     for name, values in given.items():
-        bad = ~np.isfinite(values) | (values < 0.0) | ((values == 0.0) & (name in VELOCITIES))
+        bad = (~np.isfinite(values) | ((values < 0.0) & (name not in SIGNED))
+               | ((values == 0.0) & (name in VELOCITIES)))
         if bad.any():
             i = int(bad.argmax())
             raise ParameterError(f'{name} of {model.joint_names[i]} is {values[i]:g}', name=name,
@@ -72,7 +76,11 @@ def with_friction(model: RobotModel, given: Mapping[str, ndarray]) -> RobotModel
             known(static, 'backward_static_friction', 'backward_coulomb_friction',
                   'static_friction', 'coulomb_friction')]),
         friction_velocity=known(model.friction_velocity, 'friction_velocity'),
-        stribeck_velocity=known(model.stribeck_velocity, 'stribeck_velocity'))
+        stribeck_velocity=known(model.stribeck_velocity, 'stribeck_velocity'),
+        presliding_distance=known(model.presliding_distance, 'presliding_distance'),
+        load_friction=known(model.load_friction, 'load_friction'),
+        coupled_friction=np.array([known(row, name) for name, row in zip(
+            CURVE[-3:], model.coupled_friction)]))
 
 
 def viscous(model: RobotModel) -> ndarray:
@@ -91,8 +99,9 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
     :param limit: (nv,) effort limits [N·m | N].
     :param measured: whether the velocity is measured, not that of a reference.
     :raises ParameterError: a share is not in [0, 1], or above ``MOST_MEASURED`` of a measured
-        velocity; an offset that is compensated exceeds Coulomb and static friction; or the
-        compensation would take the whole effort limit, which indicates a wrong unit.
+        velocity; shares of coupled joints differ; an offset that is compensated exceeds Coulomb
+        and static friction; or the compensation would take the whole effort limit, which indicates
+        a wrong unit.
     """
     most = MOST_MEASURED if measured else 1.0
     if (wrong := ~((share >= 0.0) & (share <= most))).any():
@@ -105,14 +114,27 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
                if measured else ''))
     most_friction = np.maximum.reduce([model.coulomb_friction, model.static_friction,
                                        *model.backward_friction[1:]])
-    effort = share * (most_friction + np.abs(offset))
+    # Gravity is below the effort limits wherever the arm is armed
+    loaded = np.where(np.isfinite(limit), model.load_friction * limit, 0.0)
+    ratio, _, coupled = model.coupled_friction
+    shared = np.where(ratio != 0.0, coupled, 0.0)
+    shared[1:] += np.abs(ratio[:-1]) * shared[:-1]
+    effort = share * (most_friction + loaded + shared + np.abs(offset))
     if (wrong := ~(effort < limit)).any():
         i = int(wrong.argmax())
         raise ParameterError(
             f'friction of {model.joint_names[i]} would take {effort[i]:g} of the {limit[i]:g} '
             'N·m or N that its drive has', name='friction_compensation', value=float(share[i]),
-            remedy='look for a wrong unit in coulomb_friction, static_friction and '
-                   'friction_offset')
+            remedy='look for a wrong unit in coulomb_friction, static_friction, load_friction '
+                   'and friction_offset')
+    if (wrong := (ratio[:-1] != 0.0) & (share[:-1] != share[1:])).any():
+        # Else the motor of both could be given more power than its friction takes
+        i = int(wrong.argmax())
+        raise ParameterError(
+            f'friction_compensation of {model.joint_names[i]} is {share[i]:g}, that of '
+            f'{model.joint_names[i + 1]} {share[i + 1]:g}, and a motor turns with both',
+            name='friction_compensation', value=float(share[i + 1]),
+            remedy='give both the same share')
     if (wrong := (share > 0.0) & (np.abs(offset) > most_friction)).any():
         i = int(wrong.argmax())
         raise ParameterError(

@@ -18,7 +18,7 @@ from typing import Any
 
 from numpy import ndarray, record
 
-from ..dynamics.friction import friction
+from ..dynamics.friction import advance_presliding, loaded_friction
 from ..dynamics.model_data import ModelData, Workspace
 from .dtypes import EFFORT_MEASURED, Vectors
 from .momentum_residual import filtered, momentum_change
@@ -38,11 +38,14 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
     """
     n = tau.shape[0]
     inverse_dynamics(robot, v.q, v.qd, work.rest, work, v.bias)
-    friction(robot.friction, v.qd, v.friction)
+    for i in range(n):
+        v.friction[i] = v.qd[i] * elapsed
+    advance_presliding(robot.friction, v.friction, v.sliding)
+    loaded_friction(robot.friction, v.qd, v.gravity, v.sliding, v.friction)
     if m.estimates == 0 or not known:
         m.estimates, m.unsampled = (1 if known else 0), 0.0
         for i in range(n):
-            v.external[i] = v.impulse[i] = v.pushing[i] = 0.0
+            v.external[i] = v.impulse[i] = v.pushing[i] = v.sliding[i] = 0.0
             v.observed_qd[i] = v.qd[i]
         return
     m.unsampled += elapsed

@@ -106,6 +106,21 @@ class LawParameters(CouplingParameters, TaskParameters, LawGains):
     stribeck_velocity: PerJoint = numbers(
         'rad/s or m/s', 1e-6, 1e3, 'Velocity scale on which static friction decays to Coulomb '
         'friction.')
+    presliding_distance: PerJoint = numbers(
+        'rad or m', 0.0, 1.0, 'Distance after a reversal over which friction changes its sign: '
+        'the contact is elastic first. Compensated along the reference; 0: the sign depends on '
+        'the velocity. Empty: that of the URDF.')
+    load_friction: PerJoint = numbers(
+        '', 0.0, 0.5, 'Increase of Coulomb and static friction with the load, as a share of '
+        '|g(q)|. Empty: that of the URDF.')
+    coupling_ratio: PerJoint = numbers(
+        '', -10.0, 10.0, 'Of a motor that turns with a joint and, by this ratio, with the next '
+        'one, as in wrists: its friction acts on both. 0: none. Empty: that of the URDF.')
+    coupled_viscous_friction: PerJoint = numbers(
+        'N·m·s/rad or N·s/m', 0.0, 1e5, 'Viscous friction of such a motor. Empty: that of the '
+        'URDF.')
+    coupled_coulomb_friction: PerJoint = numbers(
+        'N·m or N', 0.0, 1e6, 'Coulomb friction of such a motor. Empty: that of the URDF.')
     friction_offset: PerJoint = numbers(
         'N·m or N', -1e6, 1e6, 'Effort needed at any velocity in addition to gravity and '
         'friction; compensated with the friction.', record=JOINT)

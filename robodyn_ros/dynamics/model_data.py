@@ -57,7 +57,7 @@ class ModelData(NamedTuple):
     elimination_parent: ndarray     # (nv,) parents in the elimination tree of M, nv for none
     axes: ndarray           # (nb, 9) axes of the record frames in the link frames, by rows
     origins: ndarray        # (nb, 3) [m] origins of the link frames in the record frames
-    friction: ndarray       # (8, nv) as `friction.friction` takes it
+    friction: ndarray       # (13, nv) as `friction.friction` takes it
     addresses: ndarray      # (4,) of kernels of this robot, see `specialize.with_kernels`, or 0
 
 
@@ -84,7 +84,7 @@ MODEL_DATA_SHAPES: dict[str, tuple[np.dtype, tuple[str, ...]]] = {
     'bodies': (BODY, ('nb',)), 'base': (np.dtype(_F), ('3', '3')),
     'elimination_parent': (np.dtype(np.int64), ('nv',)),
     'axes': (np.dtype(_F), ('nb', '9')), 'origins': (np.dtype(_F), ('nb', '3')),
-    'friction': (np.dtype(_F), ('8', 'nv')),
+    'friction': (np.dtype(_F), ('13', 'nv')),
     'addresses': (np.dtype(np.int64), ('4',))}
 WORKSPACE_SHAPES: dict[str, tuple[np.dtype, tuple[str, ...]]] = {
     'bodies': (WORK, ('nb+1',)), 'joints': (JOINT, ('nb',)), 'M': (np.dtype(_F), ('nv', 'nv')),
@@ -98,7 +98,7 @@ WORKSPACE_SHAPES: dict[str, tuple[np.dtype, tuple[str, ...]]] = {
 def dimensions(nb: int, nv: int) -> dict[str, int]:
     """Return the values of the symbols that occur in shapes, for a robot of this size."""
     return {'nb': nb, 'nb+1': nb + 1, 'nv': nv, '10nb': 10 * nb, 'pairs': nv * (nv - 1) // 2,
-            '1': 1, '3': 3, '4': 4, '6': 6, '8': 8}
+            '1': 1, '3': 3, '4': 4, '6': 6, '8': 8, '13': 13}
 
 
 def parameters(model: RobotModel) -> ModelData:
@@ -123,16 +123,21 @@ def parameters(model: RobotModel) -> ModelData:
         record['origin'] = frames.place[i] + (shift * rotation[:, 2] if slides else 0.0)
         record['mass'], record['first'] = model.mass[i], model.mass[i] * com
         record['second'] = E[0, 0], E[1, 1], E[2, 2], E[0, 1], E[0, 2], E[1, 2]
-    friction = np.vstack([model.viscous_friction, model.coulomb_friction, model.static_friction,
-                          model.backward_friction, model.friction_velocity,
-                          model.stribeck_velocity])
     origins = -np.einsum('bji,bj->bi', frames.axes, frames.origin)
     robot = ModelData(records, base_at_rest(model), _elimination_tree(model),
-                      frames.axes.reshape(-1, 9), origins, np.ascontiguousarray(friction),
+                      frames.axes.reshape(-1, 9), origins, friction_parameters(model),
                       np.zeros(len(ADDRESSED_KERNELS), np.int64))
     for array in robot:
         array.setflags(write=False)
     return robot
+
+
+def friction_parameters(model: RobotModel) -> ndarray:
+    """Return the parameters (13, nv) of :func:`.friction.friction`."""
+    return np.ascontiguousarray(np.vstack([
+        model.viscous_friction, model.coulomb_friction, model.static_friction,
+        model.backward_friction, model.friction_velocity, model.stribeck_velocity,
+        model.presliding_distance, model.load_friction, model.coupled_friction]))
 
 
 def base_at_rest(model: RobotModel) -> ndarray:

@@ -19,7 +19,10 @@ NODE = '/**/controller'
 FORWARD = ('viscous_friction', 'coulomb_friction', 'static_friction')
 BACKWARD = tuple(f'backward_{name}' for name in FORWARD)
 SPEEDS = ('friction_velocity', 'stribeck_velocity')
-KNOWN = (*FORWARD, *BACKWARD, *SPEEDS, 'armature', 'friction_offset')
+EFFECTS = 'presliding_distance', 'load_friction'
+COUPLED = 'coupling_ratio', 'coupled_viscous_friction', 'coupled_coulomb_friction'
+KNOWN = (*FORWARD, *BACKWARD, *SPEEDS, *EFFECTS, *COUPLED, 'armature', 'friction_offset')
+SIGNED = 'friction_offset', 'coupling_ratio'
 DIGITS, SMALLEST = 6, 9        # that count, and decimals after which nothing does
 
 
@@ -31,6 +34,9 @@ def friction_parameters(estimate: Estimate) -> dict[str, list[float]]:
     """
     model, selection = estimate.with_friction(), estimate.selection
     found = {name: getattr(model, name) for name in (*FORWARD, *SPEEDS)}
+    found |= {name: values for name in EFFECTS if (values := getattr(model, name)).any()}
+    if model.coupled_friction.any():
+        found |= dict(zip(COUPLED, model.coupled_friction))
     if selection.directions:
         found |= dict(zip(BACKWARD, model.backward_friction))
     if selection.armature:
@@ -77,6 +83,10 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
                 f'{name} in {path} is not {model.nv} numbers', name=name, value=array.tolist(),
                 remedy=f'give one for each of {", ".join(model.joint_names)}; lock the joints '
                        f'that were locked')
+    for name, array in values.items():
+        if name not in SIGNED and (array < 0.0).any() or name in SPEEDS and (array == 0.0).any():
+            raise IdentificationError(f'{name} in {path} is {array.tolist()}', name=name,
+                                      value=array.tolist(), remedy='give numbers above 0')
     forward = [values.get(name, getattr(model, name)) for name in FORWARD]
     if 'coulomb_friction' in values and 'static_friction' not in values:
         forward[2] = forward[1]
@@ -84,5 +94,8 @@ def read_friction(path: Path, model: RobotModel) -> tuple[RobotModel, ndarray]:
         FORWARD, BACKWARD, model.backward_friction)]
     fields: dict[str, Any] = dict(zip(FORWARD, forward), backward_friction=np.array(backward),
                                   gravity_vector=gravity)
-    fields |= {name: values[name] for name in (*SPEEDS, 'armature') if name in values}
+    fields |= {name: values[name] for name in (*SPEEDS, *EFFECTS, 'armature') if name in values}
+    if COUPLED[0] in values:
+        fields['coupled_friction'] = np.array([values.get(name, np.zeros(model.nv))
+                                               for name in COUPLED])
     return replace(model, **fields), values.get('friction_offset', np.zeros(model.nv))

@@ -25,8 +25,9 @@ class PipelineOptions:
     :param speeds: whether the velocity scales of the friction curve are estimated.
     :param delay: of the efforts after the positions [s]; None: estimated.
     :param tilt: whether a tilt of the base is estimated.
-    :param presliding: distances after a reversal over which friction changes its sign [rad], at
-        most two; None: estimated.
+    :param presliding: distance after a reversal over which friction changes its sign [rad], 0 for
+        none; None: estimated.
+    :param coupled: pairs of names of joints that share a motor; empty: neighbours are tried.
     :param preparation: filter, rate, and kinds of issues that are accepted.
     :param force: whether files are written where the estimate predicts worse than a constant.
     :raises ArgumentError: the split or the method is not one of these.
@@ -39,9 +40,10 @@ class PipelineOptions:
     speeds: bool = False
     delay: float | None = None
     tilt: bool = True
-    presliding: tuple[float, ...] | None = None
+    presliding: float | None = None
     preparation: PreparationOptions = field(default_factory=PreparationOptions)
     force: bool = False
+    coupled: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not 0.1 <= self.split <= 0.9:

@@ -17,8 +17,7 @@ from ..errors import Argument, IdentificationError
 from ..model.robot import RobotModel
 from .data_checks.result_checks import result_issues
 from .estimation.base_parameters import base_parameters
-from .estimation.estimate import Estimate
-from .estimation.friction_refit import with_smooth_friction
+from .estimation.estimate import Estimate, inertial_of
 from .estimation.least_squares import least_squares, undetermined
 from .estimation.model_selection import select_model
 from .estimation.parameter_selection import ParameterSelection
@@ -27,16 +26,15 @@ from .estimation.regression import regression
 from .estimation.selection import Selected, decimated, select_effects
 from .motion import Motion
 from .options import PipelineOptions
+from .prediction_band import prediction_band
 from .recorded_motion import CheckedMotion, Parts, checked_motion, parts_of, require_torques
 from .recordings.recording import Recording
 from .result import (
-    EXPORTED,
     NOMINAL,
     ORDINARY,
     UNCONSTRAINED,
     WEIGHTED,
     Identification,
-    exported,
 )
 from .result_files import writable_folder, write_friction_file, write_report, write_urdf
 from .source import Notify, Source, Stage, notify_all, read_parts
@@ -54,14 +52,12 @@ class Estimates(NamedTuple):
     :param absent: reasons why one of these is missing, by its name.
     :param weighted: weighted least squares with all selected effects.
     :param delivered: the one that the options ask for.
-    :param controlled: the delivered one with friction as controllers have it.
     """
 
     others: dict[str, Estimate]
     absent: dict[str, str]
     weighted: Estimate
     delivered: Estimate
-    controlled: Estimate
 
 
 def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequence[str] = (),
@@ -80,6 +76,8 @@ def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequen
     :raises ArgumentError: the folder cannot be written to.
     """
     parts = read_parts(source, options, notify, stage)
+    if not options.coupled:
+        options = replace(options, coupled=source.coupled)
     result = identify_parts(parts, source.model, options, stage)
     notify_all(notify, result.notes[len(parts.notes):])
     if not options.force:
@@ -145,7 +143,7 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
     estimates = estimate(model, train, selection, selected, options)
     stage('predicting the other part of the motion')
     validations = validate(model, test, selected, estimates)
-    issues = result_issues(estimates.delivered, exported(validations, estimates.delivered),
+    issues = result_issues(estimates.delivered, validations[estimates.delivered.method],
                            validations[NOMINAL], selected.mounting.motion(train),
                            selected.mounting.motion(test),
                            {name: validations[name] for name in estimates.others})
@@ -154,9 +152,10 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
         others[UNCONSTRAINED] = estimates.weighted
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
-        estimates.delivered, estimates.controlled, others, validations,
+        estimates.delivered, others, validations,
         (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
-        estimates.absent, selected.terms)
+        estimates.absent, selected.terms,
+        prediction_band(estimates.delivered, selected.mounting.motion(train)))
 
 
 def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, selected: Selected,
@@ -178,23 +177,23 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
                            ) if lost else {}
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
+    if selected.selection.load:     # with the gravity of the model that is exported
+        first = consistent(given, selected.weight, weighting=selected.method)
+        given = regression(selected.model, placed, replace(
+            selected.selection, load=inertial_of(first)))
     weighted = least_squares(given, 'weighted', full_rank=options.method == 'weighted')
     delivered = consistent(given, selected.weight, weighted.base, selected.method) \
         if options.method == 'consistent' else weighted
-    controlled = with_smooth_friction(delivered, placed) if selected.selection.presliding \
-        else delivered
-    return Estimates(others, absent, weighted, delivered, controlled)
+    return Estimates(others, absent, weighted, delivered)
 
 
 def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Estimates
              ) -> dict[str, Validation]:
-    """Return the validations on the test part by name: URDF, estimates, what is exported."""
+    """Return the validations on the test part by name: URDF, estimates."""
     placed = selected.mounting.motion(test)
     found = {NOMINAL: of_model(model, test)}
     found |= {name: of_estimate(each, test) for name, each in estimates.others.items()}
     if estimates.delivered is not estimates.weighted:
         found[UNCONSTRAINED] = of_estimate(estimates.weighted, placed)
     found[estimates.delivered.method] = of_estimate(estimates.delivered, placed)
-    if selected.selection.presliding:
-        found[EXPORTED] = of_estimate(estimates.controlled, placed)
     return found

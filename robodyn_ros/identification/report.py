@@ -15,7 +15,7 @@ from ..extras import pip_install_extra
 from .result import TERMS, Identification
 
 TEMPLATE = 'report.html.jinja'
-LIBRARIES = ('robodyn_ros', 'numpy', 'scipy', 'numba', 'cvxpy', 'clarabel', 'matplotlib')
+LIBRARIES = ('robodyn_ros', 'numpy', 'scipy', 'numba', 'clarabel', 'matplotlib')
 # What each picture shows
 CAPTIONS = {
     'prediction': 'Efforts of the part that was not fitted: measured, predicted by the estimate, '

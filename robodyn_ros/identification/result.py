@@ -11,6 +11,7 @@ from .data_checks.data_issue import DataIssue, by_kind
 from .estimation.delay_and_tilt import Mounting
 from .estimation.estimate import Estimate
 from .motion import Motion
+from .prediction_band import PredictionBand
 from .validation import Validation
 
 # Names of models in the validations and in the files
@@ -18,7 +19,6 @@ NOMINAL, ORDINARY, WEIGHTED = ('URDF as it is', 'ordinary least squares',
                                'weighted least squares')
 UNCONSTRAINED = 'terms of the estimate, unconstrained'   # its weighted least squares
 TERMS = 'Terms of the exported model, by cross-validation on the fitted part (mean relative RMS)'
-EXPORTED = 'exported, without presliding'     # the estimate, with friction as controllers have it
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +29,12 @@ class Identification:
     :param nominal: the robot as its URDF has it.
     :param train: the part of the motion that the parameters were fitted to; ``test``: the other.
     :param estimate: the delivered model.
-    :param controlled: the same with friction as controllers have it, without presliding.
     :param others: estimates for comparison, by name.
-    :param validations: on the test part, by name: URDF, others, the estimate, and with presliding
-        that model without it, which is exported.
+    :param validations: on the test part, by name: URDF, others, the estimate.
     :param notes: what was understood and chosen, one line each.
     :param issues: of the data, then of the result.
     :param absent: reasons why a model for comparison is missing, by its name.
+    :param band: confidence band of the predictions over the workspace.
     :param terms: which terms the exported model has and why, one line each.
     """
 
@@ -44,18 +43,18 @@ class Identification:
     test: Motion
     mounting: Mounting
     estimate: Estimate
-    controlled: Estimate
     others: dict[str, Estimate]
     validations: dict[str, Validation]
     notes: tuple[str, ...]
     issues: tuple[DataIssue, ...]
     absent: Mapping[str, str] = field(default_factory=dict)
     terms: tuple[str, ...] = ()
+    band: PredictionBand | None = None
 
     @property
     def validation(self) -> Validation:
-        """Validation of what is exported: of ``controlled``."""
-        return exported(self.validations, self.estimate)
+        """Validation of what is exported, the estimate."""
+        return self.validations[self.estimate.method]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -66,7 +65,3 @@ class Identification:
         """Return one line for each kind of issue, see :meth:`~.DataIssue.render`."""
         return tuple(issue.render(write) for issue in by_kind(self.issues))
 
-
-def exported(validations: Mapping[str, Validation], estimate: Estimate) -> Validation:
-    """Return the validation of the model that URDF and friction file have."""
-    return validations.get(EXPORTED, validations[estimate.method])

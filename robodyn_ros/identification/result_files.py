@@ -56,7 +56,7 @@ def write_friction_file(folder: Path, found: Identification, mounted: bool = Fal
     """
     path = folder / FRICTION
     turned = mounted or found.mounting.tilt.any()
-    write_friction(path, friction_parameters(found.controlled), found.nominal.joint_names,
+    write_friction(path, friction_parameters(found.estimate), found.nominal.joint_names,
                    found.estimate.model.gravity_vector if turned else None)
     return path
 
@@ -99,7 +99,7 @@ def numbers(found: Identification) -> dict[str, Any]:
         'joints': list(found.nominal.joint_names), 'cutoff': float(found.test.cutoff),
         'delay': float(found.mounting.delay), 'tilt': _plain(found.mounting.tilt),
         'gravity': _plain(estimate.model.gravity_vector),
-        'presliding': list(estimate.selection.presliding),
+        'presliding': estimate.selection.presliding or 0.0,
         'weight': estimate.weight, 'condition': float(estimate.condition),
         'base_parameters': [
             {'name': name, 'combination': text, 'value': float(value),
@@ -115,6 +115,7 @@ def numbers(found: Identification) -> dict[str, Any]:
             'determination': _plain(of.determination),
             'autocorrelations_outside_95_percent_band': _plain(of.whiteness)}
             for name, of in found.validations.items()},
+        'prediction_band_95_percent': found.band.plain() if found.band else {},
         'terms': list(found.terms), 'notes': list(found.notes), 'warnings': list(found.warnings)}
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from .data_checks.data_issue import DataIssue, by_kind
@@ -64,6 +66,18 @@ class Source:
         """Names of the recordings, for the report."""
         return ', '.join(path.name for path in self.paths) + (
             '' if self.verification is None else f'; verified with {self.verification.name}')
+
+    @property
+    def coupled(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of joints of a <transmission> with two joints in the URDF."""
+        parser = etree.XMLParser(resolve_entities=False, no_network=True)
+        try:
+            root = etree.fromstring(self.urdf.encode(), parser)
+        except etree.XMLSyntaxError:        # the model was loaded from another text
+            return ()
+        found = ([joint.get('name', '') for joint in each.iterfind('joint')]
+                 for each in root.iterfind('transmission'))
+        return tuple((names[0], names[1]) for names in found if len(names) == 2)
 
     def read(self) -> Iterator[Recording]:
         """Yield the recordings, those that are fitted first; of several each has its own name."""

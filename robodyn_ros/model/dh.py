@@ -161,6 +161,8 @@ def from_dh(links: Sequence[DhLink | Mapping[str, Any]], convention: str = 'stan
         backward_friction=np.array([viscous, coulomb, static]),
         friction_velocity=np.full(n, FRICTION_VELOCITY),
         stribeck_velocity=np.full(n, STRIBECK_VELOCITY),
+        presliding_distance=np.zeros(n), load_friction=np.zeros(n),
+        coupled_friction=np.zeros((3, n)),
         armature=np.array([_armature(link) for link in rows], float),
         gravity_vector=finite('gravity', gravity, (3,)), frames=frames))
 

@@ -85,7 +85,7 @@ def with_followers(name: str, own: JointData,
 
     The limits are the intersection of all. By conservation of power, friction f of a follower acts
     on the driver as |ratio| f, damping d as ratio² d, and armature a as ratio² a. With a negative
-    ratio, the two directions of friction are exchanged. Friction and Stribeck velocities are those
+    ratio, the two directions of friction are exchanged. The other parameters of friction are those
     of the driver. A follower has no drive, so that its effort limit is ignored.
 
     :param name: of the driver.

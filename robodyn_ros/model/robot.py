@@ -48,6 +48,12 @@ class RobotModel(RobotData):
     :param friction_velocity: (nv,) [rad/s | m/s] width of the sign change of friction at rest.
     :param stribeck_velocity: (nv,) [rad/s | m/s] scale of the decrease from static to Coulomb
         friction.
+    :param presliding_distance: (nv,) [rad | m] of motion after a reversal, over which 63 % of the
+        change of sign of dry friction are done; 0: it depends on the velocity alone.
+    :param load_friction: (nv,) increase of Coulomb and static friction, as a share of the
+        magnitude of the effort of gravity.
+    :param coupled_friction: (3, nv) of a motor that turns with a joint and the next one: ratio of
+        the next one's motion, 0 for none, viscous and Coulomb friction.
     :param armature: (nv,) [kg·m² | kg] rotor inertia reflected to the joint: that of a geared
         motor times the square of the gear ratio.
     :param gravity_vector: (3,) [m/s²] in the base frame.

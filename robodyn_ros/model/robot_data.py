@@ -68,6 +68,9 @@ class RobotData:
     backward_friction: ndarray
     friction_velocity: ndarray
     stribeck_velocity: ndarray
+    presliding_distance: ndarray
+    load_friction: ndarray
+    coupled_friction: ndarray
     armature: ndarray
     gravity_vector: ndarray
     frames: Mapping[str, Frame]

@@ -14,7 +14,7 @@ from ..errors import UrdfError
 from ..text import appearance
 from .rigid_body import rotation_rpy, rpy_rotation
 from .robot_data import Frame, RobotData
-from .urdf_extension import LIMITS, Extension, JointExtension, words, written
+from .urdf_extension import COUPLED, LIMITS, Extension, JointExtension, words, written
 from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
 
 UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
@@ -152,7 +152,10 @@ class _Writer:
         return {'static_friction': None if forward[2] == forward[1] else forward[2],
                 'backward': (None, None, None) if backward == forward else backward,
                 'friction_velocity': m.friction_velocity[v],
-                'stribeck_velocity': m.stribeck_velocity[v], 'armature': m.armature[v]}
+                'stribeck_velocity': m.stribeck_velocity[v],
+                'presliding_distance': m.presliding_distance[v],
+                'load_friction': m.load_friction[v],
+                **dict(zip(COUPLED, m.coupled_friction[:, v])), 'armature': m.armature[v]}
 
 
 def _depth_first(parent: ndarray) -> bool:

@@ -234,7 +234,10 @@ class _ModelBuilder:
             static_friction=column('static_friction'),
             backward_friction=column('backward_friction').T.copy(),
             friction_velocity=column('friction_velocity'),
-            stribeck_velocity=column('stribeck_velocity'), armature=column('armature'),
+            stribeck_velocity=column('stribeck_velocity'),
+            presliding_distance=column('presliding_distance'),
+            load_friction=column('load_friction'),
+            coupled_friction=column('coupled_friction').T.copy(), armature=column('armature'),
             gravity_vector=gravity, frames=self.frames,
             warnings=tuple(dict.fromkeys(self.extra.warnings + self.warnings)))
 

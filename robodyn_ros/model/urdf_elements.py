@@ -84,6 +84,9 @@ class JointData(NamedTuple):
     backward_friction: tuple[float, float, float]
     friction_velocity: float
     stribeck_velocity: float
+    presliding_distance: float
+    load_friction: float
+    coupled_friction: tuple[float, float, float]
     armature: float
 
     def motion(self, kind: str, q: float) -> tuple[ndarray, ndarray]:
@@ -160,7 +163,10 @@ def joint_data(joint: Joint, extra: JointExtension, warnings: list[str],
                 friction if coulomb is None else coulomb, sticking)
     return JointData(axis, lower, upper, velocity, effort, damping, friction,
                      'continuous' if extra.continuous else joint.type, static, backward,
-                     extra.friction_velocity, extra.stribeck_velocity, extra.armature)
+                     extra.friction_velocity, extra.stribeck_velocity,
+                     extra.presliding_distance, extra.load_friction, (
+                         extra.coupling_ratio, extra.coupled_damping, extra.coupled_friction),
+                     extra.armature)
 
 
 def locked_position(joint: Joint, data: JointData, q: float) -> float:

@@ -33,8 +33,10 @@ from .robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY
 from .urdf_xml import MAX_NAME, MAX_NUMBER, numbers
 
 LIMITS = ('lower', 'upper', 'velocity', 'effort')
+COUPLED = ('coupling_ratio', 'coupled_damping', 'coupled_friction')
 NUMERIC = ('armature', 'rotor_inertia', 'gear_ratio', 'static_friction', 'friction_velocity',
-           'stribeck_velocity')
+           'stribeck_velocity', 'presliding_distance', 'load_friction', *COUPLED)
+SIGNED = {'coupling_ratio'}
 DIVISORS = {'gear_ratio', 'friction_velocity', 'stribeck_velocity'}
 SMALLEST_DIVISOR = 1e-9     # so that its inverse, and the square of that, do not overflow
 BACKWARD = ('damping', 'friction', 'static_friction')
@@ -65,6 +67,11 @@ class JointExtension:
     static_friction: float | None = None
     friction_velocity: float = FRICTION_VELOCITY
     stribeck_velocity: float = STRIBECK_VELOCITY
+    presliding_distance: float = 0.0
+    load_friction: float = 0.0
+    coupling_ratio: float = 0.0
+    coupled_damping: float = 0.0
+    coupled_friction: float = 0.0
     backward: tuple[float | None, ...] = (None, None, None)
     unlimited: tuple[str, ...] = ()
     continuous: bool = False
@@ -238,7 +245,7 @@ def _read(element: etree._Element, name: str, key: str, count: int) -> list[floa
 def _positive(element: etree._Element, name: str, key: str) -> float:
     [value] = _read(element, name, key, 1)
     least = SMALLEST_DIVISOR if key in DIVISORS else 0.0
-    if value < least:
+    if value < least and key not in SIGNED:
         _refuse(element, name, f'has {key}="{element.get(key, "")[:60]}"',
                 f'give one of at least {least:g}', value)
     return value

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from ..errors import ParameterError, RobodynError
+from ..identification.friction_file import read_friction
 from ..model.pose import initial_position
 from ..model.robot import RobotModel
 from ..simulation.drive import Drive
@@ -112,7 +114,10 @@ class Simulator(Node):
             raise ParameterError('there is no robot', name='urdf',
                                  remedy='set the parameter urdf or robot_description')
         model, locked = robot.model(p, urdf), robot.locked(p)
+        model, offset = read_friction(Path(p['friction_file']), model) if p['friction_file'] \
+            else (model, None)
         plant = Plant(urdf, model=model, locked=locked, substeps=p['substeps'],
+                      friction_offset=offset,
                       timestep=1 / p['rate'] / p['substeps'], joint_damping=p['joint_damping'],
                       compensates_gravity=p['compensates_gravity'])
         for warning in (*model.warnings, *plant.warnings):

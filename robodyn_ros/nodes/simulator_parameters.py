@@ -38,6 +38,8 @@ DRIVES = (
     Parameter('compensates_gravity', bool, False, 'Whether the drives add g(q) to each command '
               'themselves, as those of Franka and UR robots do: for a controller with '
               '`robot_compensates_gravity`. Measured efforts are the sum.'),
+    Parameter('friction_file', str, '', 'Path of the friction.yaml of an identification: the arm '
+              'has its friction, offsets, rotor inertias and gravity. Empty: those of the URDF.'),
     Parameter('joint_damping', float, 0.0, 'Viscous damping added to every joint.',
               'N·m·s/rad or N·s/m', 0.0, 1e4, live=True),
     Parameter('push_duration', float, 0.5, 'Duration of a force of `~/push`, in simulation time.',

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ArgumentError, SimulationError, UnknownNameError
 from ..model.robot import RobotModel
+from .joint_friction import JointFriction, is_beyond_mujoco
 from .loading import POINT_INERTIA, load
 from .obstacle import Obstacle
 
@@ -48,7 +49,9 @@ class Plant:
 
     MuJoCo reads the URDF itself; names, order of joints, gravity and armature are those of the
     model. There are no contacts but with :attr:`obstacles`. Position limits are soft stops of
-    MuJoCo, efforts are clamped at their limits, and velocity limits have no effect.
+    MuJoCo, efforts are clamped at their limits, and velocity limits have no effect. Friction that
+    URDF cannot express (static friction, presliding, ...) is that of the model, see
+    :mod:`.joint_friction`.
 
     The integrator is Runge-Kutta of fourth order: at steps of 0.25 ms, a free double pendulum with
     a kinetic energy of 24 J keeps its energy to 5e-9 J, which changes by 0.1 J with the
@@ -63,6 +66,8 @@ class Plant:
     :param joint_damping: see :attr:`joint_damping`.
     :param compensates_gravity: whether the motors add g(q), known exactly, to the commanded
         efforts, as those of some robots do.
+    :param friction_offset: (nv,) constant efforts that the motors need in addition [N·m | N], for
+        the friction of the model in place of that of the URDF; None: see above.
     :raises SimulationError: MuJoCo rejects the robot, or its joints are not those of the model.
     :raises UnknownNameError: a locked joint does not exist.
     """
@@ -70,7 +75,7 @@ class Plant:
     def __init__(self, urdf: str, *, model: RobotModel,
                  locked: Mapping[str, float] = MappingProxyType({}), timestep: float = 0.25e-3,
                  substeps: int = 4, joint_damping: float = 0.0,
-                 compensates_gravity: bool = False):
+                 compensates_gravity: bool = False, friction_offset: ArrayLike | None = None):
         self.model, self.substeps, self.compensates_gravity = model, substeps, compensates_gravity
         self.period = timestep * substeps       # of the state [s]
         self._mj, points = load(urdf, model.joint_names, timestep=timestep, locked=locked,
@@ -86,6 +91,10 @@ class Plant:
         self.warnings = tuple(
             f'link {link} has no inertia of its own: {POINT_INERTIA:g} kg·m² is added'
             for link in points)
+        self._friction = JointFriction(
+            self._mj, model, self._moving, self._checked('friction_offset', (
+                0.0 if friction_offset is None else friction_offset))) \
+            if is_beyond_mujoco(model) or friction_offset is not None else None
         self._own_damping = self._mj.dof_damping.copy()
         self._periods = 0
         self._brakes = False
@@ -152,6 +161,8 @@ class Plant:
         self._data.qacc_warmstart[:] = 0
         self._data.xfrc_applied[:] = 0
         self._pushes.clear()
+        if self._friction is not None:
+            self._friction.reset()
         self.brakes = self._brakes
 
     def step(self, tau: ArrayLike) -> None:
@@ -165,8 +176,10 @@ class Plant:
         tau = self._checked('tau', tau)
         if not self._brakes:
             self._data.ctrl[:] = tau
-            if self._pushes or self.obstacles:
+            if self._pushes or self.obstacles or self._friction is not None:
                 for n in range(self.substeps):
+                    if self._friction is not None:
+                        self._friction.apply(self._data)
                     self._touch_obstacles()
                     self._apply_pushes(self.time + n * self._mj.opt.timestep)
                     mujoco.mj_step(self._mj, self._data)

@@ -16,6 +16,7 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import plain_cycle
 from robodyn_ros.control import settings as settings_module
 from robodyn_ros.control.friction import CURVE, MOST_MEASURED
+from robodyn_ros.control.friction_compensation import friction_compensation
 from robodyn_ros.control.gain_stability import MARGIN, TOLERANCE, spectral_radius
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.settings import Settings
@@ -351,3 +352,45 @@ def test_kernels_of_the_robot_stay(two_link):
     friction = rig.controller._records[0].friction
     assert friction[[0, 1, 2, 3, 4, 5]].tolist() == np.tile([VISCOUS, COULOMB, COULOMB], (2, 1)
                                                             ).tolist()
+
+
+def test_presliding_follows_the_reference_and_leaves_no_limit_cycle(two_link):
+    """An arm with elastic contacts comes to rest, and stays there: nothing measured feeds back."""
+    elastic = load_urdf(two_link.to_urdf())
+    dry = np.array([np.zeros(2), COULOMB, COULOMB])
+    elastic = replace(elastic, coulomb_friction=COULOMB, static_friction=COULOMB,
+                      backward_friction=dry, presliding_distance=np.full(2, 0.002))
+    errors, rest = {}, np.zeros((1, 2))
+    for share in (0.0, 0.9):
+        rig = Real(two_link, elastic.to_urdf(), POSE, mode='computed_torque',
+                   coulomb_friction=COULOMB, presliding_distance=[0.002],
+                   friction_compensation=[share])
+        rig.rise()
+        rig.controller.follow(Waypoints(two_link.joint_names, [0.5], [GOAL], rest, rest), rig.time)
+        rig.run(1.0)
+        errors[share], before, swing = abs(rig.q - GOAL).max(), rig.q.copy(), []
+        for _ in range(200):
+            rig.tick()
+            swing.append(rig.q)
+        assert np.ptp(swing, axis=0).max() < 1e-4 and abs(rig.q - before).max() < 1e-3
+    assert errors[0.9] < 0.5 * errors[0.0]
+
+
+def test_presliding_of_measured_velocities_is_smooth():
+    """What is measured must not keep pushing an arm that has come to rest."""
+    joints = SimpleNamespace(friction_compensation=0.8, friction_offset=0.0)
+    parameters = np.array([[0.0], [1.0], [1.0], [0.0], [1.0], [1.0], [0.01], [0.1], [0.002],
+                           [0.1], [0.0], [0.0], [0.0]])
+    share, effort = np.zeros((2, 1))
+    for velocity, follows, expected in (
+            (0.5, False, 1.2), (0.0, False, 0.0), (0.5, True, 1.2), (0.0, True, 1.2)):
+        tau = np.zeros(1)
+        for _ in range(100):
+            tau[:] = 0.0
+            friction_compensation(parameters, [joints], np.array([velocity]), follows,
+                                  np.array([-2.0]), 1e-3, share, effort, tau)
+        assert tau[0] == pytest.approx(0.8 * expected, rel=1e-3)
+    share[:] = np.nan
+    friction_compensation(parameters, [joints], np.array([0.1]), True, np.zeros(1), 1e-3, share,
+                          effort, np.zeros(1))
+    assert share[0] == 0.0

@@ -31,11 +31,12 @@ class Coupled:
         per_joint = {name: getattr(model, name)[alone] for name in (
             'position_lower', 'position_upper', 'velocity_limit', 'effort_limit',
             'viscous_friction', 'coulomb_friction', 'static_friction', 'friction_velocity',
-            'stribeck_velocity')}
+            'stribeck_velocity', 'presliding_distance', 'load_friction')}
         self.model = replace(
             model, joint_names=tuple(model.joint_names[i] for i in alone),
             driver=self.P.astype(bool).argmax(1), ratio=self.P.sum(1), shift=self.shift,
-            armature=armature, backward_friction=model.backward_friction[:, alone], **per_joint)
+            armature=armature, backward_friction=model.backward_friction[:, alone],
+            coupled_friction=model.coupled_friction[:, alone], **per_joint)
         self.armature = np.diag(armature)
         self.dynamics = Dynamics(self.model)
 

@@ -31,7 +31,8 @@ IN_ACCESS, IN_OPEN = 0x1, 0x20
 BODIES = {'driver': (), 'ratio': (), 'shift': (), 'parent': (), 'joint_rotation': (3, 3),
           'joint_origin': (3,), 'joint_axis': (3,), 'mass': (), 'com': (3,), 'inertia': (3, 3)}
 JOINTS = dict.fromkeys(('viscous_friction', 'coulomb_friction', 'static_friction', 'armature',
-                        'friction_velocity', 'stribeck_velocity'), ())
+                        'friction_velocity', 'stribeck_velocity', 'presliding_distance',
+                        'load_friction'), ())
 LIMITS = ('position_lower', 'position_upper', 'velocity_limit', 'effort_limit')
 
 

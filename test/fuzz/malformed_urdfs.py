@@ -27,8 +27,9 @@ TAGS = ('link', 'joint', 'robot', 'inertial', 'inertia', 'mass', 'origin', 'axis
 ATTRIBUTES = ('name', 'type', 'link', 'joint', 'xyz', 'rpy', 'quat_xyzw', 'value', 'ixx', 'ixy',
               'izz', 'lower', 'upper', 'effort', 'velocity', 'damping', 'friction', 'multiplier',
               'offset', 'armature', 'rotor_inertia', 'gear_ratio', 'static_friction',
-              'friction_velocity', 'stribeck_velocity', 'unlimited', 'rotation', 'body', 'version',
-              'acceleration', 'jerk', 'é', '{a\nb}c',
+              'friction_velocity', 'stribeck_velocity', 'presliding_distance', 'load_friction',
+              'coupling_ratio', 'coupled_damping', 'coupled_friction', 'unlimited', 'rotation',
+              'body', 'version', 'acceleration', 'jerk', 'é', '{a\nb}c',
               '{http://www.w3.org/XML/1998/namespace}base')
 # Bytes that no XML library would write, put in the place of a word.
 RAW = (b'\0', b'&#0;', b'&#x1b;[31m', b'&#x9b;31m', b'&#10;FATAL', b'&#xD800;', b'&#xFFFE;',

@@ -8,7 +8,9 @@ import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
 from robodyn_ros import Dynamics
+from robodyn_ros.dynamics import Batch
 from robodyn_ros.identification import Motion
+from robodyn_ros.identification.path_friction import path_friction
 
 
 def motion(model, count=1500, rate=100.0, seed=0, offset=0.0, speed=1.0):
@@ -44,3 +46,11 @@ def with_joints(model, viscous=0.0, coulomb=0.0, armature=0.0):
     return replace(model, viscous_friction=viscous * ones, coulomb_friction=coulomb * ones,
                    static_friction=coulomb * ones, armature=armature * ones,
                    backward_friction=np.outer([viscous, coulomb, coulomb], ones))
+
+
+def sliding(model, given, way):
+    """Return the motion of a model whose friction turns over a distance ``way`` [rad]."""
+    late = replace(model, presliding_distance=np.where(model.slides, 0.0, way))
+    carried = Batch(model, threads=1).gravity(given.position)
+    return replace(given, effort=given.effort - path_friction(model, given)
+                   + path_friction(late, given, carried))

@@ -89,8 +89,10 @@ def test_joints_that_share_nothing_are_named():
                        'ratio', 'shift', 'joint_origin', 'joint_axis', 'mass', 'com', 'inertia',
                        'position_lower', 'position_upper', 'velocity_limit', 'effort_limit',
                        'viscous_friction', 'coulomb_friction', 'static_friction',
-                       'friction_velocity', 'stribeck_velocity', 'armature')},
-                   backward_friction=np.repeat(gantry.backward_friction, 2, axis=1))
+                       'friction_velocity', 'stribeck_velocity', 'presliding_distance',
+                       'load_friction', 'armature')},
+                   **{name: np.repeat(getattr(gantry, name), 2, axis=1)
+                      for name in ('backward_friction', 'coupled_friction')})
     found = drive_gains(both, [currents(both)], ParameterSelection(offset=False))
     assert np.isnan(found.gains[1]) and any('gain of y' in text for text in found.undetermined)
 

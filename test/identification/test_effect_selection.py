@@ -5,13 +5,12 @@
 from dataclasses import replace
 
 import pytest
-from exciting import motion, noisy, with_joints
+from exciting import motion, noisy, sliding, with_joints
 from scipy.interpolate import CubicSpline
 
 from robodyn_ros.identification import ParameterSelection
 from robodyn_ros.identification.estimation import selection as effects
 from robodyn_ros.identification.estimation.delay_and_tilt import criterion, find_mounting
-from robodyn_ros.identification.estimation.presliding import friction
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.preparation.filtering import LowPass
 
@@ -21,9 +20,8 @@ OPTIONS = PipelineOptions(tilt=False, armature=False)
 
 def late(model, delay, count=500):
     """A motion whose friction turns over a way, and whose efforts are stamped late."""
-    given = motion(with_joints(model, 0.1, 0.8), count, seed=1)
-    turned = [friction(with_joints(model, 0.1, 0.8), given, ways) for ways in ((), (WAY,))]
-    given = noisy(replace(given, effort=given.effort - turned[0] + turned[1]), 0.02, 2)
+    true = with_joints(model, 0.1, 0.8)
+    given = noisy(sliding(true, motion(true, count, seed=1), WAY), 0.02, 2)
     effort = LowPass(8.0, 4, given.rate)(given.effort)
     return replace(given, effort=CubicSpline(given.time, effort)(given.time - delay), cutoff=8.0)
 
@@ -34,7 +32,7 @@ def test_a_delay_that_late_friction_feigns_is_left_again(planar):
     assert feigned > 0.01
     found = effects.select_effects(planar, given, BODIES, OPTIONS)
     assert found.mounting.delay == pytest.approx(0.0, abs=1e-3)
-    assert found.selection.presliding[0] == pytest.approx(WAY, rel=0.1)
+    assert found.selection.presliding == pytest.approx(WAY, rel=0.1)
     stuck = effects._iterated(planar, given, BODIES, OPTIONS,
                               effects._mounting(planar, given, BODIES, OPTIONS))
     scores = [criterion(planar, given, selection, mounting, BODIES) for selection, mounting in (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
+from exciting import motion, noisy, sliding, with_joints
 
 from robodyn_ros.identification import ParameterSelection, identify
 from robodyn_ros.identification.data_checks.result_checks import result_issues
@@ -19,16 +19,15 @@ from robodyn_ros.identification.estimation.cross_validation import (
 from robodyn_ros.identification.estimation.delay_and_tilt import Mounting
 from robodyn_ros.identification.estimation.model_selection import select_model
 from robodyn_ros.identification.estimation.physical_consistency import BLOCKS
-from robodyn_ros.identification.estimation.presliding import friction
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import CheckedMotion, identify_motion
-from robodyn_ros.identification.result import EXPORTED, ORDINARY, WEIGHTED
+from robodyn_ros.identification.result import ORDINARY, WEIGHTED
 from robodyn_ros.identification.validation import of_estimate, of_model
 
-pytest.importorskip('cvxpy', reason='needs the extra identify')
+pytest.importorskip('clarabel', reason='needs the extra identify')
 
-OPTIONS = PipelineOptions(delay=0.0, tilt=False, presliding=())
+OPTIONS = PipelineOptions(delay=0.0, tilt=False, presliding=0.0)
 NONE = Mounting(0.0, np.zeros(3), ())
 SELECTION = ParameterSelection(armature=False)
 
@@ -83,24 +82,20 @@ def test_terms_that_the_robot_has_are_taken_and_no_others(planar, term, robot):
     assert found.selection.directions == (term == 'friction of each direction')
 
 
-def test_presliding_is_not_fitted_where_what_is_exported_gets_worse(planar):
-    true = with_joints(planar, 0.1, 0.8)
-    given = motion(true, 600)
-    now, then = (friction(true, given, ways) for ways in ((), (0.01,)))
-    given = noisy(replace(given, effort=given.effort - now + then), 0.02, 1)
+def test_presliding_load_and_coupling_are_found(planar):
+    true = replace(with_joints(planar, 0.1, 0.8), load_friction=np.full(2, 0.1),
+                   coupled_friction=np.array([[1.0, 0.0], [0.3, 0.0], [0.8, 0.0]]))
+    given = noisy(sliding(true, motion(true, 900), 0.01), 0.02, 1)
     options = PipelineOptions(delay=0.0, tilt=False, armature=False)
-    found = identify_motion(CheckedMotion(given, (), ()), with_joints(planar), options)
-    forced = identify_motion(CheckedMotion(given, (), ()), with_joints(planar),
-                             replace(options, presliding=(0.01,)))
-    assert any(line.startswith('presliding (10 mrad)') for line in found.terms)
-    assert EXPORTED in forced.validations
+    found = identify_motion(CheckedMotion(given, (), ()), planar, options)
+    for term in ('presliding', 'load-dependent friction', 'coupled transmission'):
+        assert taken(found.terms, term), found.terms
+    assert found.estimate.selection.coupling == ((0, 1.0),)
+    assert found.estimate.selection.presliding == pytest.approx(0.01, rel=0.3)
+    forced = identify_motion(CheckedMotion(given, (), ()), planar, replace(
+        options, presliding=0.0))
     assert not any(line.startswith('presliding') for line in forced.terms)
-    assert not found.estimate.selection.presliding and EXPORTED not in found.validations
-    assert found.controlled is found.estimate
-    train = given.split(options.split)[0]
-    errors = [Trial(Candidate(each.estimate.model, NONE, each.estimate.selection), train).exported(
-        each.estimate.weight).error for each in (found, forced)]
-    assert errors[0] < errors[1]
+    assert found.validation.relative.mean() < forced.validation.relative.mean()
 
 
 @pytest.mark.parametrize('seed', range(3))

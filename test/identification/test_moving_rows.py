@@ -34,14 +34,14 @@ def test_slow_rows_are_left_out_joint_by_joint(planar):
 
 def test_filters_carry_slowness_and_ends_further(planar):
     given = replace(motion(planar, rate=1000.0, count=9000), cutoff=20.0)
-    rows = rows_that_count(given, ParameterSelection(moving=0.1, bandwidth=30.0))
-    reach = int(np.ceil(REACH * (1 / 20 + 1 / 30) * 1000))
+    rows = rows_that_count(given, ParameterSelection(moving=0.1))
+    reach = int(np.ceil(REACH / 20 * 1000))
     for fast, counted in zip((abs(given.velocity) >= 0.1).T, rows.T):
         around = [fast[max(i - reach, 0):i + reach + 1].all() for i in range(len(fast))]
         expected = np.array(around)
         expected[:reach] = expected[-reach:] = False
         np.testing.assert_array_equal(counted, expected)
-    thin = rows_that_count(given, ParameterSelection(moving=0.1, bandwidth=30.0, decimate=7))
+    thin = rows_that_count(given, ParameterSelection(moving=0.1, decimate=7))
     np.testing.assert_array_equal(thin, rows[::7])
 
 

@@ -21,7 +21,7 @@ from robodyn_ros.identification.estimation.inertia import (
 from robodyn_ros.identification.estimation.physical_consistency import armature_scale
 from robodyn_ros.identification.estimation.regression import regression
 
-pytest.importorskip('cvxpy', reason='needs the extra identify')
+pytest.importorskip('clarabel', reason='needs the extra identify')
 
 NOISE = np.array([2.0, 1.0, 1.0, 0.3])
 

@@ -18,7 +18,7 @@ from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import CheckedMotion, identify_motion
 from robodyn_ros.identification.result import ORDINARY
 
-pytest.importorskip('cvxpy', reason='needs the extra identify')
+pytest.importorskip('clarabel', reason='needs the extra identify')
 
 
 def still(model, joint, count=600):

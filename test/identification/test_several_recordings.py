@@ -29,7 +29,7 @@ from robodyn_ros.identification.source import Source
 from robodyn_ros.identification.validation import of_model, validate
 
 MODEL = nominal()
-QUICK = PipelineOptions(method='weighted', delay=0.0, tilt=False, armature=False, presliding=())
+QUICK = PipelineOptions(method='weighted', delay=0.0, tilt=False, armature=False, presliding=0.0)
 
 
 def robodyn(*words):

@@ -38,6 +38,12 @@ def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit:
     :param effort_unit: 'A' for currents, whose magnitude is not checked.
     :param accept: kinds of issue after which the checks go on.
     """
+    if model.massless_joints:
+        yield DataIssue(
+            'model', 'effort', 'the model has no inertias that resist '
+            f'{", ".join(model.massless_joints)}: whether columns, signs and mounting are those '
+            'of the robot is not checked', 'look at them yourself', 0.0, Severity.WARNING)
+        return
     states, effort = thin(motion, cutoff)
     batch = Batch(model, threads=1)         # starting threads takes longer than these few samples
     fit = Fit(batch, model, states, effort)

@@ -5,13 +5,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from ...dynamics.model_data import friction_parameters
 from ...model.pose import FAR
 from ...model.robot import RobotModel
 from ..motion import Motion
+from .filtered_columns import kinematics
 from .parameter_selection import USUAL, ParameterSelection
 from .regression import INERTIAL, Regression, regression
 
@@ -98,9 +101,18 @@ def base_parameters(model: RobotModel, selection: ParameterSelection = USUAL) ->
 
     :param selection: joint parameters besides the inertial ones.
     """
-    # At random, a way is no less independent of the velocity's sign than in motion
-    plain = replace(selection, bandwidth=None, moving=None, decimate=1)
-    return base_of(regression(model, random_states(model), plain))
+    plain = replace(selection, moving=None, decimate=1)
+    key = (plain, *kinematics(model), friction_parameters(model).tobytes())
+    if key not in _KEPT:
+        while len(_KEPT) >= KEPT:
+            del _KEPT[next(iter(_KEPT))]
+        _KEPT[key] = base_of(regression(model, random_states(model), plain))
+    return _KEPT[key]
+
+
+# Every candidate of a selection asks for the same ones again
+_KEPT: dict[Any, BaseParameters] = {}
+KEPT = 64
 
 
 def random_states(model: RobotModel) -> Motion:
@@ -131,18 +143,7 @@ def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParame
         order = [10 * b + INERTIAL.index(name) for b in range(given.model.nb)
                  for name in PREFERRED]
         order += range(len(order), given.size)
-    basis = np.zeros((len(matrix), 0))
-    independent = []
-    for i in order:
-        if not present[i]:
-            continue
-        rest = matrix[:, i] / norms[i]
-        for _ in range(2):          # twice is enough: Giraud, Langou, Rozložník 2005
-            rest = rest - basis @ (basis.T @ rest)
-        size = np.linalg.norm(rest)
-        if size > DEPENDENT:
-            basis = np.column_stack([basis, rest / size])
-            independent.append(i)
+    independent = independent_columns(matrix, [i for i in order if present[i]])
     kept = np.array(sorted(independent), int)
     scale = norms[kept]
     combination = np.linalg.lstsq(matrix[:, kept] / scale, matrix, rcond=None)[0] / scale[:, None]
@@ -152,6 +153,26 @@ def base_of(given: Regression, order: Sequence[int] | None = None) -> BaseParame
     combination[:, ~present] = 0.0
     combination[:, kept] = np.eye(len(kept))
     return BaseParameters(given.names, kept, combination)
+
+
+def independent_columns(matrix: ndarray, order: Sequence[int]) -> list[int]:
+    """
+    Return which columns of a matrix (n, P) those before them do not explain.
+
+    :param order: in which they are considered, none of them zero.
+    """
+    basis = np.zeros((len(matrix), len(order)))
+    found: list[int] = []
+    for i in order:
+        rest = matrix[:, i] / np.linalg.norm(matrix[:, i])
+        known = basis[:, :len(found)]
+        for _ in range(2):          # twice is enough: Giraud, Langou, Rozložník 2005
+            rest = rest - known @ (known.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > DEPENDENT:
+            basis[:, len(found)] = rest / size
+            found.append(i)
+    return found
 
 
 def above_rounding(size: ndarray, bodies: int) -> ndarray:

@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Covariance of estimates whose residuals are autocorrelated."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 from scipy.signal import oaconvolve
 
-from .regression import Regression
+from .regression import Regression, triangle
 
 WINDOW = 5.0  # correlation times
+MOST_SPREAD = 10.0  # by which blocks may enlarge an error: beyond, they do not tell it alone
 
 
 class Covariance(NamedTuple):
@@ -20,8 +22,8 @@ class Covariance(NamedTuple):
     independent: ndarray
 
 
-def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence: ndarray,
-               slope: ndarray) -> Covariance:
+def covariance(given: Regression, columns: ndarray, divisor: ndarray, error: ndarray
+               ) -> Covariance:
     """
     Return the covariance of an estimate by weighted least squares.
 
@@ -35,21 +37,19 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence:
     depend on the motion, such as a wrong friction law, are not covered.
 
     :param divisor: (nv,) σ by which the estimate divided the errors, whether correct or not.
-    :param influence: (N, nv) influence function ψ(error).
-    :param slope: (nv,) mean of ψ'.
+    :param error: (N, nv) that the estimate leaves [N·m | N].
     """
     p = len(columns)
     A, B = np.zeros((p, p)), np.zeros((p, p))
     independent = np.empty(len(divisor))
     size = np.linalg.norm(given.matrix[:, :, columns].reshape(-1, p), axis=0)
-    for j, (s, each) in enumerate(zip(divisor, slope)):
+    for j, s in enumerate(divisor):
         W = given.matrix[:, j, columns] / (s * size)
         count = max(given.counted[:, j].sum(), 1)
         # What is left out is 0 in the sums of squares, and no sample
-        gamma = autocovariance(influence[:, j] / s, given.segments) * len(given) / count
-        independent[j] = max(count * gamma[0] / max(gamma[0] + 2.0 * gamma[1:].sum(),
-                                                         gamma[0] / count, 1e-300), 1.0)
-        A += each * W.T @ W
+        gamma = autocovariance(error[:, j] / s, given.segments) * len(given) / count
+        independent[j] = independent_samples(gamma, len(given), count)
+        A += W.T @ W
         kernel = np.concatenate([gamma[:0:-1], gamma])[:, None]
         lags = len(gamma) - 1
         for a, b in given.segments:
@@ -58,6 +58,17 @@ def covariance(given: Regression, columns: ndarray, divisor: ndarray, influence:
     # Residuals are smaller than errors: some of those went into the parameters
     total = independent.sum()
     return Covariance(inverse @ B @ inverse.T * total / max(total - p, 1.0), independent)
+
+
+def independent_samples(gamma: ndarray, size: int, count: int) -> float:
+    """
+    Return the effective number of samples of errors with an autocovariance ``gamma``.
+
+    :param size: number of samples, of which ``count`` are used.
+    """
+    count = max(count, 1)
+    return float(max(count * gamma[0] / max(gamma[0] + 2.0 * gamma[1:].sum(), gamma[0] / count,
+                                            1e-300), 1.0))
 
 
 def autocovariance(errors: ndarray, segments: tuple[tuple[int, int], ...]) -> ndarray:
@@ -78,3 +89,31 @@ def autocovariance(errors: ndarray, segments: tuple[tuple[int, int], ...]) -> nd
     u = np.arange(length) / length
     taper = np.where(u < 0.5, 1.0 - 6.0 * u**2 * (1.0 - u), 2.0 * (1.0 - u)**3)
     return full[:length] * taper
+
+
+def with_spread_of_blocks(matrix: ndarray, blocks: Sequence[ndarray]) -> ndarray:
+    """
+    Return a covariance (p, p) whose errors are no less than those by blocks of the data.
+
+    Friction changes with temperature and from day to day, so that recordings, or the parts of one,
+    differ by more than their residuals tell. Each block is left out in turn, and the jackknife
+    gives the standard errors (Efron and Stein 1981); where they are larger, rows and columns are
+    scaled.
+
+    :param matrix: covariance by the residuals.
+    :param blocks: triangular factors (k, p + 1) of the weighted rows of each block, with the
+        efforts in the last column; at least three.
+    """
+    p, found = len(matrix), []
+    for k in range(len(blocks)):
+        R = triangle(np.vstack([*blocks[:k], *blocks[k + 1:]]))
+        if len(R) < p or not (abs(np.diag(R)[:p]) > 0.0).all():
+            return matrix               # a block alone tells a parameter
+        found.append(np.linalg.lstsq(R[:p, :p], R[:p, p], rcond=None)[0])
+    each = np.array(found)
+    spread = np.sqrt((len(each) - 1) / len(each) * ((each - each.mean(0))**2).sum(0))
+    own = np.sqrt(np.diag(matrix))
+    with np.errstate(divide='ignore', invalid='ignore'):
+        factor = np.where(own > 0.0, np.maximum(spread / own, 1.0), 1.0)
+    factor = np.minimum(factor, MOST_SPREAD)
+    return matrix * factor[:, None] * factor

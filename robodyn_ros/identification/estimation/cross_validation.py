@@ -10,9 +10,9 @@ from numpy import ndarray
 
 from ...model.robot import RobotModel
 from ..motion import Motion
+from ..stage_cache import remembered
 from .base_parameters import BaseParameters, base_parameters
 from .delay_and_tilt import Mounting
-from .friction_refit import smooth_parameters
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
 from .physical_consistency import BLOCKS, Prior, divisors, solve
@@ -81,12 +81,19 @@ class Trial:
 
     def __init__(self, candidate: Candidate, motion: Motion):
         self.candidate = candidate
-        self.motion = candidate.mounting.motion(motion)
-        self.given = regression(candidate.model, self.motion, candidate.selection)
-        self.smooth = regression(candidate.model, self.motion, replace(
-            candidate.selection, presliding=())) if candidate.selection.presliding else self.given
+        self.prepared = motion
+
+    @cached_property
+    def given(self) -> Regression:
+        """Regression of all blocks."""
+        of = self.candidate
+        return regression(of.model, of.mounting.motion(self.prepared), of.selection)
+
+    @cached_property
+    def blocks(self) -> list[slice]:
+        """Samples of each block."""
         bounds = np.linspace(0, len(self.given), BLOCKS + 1).astype(int).tolist()
-        self.blocks = [slice(a, b) for a, b in zip(bounds, bounds[1:])]
+        return [slice(a, b) for a, b in zip(bounds, bounds[1:])]
 
     @cached_property
     def base(self) -> BaseParameters:
@@ -101,19 +108,28 @@ class Trial:
         return [self.given.compressed(sigma, block.start, block.stop) for block in self.blocks]
 
     def exported(self, weight: float) -> Score:
-        """Return the score of the consistent estimate with friction as it is exported."""
+        """Return the score of the consistent estimate."""
+        return remembered('score', (self._inputs, float(weight)), lambda: self._exported(weight))
+
+    @property
+    def _inputs(self) -> tuple[object, ...]:
+        of = self.candidate
+        return self.prepared, of.model, of.mounting.delay, of.mounting.tilt, of.selection, \
+            of.ordinary
+
+    def _exported(self, weight: float) -> Score:
         prior, found = Prior.of(self.given), []
         for k, block in enumerate(self.blocks):
             rest = triangle(np.vstack(self.parts[:k] + self.parts[k + 1:]))
             parameters = solve(rest, prior, weight)
-            if self.smooth is not self.given:
-                parameters = smooth_parameters(without_rows(self.smooth, block), dict(zip(
-                    self.given.names, parameters.tolist())))
-            found.append(squares(self.smooth, parameters, block))
+            found.append(squares(self.given, parameters, block))
         return self._score(found)
 
     def least_squares(self) -> Score:
         """Return the score of least squares without constraints."""
+        return remembered('least_squares', self._inputs, self._least_squares)
+
+    def _least_squares(self) -> Score:
         found = []
         for block in self.blocks:
             rest = without_rows(self.given, block)

@@ -2,27 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maximum-likelihood delay of the efforts and tilt of the base."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
-from scipy.optimize import minimize
 from scipy.stats import chi2
 
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
-from .least_squares import determined_part, least_squares, solve
+from .least_squares import determined_part, effective_samples, solve
 from .parameter_selection import ParameterSelection
-from .regression import Regression, regression
+from .regression import Regression, regression, triangle
 
 MAX_DELAY = 0.03                       # [s], of either sign
 MAX_TILT = 0.05                        # [rad]; more is another mounting
 SIGNIFICANCE = 0.01                    # level of the likelihood-ratio test
-SCALE = {'delay': 2e-3, 'tilt': 2e-3}  # [s], [rad]: steps of the search
+ROUNDS, HALVINGS = 10, 6               # of steps, and of their length
+SETTLED = 1e-5                         # [s], [rad]: a step that is none
 MAX_CUTOFF = 0.25                      # of the rate, for interpolation between samples
 MIN_SEGMENT = 50                       # samples
 
@@ -89,16 +88,7 @@ def find_mounting(model: RobotModel, motion: Motion, selection: ParameterSelecti
     if not kinds or problem.given is None:
         return Mounting(0.0, np.zeros(3), tuple(notes) if not kinds else (
             'delay and tilt: not estimated, since no segment is long enough',))
-    size = np.array([SCALE[kind] for kind in kinds])
-
-    def misfit(x: ndarray) -> float:
-        return problem.misfit(size * x, delay)
-
-    start = np.zeros(len(kinds))
-    found = minimize(misfit, start, method='Nelder-Mead', options={
-        'initial_simplex': np.vstack([start, np.eye(len(kinds))]), 'xatol': 0.1, 'fatol': 0.05})
-    spread = size[:, None] * np.linalg.pinv(_curvature(misfit, found.x), hermitian=True) * size
-    x = size * found.x
+    x, spread = problem.most_likely(len(kinds), delay)
     parts = {kind: [k for k, other in enumerate(kinds) if other == kind]
              for kind in dict.fromkeys(kinds)}
     kept = np.zeros(len(kinds))
@@ -128,7 +118,7 @@ def criterion(model: RobotModel, motion: Motion, selection: ParameterSelection,
         return 0.0
     if reference != selection:
         problem.weight = Problem(model, motion, reference, np.zeros((0, 3))).weight
-    count = (problem.base.rank + len(selection.presliding) + bool(mounting.delay)
+    count = (problem.base.rank + bool(selection.presliding) + bool(mounting.delay)
              + 2 * bool(mounting.tilt.any()))
     return problem.misfit(np.array([mounting.delay]), True) + count
 
@@ -158,18 +148,71 @@ class Problem:
         self.turned = [regression(replace(model, gravity_vector=model.gravity_vector + np.cross(
             axis, model.gravity_vector)), self.inner, selection).matrix - plain.matrix
             for axis in axes]
-        self.weight = least_squares(self.given, 'weighted', self.base).independent
+        self.weight = effective_samples(self.given, solve(self.given, self.base, 'weighted'))
+
+    def most_likely(self, count: int, delay: bool) -> tuple[ndarray, ndarray]:
+        """
+        Return the most likely delay, if it is sought, and angles about the axes; and covariances.
+
+        Gauss-Newton steps from zero, shortened where the misfit grows: all effects are nearly
+        linear in the efforts, so that few are needed.
+        """
+        x, limit = np.zeros(count), np.full(count, MAX_TILT)
+        limit[:int(delay)] = MAX_DELAY
+        value, step, spread = *self._step(x, delay), np.zeros((count, count))
+        for _ in range(ROUNDS):
+            best, (change, spread) = value, step
+            for _ in range(HALVINGS):
+                y = np.clip(x + change, -limit, limit)
+                value, step = self._step(y, delay)
+                if value <= best:
+                    break
+                change = change / 2.0
+            else:
+                return x, spread
+            x, moved = y, np.abs(y - x).max(initial=0.0)
+            if moved < SETTLED:
+                break
+        return x, step[1]
+
+    def _step(self, x: ndarray, delay: bool) -> tuple[float, tuple[ndarray, ndarray]]:
+        """Return the misfit, and a step to a lesser one with the covariances there."""
+        now, slopes = self._at(x, delay)
+        found = solve(now, self.base, 'weighted')
+        full = np.zeros(now.size)
+        full[self.base.independent] = found.values
+        effects = [slopes] if delay else []
+        effects += [-turned @ full for turned in self.turned]
+        columns = now.matrix[:, :, self.base.independent]
+        # What is left of the effects once the parameters have been fitted again
+        weight = 1.0 / found.sigma
+        rows = np.concatenate([columns, np.stack(effects, axis=2), found.error[:, :, None]], axis=2
+                              ) * weight[:, None] * np.sqrt(self.weight / len(now))[:, None]
+        size = np.linalg.norm(rows.reshape(-1, rows.shape[2]), axis=0)
+        size[size == 0.0] = 1.0
+        R = triangle((rows / size).reshape(-1, rows.shape[2]))
+        k = slice(self.base.rank, self.base.rank + len(x))
+        inverse = np.linalg.pinv(R[k, k]) / size[k, None]
+        return float(self.weight @ np.log(found.sigma)), (
+            inverse @ R[k, -1] * -size[-1], inverse @ inverse.T)
+
+    def _at(self, x: ndarray, delay: bool) -> tuple[Regression, ndarray]:
+        """Return the regression at a delay and angles, and the slopes of the efforts by delay."""
+        assert self.given is not None
+        late = float(np.clip(x[0], -MAX_DELAY, MAX_DELAY)) if delay else 0.0
+        matrix = self.given.matrix
+        if len(self.turned) and x[int(delay):].any():
+            matrix = matrix + sum(
+                angle * turned for angle, turned in zip(x[int(delay):], self.turned))
+        effort, slopes = (np.concatenate([
+            of(self.inner.time[a:b:self.every] + late, order)
+            for (a, b), (*_, of) in zip(self.inner.segments, self.pieces)]) for order in (0, 1))
+        counted = self.given.counted
+        return replace(self.given, matrix=matrix, effort=effort * counted), slopes * counted
 
     def misfit(self, x: ndarray, delay: bool) -> float:
         """Return Σ n log σ for a delay, if it is sought, and angles about the axes."""
-        assert self.given is not None
-        late = float(np.clip(x[0], -MAX_DELAY, MAX_DELAY)) if delay else 0.0
-        matrix = self.given.matrix + sum(
-            angle * turned for angle, turned in zip(x[int(delay):], self.turned))
-        effort = np.concatenate([
-            of(self.inner.time[a:b:self.every] + late)
-            for (a, b), (*_, of) in zip(self.inner.segments, self.pieces)])
-        now = replace(self.given, matrix=matrix, effort=effort)
+        now, _ = self._at(x, delay)
         return float(self.weight @ np.log(solve(now, self.base, 'weighted').sigma))
 
 
@@ -179,27 +222,6 @@ def _horizontal(model: RobotModel) -> ndarray:
     if size == 0.0:
         return np.zeros((0, 3))
     return np.linalg.svd(model.gravity_vector[None] / size)[2][1:]
-
-
-def _curvature(misfit: Callable[[ndarray], float], x: ndarray) -> ndarray:
-    """Return second derivatives, by differences over one step of the search."""
-    n, step = len(x), 0.5
-    at: dict[tuple[tuple[int, int], ...], float] = {}
-
-    def value(*moves: tuple[int, int]) -> float:
-        if moves not in at:
-            y = x.copy()
-            for k, sign in moves:
-                y[k] += sign * step
-            at[moves] = misfit(y)
-        return at[moves]
-    H = np.zeros((n, n))
-    for i in range(n):
-        H[i, i] = (value((i, 1)) - 2 * value() + value((i, -1))) / step**2
-        for j in range(i):
-            H[i, j] = H[j, i] = (value((i, 1), (j, 1)) - value((i, 1), (j, -1)) - value(
-                (i, -1), (j, 1)) + value((i, -1), (j, -1))) / (4 * step**2)
-    return H
 
 
 def _chance(x: ndarray, spread: ndarray) -> float:

@@ -14,7 +14,7 @@ from ..motion import Motion
 from .base_parameters import BaseParameters
 from .inertia import pseudo_inertia, with_inertial_parameters
 from .parameter_selection import ParameterSelection
-from .regression import FRICTION, Regression, regression
+from .regression import FRICTION, LOAD, Regression, presliding_model, regression
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Estimate:
     """
     Estimated parameters of a robot.
 
-    :param method: 'consistent', 'weighted', 'ordinary', 'huber' or 'tukey'.
+    :param method: 'consistent', 'weighted' or 'ordinary'.
     :param model: the nominal robot.
     :param selection: parameters that were estimated besides the inertial ones.
     :param names: (P,) of the parameters, with ``units``; ``prior`` (P,): nominal values.
@@ -90,8 +90,7 @@ class Estimate:
         """
         Return the efforts (N, nv) of a motion, every sample of it.
 
-        They pass the filter of the motion and, where the selection has a bandwidth, that filter
-        too.
+        They pass the filter of the motion.
         """
         return self._regression(motion).predict(self.parameters)
 
@@ -101,8 +100,13 @@ class Estimate:
         error = given.predict(self.parameters) - given.effort
         return np.sqrt((error**2).mean(0)) / given.effort.std(0)
 
+    @property
+    def every_sample(self) -> ParameterSelection:
+        """The selection, of every sample."""
+        return replace(self.selection, decimate=1, moving=None)
+
     def _regression(self, motion: Motion) -> Regression:
-        return regression(self.model, motion, replace(self.selection, decimate=1, moving=None))
+        return regression(self.model, motion, self.every_sample)
 
     def to_model(self) -> RobotModel:
         """
@@ -118,7 +122,7 @@ class Estimate:
 
     def with_friction(self) -> RobotModel:
         """Return the nominal robot with the estimated friction and armature."""
-        found = replace(self.model, **self._friction())
+        found = replace(presliding_model(self.model, self.selection), **self._friction())
         if self.selection.armature:
             found = replace(found, armature=self.of_joints('armature'))
         return found
@@ -133,4 +137,17 @@ class Estimate:
                 ways = (' forward', ' backward') if self.selection.directions else ('', '')
                 fields[f'{FRICTION[row].lower()}_friction'] = self.of_joints(kind + ways[0])
                 backward[row] = self.of_joints(kind + ways[1])
+        if self.selection.coupling:
+            coupled = self.model.coupled_friction.copy()
+            for i, ratio in self.selection.coupling:
+                coupled[:, i] = ratio, *(self[f'coupled {kind} {self.model.joint_names[i]}']
+                                         for kind in ('viscous', 'Coulomb'))
+            fields['coupled_friction'] = coupled
+        if self.selection.load:
+            fields['load_friction'] = self.of_joints(LOAD)
         return fields | {'backward_friction': backward}
+
+
+def inertial_of(estimate: Estimate) -> tuple[float, ...]:
+    """Return the inertial parameters (10 nb,) of an estimate, for ``ParameterSelection.load``."""
+    return tuple(estimate.parameters[:10 * estimate.model.nb].tolist())

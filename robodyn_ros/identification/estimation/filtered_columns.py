@@ -11,7 +11,6 @@ from numpy import ndarray
 from scipy.ndimage import binary_dilation
 
 from ...dynamics import Batch
-from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..preparation.filtering import LowPass
@@ -32,12 +31,32 @@ def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSele
             motion.position, motion.velocity, motion.acceleration))
     if selection.decimate == 1:
         return columns()
-    key = (selection.bandwidth, selection.decimate, model.joint_names, model.body_joint_types,
-           *(np.asarray(getattr(model, name)).tobytes() for name in KINEMATICS))
+    key = (selection.decimate, *kinematics(model))
     kept = _COLUMNS.setdefault(motion, {})
     if key not in kept:
         kept[key] = columns()
     return kept[key]
+
+
+def gravity_efforts(model: RobotModel, motion: Motion, parameters: tuple[float, ...]) -> ndarray:
+    """
+    Return the efforts of gravity (N, nv) [N·m | N] on the way of a motion, not filtered.
+
+    :param parameters: inertial parameters (10 nb,).
+    """
+    key = ('gravity', parameters, *kinematics(model))
+    kept = _COLUMNS.setdefault(motion, {})
+    if key not in kept:
+        rest = np.zeros_like(motion.position)
+        kept[key] = Batch(model, threads=1).regressor(motion.position, rest, rest) @ np.array(
+            parameters)
+    return kept[key]
+
+
+def kinematics(model: RobotModel) -> tuple[Any, ...]:
+    """Return what columns of inertial parameters depend on, to look them up by."""
+    return (model.joint_names, model.body_joint_types, *(
+        np.asarray(getattr(model, name)).tobytes() for name in KINEMATICS))
 
 
 # What the columns of the inertial parameters depend on
@@ -49,8 +68,7 @@ _COLUMNS: WeakKeyDictionary[Motion, dict[tuple[Any, ...], ndarray]] = WeakKeyDic
 def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:
     """Return the rows (N / decimate, nv) that ``selection.moving`` leaves, True for these."""
     pieces = [np.zeros((0, len(motion.joint_names)), bool)]
-    periods = 1.0 / motion.cutoff + (1.0 / selection.bandwidth if selection.bandwidth else 0.0)
-    reach = int(np.ceil(REACH * periods * motion.rate))
+    reach = int(np.ceil(REACH / motion.cutoff * motion.rate))
     for a, b in motion.segments:
         left_out = np.zeros((b - a, len(motion.joint_names)), bool)
         if selection.moving is not None:
@@ -68,25 +86,13 @@ def thinner(motion: Motion, selection: ParameterSelection, computed: bool
     :param computed: whether the array is computed from positions, and so has yet to pass the
         filter of the motion.
     """
-    filters = [LowPass(motion.cutoff, motion.order, motion.rate)] if computed else []
-    if selection.bandwidth is not None:
-        if not 0.0 < selection.bandwidth < motion.rate / 2:
-            raise IdentificationError(
-                f'the bandwidth is {selection.bandwidth!r}', name='bandwidth',
-                value=selection.bandwidth, remedy=f'give a frequency between 0 and half the rate, '
-                                               f'{motion.rate / 2:g} Hz')
-        filters.append(LowPass(selection.bandwidth, motion.order, motion.rate))
-        least = filters[-1].settling
-        if any(b - a <= least for a, b in motion.segments):
-            raise IdentificationError(
-                f'a stretch without a gap has less than {least + 1} samples', name='bandwidth',
-                value=selection.bandwidth, remedy='leave short stretches out, or filter less')
+    low_pass = LowPass(motion.cutoff, motion.order, motion.rate) if computed else None
 
     def thin(array: ndarray) -> ndarray:
         pieces = []
         for a, b in motion.segments:
             piece = array[a:b]
-            for low_pass in filters:
+            if low_pass is not None:
                 piece = low_pass(piece)
             pieces.append(piece[::selection.decimate])
         return np.concatenate(pieces or [array[:0]])

@@ -6,13 +6,14 @@ from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .estimate import Estimate
-from .least_squares import TUNING, least_squares
+from .least_squares import METHODS as UNCONSTRAINED
+from .least_squares import least_squares
 from .parameter_selection import USUAL, ParameterSelection
 from .physical_consistency import consistent
 from .regression import regression
 from .stribeck import friction_speeds
 
-METHODS = ('consistent', 'weighted', 'ordinary', *TUNING)
+METHODS = ('consistent', *UNCONSTRAINED)
 
 
 def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL,
@@ -24,7 +25,7 @@ def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = 
     :param selection: parameters that are estimated besides the inertial ones, and samples that are
         used.
     :param method: 'consistent': physically consistent (:func:`~.physical_consistency.consistent`);
-        'weighted', 'ordinary', 'huber', 'tukey': see :func:`~.least_squares.least_squares`.
+        'weighted', 'ordinary': see :func:`~.least_squares.least_squares`.
     :param weight: of the nominal model as a prior, for 'consistent'; None: by cross-validation.
     :param speeds: estimate the velocity scales of the friction curve too
         (:func:`~.stribeck.friction_speeds`); the estimate's model then has them.

@@ -14,7 +14,9 @@ from ...model.validate import validated
 from .regression import INERTIAL
 
 FLOOR = 1e-4  # of the largest eigenvalue, for flat bodies and points
+MASS = 1.0    # [kg] of bodies of which none is known
 LENGTH = 0.1  # [m] size of bodies whose inertia gives none
+BALL = LENGTH**2 / 3.0
 
 
 def _maps() -> ndarray:
@@ -70,9 +72,13 @@ def trusted(parameters: ndarray) -> ndarray:
 
     Models contain points, plates and inertias that no body has. In a frame in which lengths are
     measured in units of the body's size, eigenvalues below ``FLOOR`` of the largest are raised to
-    it.
+    it. A body without mass and inertia, of a model that has its kinematics only, is taken for a
+    ball of the mean mass of the others, or of ``MASS``, at its origin.
     """
     P = pseudo_inertia(parameters)
+    unknown = ~P.any(axis=(1, 2))
+    masses = P[~unknown, 3, 3]
+    P[unknown] = (masses.mean() if masses.any() else MASS) * np.diag([BALL, BALL, BALL, 1.0])
     total = P[:, 3, 3].sum()
     for body, length in zip(P, lengths(parameters)):
         scale = np.array([length] * 3 + [1.0])

@@ -1,44 +1,47 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Base parameters by ordinary, weighted and robust least squares."""
+"""Base parameters by ordinary and weighted least squares."""
 
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-from scipy.linalg import qr
+from scipy.linalg import qr, solve_triangular
 
 from ...errors import IdentificationError
 from .base_parameters import BaseParameters, base_parameters
-from .covariance import covariance
+from .covariance import (
+    autocovariance,
+    covariance,
+    independent_samples,
+    with_spread_of_blocks,
+)
 from .estimate import Estimate
 from .inertia import lengths, trusted
 from .regression import Regression, triangle
 
 SETTLED = 1e-4  # relative change of weights
 ROUNDS = 100
+BLOCKS, MOST_BLOCKS = 5, 20                # whose spread is looked at
 MIN_ERROR = 1e-12                          # of the efforts; less is rounding
 RANK_TOLERANCE = 1e-8                      # of the largest singular value
 MIN_ENTRY = 0.1  # of the largest entry of a direction, to be named with it
-MAD = 1.4826  # standard deviation of normal numbers over median absolute deviation
-TUNING = {'huber': 1.345, 'tukey': 4.685}  # 95 % efficient for normal noise
+METHODS = ('ordinary', 'weighted')
 
 
 class Solution(NamedTuple):
     """
     Base parameters (p,), σ of the residuals (nv,) and divisor of the errors (nv,).
 
-    ``influence`` (N, nv) are the values of the influence function ψ, ``slope`` (nv,) the means of
-    ψ'.
+    ``error`` (N, nv) is what they leave of the efforts.
     """
 
     values: ndarray
     sigma: ndarray
     divisor: ndarray
     condition: float
-    influence: ndarray
-    slope: ndarray
+    error: ndarray
 
 
 def least_squares(given: Regression, method: str = 'weighted',
@@ -49,9 +52,6 @@ def least_squares(given: Regression, method: str = 'weighted',
     - 'ordinary': all samples of all joints have the same weight.
     - 'weighted': errors are divided by the standard deviation σ of the joint's residuals (Gautier
       1997; Khalil and Dombre 2002, chapter 12), iterated until it settles.
-    - 'huber', 'tukey': in addition, samples beyond some σ have less or no weight (iteratively
-      reweighted: Holland and Welsch 1977); σ is computed from medians, which outliers do not
-      affect.
 
     :param base: of this robot and selection; None: computed here.
     :param full_rank: whether the motion has to determine every base parameter; otherwise those
@@ -59,16 +59,18 @@ def least_squares(given: Regression, method: str = 'weighted',
     :raises IdentificationError: too few samples, or parameters that this motion does not
         determine: the error names them, or the joint that stood still.
     """
-    if method not in ('ordinary', 'weighted', *TUNING):
+    if method not in METHODS:
         raise IdentificationError(f'no method {method!r}', name='method', value=method,
-                                  remedy=f'choose ordinary, weighted, {", ".join(TUNING)}')
+                                  remedy=f'choose {" or ".join(METHODS)}')
     base = base or base_parameters(given.model, given.selection)
     lost = undetermined(given, base)
     if full_rank and lost.any():
         raise undetermined_error(given, base)
     fitted, kept = determined_part(given, base)
     found = solve(fitted, kept, method)
-    spread = covariance(fitted, kept.independent, found.divisor, found.influence, found.slope)
+    spread = covariance(fitted, kept.independent, found.divisor, found.error)
+    spread = spread._replace(matrix=with_spread_of_blocks(
+        spread.matrix, block_factors(fitted, kept, found.sigma)))
     at = np.flatnonzero(np.isin(base.independent, kept.independent))
     values = base.values(given.prior)
     values[at] = found.values
@@ -79,6 +81,31 @@ def least_squares(given: Regression, method: str = 'weighted',
         method, given.model, given.selection, given.names, given.units, given.prior, given.joint,
         full, base, values, matrix, found.sigma, spread.independent, found.condition,
         undetermined=tuple(np.array(base.base_names)[lost].tolist()))
+
+
+def block_factors(given: Regression, base: BaseParameters, sigma: ndarray) -> list[ndarray]:
+    """
+    Return triangular factors (k, p + 1) of the weighted rows of blocks, base parameters only.
+
+    Blocks are stretches between gaps, which recordings are, if there are enough of them, and else
+    equal shares of the samples.
+    """
+    bounds = [a for a, _ in given.segments] + [len(given)]
+    if not BLOCKS <= len(given.segments) <= MOST_BLOCKS:
+        bounds = np.linspace(0, len(given), BLOCKS + 1).astype(int).tolist()
+    target, found = given.target, []
+    for a, b in zip(bounds, bounds[1:]):
+        rows = np.concatenate([given.matrix[a:b][:, :, base.independent],
+                               target[a:b, :, None]], axis=2) / sigma[:, None]
+        found.append(triangle(rows.reshape(-1, base.rank + 1)))
+    return found
+
+
+def effective_samples(given: Regression, found: Solution) -> ndarray:
+    """Return the numbers (nv,) of samples, less by as much as their errors persist."""
+    return np.array([independent_samples(autocovariance(found.error[:, j], given.segments),
+                                         len(given), int(given.counted[:, j].sum()))
+                     for j in range(given.model.nv)])
 
 
 def check_determined(given: Regression, base: BaseParameters) -> None:
@@ -155,57 +182,34 @@ def _normalized(given: Regression, base: BaseParameters) -> tuple[ndarray, ndarr
 
 
 def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
-    """Iterate weights and solutions until the weights settle."""
+    """Iterate the σ of the joints and the solution until they settle."""
     matrix, target = given.matrix[:, :, base.independent], given.target
-    nv, p = target.shape[1], base.rank
-    scale = np.linalg.norm(matrix.reshape(-1, p), axis=0)
-    matrix = matrix / scale
-    sigma, weights = np.ones(nv), np.ones(target.shape)
-    freedom = np.maximum(given.counted.sum(0) - p / nv, 1.0)
+    return Solution(*_solution(matrix, target, method, np.maximum(
+        given.counted.sum(0) - base.rank / target.shape[1], 1.0)))
+
+
+def _solution(matrix: ndarray, target: ndarray, method: str, freedom: ndarray
+              ) -> tuple[ndarray, ndarray, ndarray, float, ndarray]:
+    """Return the fields of :class:`Solution`; ``freedom`` (nv,) are samples less parameters."""
+    nv, p = target.shape[1], matrix.shape[2]
+    scale = np.sqrt(np.einsum('njp,njp->p', matrix, matrix))
     floor = MIN_ERROR * np.sqrt((target**2).mean(0)).max(initial=0.0) + np.finfo(float).tiny
-    rows = np.concatenate([matrix, target[:, :, None]], axis=2)
-    joints = [triangle(rows[:, j]) for j in range(nv)]      # all that unweighted samples say
+    # All that the samples of a joint say: the triangular factor of its rows
+    joints = np.array([triangle(np.column_stack([matrix[:, j] / scale, target[:, j]]))
+                       for j in range(nv)])
+    sigma = np.ones(nv)
     for _ in range(1 if method == 'ordinary' else ROUNDS):
-        if method in TUNING:
-            weighed = rows * (np.sqrt(weights) / sigma)[:, :, None]
-            whole = triangle(weighed.reshape(-1, p + 1))
-        else:
-            whole = triangle(np.vstack([R / s for R, s in zip(joints, sigma)]))
+        whole = triangle((joints / sigma[:, None, None]).reshape(-1, p + 1))
         R = whole[:p, :p]
-        values = np.linalg.solve(R, whole[:p, p])
-        error = target - matrix @ values
+        values = solve_triangular(R, whole[:p, p])
+        error = joints @ np.append(values, -1.0)
         divisor = sigma
-        if method in TUNING:
-            sizes = np.where(given.counted, abs(error), np.nan)
-            sigma = np.maximum(MAD * np.nanmedian(sizes, axis=0), floor)
-            weights = robust_weights(error / sigma, method)
-        else:
-            sigma = np.maximum(np.sqrt((error**2).sum(0) / freedom), floor)
+        sigma = np.maximum(np.sqrt((error**2).sum(1) / freedom), floor)
         if np.allclose(sigma, divisor, rtol=SETTLED, atol=0.0):
             break
     singular = np.linalg.svd(R, compute_uv=False)
-    influence, slope = error, np.ones(nv)
-    if method in TUNING:
-        influence = weights * error
-        slope = np.mean(robust_slope(error / sigma, method), axis=0, where=given.counted)
-    return Solution(values / scale, sigma, divisor, float(singular[0] / singular[-1]), influence,
-                    slope)
-
-
-def robust_weights(z: ndarray, method: str) -> ndarray:
-    """Return the weights of samples with errors of z σ; 1 for small ones."""
-    c = TUNING[method]
-    if method == 'huber':
-        return c / np.maximum(abs(z), c)
-    return np.where(abs(z) < c, (1.0 - (z / c)**2)**2, 0.0)
-
-
-def robust_slope(z: ndarray, method: str) -> ndarray:
-    """Return the derivative of z times its weight."""
-    c = TUNING[method]
-    if method == 'huber':
-        return (abs(z) <= c).astype(float)
-    return np.where(abs(z) < c, (1.0 - (z / c)**2) * (1.0 - 5.0 * (z / c)**2), 0.0)
+    values = values / scale
+    return (values, sigma, divisor, float(singular[0] / singular[-1]), target - matrix @ values)
 
 
 def nearest(given: Regression, base: BaseParameters, values: ndarray) -> ndarray:

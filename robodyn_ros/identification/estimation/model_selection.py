@@ -12,12 +12,17 @@ from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..options import PipelineOptions
+from ..stage_cache import remembered
 from .candidate_comparison import Race, scores_of
+from .coupling import most_likely_coupling
 from .cross_validation import Candidate, Trial
 from .delay_and_tilt import Mounting
+from .estimate import inertial_of
+from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
 from .physical_consistency import BLOCKS, WEIGHTS
-from .selection import Selected, first_mounting, select_effects
+from .regression import regression
+from .selection import Selected, select_effects
 from .stribeck import friction_speeds
 
 
@@ -26,28 +31,16 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
     """
     Return the terms and the weight of the prior of the model that predicts best as exported.
 
-    Every candidate is fitted under physical consistency to all blocks of the motion but one,
-    brought into the form in which it is exported, and judged by the mean relative RMS of the block
-    that was left out (Stone 1974). The effects that the likelihood finds come first, without and
-    with presliding, which neither URDF nor controller has; then the terms of plain least squares,
-    with both weightings; then terms are dropped that gain nothing, and others added that gain more
-    than a standard error. What the options ask for is not tried. Delay, tilt, presliding distances
-    and velocity scales are found once, with all blocks.
+    Every candidate is fitted under physical consistency to all blocks of the motion but one and
+    judged by the mean relative RMS of the block that was left out (Stone 1974). Everything that it
+    has is exported, and known to the controller and the simulator. The effects that the likelihood
+    finds come first; then the terms of plain least squares, with both weightings; then terms are
+    dropped that gain nothing, and others added that gain more than a standard error. What the
+    options ask for is not tried. Delay, tilt, presliding distance and velocity scales are found
+    once, with all blocks.
     """
-    first = first_mounting(model, motion, selection, options)
-    smooth = select_effects(model, motion, selection, replace(
-        options, presliding=options.presliding or ()), first)
-    start = Candidate(smooth.model, smooth.mounting, smooth.selection)
-    race, notes = Race(motion, start), smooth.notes
-    if options.presliding is None:
-        notes = tuple(note for note in notes if not note.startswith('presliding'))
-    if options.presliding is None and selection.coulomb and selection.moving is None:
-        found = select_effects(model, motion, selection, options, first)
-        if found.selection.presliding:
-            race.enter(f'presliding ({_ways(found.selection)})', Candidate(
-                found.model, found.mounting, found.selection), True)
-        if race.terms and race.terms[-1].taken:
-            notes = found.notes
+    found = select_effects(model, motion, selection, options)
+    race = Race(motion, Candidate(found.model, found.mounting, found.selection))
     for ordinary in (False, True):
         plain = plain_candidate(model, selection, options, ordinary)
         name = f'structure of {"ordinary" if ordinary else "weighted"} least squares'
@@ -66,8 +59,9 @@ def select_model(model: RobotModel, motion: Motion, selection: ParameterSelectio
         model, selection, options, ordinary), motion).least_squares().error
         for ordinary in (True, False)])
     chosen = race.best.candidate
-    return Selected(chosen.model, chosen.mounting, chosen.selection, (*notes, *notes_of_weight),
-                    weight, tuple(map(str, race.terms)), chosen.method)
+    return Selected(chosen.model, chosen.mounting, chosen.selection,
+                    (*found.notes, *notes_of_weight), weight, tuple(map(str, race.terms)),
+                    chosen.method)
 
 
 def plain_candidate(model: RobotModel, selection: ParameterSelection, options: PipelineOptions,
@@ -75,7 +69,7 @@ def plain_candidate(model: RobotModel, selection: ParameterSelection, options: P
     """Return the structure of plain least squares: no delay, tilt or presliding, but armature."""
     return Candidate(model, Mounting(options.delay or 0.0, np.zeros(3), ()), replace(
         selection, armature=options.armature is not False,
-        presliding=options.presliding or ()), ordinary)
+        presliding=options.presliding or 0.0), ordinary)
 
 
 Change = Callable[[Candidate, RobotModel, Motion, PipelineOptions], Candidate | None]
@@ -120,21 +114,52 @@ def _speeds(given: Candidate, model: RobotModel, motion: Motion, options: Pipeli
     if options.speeds or not given.selection.coulomb or given.selection.moving is not None:
         return None
     moved = given.mounting.motion(motion)
-    return replace(given, model=friction_speeds(given.model, moved, given.selection).model)
+    inputs = given.model, moved, given.selection
+    return replace(given, model=remembered('speeds', inputs, lambda: friction_speeds(
+        *inputs)).model)
 
 
+def _presliding(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+                ) -> Candidate | None:
+    if options.presliding is not None or not given.selection.presliding:
+        return None
+    return _selecting(given, presliding=0.0)
+
+
+def _load(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+          ) -> Candidate | None:
+    if given.selection.load or not given.selection.coulomb:
+        return None
+    first = least_squares(regression(given.model, given.mounting.motion(motion), given.selection),
+                          'weighted', full_rank=False)
+    return _selecting(given, load=inertial_of(first))
+
+
+def _coupling(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
+              ) -> Candidate | None:
+    if given.selection.coupling or not given.selection.coulomb or model.nv < 2:
+        return None
+    inputs = given.model, given.mounting.motion(motion), given.selection, options.coupled
+    pair = remembered('coupling', inputs, lambda: most_likely_coupling(*inputs))
+    return None if pair is None else _selecting(given, coupling=(pair,))
+
+
+# In this order: what explains most first, since later terms may explain a part of it
 CHANGES: dict[str, Change] = {
-    'delay': _delay, 'tilt': _tilt, 'rotor inertia': _armature, 'static friction': _static,
-    'velocity scales of friction': _speeds, 'friction of each direction': _directions}
+    'coupled transmission': _coupling, 'presliding': _presliding,
+    'load-dependent friction': _load, 'delay': _delay, 'tilt': _tilt, 'rotor inertia': _armature,
+    'static friction': _static, 'velocity scales of friction': _speeds,
+    'friction of each direction': _directions}
 
-
-LIKELY = ('delay', 'tilt', 'rotor inertia')     # terms that the likelihood may have found
+# Terms that the likelihood may have found
+LIKELY = ('presliding', 'delay', 'tilt', 'rotor inertia')
 
 
 def _has(given: Candidate, name: str) -> bool:
     """Return whether a candidate has one of the terms of LIKELY."""
-    return bool({'delay': given.mounting.delay != 0.0, 'tilt': given.mounting.tilt.any(),
-                 'rotor inertia': given.selection.armature}[name])
+    return bool({'presliding': given.selection.presliding, 'delay': given.mounting.delay,
+                 'tilt': given.mounting.tilt.any(), 'rotor inertia': given.selection.armature
+                 }[name])
 
 
 def _selecting(given: Candidate, **terms: Any) -> Candidate:
@@ -163,7 +188,3 @@ def _weight(race: Race, plain: list[float]) -> tuple[float, list[str]]:
         notes.append('least squares without constraints predicts the blocks better: physically '
                      'consistent parameters with nonnegative friction do not reach it')
     return weight, notes
-
-
-def _ways(selection: ParameterSelection) -> str:
-    return ' and '.join(f'{1e3 * way:.2g} mrad' for way in selection.presliding)

@@ -22,19 +22,18 @@ class ParameterSelection:
     :param directions: separate friction for each direction of motion.
     :param offset: constant offsets of the effort sensors; without it they are zero.
     :param armature: inertia of the rotors.
-    :param bandwidth: cutoff [Hz] of a second zero-phase low-pass of columns and efforts (parallel
-        filtering: Gautier 1997; Khalil and Dombre 2002, chapter 12): it removes noise and leaves
-        the parameters unchanged. None: no such filter.
     :param moving: speed [rad/s | m/s] below which samples of a joint are left out, and those
         before and after that the low-passes mix with them (at the ends of segments too, where the
         neighbours are unknown). A joint that sticks at a reversal bears any effort up to its
         static friction, which no function of the velocity describes. Rows of other joints are
         used. None: all samples are used.
-    :param presliding: distances [rad] after a reversal over which dry friction of rotary joints
-        changes its sign (:func:`~.presliding.turned`). The first, of Coulomb and static friction,
-        replaces the smooth sign. A second one adds 'slow Coulomb' friction over that distance
-        (slip elements in parallel: Lampaert, Al-Bender and Swevers 2003), which a model cannot
-        express. Empty: the smooth sign.
+    :param presliding: distance [rad] after a reversal over which dry friction of rotary joints
+        changes its sign (:mod:`~robodyn_ros.dynamics.friction`), in place of that of the model.
+        None: as in the model.
+    :param load: inertial parameters (10 nb,) of an earlier estimate, with whose gravity Coulomb
+        and static friction grow; how much is estimated. Empty: not estimated.
+    :param coupling: index of a joint, and ratio: viscous and Coulomb friction on its velocity plus
+        the ratio times that of the next joint, which acts on both.
     :param decimate: use one in so many samples. Motions are filtered, so neighbours carry much the
         same information; a tenth of the samples needs a tenth of the time and memory.
     :raises IdentificationError: a value is outside its range, or static friction is selected
@@ -47,9 +46,10 @@ class ParameterSelection:
     directions: bool = False
     offset: bool = True
     armature: bool = True
-    bandwidth: float | None = None
     moving: float | None = None
-    presliding: tuple[float, ...] = ()
+    presliding: float | None = None
+    load: tuple[float, ...] = ()
+    coupling: tuple[tuple[int, float], ...] = ()
     decimate: int = 1
 
     def __post_init__(self):
@@ -61,10 +61,14 @@ class ParameterSelection:
             raise IdentificationError(f'moving is {self.moving!r}', name='moving',
                                       value=self.moving, remedy='give a speed above 0, or None '
                                       'to count all samples')
-        if len(self.presliding) > 2 or not all(0.0 < way < np.inf for way in self.presliding):
+        if self.presliding is not None and not 0.0 <= self.presliding < np.inf:
             raise IdentificationError(f'presliding is {self.presliding!r}', name='presliding',
-                                      value=self.presliding, remedy='give one or two ways above '
-                                      '0, or none for the smooth sign of the velocity')
+                                      value=self.presliding, remedy='give a distance, or 0 for '
+                                      'the smooth sign of the velocity')
+        if self.load and not self.coulomb:
+            raise IdentificationError('friction cannot grow with the load without Coulomb '
+                                      'friction', name='load', value=True,
+                                      remedy='choose both, or neither')
         if self.static and not self.coulomb:
             raise IdentificationError('static friction cannot be found without Coulomb friction',
                                       name='static', value=True, remedy='choose both, or neither')

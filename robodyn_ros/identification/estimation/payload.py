@@ -146,7 +146,7 @@ def _solve(given: Regression, order: tuple[int, ...]) -> _Solution:
     base = base_of(given, order)
     check_determined(given, base)
     found = solve(given, base, 'weighted')
-    spread = covariance(given, base.independent, found.divisor, found.influence, found.slope)
+    spread = covariance(given, base.independent, found.divisor, found.error)
     return _Solution(base.independent, found.values, spread.matrix, found.sigma)
 
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physically consistent estimate: least squares under linear matrix inequalities."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from scipy.sparse import block_diag, csc_matrix, diags, hstack, identity, vstack
 
 from ...dynamics import Batch
 from ...errors import IdentificationError
@@ -19,15 +19,16 @@ from .base_parameters import BaseParameters
 from .estimate import Estimate
 from .inertia import UNITS, inertial_parameters, pseudo_inertia, trusted
 from .least_squares import least_squares
-from .regression import Regression, triangle
+from .regression import LOAD, Regression, triangle
 
 MARGIN = 1e-3                                   # least share that is left of a body of the model
 WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
 BLOCKS = 5                                      # of cross-validation
 POSES = 20                                      # over which the inertia at a joint is averaged
+LOAD_SCALE = 0.1                                # of load-dependent friction
 MIN_RELATIVE_ERROR = 1e-5                       # of the efforts, for simulations without noise
 STEP_FRACTIONS = 0.99, 0.9                       # of the solver; shorter steps where it stalls
-SOLVED = ('optimal', 'optimal_inaccurate')      # the result is checked in any case
+SOLVED = ('Solved', 'AlmostSolved')              # the result is checked in any case
 
 
 def consistent(given: Regression, weight: float | None = None,
@@ -47,7 +48,7 @@ def consistent(given: Regression, weight: float | None = None,
     :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
         a tenth of the weight); None: :func:`choose_weight`.
     :param weighting: 'weighted', or 'ordinary' for the same σ at all joints.
-    :raises IdentificationError: cvxpy is not installed, the solver finds no solution, or
+    :raises IdentificationError: clarabel is not installed, the solver finds no solution, or
         there are too few samples.
     """
     plain = least_squares(given, 'weighted', base, full_rank=False)
@@ -110,6 +111,7 @@ class Prior:
         effort = np.maximum(given.effort.std(0), np.finfo(float).tiny)
         scale = np.where(np.array(kinds) == 'armature', armature_scale(given)[given.joint[rest]],
                          effort[given.joint[rest]])
+        scale[np.array(kinds) == LOAD] = LOAD_SCALE
         root[16 * nb:, 10 * nb:] = np.diag(1.0 / scale)
         positive = rest[[kind != 'offset' for kind in kinds]]
         return cls(model, mean, root, bodies, positive)
@@ -137,39 +139,19 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
     """
     Return the parameters (P,) that are best for R of :meth:`~.Regression.compressed`.
 
-    :raises IdentificationError: cvxpy is missing, or finds nothing.
+    :raises IdentificationError: clarabel is missing, or finds nothing.
     """
-    cp = _cvxpy()
     size = len(prior.mean)
     root = np.sqrt(weight) * prior.root
-    both = np.vstack([R, np.column_stack([root, root @ prior.mean])])
-    both = triangle(both)
+    both = triangle(np.vstack([R, np.column_stack([root, root @ prior.mean])]))
     # Numbers of about 1: columns of one length, and errors as shares of those of the best fit
     scale = np.linalg.norm(both[:, :size], axis=0)
     least = max(abs(both[size, size]), 1.0)
-    z = cp.Variable(size)
-    constraints = [z[prior.positive] >= 0.0] if len(prior.positive) else []
-    for b, units in enumerate(prior.bodies):
-        ten = slice(10 * b, 10 * (b + 1))
-        flat = (units / scale[ten]).reshape(16, 10) @ z[ten]
-        constraints.append(cp.reshape(flat, (4, 4), order='C') >> MARGIN * np.eye(4))
-    error = (both[:size, :size] / scale) @ z - both[:size, size]
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(error / least)), constraints)
-    failure = ''
-    for step in STEP_FRACTIONS:
-        try:
-            with warnings.catch_warnings():     # of what is inaccurate: it is checked below
-                warnings.simplefilter('ignore', UserWarning)
-                problem.solve(solver='CLARABEL', max_step_fraction=step)
-        except cp.SolverError as why:
-            failure = str(why)
-            continue
-        if problem.status in SOLVED:
-            break
-        failure = str(problem.status)
-    else:
-        raise _unsolved(failure)
-    found = z.value / scale
+    lmi = [(units / scale[10 * b:10 * (b + 1)]).reshape(16, 10)
+           for b, units in enumerate(prior.bodies)]
+    z = conic_least_squares(both[:size, :size] / (scale * least), both[:size, size] / least,
+                            prior.positive, lmi)
+    found = z / scale
     found[prior.positive] = np.maximum(found[prior.positive], 0.0)
     smallest = np.linalg.eigvalsh(np.einsum('bijk,bk->bij', prior.bodies, found[
         :10 * len(prior.bodies)].reshape(-1, 10))).min(axis=1)
@@ -208,15 +190,54 @@ def choose_weight(given: Regression, sigma: ndarray, prior: Prior,
     return max(w for w, m, d in zip(weights, mean, deviation) if m - mean[best] <= d)
 
 
-def _cvxpy() -> Any:
+def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence[ndarray]
+                        ) -> ndarray:
+    """
+    Return z (n,) with the least error A z - b such that some of z ≥ 0 and all P_k(z) ⪰ MARGIN.
+
+    As a cone program in the variables z and the errors e = A z - b: min ½ eᵀe.
+
+    :param positive: indices of z.
+    :param lmi: maps (16, 10) of ten entries of z each, in their order, to P_k (4, 4) by rows.
+    :raises IdentificationError: clarabel is missing, or finds nothing.
+    """
+    clarabel = _clarabel()
+    m, n = A.shape
+    upper = [(i, j) for j in range(4) for i in range(j + 1)]    # by columns, as clarabel has it
+    root = np.array([1.0 if i == j else np.sqrt(2.0) for i, j in upper])
+    rows = [4 * i + j for i, j in upper]
+    bodies = [csc_matrix(-root[:, None] * body[rows]) for body in lmi]
+    blocks = block_diag(bodies, 'csc') if bodies else csc_matrix((0, 0))
+    inequality = csc_matrix((-np.ones(len(positive)), (np.arange(len(positive)), positive)),
+                            (len(positive), n + m))
+    constraints = vstack([
+        hstack([csc_matrix(A), -identity(m)]), inequality,
+        hstack([blocks, csc_matrix((blocks.shape[0], n + m - blocks.shape[1]))])], 'csc')
+    right = np.concatenate([b, np.zeros(len(positive)), np.tile(
+        -MARGIN * np.array([float(i == j) for i, j in upper]), len(lmi))])
+    cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(len(positive)),
+             *(clarabel.PSDTriangleConeT(4) for _ in lmi)]
+    quadratic = diags(np.concatenate([np.zeros(n), np.ones(m)]), format='csc')
+    failure = ''
+    for step in STEP_FRACTIONS:
+        settings = clarabel.DefaultSettings()
+        settings.verbose, settings.max_step_fraction = False, step
+        found = clarabel.DefaultSolver(quadratic, np.zeros(n + m), constraints, right, cones,
+                                       settings).solve()
+        if str(found.status) in SOLVED:
+            return np.array(found.x)[:n]
+        failure = str(found.status)
+    raise _unsolved(failure)
+
+
+def _clarabel() -> Any:
     try:
-        import clarabel  # noqa: F401  the solver; cvxpy only finds out when it is asked
-        import cvxpy
+        import clarabel
     except ImportError as why:
         raise IdentificationError(
             f'consistent parameters need {why.name}, which is not installed', name=str(why.name),
             remedy=f'run `{pip_install_extra("identify")}`') from None
-    return cvxpy
+    return clarabel
 
 
 def _unsolved(why: str) -> IdentificationError:

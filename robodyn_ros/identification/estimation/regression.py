@@ -10,15 +10,15 @@ from numpy import ndarray
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
-from .filtered_columns import inertial_columns, rows_that_count, thinner
+from ..path_friction import path_friction
+from .filtered_columns import gravity_efforts, inertial_columns, rows_that_count, thinner
 from .parameter_selection import USUAL, ParameterSelection
-from .presliding import friction, shares
 
 # Of a body, in the order of `RobotModel.inertial_parameters`
 INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg', *('kg·m',) * 3, *('kg·m²',) * 6)
 FRICTION = ('viscous', 'Coulomb', 'static')
-SLOW = 'slow Coulomb'
+LOAD = 'load'      # share of the effort of gravity, by which Coulomb friction grows
 CHUNK = 4096  # rows of a QR decomposition
 
 
@@ -114,15 +114,13 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
                                              f'{", ".join(model.joint_names)}')
     q, qdd = motion.position, motion.acceleration
     like_efforts, thin = thinner(motion, selection, True), thinner(motion, selection, False)
+    placed = presliding_model(model, selection)
     columns = [(f'{what} {link}', unit, -1) for link in model.link_names
                for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
     prior = [model.inertial_parameters]
     pieces = [inertial_columns(model, motion, selection)]
-    own = [(name, units, value, friction(of_unit, motion, selection.presliding))
-           for name, units, value, of_unit in friction_columns(model, selection)]
-    if len(selection.presliding) > 1:
-        own.append((f'{SLOW} {{}}', ('N·m', 'N'), np.zeros(model.nv),
-                    shares(model, motion, selection.presliding[1])))
+    own = [(name, units, value, path_friction(unit, motion, load))
+           for name, units, value, unit, load in friction_columns(placed, selection, motion)]
     if selection.offset:
         own.append(('offset {}', ('N·m', 'N'), np.zeros(model.nv), np.ones_like(q)))
     if selection.armature:
@@ -133,7 +131,17 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
                     for i, (joint, slide) in enumerate(zip(model.joint_names, slides))]
         prior.append(value)
         pieces.append(like_efforts(column)[:, :, None] * np.eye(model.nv))
-    known = friction(without(model, selection), motion, selection.presliding)
+    for i, ratio in selection.coupling:
+        for row, kind in ((1, 'viscous'), (2, 'Coulomb')):
+            coupled = np.zeros((3, model.nv))
+            coupled[[0, row], i] = ratio, 1.0
+            unit = replace(with_friction(placed, *np.zeros((2, 3, model.nv))),
+                           coupled_friction=coupled)
+            columns.append((f'coupled {kind} {model.joint_names[i]}', (
+                ('N·m·s/rad', 'N·s/m') if row == 1 else ('N·m', 'N'))[slides[i]], i))
+            prior.append(model.coupled_friction[row:row + 1, i])
+            pieces.append(like_efforts(path_friction(unit, motion))[:, :, None])
+    known = path_friction(without(placed, selection), motion, carried(model, motion, selection))
     if not selection.armature:
         known += model.armature * qdd
     names, units, joint = zip(*columns)
@@ -147,10 +155,29 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
                       motion.rate / k, tuple(zip(ends, ends[1:])), counted)
 
 
-def friction_columns(model: RobotModel, selection: ParameterSelection
-                     ) -> list[tuple[str, tuple[str, str], ndarray, RobotModel]]:
+def presliding_model(model: RobotModel, selection: ParameterSelection) -> RobotModel:
+    """Return the model with the presliding distance of a selection, at rotary joints."""
+    if selection.presliding is None:
+        return model
+    return replace(model, presliding_distance=np.where(model.slides, 0.0, selection.presliding))
+
+
+def carried(model: RobotModel, motion: Motion, selection: ParameterSelection) -> ndarray | None:
+    """Return the efforts of gravity (N, nv) that friction depends on, None where it does not."""
+    if selection.load:
+        return gravity_efforts(model, motion, selection.load)
+    if not model.load_friction.any():
+        return None
+    return gravity_efforts(model, motion, tuple(model.inertial_parameters.tolist()))
+
+
+FrictionColumn = tuple[str, tuple[str, str], ndarray, RobotModel, ndarray | None]
+
+
+def friction_columns(model: RobotModel, selection: ParameterSelection, motion: Motion
+                     ) -> list[FrictionColumn]:
     """
-    Return name, units, nominal value and unit model of each friction coefficient.
+    Return name, units, nominal value, unit model and load of each friction coefficient.
 
     Friction is linear in its coefficients, so its formula stands in one place: a column is the
     friction of a model in which one coefficient is 1 and the others are 0.
@@ -158,7 +185,7 @@ def friction_columns(model: RobotModel, selection: ParameterSelection
     ones, nothing = np.ones(model.nv), np.zeros((3, model.nv))
     forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
     backward = model.backward_friction
-    found = []
+    found: list[FrictionColumn] = []
     for row, chosen in enumerate((selection.viscous, selection.coulomb, selection.static)):
         if not chosen:
             continue
@@ -169,24 +196,37 @@ def friction_columns(model: RobotModel, selection: ParameterSelection
         units = (('N·m·s/rad', 'N·s/m') if row == 0 else ('N·m', 'N'))
         if selection.directions:
             found += [(f'{FRICTION[row]} {{}} forward', units, forward[row],
-                       with_friction(model, unit, nothing)),
+                       with_friction(model, unit, nothing), None),
                       (f'{FRICTION[row]} {{}} backward', units, backward[row],
-                       with_friction(model, nothing, unit))]
+                       with_friction(model, nothing, unit), None)]
         else:
             found.append((f'{FRICTION[row]} {{}}', units, (forward[row] + backward[row]) / 2,
-                          with_friction(model, unit, unit)))
+                          with_friction(model, unit, unit), None))
+    if selection.load:
+        found.append((f'{LOAD} {{}}', ('', ''), model.load_friction, replace(
+            with_friction(model, nothing, nothing), load_friction=ones),
+            gravity_efforts(model, motion, selection.load)))
     return found
 
 
 def with_friction(model: RobotModel, forward: ndarray, backward: ndarray) -> RobotModel:
-    """Return the model with viscous, Coulomb and static friction (3, nv) of each direction."""
+    """
+    Return the model with viscous, Coulomb and static friction (3, nv) of each direction.
+
+    It has neither load-dependent nor coupled friction.
+    """
     return replace(model, viscous_friction=forward[0].copy(), coulomb_friction=forward[1].copy(),
-                   static_friction=forward[2].copy(), backward_friction=backward.copy())
+                   static_friction=forward[2].copy(), backward_friction=backward.copy(),
+                   load_friction=np.zeros(model.nv), coupled_friction=np.zeros((3, model.nv)))
 
 
 def without(model: RobotModel, selection: ParameterSelection) -> RobotModel:
     """Return the model without the friction that is estimated."""
     chosen = np.array([selection.viscous, selection.coulomb, selection.coulomb])[:, None]
     forward = np.array([model.viscous_friction, model.coulomb_friction, model.static_friction])
-    return with_friction(model, np.where(chosen, 0.0, forward),
-                         np.where(chosen, 0.0, model.backward_friction))
+    return replace(
+        with_friction(model, np.where(chosen, 0.0, forward),
+                      np.where(chosen, 0.0, model.backward_friction)),
+        load_friction=np.zeros(model.nv) if selection.load else model.load_friction,
+        coupled_friction=np.where([i in dict(selection.coupling) for i in range(model.nv)], 0.0,
+                                  model.coupled_friction))

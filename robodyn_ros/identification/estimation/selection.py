@@ -3,6 +3,7 @@
 """Selection of the estimated effects: delay, tilt, presliding, armature and friction scales."""
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ...model.robot import RobotModel
 from ..motion import Motion
 from ..options import PipelineOptions
+from ..stage_cache import remembered
 from .delay_and_tilt import Mounting, criterion, find_mounting
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
@@ -79,7 +81,8 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     notes += mounting.notes
     placed, moved = mounting.model(model), mounting.motion(motion)
     if options.speeds:
-        speeds = friction_speeds(placed, moved, selection)
+        speeds = remembered('speeds', (placed, moved, selection), lambda: friction_speeds(
+            placed, moved, selection))
         placed = speeds.model
         notes.append('velocity scales of friction estimated; left as they were: '
                      f'{", ".join(speeds.undetermined) or "none"}')
@@ -93,14 +96,14 @@ Effects = tuple[ParameterSelection, Mounting, list[str]]
 def first_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
                    options: PipelineOptions) -> Mounting:
     """Return the mounting with the presliding that is asked for, or none."""
-    return _mounting(model, motion, replace(selection, presliding=options.presliding or ()),
+    return _mounting(model, motion, replace(selection, presliding=options.presliding or 0.0),
                      options)
 
 
 def _from_both_starts(model: RobotModel, motion: Motion, selection: ParameterSelection,
                       options: PipelineOptions, first: Mounting) -> Effects:
     """Return the effects of the more likely of the two optima, and notes."""
-    selection = replace(selection, presliding=options.presliding or ())
+    selection = replace(selection, presliding=options.presliding or 0.0)
     found = _iterated(model, motion, selection, options, first)
     searched = options.presliding is None and not _why_no_search(selection, None)
     if not searched or options.delay is not None or first.delay == 0.0:
@@ -125,19 +128,19 @@ def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
             mounting = _mounting(model, motion, selection, options)
         before, placed, moved = selection, mounting.model(model), mounting.motion(motion)
         if options.presliding is None and not _why_no_search(selection, None):
-            found = find_presliding(placed, moved, selection)
-            selection, notes = replace(selection, presliding=found.ways), list(found.notes)
+            found = remembered('presliding', (placed, moved, selection), partial(
+                find_presliding, placed, moved, selection))
+            selection, notes = replace(selection, presliding=found.distance), [found.note]
         selection = _with_armature(placed, moved, selection, options.armature)[0]
         if selection == before:
             break
     return selection, mounting, notes
 
 
-def _why_no_search(selection: ParameterSelection, asked: tuple[float, ...] | None) -> list[str]:
+def _why_no_search(selection: ParameterSelection, asked: float | None) -> list[str]:
     """Return why presliding is not searched for; nothing where it is."""
     if asked is not None:
-        ways = ' and '.join(f'{1e3 * way:.4g} mrad' for way in asked)
-        return [f'presliding: {ways or "none"}, as asked']
+        return [f'presliding: {f"{1e3 * asked:.4g} mrad" if asked else "none"}, as asked']
     if not selection.coulomb or selection.moving is not None:
         return ['presliding: not searched for, ' + (
             'reversals are left out' if selection.coulomb else 'there is no dry friction')]
@@ -146,7 +149,8 @@ def _why_no_search(selection: ParameterSelection, asked: tuple[float, ...] | Non
 
 def _mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
               options: PipelineOptions) -> Mounting:
-    found = find_mounting(model, motion, selection, options.delay is None, options.tilt)
+    inputs = model, motion, selection, options.delay is None, options.tilt
+    found = remembered('mounting', inputs, lambda: find_mounting(*inputs))
     if options.delay is None:
         return found
     note = f'efforts are taken {1e3 * options.delay:.4g} ms after the positions, as asked'

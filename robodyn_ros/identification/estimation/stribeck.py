@@ -9,10 +9,10 @@ from numpy import ndarray
 from scipy import optimize
 from scipy.sparse import csr_matrix, kron
 
-from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
+from ..path_friction import path_friction
 from .base_parameters import base_parameters
 from .covariance import autocovariance
 from .filtered_columns import thinner
@@ -58,8 +58,8 @@ def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelec
     coefficients follow by least squares, and only the scales are searched for (variable
     projection: Golub and Pereyra 1973), for all joints together, on the efforts that the rigid
     bodies leave; then the rigid bodies are fitted again. All samples are used, whatever
-    ``selection.moving``, since slow ones determine the scales, and friction has the smooth sign,
-    whatever ``selection.presliding``.
+    ``selection.moving``, since slow ones determine the scales. With presliding the velocity on
+    which friction changes its sign does not matter, and only the other scale is found.
 
     :raises IdentificationError: Coulomb friction is not selected, a joint has no slow motion, or
         as :func:`~.least_squares.least_squares`.
@@ -67,7 +67,7 @@ def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelec
     if not selection.coulomb:
         raise IdentificationError('the speeds belong to Coulomb friction, which is not chosen',
                                   name='coulomb', value=False, remedy='choose it')
-    selection = replace(selection, moving=None, presliding=())
+    selection = replace(selection, moving=None)
     slow = (abs(motion.velocity) < BEND) & (abs(motion.velocity) > REST)
     for name, count in zip(motion.joint_names, slow.sum(0).tolist()):
         if count < MIN_SAMPLES:
@@ -80,7 +80,7 @@ def friction_speeds(model: RobotModel, motion: Motion, selection: ParameterSelec
     for _ in range(ROUNDS):
         given = regression(model, motion, selection)
         estimate = least_squares(given, 'weighted', base, full_rank=False)
-        own = np.array([not name.startswith('armature') for name in given.names])
+        own = np.array([not name.startswith(('armature', 'coupled')) for name in given.names])
         own &= given.joint >= 0
         rigid = given.matrix[:, :, ~own] @ estimate.parameters[~own]
         fit = Fit(model, motion, selection, (given.target - rigid) / estimate.sigma, fastest)
@@ -111,9 +111,8 @@ class Fit:
 
     def errors(self, logarithms: ndarray) -> ndarray:
         """Return what the best coefficients leave of the friction, joint by joint (nv · N,)."""
-        qd = self.motion.velocity
-        columns = [self.thin(Batch(unit).friction(qd))
-                   for *_, unit in friction_columns(self.model(logarithms), self.selection)]
+        columns = [self.thin(path_friction(unit, self.motion, load)) for *_, unit, load in
+                   friction_columns(self.model(logarithms), self.selection, self.motion)]
         columns += [np.ones_like(columns[0])] * self.selection.offset
         C = np.stack(columns, axis=2)
         left = []

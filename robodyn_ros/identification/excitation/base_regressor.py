@@ -11,7 +11,7 @@ from scipy.linalg import qr
 
 from ...dynamics import Dynamics
 from ...errors import IdentificationError
-from ..estimation.base_parameters import DEPENDENT, above_rounding
+from ..estimation.base_parameters import above_rounding, independent_columns
 from .motion_limits import Limits
 
 OF_BODY = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
@@ -76,9 +76,8 @@ class BaseRegressor:
         self._chosen = np.flatnonzero(above_rounding(size, model.nb))
         self._scale = size[self._chosen]
         tall = self(*states).reshape(-1, len(self._chosen))
-        r, pivots = qr(tall, mode='r', pivoting=True)
-        new = np.abs(np.diag(r))
-        kept = np.sort(pivots[:len(new)][new > DEPENDENT * new[0]])
+        pivots = qr(tall, mode='r', pivoting=True)[1]   # those that tell most come first
+        kept = np.sort(independent_columns(tall, pivots.tolist()))
         self._chosen, self._scale = self._chosen[kept], self._scale[kept]
         #: Names of the columns, of a body's or a joint's parameter.
         self.names = tuple(names[k] for k in self._chosen)

@@ -3,6 +3,7 @@
 """Collision and visual shapes of the links of a URDF, with the files of their meshes."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 from urllib.parse import unquote, urlparse
@@ -41,17 +42,19 @@ class Shape(NamedTuple):
     mesh: Path | None
 
 
-def shapes(urdf: Path, kind: str = 'collision') -> list[Shape]:
+def shapes(urdf: Path, kind: str = 'collision', packages: Sequence[Path] = ()) -> list[Shape]:
     """
     Return the shapes of all links of a URDF file; an empty list where it has none.
 
     :param kind: one of :data:`KINDS`.
+    :param packages: folders of ROS packages, or folders that contain such folders, for meshes at
+        package:// addresses; those of the environment come after them.
     :raises IdentificationError: a shape cannot be read, or the file of a mesh is missing or in a
         format that MuJoCo does not read; the error names the link.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     root = etree.parse(str(urdf), parser).getroot()
-    found = [shape(link.get('name', ''), element, urdf)
+    found = [shape(link.get('name', ''), element, urdf, packages)
              for link in root.iterfind('link') for element in link.iterfind(kind)]
     for one in found:
         if one.mesh is not None and one.mesh.suffix.lower() not in READABLE:
@@ -60,7 +63,7 @@ def shapes(urdf: Path, kind: str = 'collision') -> list[Shape]:
     return found
 
 
-def shape(link: str, element: etree._Element, urdf: Path) -> Shape:
+def shape(link: str, element: etree._Element, urdf: Path, packages: Sequence[Path] = ()) -> Shape:
     """
     Return the shape of a <collision> or <visual> of a link, with a mesh in any format.
 
@@ -74,7 +77,7 @@ def shape(link: str, element: etree._Element, urdf: Path) -> Shape:
     if form is not None and form.tag == 'mesh':
         scale = np.ones(3) if form.get('scale') is None else _numbers(link, form, 'scale', 3)
         return Shape(link, 'mesh', scale, rpy_rotation(rpy), xyz,
-                     _mesh(link, form.get('filename', ''), urdf))
+                     _mesh(link, form.get('filename', ''), urdf, packages))
     if form is None or form.tag not in PRIMITIVES:
         _refuse(link, f'has the shape {None if form is None else form.tag!r}',
                 f'use mesh, {", ".join(PRIMITIVES)}')
@@ -95,19 +98,21 @@ def _numbers(link: str, element: etree._Element, key: str, count: int) -> ndarra
     return values
 
 
-def _mesh(link: str, name: str, urdf: Path) -> Path:
+def _mesh(link: str, name: str, urdf: Path, packages: Sequence[Path]) -> Path:
     """Return the file of a mesh: of a package:// or file:// address, or beside the URDF."""
     address = urlparse(name)
     tail = unquote(address.path).lstrip('/')
     if address.scheme == 'package':
-        folders = [*_package(address.netloc, urdf)]
+        folders = [folder if folder.name == address.netloc else folder / address.netloc
+                   for folder in packages] + _package(address.netloc, urdf)
     else:
         folders = [Path('/') if address.scheme == 'file' else urdf.parent]
         tail = name if not address.scheme else tail
     found = next((path for folder in folders if (path := folder / tail).is_file()), None)
     if found is None:
         _refuse(link, f'has the mesh {name!r}, which is not there',
-                'install the package that has it, or put it where the URDF says')
+                'install the package that has it, give its folder (--package-dir), or put it '
+                'where the URDF says')
     return found
 
 

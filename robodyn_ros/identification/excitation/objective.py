@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objective of the optimization of a motion: criterion and penalties on its limits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from numpy import ndarray
 
 from ...dynamics import Dynamics
 from ...errors import Argument, IdentificationError, Placeholder
+from ..estimation.regression import triangle
+from ..motion import Motion
 from .base_regressor import BaseRegressor
 from .criteria import Criterion, Quality, of_matrix, quality
 from .fourier import Fourier
@@ -24,6 +27,7 @@ PER_WAVE, EVERY, PER_WAVE_CHECK = 24, 2, 400
 STEP = 1e-6             # of the velocity limit, for the slope of friction
 SHRINK, SMALLEST = 0.98, 0.1
 ELSEWHERE = Argument('pose', tuple(map(Placeholder, ('V1', 'V2', '...'))))
+KNOWN_SAMPLES = 2000    # of a recording
 MOST_WATCHED = 40       # more times to look for collisions, at once
 
 
@@ -61,10 +65,12 @@ class MotionCost:
     """
 
     def __init__(self, dynamics: Dynamics, series: Fourier, pose: ndarray, limits: Limits,
-                 regressor: BaseRegressor, collisions: 'Collisions | None'):
+                 regressor: BaseRegressor, collisions: 'Collisions | None',
+                 known: Sequence[Motion] = ()):
         self._batch, self._model = dynamics.batch, dynamics.model
         self._series, self._pose, self.limits = series, pose, limits
         self._regressor, self._collisions = regressor, collisions
+        self._known = known_rows(regressor, known, series.period)
         self._basis = np.stack(series.basis(series.grid(PER_WAVE)))
         self._check = np.stack(series.basis(series.grid(PER_WAVE_CHECK)))
         self._watched = self._basis[0, ::EVERY]     # where collisions are looked for
@@ -94,8 +100,8 @@ class MotionCost:
         slopes = np.zeros((3, *motion[0].shape))
         some = tuple(a[::EVERY] for a in motion)
         matrix, by_state = self._regressor.with_slopes(*some)
-        value, gradient = of_matrix(criterion, matrix)
-        slopes[:, ::EVERY] = np.einsum('tij,kntij->ktn', gradient, by_state)
+        value, gradient = of_matrix(criterion, self._with_known(matrix))
+        slopes[:, ::EVERY] = np.einsum('tij,kntij->ktn', gradient[:len(matrix)], by_state)
         value += self._penalty(motion, slopes, weight / len(motion[0]))
         slope = np.einsum('ktn,ktc->nc', slopes, self._basis)
         if self._collisions:
@@ -121,7 +127,12 @@ class MotionCost:
 
     def quality(self, coefficients: ndarray) -> Quality:
         """Return the quality of a motion."""
-        return quality(self._regressor(*self._motion(self._basis, coefficients)))
+        return quality(self._with_known(self._regressor(*self._motion(
+            self._basis, coefficients))))
+
+    def _with_known(self, matrix: ndarray) -> ndarray:
+        """Return the rows of a motion, and those that stand for the known motions."""
+        return np.concatenate([matrix, np.sqrt(len(matrix)) * self._known])
 
     def usage(self, coefficients: ndarray) -> Usage:
         """Return the largest values of a motion."""
@@ -193,3 +204,23 @@ class MotionCost:
 def _excess(value: ndarray, limit: ndarray) -> tuple[ndarray, ndarray]:
     """Return by which share of the limit values exceed it, and the derivative where they do."""
     return np.maximum(np.abs(value) / limit - 1.0, 0.0), np.sign(value) / limit
+
+
+def known_rows(regressor: BaseRegressor, motions: Sequence[Motion], period: float) -> ndarray:
+    """
+    Return rows (k, nv, columns) with the information of motions that were recorded before.
+
+    They are those of a motion of one sample, to be multiplied by the root of the number of samples
+    of a new motion of duration ``period`` [s]; longer recordings count more.
+    """
+    nv, count = len(regressor.sizes.lower), len(regressor)
+    tall = np.zeros((0, count))
+    for motion in motions:
+        step = max(len(motion) // KNOWN_SAMPLES, 1)
+        rows = regressor(*(a[::step] for a in (motion.position, motion.velocity,
+                                               motion.acceleration)))
+        weight = len(motion) / motion.rate / period / len(rows)
+        tall = triangle(np.vstack([tall, np.sqrt(weight) * rows.reshape(-1, count)]))
+    filled = np.zeros((-(-len(tall) // nv) * nv, count))
+    filled[:len(tall)] = tall
+    return filled.reshape(-1, nv, count)

@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from ...dynamics import Dynamics
 from ...errors import Argument, IdentificationError
+from ..motion import Motion
 from .base_regressor import BaseRegressor
 from .criteria import Criterion, Quality, little_information, smooth_condition
 from .fourier import Fourier
@@ -99,7 +100,7 @@ class Excitation:
 def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
            series: Fourier = SERIES, criterion: str = 'condition', starts: int = 5,
            seed: int = 0, include: Sequence[str] = ('friction',),
-           collisions: 'Collisions | None' = None,
+           collisions: 'Collisions | None' = None, after: Sequence[Motion] = (),
            progress: Callable[[float], None] = lambda done: None) -> Excitation:
     """
     Optimize the coefficients of a series for a well-conditioned base regressor.
@@ -114,6 +115,7 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
     :param starts: number of random starts.
     :param seed: of the random numbers.
     :param include: joint terms to be identified too, see :class:`BaseRegressor`.
+    :param after: motions that are recorded already: the new one is to tell what they do not.
     :param collisions: None: not checked, which a note says.
     :param progress: is called with the completed share, 0 to 1.
     :raises IdentificationError: there is no such criterion, the robot cannot rest at the pose, or
@@ -130,7 +132,7 @@ def excite(dynamics: Dynamics, pose: ndarray, limits: Limits, *,
     regressor = BaseRegressor(dynamics, limits, fastest, include)
     attempts, motions = [], []
     for number in range(starts):
-        cost = MotionCost(dynamics, series, pose, limits, regressor, collisions)
+        cost = MotionCost(dynamics, series, pose, limits, regressor, collisions, after)
         random = np.random.default_rng([seed, number])
         begin = _fitted(cost, random.normal(size=(model.nv, series.size)))
         motion = cost.inside(_optimised(cost, begin, criterion, partial(

@@ -1,0 +1,104 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Subcommand `drive-gains`: efforts per ampere, from recordings of motor currents."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ..catalog.robots import CatalogRobot
+from ..errors import ArgumentError
+from ..identification.estimation.drive import DriveGains, drive_gains
+from ..identification.estimation.parameter_selection import USUAL
+from ..identification.estimation.selection import decimated
+from ..identification.preparation.options import PreparationOptions
+from ..identification.recorded_motion import checked_motions
+from ..model.payload import with_payload
+from .arguments import locked_joints, numbers
+from .identification_tables import table
+from .identify import read_options, recording_of, show
+from .identify_commands import (
+    Accept,
+    ColumnsOption,
+    CutoffOption,
+    Joints,
+    OfRobot,
+    Rate,
+    Sources,
+    Topic,
+    UnitsOption,
+)
+from .options import Locked, Root, Tip, app, console
+
+
+@app.command('drive-gains')
+def drive_gains_command(
+        recordings: Sources, robot: OfRobot,
+        loaded: Annotated[Path | None, typer.Option(
+            metavar='RECORDING', help='Recording with a known load at --frame.')] = None,
+        frame: Annotated[str, typer.Option(help='Link that holds the load.')] = '',
+        mass: Annotated[float, typer.Option(help='Mass of the load (kg).')] = 0.0,
+        com: Annotated[str, typer.Option(
+            metavar='X,Y,Z', help='Its center of mass in --frame (m).')] = '0,0,0',
+        known: Annotated[str, typer.Option(
+            metavar='JOINT=GAIN', help='Gain of one joint from its data sheet (N·m/A), instead '
+            'of a load.')] = '',
+        locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
+        columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
+        rate: Rate = None, topic: Topic = '', joints: Joints = '',
+        accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
+    """Estimate the torque constants by which `robodyn identify` reads motor currents."""
+    from ..catalog.robots import load_robot
+
+    if (loaded is None) != (mass == 0.0) or (loaded is None) != (not frame):
+        raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
+                            value=str(loaded), remedy='give all three, or none')
+    chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
+                        massless='warn')
+    reading = read_options(columns, units, rate, topic, joints)
+    out = console()
+    paths = [*recordings, *([loaded] if loaded else [])]
+    motions = _currents(paths, chosen, reading, PreparationOptions(
+        cutoff=cutoff, accept=tuple(accept)), out)
+    load = with_payload(chosen.model, frame, mass, numbers('--com', com)) if loaded else None
+    selection, _ = decimated(USUAL, motions[0])
+    found = drive_gains(chosen.model, motions, replace(selection, armature=True),
+                        [None] * len(recordings) + ([load] if loaded else []))
+    if known:
+        name, _, value = known.partition('=')
+        found = found.anchored(name, numbers('--known', value)[0])
+    report(found, out)
+
+
+def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any],
+              options: PreparationOptions, out: Console) -> list[Any]:
+    """Return the motions of recordings whose efforts are currents."""
+    recordings = [recording_of(path, robot, reading, out) for path in paths]
+    for recording, path in zip(recordings, paths):
+        if recording.effort_unit != 'A':
+            raise ArgumentError(f'the efforts of {path} are no currents', name='--units',
+                                value=recording.effort_unit, remedy='give --units effort=A')
+    checked = checked_motions(recordings, robot.model, options, len(paths) > 1)
+    for each in checked:
+        show(list(each.issues), out)
+    return [each.motion for each in checked]
+
+
+def report(found: DriveGains, out: Console) -> None:
+    """Print the gains, and the options by which `robodyn identify` takes them."""
+    rows = table('Drive gains', 'joint', 'N·m/A | N/A' + (', relative' if found.relative else ''),
+                 'standard error', 'RMS left [A]')
+    for name, gain, error, sigma in zip(found.joint_names, found.gains, found.standard_errors,
+                                        found.sigma):
+        rows.add_row(name, f'{gain:.4g}', f'{error:.2g}', f'{sigma:.3g}')
+    out.print(rows)
+    for line in found.undetermined:
+        out.print(f'! not determined: {line}', style='yellow')
+    if not found.relative:
+        out.print('efforts in N·m: robodyn identify ... ' + ' '.join(
+            f'--units effort.{name}={gain:.5g}'
+            for name, gain in zip(found.joint_names, found.gains)))

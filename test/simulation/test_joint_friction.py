@@ -1,0 +1,93 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Friction of the simulated arm that a URDF for MuJoCo cannot express."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robodyn_ros import load_urdf
+from robodyn_ros.dynamics.friction import advance_presliding, friction, loaded_friction
+from robodyn_ros.dynamics.model_data import friction_parameters
+from robodyn_ros.simulation.plant import Plant
+
+COULOMB, DISTANCE = np.array([2.0, 0.8]), 0.002
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """The textbook 2R arm on a table, with dry friction."""
+    model = load_urdf('two_link', gravity=(0, 0, 0))
+    return replace(model, coulomb_friction=COULOMB, static_friction=COULOMB,
+                   backward_friction=np.array([np.zeros(2), COULOMB, COULOMB]))
+
+
+def pushed(model, effort, seconds, **options):
+    """Return the positions (N, 2) of an arm under constant efforts."""
+    plant = Plant(model.to_urdf(), model=model, **options)
+    found = []
+    for _ in range(round(seconds / plant.period)):
+        plant.step(effort)
+        found.append(plant.state().position.copy())
+    return np.array(found)
+
+
+def test_presliding_is_elastic_then_slides(arm):
+    elastic = replace(arm, presliding_distance=np.full(2, DISTANCE),
+                      viscous_friction=np.full(2, 0.5),
+                      backward_friction=np.array([np.full(2, 0.5), COULOMB, COULOMB]))
+    q = pushed(elastic, 0.5 * COULOMB, 1.0)
+    # Half of dry friction is reached after ln 2 distances; the arm swings further, and is held
+    assert (q[-1] > np.log(2.0) * DISTANCE).all() and (q[-1] < 4.0 * DISTANCE).all()
+    assert np.ptp(q[-200:], axis=0).max() < 1e-4
+    assert pushed(elastic, 1.5 * COULOMB, 1.0)[-1].max() > 0.1
+
+
+def test_static_friction_and_offset(arm):
+    sticky = replace(arm, static_friction=1.5 * COULOMB, backward_friction=np.array(
+        [np.zeros(2), COULOMB, 1.5 * COULOMB]))
+    assert abs(pushed(sticky, 1.3 * COULOMB, 0.3)[-1]).max() < 1e-3     # above Coulomb friction
+    assert abs(pushed(sticky, 1.7 * COULOMB, 0.3)[-1]).max() > 1e-2
+    offset = 0.6 * COULOMB
+    assert abs(pushed(arm, 1.3 * COULOMB, 0.3, friction_offset=offset)[-1]).max() < 1e-3
+
+
+def test_load_dependent_friction_holds_an_arm_against_gravity():
+    model = load_urdf('two_link')
+    steep = replace(model, load_friction=np.full(2, 1.2))
+    falls, holds = (Plant(model.to_urdf(), model=it) for it in (model, steep))
+    for plant in (falls, holds):
+        plant.reset([0.3, 0.5])
+        for _ in range(100):
+            plant.step(0.0)
+    assert abs(falls.state().velocity).max() > 0.1 > 1e-2 > abs(holds.state().velocity).max()
+
+
+def test_the_state_is_solved_exactly(arm):
+    parameters = friction_parameters(replace(arm, presliding_distance=np.full(2, DISTANCE)))
+    one, many = np.array([-1.0, 0.3]), np.array([-1.0, 0.3])
+    advance_presliding(parameters, np.full(2, 3e-3), one)
+    for _ in range(100):
+        advance_presliding(parameters, np.full(2, 3e-5), many)
+    assert one == pytest.approx(many, rel=1e-12)
+    assert one[0] == pytest.approx(1.0 - 2.0 * np.exp(-1.5))
+    broken = np.array([np.nan, 5.0])
+    advance_presliding(parameters, np.array([1e-3, 1e-3]), broken)
+    assert (broken == 0.0).all()
+
+
+def test_coupled_friction_dissipates(arm):
+    """A motor that turns with two joints never drives them; equal speeds against it, no effort."""
+    model = replace(arm, coupled_friction=np.array([[-1.0, 0], [0.5, 0], [0.3, 0]]))
+    parameters, alone = friction_parameters(model), friction_parameters(arm)
+    for qd in np.random.default_rng(0).normal(size=(50, 2)):
+        with_it, without, loaded = np.zeros((3, 2))
+        friction(parameters, qd, with_it)
+        friction(alone, qd, without)
+        assert qd @ (with_it - without) >= 0.0
+        loaded_friction(parameters, qd, np.zeros(2), np.zeros(2), loaded)
+        assert loaded == pytest.approx(with_it)
+    friction(parameters, np.ones(2), with_it)
+    friction(alone, np.ones(2), without)
+    assert with_it == pytest.approx(without)
