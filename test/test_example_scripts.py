@@ -30,7 +30,7 @@ CLAIMS = {
     'dh_conventions': lambda n: n['difference'] < 1e-12,
     'disturbance_observer': lambda n: angles(n)[0] > 2.0 and max(angles(n)[2:]) < 0.01,
     'energy': lambda n: n['drift'] < 1e-4 and abs(n['x'] - n['other']).max() > 0.1,
-    'friction': lambda n: n['errors']['100% compensated'] < 0.1 * n['errors']['0% compensated'],
+    'friction': lambda n: n['errors']['100% compensated'] < 0.15 * n['errors']['0% compensated'],
     'gravity_workspace': lambda n: n['worst']['without a load'] < n['worst']['with 5 kg'] < 1.0,
     'identification': lambda n: (abs(n['values'][-1] - n['TRUE']) < 4 * n['errors'][-1]).all()
         and n['rank'] == 6,

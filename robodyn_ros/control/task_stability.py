@@ -96,7 +96,8 @@ def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
     loop = Loop(M, MARGIN / settings.rate, MARGIN * settings.loop_delay, viscous(model))
 
     def stable(stiffness: float) -> bool:
-        walls = SimpleNamespace(task_damping_ratio=1.0, task_stiffness=[stiffness] * 3 + [0.0] * 3)
+        walls = SimpleNamespace(task_damping_ratio=1.0, task_stiffness=[stiffness] * 3 + [0.0] * 3,
+                                task_damping_design='double_diagonalization')
         K, D = _impedance(J, M, walls, times)
         return bool(loop.coupled_radii(K + FREE[0] * M, D + FREE[1] * M).max() <= 1.0 + TOLERANCE)
 

@@ -120,7 +120,7 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
         tau = late.popleft()
         worst[2] = max(worst[2], abs(controller.tau / model.effort_limit).max())
         if settings.mode == 'leader_follower' and k % SPEAKING == 0:
-            _lead(controller, seed, lower, range_, now)
+            _lead(controller, model, seed, lower, range_, now)
         if k % asking == asking // 2:
             _ask(controller, random, lower, range_, now, world.policies)
         if not braked:
@@ -159,12 +159,12 @@ def _ask(controller: Controller, random: np.random.Generator, lower: ndarray, ra
         pass
 
 
-def _lead(controller: Controller, seed: int, lower: ndarray, range_: ndarray,
+def _lead(controller: Controller, arm: RobotModel, seed: int, lower: ndarray, range_: ndarray,
           now: float) -> None:
     """Let the leader move, at up to twice the velocity limits and beyond the position limits."""
     model, s, n = controller.model, controller.settings, controller.model.nv
     rate, phase = np.random.default_rng(seed).uniform(0.1, 1.0, (2, n)) * [[1.0], [6.0]]
-    rate *= 2.0 * model.velocity_limit / (0.6 * range_)
+    rate *= 2.0 * arm.velocity_limit / (0.6 * range_)
     rows = [lower + range_ * (0.5 + 0.6 * np.sin(rate * now + phase)),
             0.6 * range_ * rate * np.cos(rate * now + phase),
             s.per_joint(model, 'stiffness'), s.per_joint(model, 'damping'), np.zeros(n)]
