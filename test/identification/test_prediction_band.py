@@ -58,7 +58,8 @@ def test_blocks_never_make_errors_smaller():
 def test_known_motions_count_by_their_duration(planar):
     dynamics = Dynamics(planar)
     limits = motion_limits(planar, ranges=dict.fromkeys(planar.joint_names, (-3.0, 3.0)),
-                           velocity=dict.fromkeys(planar.joint_names, 3.0))
+                           velocity=dict.fromkeys(planar.joint_names, 3.0),
+                           acceleration=dict.fromkeys(planar.joint_names, 9.0))
     regressor = BaseRegressor(dynamics, limits, np.full(2, 50.0))
     given = motion(planar, 1000)
     rows = regressor(given.position, given.velocity, given.acceleration).reshape(
