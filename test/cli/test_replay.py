@@ -83,7 +83,8 @@ def test_refuses_what_is_none_and_what_is_empty(rig, path):
     assert result.exit_code == 1 and 'robodyn: ' in result.output
     s = rig.controller.history.take()
     empty = s._replace(cycles=s.cycles[:0], state=s.state[:0], memory=s.memory[:1],
-                       vectors=s.vectors[:1], tau=s.tau[:1], versions={}, points={})
+                       vectors=s.vectors[:1], tau=s.tau[:1], partner=s.partner[:0], versions={},
+                       points={})
     file.write(path, MODEL, empty, about(rig.controller))
     result = run(path)
     assert result.exit_code == 1 and 'holds no cycle' in result.output
