@@ -52,7 +52,8 @@ def test_driver_that_gives_no_states(driven, remote):
                  deadline=STARTS)
     assert np.array(remote.newest_command()) == near(gravity, abs=0.5)
     for wrong, told in (('raise', r'read\(\) of the driver raised OSError: the cable is out'),
-                        ('stall', ''), ('nan', 'joint states are refused: a number is NaN or infinite'),
+                        ('stall', ''),
+                        ('nan', 'joint states are refused: a number is NaN or infinite'),
                         ('length', r'read\(\) .* raised ArgumentError: position has shape \(3,\)'),
                         ('nothing', r'read\(\) of the driver raised ValueError')):
         remote.forget()

@@ -37,10 +37,10 @@ def test_presliding_is_elastic_then_slides(arm):
     elastic = replace(arm, presliding_distance=np.full(2, DISTANCE),
                       viscous_friction=np.full(2, 0.5),
                       backward_friction=np.array([np.full(2, 0.5), COULOMB, COULOMB]))
-    q = pushed(elastic, 0.5 * COULOMB, 1.0)
+    q = pushed(elastic, 0.5 * COULOMB, 3.0)
     # Half of dry friction is reached after ln 2 distances; the arm swings further, and is held
     assert (q[-1] > np.log(2.0) * DISTANCE).all() and (q[-1] < 4.0 * DISTANCE).all()
-    assert np.ptp(q[-200:], axis=0).max() < 1e-4
+    assert np.ptp(q[-200:], axis=0).max() < 0.2 * DISTANCE
     assert pushed(elastic, 1.5 * COULOMB, 1.0)[-1].max() > 0.1
 
 
