@@ -25,6 +25,11 @@ def run(tmp_path_factory):
     return done.stdout, output
 
 
+def finite_or_inf(number):
+    """Return a number of the file, which has null for infinity."""
+    return np.inf if number is None else number
+
+
 def test_every_peer_is_written_down(run):
     _, output = run
     found = json.loads((output / 'loop.json').read_text())
@@ -34,7 +39,8 @@ def test_every_peer_is_written_down(run):
         for one in rounds:
             assert set(one) == {'1000', '4000', '10000'}
             for at_rate in one.values():
-                assert 0 < at_rate['p50'] <= at_rate['p99'] <= at_rate['p99.9'] <= at_rate['max']
+                late = [finite_or_inf(at_rate[f]) for f in ('p50', 'p99', 'p99.9', 'max')]
+                assert 0 < late[0] and late == sorted(late)
                 assert 0 < at_rate['answered'] <= 1 and 0 < at_rate['cpu'] < 16
                 # Each answer is g(q) of one of the states, to the last digits
                 assert at_rate['foreign'] == 0 and at_rate['efforts'] > 0
@@ -48,10 +54,10 @@ def test_what_was_expected_stands_beside_what_was_measured(run):
     _, output = run
     found = json.loads((output / 'loop.json').read_text())
     assert {row['what'] for row in found['expected']} == {
-        'round trip p50, share of the naive node', 'round trip p99, share of the naive node',
-        'CPU, share of the naive node', 'states answered at 10 kHz'}
+        'round trip p99, share of the naive node', 'CPU, share of the naive node',
+        'states answered at 1 kHz'}
     for row in found['expected']:
-        met = row['measured'] <= row['expected']
+        met = finite_or_inf(row['measured']) <= row['expected']
         assert row['met'] == (met if row['sign'] == '≤' else not met)
 
 
