@@ -138,6 +138,7 @@ def _entry(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     return recorded_cycle.recorded_cycle(reference(inputs), now, tau)
 
 
+@cache
 def begin() -> None:
     """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
     if not plain() and not is_cached(NAME, cycle.cycle, MODULES):
