@@ -22,6 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -46,6 +47,7 @@ from .nodes.services import Services
 
 STARTING = 120.0        # s for Python to start, kernels to be compiled, and discovery
 ANSWERING = 20.0        # s for a service
+RETRYING = 0.2          # s between calls that are refused
 ENDING = 30.0           # s for a process after SIGINT
 # Values that lockstep needs, and a test on a busy machine
 SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.05, 'publish_clock': True,
@@ -134,13 +136,24 @@ class SimulatedArm:
         finally:
             process.send_signal(signal.SIGCONT)
 
-    def reset(self) -> str:
-        """Call ``~/reset`` and return its message; raise RosError if it is refused."""
-        name = f'{self.namespace}/controller/reset'
-        answer = self._services.call(Trigger, name, Trigger.Request(), ANSWERING, STARTING)
-        if not answer.success:
-            raise RosError(f'reset refused: {answer.message}', name=name, remedy=answer.message)
-        return str(answer.message)
+    def reset(self, within: float = ANSWERING) -> str:
+        """
+        Call ``~/reset`` until it is granted, and return its message.
+
+        It is refused for as long as the arm moves, as it does for a while after a fault.
+
+        :param within: wall time until the last call [s]; 0 to call once.
+        :raises RosError: it is still refused; with the last reason.
+        """
+        name, end = f'{self.namespace}/controller/reset', time.monotonic() + within
+        while True:
+            answer = self._services.call(Trigger, name, Trigger.Request(), ANSWERING, STARTING)
+            if answer.success:
+                return str(answer.message)
+            if time.monotonic() >= end:
+                raise RosError(f'reset refused: {answer.message}', name=name,
+                               remedy=answer.message)
+            self._here.until(lambda: False, RETRYING)
 
     def reason_code(self) -> str:
         """Return the code of the fault in the latest report, '' if there is none."""

@@ -39,7 +39,7 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
     n = tau.shape[0]
     inverse_dynamics(robot, v.q, v.qd, work.rest, work, v.bias)
     for i in range(n):
-        v.friction[i] = v.qd[i] * elapsed
+        v.friction[i] = v.qd[i] * elapsed if known else 0.0     # elapsed may be infinite
     advance_presliding(robot.friction, v.friction, v.sliding)
     loaded_friction(robot.friction, v.qd, v.gravity, v.sliding, v.friction)
     if m.estimates == 0 or not known:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robodyn_ros import DhLink, Dynamics, from_dh
+from robodyn_ros.dynamics.friction import advance_presliding
 
 ARM = from_dh([DhLink(0, 0, 1, 0, mass=1, viscous=0.5, coulomb=2)])
 STICKY = replace(ARM, static_friction=np.array([3.0]))
@@ -49,3 +50,10 @@ def test_each_direction_has_its_own():
 @given(st.floats(-1e3, 1e3))
 def test_it_never_drives(qd):
     assert effort(STICKY, qd) * qd >= 0.0
+
+
+def test_a_presliding_that_is_not_finite_begins_anew():
+    """A state or a motion that is not a number must not stay."""
+    parameters, share = np.full((13, 3), 0.01), np.array([np.nan, np.inf, -1.0])
+    advance_presliding(parameters, np.array([0.01, 0.01, np.nan]), share)
+    assert (share == 0.0).all()
