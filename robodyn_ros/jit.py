@@ -37,8 +37,9 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 from platformdirs import user_cache_path
 
-from . import tuple_reference
+from . import inner_functions, tuple_reference
 from .compile_notice import compiling
+from .inner_functions import without_machine_code
 
 try:
     import fcntl
@@ -107,15 +108,47 @@ def caller(signature: Any) -> Any:
             return None
 
         def build(context, builder, of_call, args):
-            values = cgutils.unpack_tuple(builder, args[1])
-            result = signature.return_type
-            kind = ir.FunctionType(
-                ir.VoidType() if result == types.void else context.get_value_type(result),
-                [value.type for value in values])
-            value = builder.call(builder.inttoptr(args[0], kind.as_pointer()), values)
-            return context.get_dummy_value() if result == types.void else value
+            return _call(context, builder, signature.return_type, args[1],
+                         lambda kind: builder.inttoptr(args[0], kind.as_pointer()))
         return signature.return_type(types.int64, arguments), build
     return intrinsic(call)
+
+
+def linked(symbol: str, signature: Any) -> Any:
+    """
+    Return a function for compiled code that calls machine code by its name.
+
+    ``call(arguments)`` takes the arguments as a tuple and returns the result. Whoever loads code
+    that contains it has to give the address of the name to :func:`link` before.
+
+    :param symbol: name, unique in the process.
+    :param signature: as of :func:`caller`.
+    """
+    def call(typing, arguments):
+        if tuple(arguments) != signature.args:
+            return None
+
+        def build(context, builder, of_call, args):
+            return _call(context, builder, signature.return_type, args[0],
+                         lambda kind: cgutils.get_or_insert_function(builder.module, kind, symbol))
+        return signature.return_type(arguments), build
+    return intrinsic(call)
+
+
+def link(symbol: str, address: int) -> None:
+    """Have code that is loaded from now on find the machine code at the address by its name."""
+    llvmlite.binding.add_symbol(symbol, address)
+
+
+def _call(context: Any, builder: Any, result: Any, arguments: Any,
+          function: Callable[[Any], Any]) -> Any:
+    """Generate a call; ``function`` returns a pointer to the function of a type."""
+    values = cgutils.unpack_tuple(builder, arguments)
+    kind = ir.FunctionType(
+        ir.VoidType() if result == types.void else context.get_value_type(result),
+        [value.type for value in values])
+    value = builder.call(function(kind), values)
+    return context.get_dummy_value() if result == types.void else value
 
 
 def substitute(function: Callable[..., Any], implementation: Callable[..., Any], *,
@@ -135,13 +168,20 @@ def substitute(function: Callable[..., Any], implementation: Callable[..., Any],
 def _fingerprint(modules: tuple[ModuleType, ...]) -> bytes:
     """Everything besides the text that decides what machine code comes out."""
     digest = hashlib.sha256()
-    for path in (__file__, tuple_reference.__file__, *(m.__file__ for m in modules)):
-        digest.update(hashlib.sha256(Path(str(path)).read_bytes()).digest())
+    for path in (__file__, inner_functions.__file__, tuple_reference.__file__,
+                 *(m.__file__ for m in modules)):
+        digest.update(_file_digest(Path(str(path))))
     for word in (numba.__version__, llvmlite.__version__, sys.version,
                  llvmlite.binding.get_host_cpu_name(),
                  llvmlite.binding.get_host_cpu_features().flatten()):
         digest.update(word.encode())
     return digest.digest()
+
+
+@cache
+def _file_digest(path: Path) -> bytes:
+    """Return the digest of a source file as it was when this process first asked for it."""
+    return hashlib.sha256(path.read_bytes()).digest()
 
 
 def machine() -> str:
@@ -268,7 +308,8 @@ def _compile(name: str, function: Any, decorator: Any, signature: Any,
              modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True) -> Any:
     function.cache_folder = _cache_folder(name, function, modules, constants)
     options = OPTIONS if decorator is numba.njit else {}
-    with compiling(name), _turn(cache_directory() / function.cache_folder, cached):
+    with (compiling(name), _turn(cache_directory() / function.cache_folder, cached),
+          without_machine_code()):
         return decorator(signature, cache=cached, **options)(function)
 
 
@@ -319,6 +360,6 @@ def _load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    with compiling(name):
+    with compiling(name), without_machine_code():
         spec.loader.exec_module(module)
     return module

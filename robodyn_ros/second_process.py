@@ -11,38 +11,46 @@ needs the code compiles it.
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from .compile_notice import VARIABLE, compiling
 from .jit import cache_directory
 
-PATIENCE = 300.0        # s; then whoever waits compiles on their own
+PATIENCE, POLL = 300.0, 0.05    # s; after the first, whoever waits compiles on their own
 
 _processes: dict[str, subprocess.Popen] = {}
 
 
-def begin(name: str, statement: str) -> None:
+def begin(name: str, statement: str, *, nice: int = 0) -> bool:
     """
-    Start a process that executes a statement, once in this process.
+    Start a process that executes a statement, once in this process; return whether it was started.
 
     :param name: of what it compiles, for :func:`wait`.
     :param statement: Python text; this package is on the path.
+    :param nice: added to the nice value, for what nobody waits for.
     """
-    if name in _processes or not sys.executable or (os.cpu_count() or 1) < 2:
-        return
+    if name in _processes:
+        return True
+    if not sys.executable or (os.cpu_count() or 1) < 2:
+        return False
     package = str(Path(__file__).resolve().parents[1])
     path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
     with suppress(OSError):
         _processes[name] = subprocess.Popen(
-            [sys.executable, '-c', statement], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            [sys.executable, '-c', f'import os; os.nice({nice}); {statement}'],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
             env={**os.environ, 'PYTHONPATH': path, 'ROBODYN_CACHE_DIR': str(cache_directory()),
                  VARIABLE: '0'})
+    return name in _processes
 
 
-def wait(name: str) -> None:
-    """Wait until the process has ended, if it was started."""
-    if (process := _processes.get(name)) is not None:
-        with compiling(name), suppress(subprocess.TimeoutExpired):
-            process.wait(PATIENCE)
+def wait(name: str, until: Callable[[], bool] = lambda: False) -> None:
+    """Wait until the process has ended, if it was started, or until the condition holds."""
+    process, end = _processes.get(name), time.monotonic() + PATIENCE
+    with compiling(name):
+        while process and process.poll() is None and not until() and time.monotonic() < end:
+            time.sleep(POLL)

@@ -72,6 +72,26 @@ def twice(x):
 jit.substitute(helper.step, twice)
 print(jit.compile_function('small', entry.entry, int64(int64), (helper,))(5), entry.entry(5))
 '''
+LINKED = '''
+import entry as apart
+import helper
+import numba
+from numba import int64
+from robodyn_ros import jit
+
+
+compiled = jit.compile_callback('apart', apart.entry, int64(int64), (jit.jitable(helper),))
+jit.link('apart_of_test', compiled.address)
+call = jit.linked('apart_of_test', int64(int64))
+
+
+@numba.njit
+def entry(x):
+    return call((x,)) * 2
+
+
+print(entry(1))
+'''
 DYNAMICS = '''
 from robodyn_ros.dynamics.compile import generic
 
@@ -135,6 +155,11 @@ def test_a_callback_is_loaded_likewise(helper):
 
 def test_compiled_code_calls_the_substitute_and_python_does_not(helper):
     assert run(SUBSTITUTED, helper, helper / 'cache') == '10 6'
+
+
+def test_code_is_linked_by_name(helper):
+    """What is compiled on its own is called, and not merged."""
+    assert run(LINKED, helper, helper / 'cache') == '4'
 
 
 def test_the_name_is_told_by_text_and_every_module(tmp_path, monkeypatch):

@@ -40,6 +40,7 @@ from . import (
     guard,
     guiding,
     limits,
+    linked_dynamics,
     momentum_observer,
     motion_checks,
     partner_link,
@@ -58,13 +59,14 @@ from .cycle import CycleInputs
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .laws import compile as law_code
 from .laws.law import Law
+from .laws.registry import BUILT_IN
 from .laws.trial import address_of
 from .payload_transition import PayloadInForce
 from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
 
 VARIABLE = 'ROBODYN_PLAIN'
-NAME = 'control'
+NAME, LAWS = 'control', 'control laws'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
@@ -113,6 +115,36 @@ def law_address(law: Law) -> int:
     return 0 if plain() else address_of(law)
 
 
+class LawAddresses:
+    """
+    Addresses of laws: of one at once, of our others when the mode is switched to them.
+
+    What this machine has not compiled yet is compiled by a second process, with low priority;
+    that a loop in Python stands still for a compilation cannot happen then.
+
+    :param first: the law to begin with.
+    :raises ParameterError: it does not compile.
+    """
+
+    def __init__(self, first: Law):
+        self._known = {first: law_address(first)}
+
+    def prepare(self) -> None:
+        """Load our laws, or begin to compile them."""
+        missing = [] if plain() else [law for law in BUILT_IN if not law_code.law_is_cached(law)]
+        begun = missing and second_process.begin(
+            LAWS, f'from {law_code.__name__} import compile_laws; compile_laws()', nice=19)
+        for law in BUILT_IN:
+            if law not in missing or not begun:
+                self._known[law] = law_address(law)
+
+    def __getitem__(self, law: Law) -> int:
+        if law not in self._known:
+            second_process.wait(LAWS, lambda: law_code.law_is_cached(law))
+            self._known[law] = law_address(law)
+        return self._known[law]
+
+
 # Elements of `CycleInputs.code`
 CYCLE, RECORDED_CYCLE = range(2)
 
@@ -142,7 +174,13 @@ def _entry(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
 def begin() -> None:
     """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
     if not plain() and not is_cached(NAME, cycle.cycle, MODULES):
-        second_process.begin(NAME, f'from {__name__} import compiled; compiled()')
+        second_process.begin(NAME, f'from {__name__} import compile_cycle; compile_cycle()')
+
+
+def compile_cycle() -> None:
+    """Compile the cycle into the cache, without running it."""
+    linked_dynamics.promise()
+    compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
 
 
 @cache
@@ -150,10 +188,11 @@ def compiled() -> CompiledCycle:
     """Return the control cycle, from the cache where this machine has compiled it."""
     if plain():
         return CompiledCycle(plain_cycle.cycle, np.zeros(2, np.int64), 'plain Python')
-    second_process.wait(NAME)
-    of_cycle = compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
+    linked_dynamics.load()
     recorded = compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
                                 RECORDER_MODULES)
     entry = compile_function('control_entry', _entry, SIGNATURE, RECORDER_MODULES)
+    second_process.wait(NAME)           # last, for it takes longest
+    of_cycle = compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
     return CompiledCycle(entry, np.array([of_cycle.address, recorded.address]),
                          cycle.cycle.cache_folder)    # type: ignore[attr-defined]

@@ -16,8 +16,8 @@ from ..model.robot import RobotModel
 from ..state import STATE, no_state
 from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
+from .compile import LawAddresses, compiled
 from .compile import begin as begin_compilation
-from .compile import compiled, law_address
 from .cycle import CycleInputs
 from .dtypes import (
     ARM,
@@ -92,9 +92,9 @@ class Controller(PoseFollowing, PartnerCoupling):
         self.tau = np.zeros(model.nv)
         self.settings, self._law, self._payload = settings, 0, 0
         self._stable: tuple = ()            # `stability` of settings that were found stable
-        #: Laws that the mode can be switched to, compiled now because it takes seconds.
+        #: Laws that the mode can be switched to.
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
-        self._addresses = {law: law_address(law) for law in self.laws}
+        self._addresses = LawAddresses(settings.law_in_force)
         law_rows = registry.most_rows(model.nv, *self.laws)
         self._flight, self._v, kept = ring_buffer.recorder(
             model.nv, recorded, law_rows + payload_transition.rows(model.nb, model.nv))
@@ -124,6 +124,7 @@ class Controller(PoseFollowing, PartnerCoupling):
         #: The compiled control cycle, see :func:`.recorded_cycle.recorded_cycle`.
         self.cycle = compiled().cycle
         self._code = compiled().addresses
+        self._addresses.prepare()
 
     def begin(self) -> None:
         """

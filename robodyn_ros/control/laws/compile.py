@@ -16,7 +16,6 @@ from numba.extending import intrinsic, register_jitable
 from numba.np import arrayobj
 from numpy import ndarray
 
-from ...dynamics import compile as dynamics_code
 from ...dynamics import numba_types, pseudo_inertia
 from ...dynamics.model_data import no_frame
 from ...dynamics.numba_types import MATRIX, VECTOR
@@ -24,12 +23,13 @@ from ...jit import (
     FASTMATH,
     caller,
     compile_callback,
+    is_cached,
     jitable,
     substitute,
     tuple_type,
 )
 from ...tuple_reference import Reference, reference
-from .. import bounds, momentum_residual, robot_dynamics, rotations, task
+from .. import bounds, linked_dynamics, momentum_residual, rotations, task
 from ..bounds import Bounds
 from ..dtypes import JOINT, TASK
 from ..partner import Partner
@@ -71,9 +71,8 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
-    *dynamics_code.MODULES, dynamics_code, jitable(robot_dynamics), jitable(rotations), task,
-    bounds,
-    jitable(momentum_residual),    jitable(dynamics), law, call,
+    *linked_dynamics.MODULES, jitable(rotations), task, bounds, jitable(momentum_residual),
+    jitable(dynamics), law, call,
     jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
     jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),
     jitable(energy_tank), jitable(cartesian_impedance))
@@ -149,20 +148,36 @@ def compiled_law(law: Law) -> Any:
 
     :raises numba.core.errors.NumbaError: the function of the law does not compile.
     """
+    linked_dynamics.load()
     # Globals of its own, not a closure: Numba would take its contents into the key of the cache
     entry = FunctionType(_entry.__code__, {
         **globals(), '_efforts': law.efforts, '_gains': rows_of(registry.gains_class(law)),
         '_memory': rows_of(registry.memory_class(law))}, f'law_{law.name}')
     name = f'law_{law.name}'
     if law in registry.BUILT_IN:
-        modules = *LAW_MODULES, jitable(sys.modules[law.efforts.__module__])
-        return compile_callback(name, entry, ENTRY, (*modules, sys.modules[__name__]))
+        return compile_callback(name, entry, ENTRY, _modules(law))
     spaces = user_namespaces(law)
     files = [module for place in spaces if (module := sys.modules.get(place))
              and getattr(module, '__file__', None)]
     return compile_callback(name, entry, ENTRY, (*LAW_MODULES, *files, sys.modules[__name__]),
                             constants=repr([_constants(space) for space in spaces.values()]),
                             cached=len(files) == len(spaces))
+
+
+def _modules(law: Law) -> tuple[ModuleType, ...]:
+    """Return the modules of one of our laws."""
+    return (*LAW_MODULES, jitable(sys.modules[law.efforts.__module__]), sys.modules[__name__])
+
+
+def law_is_cached(law: Law) -> bool:
+    """Return whether this machine has compiled one of our laws before."""
+    return is_cached(f'law_{law.name}', _entry, _modules(law))
+
+
+def compile_laws() -> None:
+    """Compile our laws into the cache."""
+    for built_in in registry.BUILT_IN:
+        compiled_law(built_in)
 
 
 def user_namespaces(law: Law) -> dict[str, dict[str, Any]]:
