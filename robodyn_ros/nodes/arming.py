@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Attempts to arm a running controller: waiting for states and for the guard."""
+"""Arming of a running controller, which waits for states and for the guard, and stopping."""
 
 import time
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..control import guard
 from .control_loop import ControlLoop
 
+POLL = 0.002        # s
 STANDING = 0.2      # s for which a refusal must last to be the answer of ~/reset
 
 
@@ -74,5 +75,17 @@ class Arming:
         while (answer := self.poll()) is None:
             if over():
                 return self.give_up()
-            time.sleep(0.002)
+            time.sleep(POLL)
         return answer
+
+
+def wait_for_rest(loop: ControlLoop) -> None:
+    """Wait until an arm that was asked to stop is at rest, for a bounded time; end the thread."""
+    controller, begin = loop.controller, time.monotonic()
+    longest = controller.settings.stop_timeout + 1.0
+    while loop.running and time.monotonic() - begin < (
+            longest if controller.driving else 0.1 if controller.asked else 0.0):
+        time.sleep(POLL)
+        if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
+            controller.stop()       # another request had replaced the first one
+    loop.stop()

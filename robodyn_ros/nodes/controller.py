@@ -3,40 +3,31 @@
 """The controller: a lifecycle node between joint states and effort commands."""
 
 import sys
-import time
 from collections.abc import Callable
 from math import inf
-from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from .. import driver
 from ..control import guard
 from ..control.controller import Controller
-from ..control.laws import registry
-from ..errors import ParameterError, RobodynError
-from ..model.robot import RobotModel
+from ..errors import RobodynError
 from ..wire.joint_state import JointStateDecoder
 from . import gravity_choice, node_main, robot, timing_file
-from .arming import ARMED, STANDING, Answer, Arming
+from .arming import ARMED, STANDING, Answer, Arming, wait_for_rest
 from .autostart import Autostart
 from .change_monitor import ChangeMonitor
 from .control_loop import ControlLoop
-from .controller_parameters import TABLE, driver_options, law_parameters, scheduling, settings
+from .controller_parameters import TABLE, driver_of, scheduling, settings
 from .controller_reports import ControllerReports
-from .controller_switch import check_hand_over, check_switch
+from .controller_switch import check_switch
 from .controller_topics import ControllerTopics
-from .coupling_topics import CouplingTopics
 from .external_effort_publisher import check_frame
+from .live_settings import LiveSettings
 from .parameters import Parameters
-from .payload_subscriber import PayloadSubscriber
-from .policy_subscriber import PolicySubscriber
-from .pose_subscriber import PoseSubscriber
+from .reference_topics import ReferenceTopics
 from .reset_service import ResetService
 from .robot_description import RobotDescription
-from .trajectory_action import serve_trajectories
-from .trajectory_subscriber import TrajectorySubscriber
 
 POLL_PERIOD = 0.05      # s between two checks whether there is something to log
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -51,6 +42,8 @@ class ControllerNode(LifecycleNode):
     parameters, services, trajectories and reports.
     """
 
+    references: ReferenceTopics
+
     def __init__(self):
         super().__init__('controller')
         self.topics: ControllerTopics | None = None     # while the node is configured
@@ -59,22 +52,16 @@ class ControllerNode(LifecycleNode):
         self._over: Callable[[], bool] = lambda: False
         self._answer, self._waits_for_robot = ARMED, False
         self.parameters = Parameters(self, TABLE)
-        self._declare_gains()
-        self.parameters.fixed = lambda: self.loop is not None
-        self.parameters.accept = self._check_settings
-        self.parameters.changed = self._apply_settings
+        LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
+                     lambda: self.references.update_coupling())
         self.description = RobotDescription(self)
         self.reports = ControllerReports(self, self)
         # On the steady clock, so that reports go on in a paused simulation
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._reset = ResetService(self, self._begin_reset)
         self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
-        self.trajectories = TrajectorySubscriber(self, lambda: self.loop if self.active else None)
-        self._policies = PolicySubscriber(self, lambda: self.loop if self.active else None)
-        self._coupling = CouplingTopics(self, lambda: self.loop if self.active else None)
-        self._poses = PoseSubscriber(self, lambda: self.loop if self.active else None)
-        self._goals = serve_trajectories(self, self.trajectories, self.reports.reason)
-        PayloadSubscriber(self, lambda: self.loop.controller if self.loop else None)
+        self.references = ReferenceTopics(self, lambda: self.loop if self.active else None,
+                                          lambda: self.loop, self.reports.reason)
         self._autostart = Autostart(self, lambda: self.loop is not None,
                                     lambda: self._waits_for_robot, lambda: self._answer)
         if not self.parameters['autostart']:
@@ -93,14 +80,14 @@ class ControllerNode(LifecycleNode):
         p = self.parameters.values()
         try:
             wanted = scheduling(p)
-            model = self._load_model(p)
+            model = robot.controlled(p, self.description.chosen(p, self._over))
             decoder = JointStateDecoder(model.joint_names)
             controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                     recorded=self.reports.recorded_cycles(model.nv))
             gravity_choice.check_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
             check_switch(p, self.resolve_topic_name('commands'))
-            made = self._make_driver(p, model)
+            made = driver_of(p, model, self.get_parameter('use_sim_time').value)
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'
@@ -111,7 +98,7 @@ class ControllerNode(LifecycleNode):
         self.trouble = ''
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
-        self._update_coupling()
+        self.references.update_coupling()
         return SUCCESS
 
     @node_main.log_exceptions
@@ -126,7 +113,7 @@ class ControllerNode(LifecycleNode):
             for refusal in self.loop.scheduling.refused:
                 self.get_logger().warning(refusal)
             self.get_logger().info(f'control thread: {self.loop.scheduling}')
-            self._answer = self._arm()
+            self._answer = self._begin_arming(inf).wait(self._over)
         if not self._answer.refusal:
             self._answer = Answer(self._take_over())
         if not self._answer.refusal:
@@ -156,9 +143,7 @@ class ControllerNode(LifecycleNode):
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Come to rest, close the topics and forget the robot."""
         self._autostart.end()
-        self._stop_loop()
-        self._close()
-        return SUCCESS
+        return self.on_error(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Return to unconfigured after an exception in a transition, with the arm at rest."""
@@ -175,24 +160,11 @@ class ControllerNode(LifecycleNode):
         finally:
             self._changes.close()
             self._stop_loop()
-            self._goals.destroy()
+            self.references.destroy()
             self._close()
             self.description.destroy()
 
     # Robot and topics
-
-    def _load_model(self, p: dict[str, Any]) -> RobotModel:
-        text = robot.description(p) or self.description.wait(p['description_timeout'], self._over)
-        self.description.accept()
-        return robot.controlled(p, text)
-
-    def _make_driver(self, p: dict[str, Any], model: RobotModel) -> driver.Driver | None:
-        if not p['driver']:
-            return None
-        if self.get_parameter('use_sim_time').value:
-            raise ParameterError('a driver is read in real time', name='driver',
-                                 value=p['driver'], remedy='set use_sim_time to false')
-        return driver.make(p['driver'], model, driver_options(p))
 
     def _close(self) -> None:
         """Close the topics, and forget robot and loop."""
@@ -200,7 +172,7 @@ class ControllerNode(LifecycleNode):
         if (topics := self.topics) is not None:
             self.topics = None
             topics.close()
-            self._update_coupling()
+            self.references.update_coupling()
 
     # Arming and stopping
 
@@ -210,10 +182,6 @@ class ControllerNode(LifecycleNode):
         self.topics.command_publishers.wait()
         timeout = self.parameters['arming_timeout']
         return Arming(self.topics.loop, timeout, standing, self.reports.sentence)
-
-    def _arm(self) -> Answer:
-        """Arm, and wait until the arm rises or is refused."""
-        return self._begin_arming(inf).wait(self._over)
 
     def _take_over(self) -> str:
         """Have the forward controller activated, if that is asked for; return a refusal or ''."""
@@ -230,21 +198,15 @@ class ControllerNode(LifecycleNode):
 
     def _stop_loop(self) -> None:
         """Bring the arm to rest, for a bounded time, and end the control thread."""
-        self._goals.end('the controller is being deactivated')
+        self.references.end_goals('the controller is being deactivated')
         if self.loop is None or not self.loop.running and not self.active:
             return
-        loop, controller, begin = self.loop, self.loop.controller, time.monotonic()
+        loop = self.loop
         self._reset.cancel('the controller is being deactivated')
-        controller.stop()
+        loop.controller.stop()
         self.reports.record_fault(at_once=True)     # stopping may outlast the ring
-        longest = controller.settings.stop_timeout + 1.0
-        while loop.running and time.monotonic() - begin < (
-                longest if controller.driving else 0.1 if controller.asked else 0.0):
-            time.sleep(0.002)
-            if controller.phase in (guard.RISING, guard.RUNNING) and not controller.asked:
-                controller.stop()       # another request had replaced the first one
-        loop.stop()
-        if self.topics is not None and controller.phase == guard.INACTIVE:
+        wait_for_rest(loop)
+        if self.topics is not None and loop.controller.phase == guard.INACTIVE:
             self.topics.switch.hand_back()
         if self.active:
             timing_file.write(self.parameters['timing_file'], loop, self.get_logger())
@@ -252,28 +214,7 @@ class ControllerNode(LifecycleNode):
         self._on_changes()
         self.reports.record_fault(at_once=True)
 
-    # Parameters and periodic work
-
-    def _declare_gains(self) -> None:
-        """Declare the gains of the law of the mode, which may be one of a user."""
-        self.parameters.add(law_parameters(registry.find(self.parameters['mode'])))
-
-    def _check_settings(self, values: dict[str, Any]) -> None:
-        law_parameters(registry.find(values['mode']))
-        check_hand_over(values, self.resolve_topic_name('commands'))
-        if self.loop is not None:
-            self.loop.controller.check(settings(values))
-
-    def _apply_settings(self) -> None:
-        self._declare_gains()
-        if self.loop is not None:
-            self.loop.controller.use(settings(self.parameters.values()))
-            self._update_coupling()
-
-    def _update_coupling(self) -> None:
-        """Publish for a partner while the law in force has one."""
-        couples = self.loop is not None and self.loop.controller.couples
-        self._coupling.update(self.parameters['coupling_rate'] if couples else 0.0)
+    # Periodic work
 
     def _poll(self) -> bool:
         """Do what must not wait for the executor; return whether there is something to log."""

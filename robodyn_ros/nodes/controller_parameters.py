@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from .. import driver
 from ..control.contact_parameters import ContactParameters
 from ..control.laws import registry
 from ..control.laws.law import Law
@@ -23,7 +24,9 @@ from ..control.parameters import (
     LoopParameters,
 )
 from ..control.settings import GAINS, Settings
+from ..driver import Driver
 from ..errors import ParameterError
+from ..model.robot import RobotModel
 from ..realtime.scheduling import Scheduling
 from . import robot
 from .parameters import Parameter
@@ -198,6 +201,20 @@ def driver_options(values: dict[str, Any]) -> dict[str, Any]:
                                  name='driver_options', value=text,
                                  remedy='write name=value, as rate=500') from None
     return options
+
+
+def driver_of(values: dict[str, Any], model: RobotModel, sim_time: bool) -> Driver | None:
+    """
+    Return the driver that the parameters name, None if they name none.
+
+    :raises RobodynError: it cannot be made, or the node runs on simulation time.
+    """
+    if not values['driver']:
+        return None
+    if sim_time:
+        raise ParameterError('a driver is read in real time', name='driver',
+                             value=values['driver'], remedy='set use_sim_time to false')
+    return driver.make(values['driver'], model, driver_options(values))
 
 
 def scheduling(values: dict[str, Any]) -> Scheduling:

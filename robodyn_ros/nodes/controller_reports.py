@@ -16,8 +16,8 @@ from .controller_parameters import thresholds
 from .controller_topics import ControllerTopics
 from .flight_recorder import FlightRecorder
 from .parameters import Parameters
+from .reference_topics import ReferenceTopics
 from .robot_description import RobotDescription
-from .trajectory_subscriber import TrajectorySubscriber
 
 
 class ReportedNode(Protocol):
@@ -25,7 +25,7 @@ class ReportedNode(Protocol):
 
     parameters: Parameters
     description: RobotDescription
-    trajectories: TrajectorySubscriber
+    references: ReferenceTopics
     topics: ControllerTopics | None     # while the node is configured
     active: bool                        # armed, and not deactivated since
     trouble: str                        # why configuring or activating failed, '' if it did not
@@ -138,7 +138,7 @@ class ControllerReports:
         if node.loop is None or not node.active:
             statuses = [self._status.idle(node.trouble)]
         else:
-            statuses = [self._status.status(node.loop, node.trajectories, self.reason(),
+            statuses = [self._status.status(node.loop, node.references.trajectories, self.reason(),
                                             time.monotonic()),
                         self._status.timing(node.loop, thresholds(node.parameters.values()))]
         self._publisher.publish(diagnostics.array(self._clock.now().to_msg(), statuses))

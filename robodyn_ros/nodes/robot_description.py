@@ -4,12 +4,13 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
-from . import qos
+from . import qos, robot
 from .raw_subscription import SerializedSubscription
 
 SLICE = 100_000_000         # ns between two checks whether to go on waiting
@@ -35,6 +36,16 @@ class RobotDescription:
         while not self.newest() and time.monotonic() < deadline and not over():
             self._subscription.wait(SLICE)
         return self._text
+
+    def chosen(self, p: dict[str, Any], over: Callable[[], bool]) -> str:
+        """
+        Return the URDF text that the parameters give, else that of the topic, and accept it.
+
+        :param p: values of the parameters; ``over``: see :meth:`wait`.
+        """
+        text = robot.description(p) or self.wait(p['description_timeout'], over)
+        self.accept()
+        return text
 
     def accept(self) -> None:
         """Take the newest text as the one that the robot was read from."""

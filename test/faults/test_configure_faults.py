@@ -25,6 +25,7 @@ from robodyn_ros.nodes import (
 )
 from robodyn_ros.nodes.controller import ControllerNode
 from robodyn_ros.nodes.controller_parameters import TABLE
+from robodyn_ros.nodes.live_settings import LiveSettings
 from robodyn_ros.nodes.robot_description import RobotDescription
 from robots import ARM
 
@@ -175,7 +176,7 @@ def test_nobody_would_hold_the_arm():
         controller_switch.check_hand_over(asked | held, commands)
 
 
-@row('invalid parameter set at run time', where=ControllerNode._check_settings, find='_.check(_)',
+@row('invalid parameter set at run time', where=LiveSettings.check, find='_.check(_)',
      instead='None')
 def test_invalid_parameter_set_at_run_time(running, remote):
     """The whole set is refused with a reason; an unstable gain with the highest that is not."""

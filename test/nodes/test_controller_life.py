@@ -56,7 +56,7 @@ def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
 def test_an_exception_in_a_transition_leaves_nothing_running(capfd):
     """It is in the log, the control thread has ended, and the node is unconfigured again."""
     class Failing(ControllerNode):
-        def _arm(self):
+        def _begin_arming(self, standing):
             self.armed = self.loop
             raise OSError('out of order')
 
