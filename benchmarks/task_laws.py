@@ -15,7 +15,9 @@ import numpy as np
 
 from robodyn_ros import Controller, Dynamics, Settings, load_urdf
 from robodyn_ros.control import guard
+from robodyn_ros.control.compile import CYCLE_INPUTS, compiled
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.tuple_reference import size_of
 
 LAWS = ('gravity_compensation', 'joint_impedance', 'computed_torque', 'cartesian_impedance',
         'operational_space')
@@ -25,13 +27,13 @@ RISE = 1.0              # s
 
 
 @numba.njit
-def cycles(cycle, inputs, now, tau, count):
+def cycles(step, address, state, now, tau, count):
     """Call the compiled cycle without Python between the calls."""
     for _ in range(count):
         now += PERIOD
         for i in range(tau.shape[0]):
-            inputs.state[i].received = now
-        cycle(inputs, now, tau)
+            state[i].received = now
+        step(address, now, tau)
     return now
 
 
@@ -56,9 +58,10 @@ class Held:
 
     def turn(self, count: int) -> float:
         """Return the mean time of so many cycles [s]."""
-        c = self.controller
+        c, inputs = self.controller, np.zeros(size_of(CYCLE_INPUTS), np.uint8)
+        compiled().store(c.inputs, inputs.ctypes.data)
         begin = perf_counter()
-        self.now = cycles(c.cycle, c.inputs, self.now, c.tau, count)
+        self.now = cycles(compiled().step, inputs.ctypes.data, c.state, self.now, c.tau, count)
         return (perf_counter() - begin) / count
 
 

@@ -18,6 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
+from numba.core.registry import cpu_target
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, register_model
 
@@ -92,6 +93,33 @@ def _dereference(typing, of_tuple):
     return of_tuple.kind(of_tuple), build
 
 
+@intrinsic
+def _store(typing, values, address):
+    def build(context, builder, signature, args):
+        kind = context.get_value_type(values).as_pointer()
+        builder.store(args[0], builder.inttoptr(args[1], kind))
+        return context.get_dummy_value()
+    return types.void(values, types.int64), build
+
+
+def reference_to(kind: Any) -> Any:
+    """Return a function for compiled code: the reference to the tuple of a type at an address."""
+    def refer_to(typing, address):
+        def build(context, builder, signature, args):
+            return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+        return Reference(kind)(types.int64), build
+    return intrinsic(refer_to)
+
+
+def size_of(kind: Any) -> int:
+    """Return the size of a tuple of a type in memory [bytes]."""
+    context = cpu_target.target_context
+    return int(context.get_abi_sizeof(context.get_value_type(kind)))
+
+
+#: ``store(values, address)``, in compiled code: write a tuple to memory of :func:`size_of` bytes,
+#: which does not own the arrays of the tuple.
+store: Any = _store
 #: ``dereference(reference)``, in compiled code: the tuple.
 dereference: Any = _dereference
 #: ``reference(values)``, in compiled code: a reference to a copy of a named tuple in the frame of

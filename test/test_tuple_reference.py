@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from robodyn_ros.tuple_reference import Reference, dereference, reference
+from robodyn_ros.tuple_reference import (
+    Reference,
+    dereference,
+    reference,
+    reference_to,
+    size_of,
+    store,
+)
 
 
 class Inner(NamedTuple):
@@ -106,3 +113,23 @@ def test_types_of_different_tuples_differ():
     kinds = [Reference(numba.typeof(values)) for values in (VALUES, VALUES.inner)]
     assert kinds[0] == Reference(numba.typeof(copy())) and kinds[0] != kinds[1]
     assert kinds[0].name != kinds[1].name
+
+
+def test_a_tuple_in_memory_is_read_by_its_address():
+    """As a caller that keeps it does, without giving its fields to compiled code each time."""
+    at, kind = reference_to(numba.typeof(VALUES)), numba.typeof(VALUES)
+    memory = np.zeros(size_of(kind), np.uint8)
+
+    @numba.njit
+    def write(values, address):
+        store(values, address)
+
+    @numba.njit
+    def read(address, k):
+        values = at(address)
+        return values.scale * values.inner.rows[1, k] + values.inner.count
+
+    write(VALUES, memory.ctypes.data)
+    VALUES.inner.rows[1, 2] += 1.0
+    assert read(memory.ctypes.data, 2) == 2.0 * VALUES.inner.rows[1, 2] + 3
+    VALUES.inner.rows[1, 2] -= 1.0

@@ -102,7 +102,7 @@ def work(urdf: str, wanted: list[str]) -> None:
         if name == DECODERS:
             loaded = [*compiled_decoders()]
         elif name == CYCLE:
-            loaded = [compiled().cycle]
+            loaded = [compiled().step, compiled().store]
             for law in BUILT_IN:
                 law_address(law)
         elif name.startswith(NATIVE):

@@ -9,7 +9,8 @@ debugger stops: slow, and the same.
 
 import os
 import sys
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from ..jit import (
     tuple_type,
 )
 from ..state import STATE
-from ..tuple_reference import Reference, reference
+from ..tuple_reference import Reference, reference_to, size_of, store
 from . import (
     collisions,
     contact_speed,
@@ -89,16 +90,35 @@ CYCLE_INPUTS = tuple_type(
     controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring, code=types.int64[::1])
 EFFORTS = types.float64[::1]
-SIGNATURE = types.boolean(CYCLE_INPUTS, types.float64, EFFORTS)
+STORE = types.void(CYCLE_INPUTS, types.int64)
+STEP = types.boolean(types.int64, types.float64, EFFORTS)
 BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
 
 
 class CompiledCycle(NamedTuple):
     """The compiled control cycle."""
 
-    cycle: Any              # Numba dispatcher of `recorded_cycle.recorded_cycle`, for Python
+    step: Any               # Numba dispatcher of `_step`
+    store: Any              # Numba dispatcher of `_store`
     addresses: ndarray      # (2,) int64, for :attr:`.cycle.CycleInputs.code`
     code: str               # name of the machine code; other sources or another CPU: another one
+
+    def prepare(self, inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
+        """
+        Return a function that runs the cycle, :func:`.recorded_cycle.recorded_cycle`.
+
+        It takes ``now`` and ``tau``. That Numba reads all arrays of the inputs takes ten times as
+        long as the cycle; it is done here, and not for each cycle.
+        """
+        if self.step is None:
+            return partial(plain_cycle.cycle, inputs)
+        memory, step = np.zeros(size_of(CYCLE_INPUTS), np.uint8), self.step
+        address = memory.ctypes.data
+        self.store(inputs, address)
+
+        def run(now: float, tau: ndarray, owners: tuple[Any, ...] = (inputs, memory)) -> bool:
+            return step(address, now, tau)
+        return run
 
 
 def plain() -> bool:
@@ -165,9 +185,17 @@ substitute(cycle.cycle, call_cycle, inline=True)
 substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
 
 
-def _entry(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
-    """Run the cycle with inputs from Python."""
-    return recorded_cycle.recorded_cycle(reference(inputs), now, tau)
+inputs_at = reference_to(CYCLE_INPUTS)
+
+
+def _store(inputs: CycleInputs, address: int) -> None:
+    """Write the inputs to memory."""
+    store(inputs, address)
+
+
+def _step(address: int, now: float, tau: ndarray) -> bool:
+    """Run the cycle with the inputs at an address."""
+    return recorded_cycle.recorded_cycle(inputs_at(address), now, tau)
 
 
 @cache
@@ -187,12 +215,13 @@ def compile_cycle() -> None:
 def compiled() -> CompiledCycle:
     """Return the control cycle, from the cache where this machine has compiled it."""
     if plain():
-        return CompiledCycle(plain_cycle.cycle, np.zeros(2, np.int64), 'plain Python')
+        return CompiledCycle(None, None, np.zeros(2, np.int64), 'plain Python')
     linked_dynamics.load()
     recorded = compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
                                 RECORDER_MODULES)
-    entry = compile_function('control_entry', _entry, SIGNATURE, RECORDER_MODULES)
+    step = compile_function('control_step', _step, STEP, RECORDER_MODULES)
+    storing = compile_function('control_inputs', _store, STORE, RECORDER_MODULES)
     second_process.wait(NAME)           # last, for it takes longest
     of_cycle = compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
-    return CompiledCycle(entry, np.array([of_cycle.address, recorded.address]),
+    return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address]),
                          cycle.cycle.cache_folder)    # type: ignore[attr-defined]

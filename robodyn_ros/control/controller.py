@@ -4,6 +4,8 @@
 
 import warnings
 from collections.abc import Callable
+from operator import is_
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -113,6 +115,9 @@ class Controller(PoseFollowing, PartnerCoupling):
         self._poses, self._pace = PosePoints.none(), Pace()
         self._partner = Partner.none(model.nv)
         self._streamed = 0                  # short trajectories in a row
+        # The cycle with its inputs, and those of them that are replaced while it runs
+        self._cycle: Callable[[float, ndarray], bool] = lambda now, tau: False
+        self._prepared_parts: tuple[Any, ...] = (None,) * 5
         self.use(settings)
         if settings.law_in_force not in registry.BUILT_IN:
             trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
@@ -121,8 +126,6 @@ class Controller(PoseFollowing, PartnerCoupling):
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)
         self.begin()
-        #: The compiled control cycle, see :func:`.recorded_cycle.recorded_cycle`.
-        self.cycle = compiled().cycle
         self._code = compiled().addresses
         self._addresses.prepare()
 
@@ -237,7 +240,10 @@ class Controller(PoseFollowing, PartnerCoupling):
 
     def advance(self, now: float) -> bool:
         """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""
-        return self.cycle(self.inputs, now, self.tau)
+        parts = self._records, self._points, self._policy, self._partner, self._poses
+        if not all(map(is_, parts, self._prepared_parts)):
+            self._cycle, self._prepared_parts = compiled().prepare(self.inputs), parts
+        return self._cycle(now, self.tau)
 
     @property
     def inputs(self) -> CycleInputs:

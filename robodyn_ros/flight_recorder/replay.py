@@ -48,7 +48,7 @@ class Replay:
         self._state = np.zeros(nv, STATE)
         self._cycle_input = np.zeros(1, CYCLE_INPUT)
         self._partner = Partner.none(nv)
-        self._cycle, self._addresses = compiled().cycle, compiled().addresses
+        self._addresses = compiled().addresses
         #: Name of the compiled cycle, which differs between machines and versions.
         self.code = compiled().code
         #: Controller state and efforts after the last cycle.
@@ -75,7 +75,7 @@ class Replay:
             partner=self._partner, task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
             controller_state=self.memory, vectors=self._v, payload=self._in_force,
             ring=self._flight, code=self._addresses)
-        return self._cycle(inputs, float(given['now']), self.tau)
+        return compiled().prepare(inputs)(float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:
         """Recompute cycle ``k``; return the names of results that differ in any bit."""

@@ -46,7 +46,7 @@ def test_machine_code_that_allocates_is_recognised():
 
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
-    for function in (compiled().cycle, cycle.cycle, recorded_cycle.recorded_cycle,
+    for function in (compiled().step, cycle.cycle, recorded_cycle.recorded_cycle,
                      compiled_decoders().joint_state):
         assert not ALLOCATOR.search(machine_code(function))
 
