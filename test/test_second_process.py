@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compilation in a second process: it is waited for, and missed by nobody."""
 
+import os
 import sys
 
 import pytest
@@ -35,9 +36,23 @@ def test_it_is_started_once(tmp_path):
 
 def test_without_one_there_is_nothing_to_wait_for(monkeypatch):
     monkeypatch.setattr(second_process.os, 'cpu_count', lambda: 1)
-    second_process.begin('none', 'raise SystemExit')
+    assert not second_process.begin('none', 'raise SystemExit')
     second_process.wait('none')
     assert not second_process._processes
+
+
+def test_what_nobody_waits_for_is_nice(tmp_path):
+    """It leaves the CPU to the others; whoever needs a part of it does not wait for the end."""
+    told = tmp_path / 'told'
+    assert second_process.begin('nice', 'import os, pathlib, time; '
+                                f'pathlib.Path({str(told)!r}).write_text(str(os.nice(0))); '
+                                'time.sleep(600)', nice=7)
+    second_process.wait('nice', lambda: told.exists() and told.read_text())
+    process = second_process._processes['nice']
+    assert process.poll() is None
+    assert int(told.read_text()) == min(19, os.nice(0) + 7)
+    process.kill()
+    process.wait()
 
 
 def test_one_that_fails_is_not_missed():
