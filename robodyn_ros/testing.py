@@ -115,15 +115,19 @@ class SimulatedArm:
         self._player.play(trajectory, lambda at, end: None)
 
     def second_state_publisher(self) -> None:
-        """Publish one joint state beside the simulator's, as a second driver would: a fault."""
+        """Publish joint states beside the simulator's, as a second driver would: a fault."""
         topic = f'{self.namespace}/joint_states'
         publisher = self.node.create_publisher(JointState, topic, qos.STATES_OUT)
         if not self._here.until(publisher.get_subscription_count, ANSWERING):
             raise RosError(f'nobody listens to {topic}', name=topic, remedy='see the log')
         nv = self.model.nv
-        publisher.publish(JointState(name=list(self.model.joint_names), position=[0.0] * nv,
-                                     velocity=[0.0] * nv))
-        self._here.until(lambda: self._report.get('phase') == 'FAULT', ANSWERING)
+        state = JointState(name=list(self.model.joint_names), position=[0.0] * nv,
+                           velocity=[0.0] * nv)
+        end = time.monotonic() + ANSWERING
+        # The controller may not have discovered the publisher yet when it has been discovered
+        while self._report.get('phase') != 'FAULT' and time.monotonic() < end:
+            publisher.publish(state)
+            self._here.until(lambda: self._report.get('phase') == 'FAULT', RETRYING)
         self.node.destroy_publisher(publisher)
 
     @contextmanager

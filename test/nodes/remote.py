@@ -27,7 +27,7 @@ from robodyn_ros.nodes.raw_subscription import Sample, SerializedSubscription
 from robodyn_ros.nodes.services import Services
 from robodyn_ros.nodes.shared_memory import remove_unfinished_ports
 
-DEADLINE = 20.0     # s, for what takes a node a second or two
+DEADLINE = 60.0     # s, where nothing but a busy machine takes long
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
                'activate': Transition.TRANSITION_ACTIVATE,
                'deactivate': Transition.TRANSITION_DEACTIVATE,
