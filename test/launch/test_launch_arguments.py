@@ -55,7 +55,7 @@ def nodes(file, before=(), **arguments):
 
 
 def given(node, name):
-    """What a node is given: files of parameters, or a parameter's value."""
+    """Return what a node is given: files of parameters, or a parameter's value."""
     context = LaunchContext()
     for source in node._Node__parameters:
         if isinstance(source, dict):
@@ -136,7 +136,7 @@ def test_recording_matches_the_topics_of_one_controller():
 
 
 def defaults(file, **given):
-    """A context with the arguments of a launch file, as `ros2 launch` gives them."""
+    """Return a context with the arguments of a launch file, as `ros2 launch` gives them."""
     context = LaunchContext()
     context.launch_configurations.update({
         name: default for name, (default, _) in file['ARGUMENTS'].items()} | given)
