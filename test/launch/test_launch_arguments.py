@@ -3,24 +3,19 @@
 """
 Arguments of the launch files: what they make of them, and what of those of others.
 
-Needs launch and launch_ros, which only a ROS installation has: skipped where they are missing,
-unless REQUIRE_LAUNCH=1 says that they have to be there.
+Needs launch and launch_ros, which only a ROS installation has.
 """
 
-import os
 import re
 import runpy
 
 import pytest
 
-try:
-    # Not `launch`: seen from the root of the repository that may be our own folder
-    import launch_ros.actions
-except ImportError as error:
-    if os.environ.get('REQUIRE_LAUNCH') == '1':
-        raise
-    pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
+from launch_case import need
 
+need('launch_ros.actions')
+
+import launch_ros.actions
 from launch import LaunchContext, LaunchDescription
 from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration, Shutdown
 from launch.events.process import ProcessExited, ProcessIO
@@ -227,3 +222,10 @@ def test_the_xml_example_includes_the_controller():
     (node,) = visited(parser.parse_description(root), LaunchContext())
     assert node.node_executable == 'robodyn_controller' and given(node, 'autostart') is False
     assert given(node, 'file') == str(share_path('config', 'two_link.yaml'))
+
+
+def test_the_demo_shows_the_arguments_that_it_takes():
+    file = share_path('launch', 'demo.launch.py')
+    shown = PythonLaunchDescriptionSource(str(file)).get_launch_description(
+        LaunchContext()).get_launch_arguments()
+    assert [argument.name for argument in shown] == [*runpy.run_path(str(file))['ARGUMENTS']]
