@@ -71,7 +71,7 @@ def arms(pair: Pair, delay: float) -> CoupledLoops:
 
 
 def energy(coupled: CoupledLoops) -> ndarray:
-    """Return the energy (K,) of each coupled joint [J]."""
+    """Return the energies (K,) of the coupled joints [J]."""
     leader, follower = (loop.controller for loop in coupled.loops)
     joints = joint_map(follower.model, follower.settings)
     there = [leader.model.joint_names.index(name) for name in joints.names]

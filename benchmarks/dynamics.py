@@ -133,7 +133,7 @@ class _All:
 
 
 def compare(model: RobotModel, states: States, contestants: Contestants) -> None:
-    """RuntimeError if one of them computes something else than :class:`Dynamics` does."""
+    """Raise RuntimeError if one of them computes something else than :class:`Dynamics` does."""
     dynamics = Dynamics(model)
     for (quantity, way), contestant in contestants.items():
         count = len(robodyn_subject.QUANTITIES[quantity].inputs)

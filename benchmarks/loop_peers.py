@@ -124,7 +124,7 @@ def answering(peer: Peer, plant: Remote, folder: Path, env: Mapping[str, str],
 
 
 def _check(peer: Peer, log: str) -> None:
-    """RuntimeError where our controller does not run as it was to be."""
+    """Raise RuntimeError where our controller does not run as it was to be."""
     if peer.path and not re.search(rf'data path {peer.path}\n', log):
         raise RuntimeError(f'{peer.name}: another data path was reached: {log}')
     if peer.path and peer.awake and 'CPUs kept awake' not in log:

@@ -116,7 +116,7 @@ def static(seed: int = 1) -> Row:
 
 
 def null_space(law: str) -> Row:
-    """An elbow that starts at 0.6 rad/s."""
+    """Simulate an elbow that starts at 0.6 rad/s."""
     arm = Arm(law)
     before = arm.pose
     _, _, rows = np.linalg.svd(DYNAMICS.jacobian(arm.q, FRAME, 'aligned'))
@@ -147,7 +147,7 @@ def singularity(law: str) -> Iterator[Row]:
 
 
 def joint_limits(law: str) -> Row:
-    """A target that takes joint 4 to its limit."""
+    """Simulate a target that takes joint 4 to its limit."""
     arm = Arm(law, task_error_limit=(0.3, 1.0))
     goal = np.array([0.25, 0.0, 0.35])
     arm.go(goal)
@@ -162,7 +162,7 @@ def joint_limits(law: str) -> Row:
 
 
 def jump(law: str) -> Row:
-    """A target half a metre to the side and more."""
+    """Simulate a target half a metre to the side and more."""
     arm = Arm(law)
     home = arm.pose
     goal = home[:3, 3] * [0.3, 1.0, 1.0] + [0.0, 0.5, -0.2]
@@ -182,7 +182,7 @@ def jump(law: str) -> Row:
 
 def passivity(vary: bool, capacity: float, seconds: float, seed: int = 5) -> Row:
     """
-    A hand that pushes at random, on a stiffness that is constant or switched against it.
+    Simulate a hand that pushes at random, on a stiffness constant or switched against it.
 
     The most energy that it has got out beyond what it gave and the tank held at the beginning.
     """

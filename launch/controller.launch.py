@@ -45,17 +45,18 @@ ARGUMENTS = {
     'robot_compensates_gravity': ('', 'true for a robot that zero effort holds, false for one '
                                       'that sinks; empty: as the configuration says'),
     'namespace': ('', 'namespace of the node and of its topics'),
-    'autostart': ('true', 'configure and activate without being asked'),
-    'use_sim_time': ('false', 'take the time from /clock'),
-    'joint_states': ('joint_states', 'topic that the joint states come on'),
-    'commands': ('commands', 'topic that the efforts go to'),
-    'robot_description': ('robot_description', 'topic of the URDF, where urdf is empty'),
-    'prefix': ('', 'words before the command, for instance "taskset -c 3"'),
+    'autostart': ('true', 'configure and activate the controller when it starts: true or '
+                          'false'),
+    'use_sim_time': ('false', 'take the time from /clock: true or false'),
+    'joint_states': ('joint_states', 'topic of the joint states'),
+    'commands': ('commands', 'topic of the efforts'),
+    'robot_description': ('robot_description', 'topic of the URDF, read where urdf is empty'),
+    'prefix': ('', 'command that runs the node, for instance "taskset -c 3"'),
     'respawn': ('false', 'start the process again when it has ended; needs autostart:=false, '
                          'because a person decides whether the arm may be driven again'),
     'required': ('false', 'shut the whole launch down when the controller ends'),
-    'log_level': ('info', 'of the log: debug, info, warn, error or fatal'),
-    'enclave': ('/robodyn/controller', 'security enclave, for ROS_SECURITY_ENABLE=true'),
+    'log_level': ('info', 'lowest severity that is logged: debug, info, warn, error or fatal'),
+    'enclave': ('/robodyn/controller', 'security enclave, used where ROS_SECURITY_ENABLE=true'),
 }
 BOOLEANS = ('true', 'false')
 CHOICES = {'mode': ('', *MODES), 'robot_compensates_gravity': ('', *BOOLEANS),

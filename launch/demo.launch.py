@@ -8,8 +8,13 @@ ros2 launch robodyn_ros demo.launch.py robot:=panda mode:=joint_impedance namesp
 
 from pathlib import Path
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+)
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
@@ -19,21 +24,27 @@ ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for: two_link, rp, arm6, panda, ur5'),
     'mode': ('gravity_compensation', 'control law'),
     'namespace': ('', 'namespace of both nodes and of their topics'),
+    'use_sim_time': ('false', 'the simulator publishes /clock, and the controller takes its time '
+                              'from it'),
 }
-CHOICES = {'mode': MODES}
+CHOICES = {'mode': MODES, 'use_sim_time': ('true', 'false')}
 # Arguments of the simulation that are not inherited, since they may have another meaning here
-NOT_INHERITED = {'config': '', 'autostart': 'true', 'use_sim_time': 'false'}
+NOT_INHERITED = {'config': '', 'autostart': 'true'}
+
+
+def simulation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the simulation; a function, or --show-args would list what is fixed here."""
+    return [GroupAction([IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(Path(__file__).with_name('simulation.launch.py'))),
+        launch_arguments={**{name: LaunchConfiguration(name) for name in ARGUMENTS},
+                          **NOT_INHERITED}.items())])]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
-    simulation = str(Path(__file__).with_name('simulation.launch.py'))
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))
           for name, (default, text) in ARGUMENTS.items()),
-        GroupAction([IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(simulation),
-            launch_arguments={**{name: LaunchConfiguration(name) for name in ARGUMENTS},
-                              **NOT_INHERITED}.items())]),
+        OpaqueFunction(function=simulation),
     ])

@@ -37,13 +37,13 @@ from robodyn_ros.model.xacro_file import urdf_text
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),
-    'mjcf': ('', 'MJCF of the scene, with a motor for each joint; needed'),
+    'mjcf': ('', 'path of the MJCF of the scene, with a motor for each joint; required'),
     'keyframe': ('', 'keyframe of the scene at which the arm begins'),
     'config': ('', "YAML file with the controller's parameters; empty: config/ROBOT.yaml"),
     'mode': ('joint_impedance', 'control law; gravity_compensation lets the arm drift'),
     'robot_compensates_gravity': ('false', 'true where the scene has gravcomp="1" on all bodies'),
-    'rate': ('500', 'rate of the controller manager [Hz]; that of the configuration'),
-    'headless': ('false', 'without the window of MuJoCo'),
+    'rate': ('500', 'rate of the controller manager [Hz]; the same as in the configuration'),
+    'headless': ('false', 'do not open the window of MuJoCo'),
 }
 CHOICES = {'mode': MODES, 'robot_compensates_gravity': ('true', 'false'),
            'headless': ('true', 'false')}

@@ -16,7 +16,7 @@ from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
 ARGUMENTS = {
-    'output': ('', 'folder of the bag, which must not exist; empty: rosbag2_ and the time'),
+    'output': ('', 'folder of the bag, which must not exist; empty: rosbag2_ and the date'),
     'namespace': ('', 'namespace of the controller'),
     'joint_states': ('joint_states', 'topic of the joint states'),
     'commands': ('commands', 'topic of the efforts'),

@@ -34,7 +34,8 @@ ARGUMENTS = {
                    'config/ROBOT.yaml'),
     'mode': ('', 'control law; empty: as the configuration says'),
     'namespace': ('', 'namespace of both nodes and of their topics'),
-    'autostart': ('true', 'configure and activate the controller without being asked'),
+    'autostart': ('true', 'configure and activate the controller when it starts: true or '
+                          'false'),
     'use_sim_time': ('false', 'the simulator publishes /clock, and the controller takes its time '
                               'from it'),
 }
@@ -69,7 +70,9 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                      'publish_clock': ParameterValue(TextSubstitution(
                          text=given['use_sim_time']), value_type=bool)}],
              ros_arguments=['--enclave', '/robodyn/simulator'],
-             on_exit=[Shutdown(reason='the simulator has ended')]),
+             on_exit=[Shutdown(reason='the simulator has ended')],
+             # On a busy machine the end may take longer than the default of 5 s
+             sigterm_timeout='30'),
         GroupAction([controller]),          # limits the scope of its arguments
     ]
 

@@ -173,7 +173,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
     """
-    ``start(command, *arguments, env={}, cwd=None, fresh=False)`` runs a process and returns it.
+    Yield a function (command, *arguments, env={}, cwd=None, fresh=False) that runs a process.
 
     ``command`` is a program or the beginning of a command line; ``env`` is added to the
     environment of the tests, a value None takes a variable out; ``fresh``, also a

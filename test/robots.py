@@ -129,7 +129,7 @@ def _origin(rng) -> str:
 
 
 def _link(rng, name: str) -> str:
-    """A link with the mass, centre and inertia of some real body, in a turned inertial frame."""
+    """Return a link with the mass, centre and inertia of some real body, its frame turned."""
     mass = rng.uniform(0.2, 5.0)
     x2, y2, z2 = mass * rng.uniform(0.02, 0.2, 3)**2        # second moments: any are a body's
     c, s = np.cos(a := rng.uniform(0, 6)), np.sin(a)

@@ -83,7 +83,7 @@ def test_a_file_comes_before_a_name(tmp_path, monkeypatch):
 
 @pytest.fixture
 def described(tmp_path, monkeypatch):
-    """A package that has the interface of robot_descriptions, and needs no network."""
+    """Return a package that has the interface of robot_descriptions, and needs no network."""
     folder = tmp_path / 'robot_descriptions'
     folder.mkdir()
     (folder / '__init__.py').write_text(DESCRIPTIONS)

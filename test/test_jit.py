@@ -103,7 +103,7 @@ print(sum(len(generic(n).stats.cache_misses) for n in names),
 
 @pytest.fixture
 def helper(tmp_path):
-    """A folder with helper.py, a module that compiled code calls, and entry.py, which calls it."""
+    """Return a folder with helper.py, a module of compiled code, and entry.py, which calls it."""
     (tmp_path / 'helper.py').write_text(HELPER.format(1))
     (tmp_path / 'entry.py').write_text(ENTRY)
     return tmp_path

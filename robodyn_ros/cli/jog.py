@@ -67,7 +67,7 @@ class Jog:
         self.over |= key in END
 
     def twist(self, now: float) -> ndarray:
-        """Return the twist (6,) [m/s, rad/s] at a time; zero when the last key is old."""
+        """Return (6,) [m/s, rad/s], the twist at a time; zero when the last key is old."""
         twist = np.zeros(6)
         if self._key and now < self._until and not self.over:
             axis, sign = KEYS[self._key]

@@ -247,7 +247,7 @@ class Controller(PoseFollowing, PartnerCoupling):
 
     @property
     def inputs(self) -> CycleInputs:
-        """What the compiled :attr:`cycle` reads and writes, as of now."""
+        """Return what the compiled :attr:`cycle` reads and writes, as of now."""
         robot, joints, settings, _, law, task, bounds = self._records
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,
@@ -386,7 +386,7 @@ class Controller(PoseFollowing, PartnerCoupling):
 
     @property
     def reference_serial(self) -> int:
-        """Serial number of the newest reference, 0 before the first one."""
+        """Return the serial number of the newest reference, 0 before the first one."""
         return int(self._points.header['serial'][0])
 
     @property

@@ -83,7 +83,7 @@ class PoseFollowing:
 
     @property
     def pose_serial(self) -> int:
-        """Serial number of the newest reference pose, 0 before the first one."""
+        """Return the serial number of the newest reference pose, 0 before the first one."""
         return int(self._poses.header['serial'][0])
 
     def _follow(self, plan: Plan, asked: float) -> None:

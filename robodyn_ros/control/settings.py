@@ -89,7 +89,7 @@ class Settings(ControlParameters):
 
     @property
     def law_in_force(self) -> Law:
-        """The law of the mode."""
+        """Return the law of the mode."""
         return registry.find(self.mode)
 
     def _given(self, name: str) -> tuple[float, ...]:
@@ -185,13 +185,13 @@ class Settings(ControlParameters):
 
     @property
     def law(self) -> tuple:
-        """What decides the effort of the law: where it differs, another law is in force."""
+        """Return what decides the effort of the law: where it differs, another law is in force."""
         return (self.mode, self._lists(*GAINS, *FRICTION), self.gains, self.velocity_scale,
                 self.task, self.bounds)
 
     @property
     def bounds(self) -> tuple:
-        """What bounds the motion in space, () if nothing does."""
+        """Return what bounds the motion in space, () if nothing does."""
         given = (self.contact_region, self.tool_speed_limit, self.workspace_lower,
                  self.workspace_upper, self.workspace_planes)
         return (self.task_frame, self.workspace_stiffness, *given) if (
@@ -199,7 +199,7 @@ class Settings(ControlParameters):
 
     @property
     def stability(self) -> tuple:
-        """What decides whether the gains are stable on a model: see :meth:`check_gains`."""
+        """Return what decides whether the gains are stable on a model: see :meth:`check_gains`."""
         return (self._lists(*GAINS), self.gains, self.law_in_force.judged, self.loading,
                 self.rate, self.loop_delay, self.damping_rate, self.task,
                 self.bounds if self.law_in_force.guided else ())
@@ -213,7 +213,7 @@ class Settings(ControlParameters):
 
     @property
     def loading(self) -> tuple:
-        """What decides which model :meth:`loaded` returns."""
+        """Return what decides which model :meth:`loaded` returns."""
         return self._lists(*CURVE, 'armature'), self.payload
 
     def payload_body(self, model: RobotModel) -> int:

@@ -89,7 +89,7 @@ class Dynamics(Queries):
 
     @cached_property
     def batch(self) -> Batch:
-        """The same methods for N states at a time, in parallel."""
+        """Return the same methods for N states at a time, in parallel."""
         return Batch(self._model, specialize=self._specialize)
 
     def _number(self, array: ndarray) -> Any:

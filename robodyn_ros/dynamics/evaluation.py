@@ -81,7 +81,7 @@ class Evaluation:
 
     @property
     def model(self) -> RobotModel:
-        """The robot model."""
+        """Return the robot model."""
         return self._model
 
     @cached_property

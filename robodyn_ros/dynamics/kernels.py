@@ -65,23 +65,23 @@ class Kernels:
         return self.make(name, ())
 
     def pose(self, frame: str) -> Kernel:
-        """Return ``pose(q, T)`` of a frame, T (4, 4)."""
+        """Return the function (q, T) of the pose of a frame, T (4, 4)."""
         return self.make('pose', (frame,))
 
     def jacobian(self, frame: str, reference: str = ALIGNED) -> Kernel:
-        """Return ``jacobian(q, J)`` of a frame, J (6, nv)."""
+        """Return the function (q, J) of the Jacobian of a frame, J (6, nv)."""
         reference = chosen(reference, 'world', 'kernels.jacobian()')
         return self.make('jacobian', (frame, reference))
 
     def jacobian_dot(self, frame: str, reference: str = ALIGNED) -> Kernel:
-        """Return ``jacobian_dot(q, qd, Jd)`` of a frame, Jd (6, nv)."""
+        """Return the function (q, qd, Jd) of the Jacobian's rate of a frame, Jd (6, nv)."""
         reference = chosen(reference, 'world', 'kernels.jacobian_dot()')
         return self.make('jacobian_dot', (frame, reference))
 
     def task_space(self, frame: str, axes: str = 'xyzrpy', reference: str = ALIGNED,
                    damping: float = 0.0) -> Kernel:
         """
-        Return ``task_space(q, qd, M, V, G)`` of k axes of a frame: M (k, k), V (k,), G (k,).
+        Return the function (q, qd, M, V, G) of k axes of a frame: M (k, k), V (k,), G (k,).
 
         In a singular pose the results are undefined: not finite, or very large.
         """
@@ -90,6 +90,6 @@ class Kernels:
 
     def task_velocity_terms(self, frame: str, axes: str = 'xyzrpy', reference: str = ALIGNED,
                             damping: float = 0.0) -> Kernel:
-        """Return ``task_velocity_terms(q, B, C)`` of k axes: B (k, nv (nv - 1) / 2), C (k, nv)."""
+        """Return the function (q, B, C) of k axes: B (k, nv (nv - 1) / 2), C (k, nv)."""
         reference = chosen(reference, 'body', 'kernels.task_velocity_terms()')
         return self.make('task_velocity_terms', (frame, reference, axes, damping))

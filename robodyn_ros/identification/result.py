@@ -53,12 +53,12 @@ class Identification:
 
     @property
     def validation(self) -> Validation:
-        """Validation of what is exported, the estimate."""
+        """Return the validation of what is exported, the estimate."""
         return self.validations[self.estimate.method]
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The issues, one line for each kind."""
+        """Return the issues, one line for each kind."""
         return self.rendered_issues()
 
     def rendered_issues(self, write: Callable[[Argument], str] = str) -> tuple[str, ...]:

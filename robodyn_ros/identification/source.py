@@ -58,7 +58,7 @@ class Source:
 
     @property
     def all(self) -> tuple[Path, ...]:
-        """The recordings that are fitted, then the one that is predicted, if any."""
+        """Return the recordings that are fitted, then the one that is predicted, if any."""
         return (*self.paths, *(() if self.verification is None else (self.verification,)))
 
     @property

@@ -106,22 +106,22 @@ class RobotData:
 
     @property
     def nv(self) -> int:
-        """Number of degrees of freedom, which is that of the independent joints."""
+        """Return the number of degrees of freedom, which is that of the independent joints."""
         return len(self.joint_names)
 
     @property
     def nb(self) -> int:
-        """Number of moving bodies: ``nv`` plus the number of mimic joints."""
+        """Return the number of moving bodies: ``nv`` plus the number of mimic joints."""
         return len(self.link_names)
 
     @property
     def leaders(self) -> ndarray:
-        """Indices (nv,) of the bodies below the independent joints."""
+        """Return the indices (nv,) of the bodies below the independent joints."""
         return np.array([self.body_joint_names.index(name) for name in self.joint_names])
 
     @property
     def followers(self) -> ndarray:
-        """Indices (nb - nv,) of the bodies below mimic joints."""
+        """Return the indices (nb - nv,) of the bodies below mimic joints."""
         return np.array([i for i, name in enumerate(self.body_joint_names)
                          if name not in self.joint_names], int)
 

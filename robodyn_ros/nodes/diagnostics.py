@@ -39,7 +39,7 @@ class Report:
 
     @property
     def hardware(self) -> str:
-        """The hardware_id: namespace and robot, e.g. ``left/panda``."""
+        """Return the hardware_id: namespace and robot, e.g. ``left/panda``."""
         return told_name(self._namespace, self.robot)
 
     def idle(self, trouble: str) -> DiagnosticStatus:

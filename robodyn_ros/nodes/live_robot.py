@@ -3,6 +3,7 @@
 """Joint states and diagnostics of a robot that is running, for a picture of it."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +59,11 @@ class LiveRobot:
         self._names = tuple(joint_names)
         self._latest: dict[str, tuple[float, JointState]] = {}
         for topic in ('reference', 'external_torque') if controller else ():
-            node.create_subscription(
-                JointState, f'/{controller.strip("/")}/{topic}',
-                lambda message, topic=topic: self._latest.update({topic: (self._now, message)}),
-                STATES_IN)
+            node.create_subscription(JointState, f'/{controller.strip("/")}/{topic}',
+                                     partial(self._keep, topic), STATES_IN)
+
+    def _keep(self, topic: str, message: JointState) -> None:
+        self._latest[topic] = self._now, message
 
     @property
     def position(self) -> ndarray:

@@ -77,7 +77,7 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """The range as text, e.g. [0, 1], or the choices; empty if there is none."""
+        """Return the range as text, e.g. [0, 1], or the choices; empty if there is none."""
         if self.choices:
             return ', '.join([*(f'`{c}`' for c in self.choices),
                               *(['package.module:NAME'] if self.places else [])])

@@ -26,7 +26,7 @@ class ResetService:
     def __init__(self, node: LifecycleNode, begin: Callable[[], Arming | str]):
         self._begin = begin
         self._arming: Arming | None = None
-        self._future: Future[Answer] | None = None
+        self._future: Future | None = None
         self._lock = threading.Lock()
         # A group of its own: other callbacks go on, and a second reset waits for the first
         self._service = node.create_service(Trigger, '~/reset', self._on_reset,

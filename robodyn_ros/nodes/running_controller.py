@@ -103,8 +103,11 @@ class RunningController:
         """Return the URDF text of the topic robot_description in the namespace of the node."""
         found: list[str] = []
         topic = f'{self._name.rpartition("/")[0]}/robot_description'
-        heard = self._here.node.create_subscription(
-            String, topic, lambda message: found.append(message.data), qos.DESCRIPTION)
+
+        def hear(message: String) -> None:
+            found.append(message.data)
+
+        heard = self._here.node.create_subscription(String, topic, hear, qos.DESCRIPTION)
         self._here.until(lambda: found, self._within)
         self._here.node.destroy_subscription(heard)
         return found[-1] if found else ''

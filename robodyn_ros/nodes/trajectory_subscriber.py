@@ -38,7 +38,7 @@ class Follower(Protocol):
 
     @property
     def controller(self) -> Controller:
-        """Controller that follows the trajectories."""
+        """Return the controller that follows the trajectories."""
 
     @property
     def on_ros_time(self) -> bool:

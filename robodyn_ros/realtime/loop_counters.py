@@ -77,12 +77,12 @@ class Tally:
 
     @property
     def overruns(self) -> int:
-        """Times the loop came too late for a point of the grid."""
+        """Return how often the loop came too late for a point of the grid."""
         return int(self.counts['overruns'][0])
 
     @property
     def lost(self) -> int:
-        """Samples that were published and never came."""
+        """Return how many samples were published and never came."""
         return int(self.counts['lost'][0])
 
     @property
@@ -92,11 +92,11 @@ class Tally:
 
     @property
     def accepted(self) -> int:
-        """Samples that were used."""
+        """Return how many samples were used."""
         return int(self.counts['samples'][0, ACCEPTED])
 
     @property
     def refused(self) -> dict[str, int]:
-        """Samples that were not, by the reason."""
+        """Return how many samples were not used, by the reason."""
         return {REASONS[code]: int(number) for code, number in enumerate(self.counts['samples'][0])
                 if code != ACCEPTED and number}

@@ -22,7 +22,7 @@ class Verdict(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """What those leave of the period for the cycle itself [s]."""
+        """Return what those leave of the period for the cycle itself [s]."""
         return 1.0 / self.rate - self.late if self.rate else 0.0
 
     @property

@@ -179,7 +179,7 @@ def memory_limit() -> str:
 
 
 def listed(cpus: Iterable[int]) -> str:
-    """CPUs as the kernel lists them: 0-3,6."""
+    """Return CPUs as the kernel lists them: 0-3,6."""
     ranges: list[list[int]] = []
     for cpu in sorted(set(cpus)):
         if ranges and cpu == ranges[-1][-1] + 1:

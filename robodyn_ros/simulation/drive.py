@@ -71,7 +71,7 @@ class Drive:
         self.plant.reset(self._initial)
 
     def command(self, tau: ndarray, now: float) -> None:
-        """Accept a command (nv,) [N·m | N] at ``now`` [s] of the caller's clock."""
+        """Accept efforts (nv,) [N·m | N] at ``now`` [s] of the caller's clock."""
         self._delay.send(tau, self.plant.time)
         self._deadline = now + self.timeout
         if self._held and not self._refused:

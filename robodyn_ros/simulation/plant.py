@@ -107,7 +107,7 @@ class Plant:
 
     @property
     def time(self) -> float:
-        """Simulation time [s], which increases with every period, braked or not, across resets."""
+        """Return simulation time [s], which grows each period, braked or not, across resets."""
         return self._periods * self.period
 
     @property

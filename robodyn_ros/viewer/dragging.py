@@ -25,7 +25,7 @@ class Holder:
 
     @property
     def what(self) -> str:
-        """What is dragged, '' for nothing."""
+        """Return what is dragged, '' for nothing."""
         return self._what
 
     def grab(self, tab: int, what: str, now: float) -> bool:

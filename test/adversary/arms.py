@@ -119,7 +119,7 @@ def gains(name: str, share: float, loop_delay: float, rate: float) -> dict[str, 
 
 def settings(name: str, mode: str, *, share: float = 0.25, loop_delay: float = 0.008,
              rate: float = 1000.0, **more: Any) -> Settings:
-    """Settings under which an arm is healthy."""
+    """Return settings under which an arm is healthy."""
     return Settings(**{'mode': mode, 'rate': rate, 'loop_delay': loop_delay,
                        'damping_rate': damping_rate(loop_delay, rate), 'fault_hold_time': 0.5,
                        'fault_ramp_time': 0.1, **gains(name, share, loop_delay, rate), **more})

@@ -31,7 +31,7 @@ def few_poses(monkeypatch):
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The controller of the textbook arm, on dynamics that need no compiling."""
+    """Return the controller of the textbook arm, on dynamics that need no compiling."""
     return Library(arms.arm('two_link').model, arms.settings('two_link', 'gravity_compensation'),
                    specialize=False)
 

@@ -25,7 +25,7 @@ def bench(output: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope='module')
 def run(tmp_path_factory):
-    """What it printed, and where it wrote, for the smallest robot that MuJoCo takes."""
+    """Return what it printed and where it wrote, for the smallest robot that MuJoCo takes."""
     output = tmp_path_factory.mktemp('bench')
     done = bench(output, 'double_pendulum')
     assert done.returncode == 0, done.stdout + done.stderr

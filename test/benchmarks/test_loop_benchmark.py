@@ -16,7 +16,7 @@ CHOSEN = ('callback', 'native', 'timer_alone')
 
 @pytest.fixture(scope='module')
 def run(tmp_path_factory):
-    """What it printed, and where it wrote, for one short round of three peers."""
+    """Return what it printed, and where it wrote, for one short round of three peers."""
     output = tmp_path_factory.mktemp('loop')
     done = subprocess.run(
         [sys.executable, '-m', 'benchmarks.loop', '--quick', '--output', str(output), *CHOSEN],

@@ -29,7 +29,7 @@ def run(*words):
 
 
 def row(output, name, heading):
-    """The words of the line that begins with ``name`` in the table under ``heading``."""
+    """Return the words of the line that begins with ``name`` in the table under ``heading``."""
     lines = output[output.index(heading):].splitlines()
     return next(line.split() for line in lines if line.split()[:1] == [name])
 

@@ -37,7 +37,7 @@ class Rig:
         return guard.PHASES[self.controller.phase]
 
     def sense(self) -> None:
-        """A fresh sample reaches the controller."""
+        """Let a fresh sample reach the controller."""
         for name, value in (('position', self.q), ('velocity', self.qd), ('effort', self.tau),
                             ('received', self.time)):
             self.state[name] = value

@@ -30,7 +30,7 @@ class Cell:
                          np.zeros((1, len(names))))
 
     def goal(self, pose, seconds=0.3, names=NAMES, later=0.0, **tolerances):
-        """A goal that the controller follows from now on."""
+        """Have the controller follow a goal from now on."""
         c = self.controller
         given = goal_tolerances(MODEL, default_tolerances(MODEL, c.settings), named=names,
                                 **tolerances)

@@ -23,7 +23,7 @@ POSE = [0.3, 0.5]
 
 
 def pushed(force=(0.0, 0.0, 40.0), **settings):
-    """A two-link arm at rest in joint impedance that has been pushed for 50 ms."""
+    """Return a two-link arm at rest in joint impedance that has been pushed for 50 ms."""
     model = load_urdf('two_link')
     loop = begin(model, model, np.array(POSE), **{
         'collision_threshold': SHARE * model.effort_limit, **settings})

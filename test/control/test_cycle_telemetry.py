@@ -16,7 +16,7 @@ FRICTION = {'viscous_friction': [1.0, 0.5], 'friction_compensation': [0.5]}
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The textbook 2R arm."""
+    """Return the textbook 2R arm."""
     return load_urdf('two_link')
 
 

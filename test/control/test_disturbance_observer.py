@@ -20,7 +20,7 @@ POSES = {'two_link': ({}, [0.3, 0.5]),
 
 
 def scene(name):
-    """The false model of a robot, the arm itself, and the pose."""
+    """Return the false model of a robot, the arm itself, and the pose."""
     locked, pose = POSES[name]
     false = scenes(load_urdf(robot_path(name), locked=locked))[1]
     return false, np.array(pose)

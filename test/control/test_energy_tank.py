@@ -13,7 +13,7 @@ DT = 1e-3
 
 
 def tank(asked=100.0):
-    """A memory whose law has begun with this stiffness of each axis."""
+    """Return a memory whose law has begun with this stiffness of each axis."""
     memory = TankMemory(np.zeros(6), np.zeros(2))
     vary_stiffness(memory, np.full(6, asked), np.zeros(6), np.zeros(6), 1.0, DT)
     assert memory.stiffness.tolist() == [asked] * 6 and memory.spent.tolist() == [0.0, 1.0]

@@ -20,7 +20,7 @@ K = 50.0                            # 1/s
 
 
 def arm(mode='joint_impedance', **settings):
-    """A two-link arm at rest in its law."""
+    """Return a two-link arm at rest in its law."""
     model = load_urdf('two_link')
     gains = suggest(model, np.array(POSE), Settings())._asdict()
     loop = ClosedLoop(model, Settings(mode=mode, **gains, **settings), POSE)
@@ -29,7 +29,7 @@ def arm(mode='joint_impedance', **settings):
 
 
 def expected(model, loop):
-    """The joint efforts of the force at the origin of the last link."""
+    """Return the joint efforts of the force at the origin of the last link."""
     q = loop.row()[0]
     return Dynamics(model).jacobian(q, 'tool0', reference='aligned')[:3].T @ FORCE
 

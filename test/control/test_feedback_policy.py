@@ -22,7 +22,7 @@ GOAL = np.array([0.5, 0.2])
 
 
 def running(**settings):
-    """An arm under the law, which holds it: no policy has come."""
+    """Return an arm under the law, which holds it: no policy has come."""
     rig = Rig(MODEL, POSE, mode='feedback_policy', **settings)
     rig.rise()
     return rig
@@ -50,7 +50,7 @@ def planned(rig, seconds, rate, policy):
 
 
 def regulator(goal):
-    """A planner that sends the same regulator again and again."""
+    """Return a planner that sends the same regulator again and again."""
     def policy(rig):
         u, K = lqr(rig.dynamics, goal)
         return u, goal, np.zeros(2), K

@@ -37,7 +37,7 @@ IDENTIFIED = {'viscous_friction': VISCOUS, 'coulomb_friction': COULOMB}
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The textbook 2R arm."""
+    """Return the textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
 
 
@@ -178,7 +178,7 @@ def test_plain_python_gives_the_same(two_link, monkeypatch):
 
 
 def law(rig, q, qd) -> np.ndarray:
-    """What comes on top of gravity in a cycle of this state, which the rate does not limit."""
+    """Return what comes on top of gravity in a cycle of this state, rate not limited."""
     rig.q[:], rig.qd[:] = q, qd
     rig.sense()
     rig.time += rig.period

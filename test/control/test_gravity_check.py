@@ -21,7 +21,7 @@ CODE = 'GRAVITY_CONTRADICTED'
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The textbook 2R arm."""
+    """Return the textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
 
 

@@ -15,7 +15,7 @@ POSE = np.array([0.3, 0.5])
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The textbook 2R arm."""
+    """Return the textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
 
 

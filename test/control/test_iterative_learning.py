@@ -32,7 +32,7 @@ def learning(mode='joint_impedance', motion=MOTION, model=MODEL, **more):
 
 
 def perfect(found, error=0.0):
-    """A repeat with a constant error (nv,)."""
+    """Return a repeat with a constant error (nv,)."""
     time = np.arange(-0.1, found.times[-1] + 0.1, 1e-3)
     x = np.array([np.interp(time, found.times, q) for q in found.waypoints.positions.T]).T
     return Repeat(time, x - error)

@@ -68,13 +68,13 @@ class Late(Rig):
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The textbook 2R arm."""
+    """Return the textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
 
 
 @pytest.fixture(scope='module')
 def panda():
-    """The arm without its hand."""
+    """Return the arm without its hand."""
     return load_urdf(robot_path('panda'), locked={'panda_finger_joint1': 0.0,
                                                   'panda_finger_joint2': 0.0})
 
@@ -232,7 +232,7 @@ def test_a_jump_of_the_clock_earns_no_larger_step(two_link):
 
 
 def stopped(rig):
-    """An arm in FAULT because of an emergency stop."""
+    """Return an arm in FAULT because of an emergency stop."""
     rig.rise()
     rig.controller.cycle_input['stop_reason'] = guard.EMERGENCY_STOP
     rig.tick()

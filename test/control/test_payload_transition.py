@@ -40,7 +40,7 @@ def loaded(model, share=1.0):
 
 
 def still(model, **settings):
-    """A rig that feels the load, and does not move."""
+    """Return a rig that feels the load, and does not move."""
     rig = Rig(model, POSE, mode='gravity_compensation', **settings)
     rig.rise()
     return rig

@@ -21,7 +21,7 @@ class Told(Rig):
     lie = staticmethod(lambda q, qd: (q, qd))
 
     def sense(self):
-        """A sample, with a stamp, and with what is told instead of the truth."""
+        """Give a sample, with a stamp, and with what is told instead of the truth."""
         super().sense()
         self.state['stamp'] = self.time
         self.state['position'], self.state['velocity'] = self.lie(self.q.copy(), self.qd.copy())
@@ -29,7 +29,7 @@ class Told(Rig):
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The textbook 2R arm."""
+    """Return the textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
 
 

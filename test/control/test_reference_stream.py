@@ -28,7 +28,7 @@ ROUNDING = 1e-4             # of limits: segments of 1e-5 s are merged
 
 @pytest.fixture(scope='module')
 def limits():
-    """The textbook 2R arm, with limits of its references."""
+    """Return the textbook 2R arm, with limits of its references."""
     model = replace(load_urdf(robot_path('two_link')), velocity_limit=np.full(2, SPEED),
                     position_lower=np.full(2, -1.5), position_upper=np.full(2, 1.5))
     return MotionLimits(model, np.full(2, ACCELERATION), np.full(2, JERK),
@@ -53,7 +53,7 @@ def samples(points, times):
 
 
 def check(points, limits, jerk=JERK):
-    """A reference keeps all limits, is continuous in q, q̇ and q̈, and ends at rest."""
+    """Check that a reference keeps all limits, is continuous in q, q̇ and q̈, and ends at rest."""
     t = points.header['start'][0] + np.arange(points.times[0], points.times[-1] + 0.1, 1e-3)
     x, xd, xdd = samples(points, t)
     assert (x <= limits.model.position_upper + 1e-9).all()

@@ -17,7 +17,7 @@ from robodyn_ros.model.resources import robot_path
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The textbook 2R arm."""
+    """Return the textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
 
 

@@ -162,7 +162,7 @@ def test_the_mass_of_a_contact_is_the_reflected_one(seed):
 
 
 def readable(bounds, robot, work):
-    """Records whose fields plain Python reads."""
+    """Return records whose fields plain Python reads."""
     fields = np.recarray
     return (bounds._replace(tool=bounds.tool.view(fields), points=bounds.points.view(fields)),
             robot._replace(bodies=robot.bodies.view(fields)),

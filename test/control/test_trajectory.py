@@ -27,7 +27,7 @@ REST = np.zeros(2)
 
 @pytest.fixture(scope='module')
 def two_link():
-    """The textbook 2R arm."""
+    """Return the textbook 2R arm."""
     return load_urdf(robot_path('two_link'))
 
 
@@ -43,7 +43,7 @@ def samples(points, times):
 
 
 def plan(model, times, positions, velocities=None, accelerations=None, names=None, start=10.0):
-    """A trajectory from HERE at rest."""
+    """Return a trajectory from HERE at rest."""
     return interpolate(model, Waypoints(names or model.joint_names, np.array(times), positions,
                                         velocities, accelerations), HERE, REST, start, 1)
 

@@ -17,7 +17,7 @@ VELOCITY = np.array([0.2, -0.1])
 
 @pytest.fixture
 def rig():
-    """The textbook 2R arm, estimated where it is not measured."""
+    """Return the textbook 2R arm, estimated where it is not measured."""
     return Rig(load_urdf(robot_path('two_link')), POSE, missing_velocity='estimate')
 
 

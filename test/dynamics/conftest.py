@@ -142,7 +142,7 @@ class Case:
         return self.pin.nv > self.model.nv
 
     def q(self, q):
-        """Configuration of Pinocchio, whose continuous joints are (cos, sin)."""
+        """Return the configuration of Pinocchio, whose continuous joints are (cos, sin)."""
         out = pin.neutral(self.pin)
         for joint, value in zip(self.pin.joints[1:], self.P @ q + self.shift, strict=True):
             out[joint.idx_q:joint.idx_q + joint.nq] = \
@@ -164,19 +164,19 @@ case_of = cache(Case)
 
 @pytest.fixture(params=[*REAL, *[*TREES][:20:4]])
 def case(request) -> Case:
-    """Some robots and some random trees; what all are asked is in `test_wide.py`."""
+    """Return one of some robots and some random trees; what all are asked is in `test_wide.py`."""
     return case_of(request.param)
 
 
 @pytest.fixture(scope='session')
 def robot():
-    """``robot(name)`` is the :class:`Case` of one robot by name."""
+    """Return what gives the :class:`Case` of one robot by name."""
     return case_of
 
 
 @pytest.fixture(scope='session')
 def close():
-    """``close(ours, theirs, tolerance)`` asserts agreement relative to max(1, largest entry)."""
+    """Return what asserts that two agree, relative to max(1, largest entry)."""
     def close(ours, theirs, tolerance: float = 1e-10) -> None:
         assert ours.shape == theirs.shape
         assert np.abs(ours - theirs).max() <= tolerance * max(1.0, np.abs(theirs).max())

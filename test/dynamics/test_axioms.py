@@ -26,7 +26,7 @@ PLACES = np.arange(-3, 4)
 @pytest.fixture(scope='session')
 def draw(robot):
     """
-    ``draw(data, name, count)`` is a robot's dynamics and ``count`` vectors for its joints.
+    Return what draws the dynamics of a robot and ``count`` vectors for its joints.
 
     The joints have rotors.
     """
@@ -162,7 +162,7 @@ def steps(*rates):
 
 
 def carried_by(parent, joint):
-    """Indices of a joint and of all that it carries."""
+    """Return the indices of a joint and of all that it carries."""
     carried = [joint]
     for i, p in enumerate(parent):
         if p in carried:

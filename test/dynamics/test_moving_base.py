@@ -40,7 +40,7 @@ CARRIED = 3         # joints of the table, which come first
 
 @pytest.fixture(scope='session')
 def mounted(robot):
-    """``mounted(name)`` is a robot, and the same on a table that moves it."""
+    """Return what gives a robot by name, and the same on a table that moves it."""
     @cache
     def mounted(name):
         case = robot(name)
@@ -69,7 +69,7 @@ def test_on_a_table_that_moves_it(mounted, close, name, seed):
 
 
 def from_the_table(model, whole, q, qd, qdd):
-    """The robot under the gravity that its base feels, and how the base moves, in its axes."""
+    """Return the robot under the gravity its base feels, and the base's motion, in its axes."""
     base = model.base_link
     R = whole.pose(q, base)[:3, :3]
     acceleration, angular_acceleration = np.split(

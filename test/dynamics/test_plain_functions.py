@@ -114,7 +114,7 @@ def opaque(array):
 
 
 def namespaces(dtype, records, structure=()):
-    """Records as objects; every field but those of the structure is opaque."""
+    """Return records as objects; every field but those of the structure is opaque."""
     def convert(name, value):
         if dtype[name].shape:
             return opaque(value)

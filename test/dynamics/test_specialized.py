@@ -26,7 +26,7 @@ FRAME = {'two_link': 'tool0', 'gripper': 'right_pad'}
 
 @pytest.fixture(scope='session')
 def special(robot):
-    """``special(name)`` is a robot's specialized dynamics."""
+    """Return what gives the specialized dynamics of a robot by name."""
     made = {}
 
     def special(name):

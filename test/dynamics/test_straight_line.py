@@ -19,7 +19,7 @@ trees = st.recursive(leaves, lambda inner: st.one_of(
 
 
 def value(tree, names):
-    """A tree computed with what the names stand for."""
+    """Return a tree computed with what the names stand for."""
     if not isinstance(tree, tuple):
         return names.get(tree, tree)
     kind, *parts = tree

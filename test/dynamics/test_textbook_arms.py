@@ -43,7 +43,7 @@ def rp(q, qd, qdd):
 
 
 def rp_mass_matrix(q):
-    """The factors of the accelerations above."""
+    """Return the factors of the accelerations above."""
     l1, m1, m2 = 0.3, 3.0, 1.5
     return np.diag([m1 * l1**2 + m2 * q[1]**2, m2])
 

@@ -30,7 +30,7 @@ def motion(wide):
 
 @pytest.fixture(scope='module')
 def same():
-    """``same(ours, theirs)`` asserts agreement of N results, each to its largest entry."""
+    """Return what asserts that N results agree, each to its largest entry."""
     def same(ours, theirs, floor=0.0):
         theirs = list(theirs)
         assert len(ours) == len(theirs)
@@ -71,7 +71,7 @@ def times(matrices, vectors):
 
 
 def summed(terms, qd):
-    """The velocity term of its two parts."""
+    """Return the velocity term of its two parts."""
     one, other = np.triu_indices(qd.shape[1], 1)
     return times(terms.coriolis, qd[:, one] * qd[:, other]) + times(terms.centrifugal, qd**2)
 

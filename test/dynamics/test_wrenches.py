@@ -19,7 +19,7 @@ many = settings(deadline=None, max_examples=100)
 
 @pytest.fixture(scope='session')
 def loaded(robot):
-    """``loaded(data)`` is a robot's dynamics, one of its frames, a wrench, q, q̇ and q̈."""
+    """Return what draws a robot's dynamics, one of its frames, a wrench, q, q̇ and q̈."""
     def loaded(data):
         dynamics = robot(data.draw(st.sampled_from(ROBOTS))).dynamics
         frame = data.draw(st.sampled_from(dynamics.model.frame_names))
@@ -30,7 +30,7 @@ def loaded(robot):
 
 
 def told(pose, body):
-    """A wrench in the axes of a frame, by reference."""
+    """Return a wrench in the axes of a frame, by reference."""
     force, moment = pose[:3, :3] @ body[:3], pose[:3, :3] @ body[3:]
     return {'body': body, 'aligned': np.concatenate([force, moment]),
             'world': np.concatenate([force, moment + np.cross(pose[:3, 3], force)])}

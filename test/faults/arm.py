@@ -60,7 +60,7 @@ class Arm:
         return -10.0 * self.dynamics.mass_matrix(self.position) @ self.velocity
 
     def message(self, **fields) -> JointState:
-        """The joint state of now; ``fields`` replace some of it."""
+        """Return the joint state of now; ``fields`` replace some of it."""
         state = JointState(**{'name': self.names, 'position': list(self.position),
                               'velocity': list(self.velocity), 'effort': list(self.effort),
                               **fields})
@@ -68,7 +68,7 @@ class Arm:
         return state
 
     def stamp(self):
-        """The time of now as messages carry it."""
+        """Return the time of now as messages carry it."""
         seconds, nanoseconds = divmod(round(self.time * 1e9), 10**9)
         stamp = JointState().header.stamp
         stamp.sec, stamp.nanosec = seconds, nanoseconds
@@ -85,7 +85,7 @@ class Arm:
         return self.answer()
 
     def ticks(self, count: int, **fields) -> np.ndarray:
-        """Efforts of so many ticks (count, 2)."""
+        """Return efforts (count, 2), one for each tick."""
         return np.array([self.tick(**fields) for _ in range(count)])
 
     def pass_time(self, seconds: float = PERIOD) -> None:
@@ -99,7 +99,7 @@ class Arm:
         return self.answer()
 
     def answer(self) -> np.ndarray:
-        """The next efforts that the controller publishes (2,)."""
+        """Return the next efforts that the controller publishes (2,)."""
         end = time.monotonic() + PATIENCE
         while (efforts := self.remote.command(self._answered)) is None:
             if time.monotonic() > end:
@@ -207,7 +207,7 @@ class Arm:
         return self.remote.diagnostics.get('phase', '')
 
     def faulted(self, code: str) -> None:
-        """The diagnostics tell of a latched fault, with its code, as an error."""
+        """Wait until the diagnostics tell of a latched fault, with its code, as an error."""
         self.remote.until(lambda: self.phase == 'FAULT', f'FAULT, {code}')
         assert self.remote.diagnostics['reason code'] == code, self.remote.diagnostics['reason']
         assert self.remote.diagnostics['level'] == '2'
@@ -217,12 +217,12 @@ class Simulation(Arm):
     """An arm in a simulation that publishes its clock, for a controller with `trigger: timer`."""
 
     def send(self, seconds=PERIOD, **fields):
-        """The state, and the time it is of."""
+        """Send the state, and the time it is of."""
         super().send(seconds, **fields)
         self.pass_time(0.0)
 
     def hears(self, number):
-        """The next commands to come (number, 2)."""
+        """Return the next commands to come (number, 2)."""
         begin = self.remote.command_count
         self.remote.until(lambda: self.remote.command_count >= begin + number, 'commands')
         return np.array(self.remote.commands[begin:begin + number])

@@ -14,7 +14,7 @@ SHARES = np.concatenate([np.ones(20), RAMP])
 
 
 def goes_limp(arm: Arm, step: Callable[[], np.ndarray], held: np.ndarray, first: int = 0) -> None:
-    """What follows a fault: ``held`` (2,) for a bounded time, a ramp to zero, nothing."""
+    """Check what follows a fault: ``held`` (2,) for a bounded time, a ramp to zero, nothing."""
     for share in SHARES[first:]:
         efforts = step()
         assert efforts == near(share * held, abs=1e-9), f'{efforts}, not {share * held}'

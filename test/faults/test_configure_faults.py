@@ -33,7 +33,7 @@ near = pytest.approx
 
 
 def arm_with(*changes: tuple[str, str]) -> dict[str, str]:
-    """The parameter robot_description, with something else in it."""
+    """Return the parameter robot_description, with something else in it."""
     text = ARM
     for old, new in changes:
         assert old in text

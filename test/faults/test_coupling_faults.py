@@ -64,7 +64,7 @@ class Leader:
 
 @pytest.fixture
 def follower(running):
-    """An arm that is coupled to the leader, in the same pose."""
+    """Return an arm that is coupled to the leader, in the same pose."""
     arm = running(**FOLLOWER)
     leader = Leader(arm)
     leader.couple()
@@ -72,7 +72,7 @@ def follower(running):
 
 
 def floats(arm, count=200):
-    """The arm floats: gravity compensation, and it is not given up as after other faults."""
+    """Check that the arm floats: gravity compensation, and not given up as after other faults."""
     assert arm.ticks(count) == near(np.tile(arm.gravity, (count, 1)))
     arm.faulted('PARTNER_LOST')
 

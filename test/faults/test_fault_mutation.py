@@ -26,7 +26,7 @@ pytestmark = pytest.mark.xdist_group('mutants')     # one process starts them fo
 
 @pytest.fixture(scope='module')
 def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element]]:
-    """What became of the tests, by their names with parameters; all are run when one is asked."""
+    """Return what became of the tests, by name with parameters; all are run when one is asked."""
     asked = [item.callspec.params for item in request.session.items
              if item.originalname == test_of_a_row.__name__]
     wanted = sorted({f'{TESTS[a["name"]].__code__.co_filename}::{a["name"]}' for a in asked})

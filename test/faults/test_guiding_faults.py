@@ -53,7 +53,7 @@ class Signal:
 
 
 def holds(arm):
-    """The arm is pulled back to where it was let go."""
+    """Check that the arm is pulled back to where it was let go."""
     where = arm.position.copy()
     arm.velocity[1] = 0.2
     efforts = moving(arm, 20)

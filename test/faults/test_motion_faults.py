@@ -17,7 +17,7 @@ ZERO = [0.0, 0.0]
 
 
 def motion(arm, position, seconds):
-    """A trajectory to a position."""
+    """Return a trajectory to a position."""
     point = JointTrajectoryPoint(positions=list(map(float, position)), velocities=ZERO)
     point.time_from_start.sec = int(seconds)
     point.time_from_start.nanosec = round(1e9 * (seconds % 1.0))

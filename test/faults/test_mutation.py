@@ -27,7 +27,7 @@ class Thing:
 
 
 def applied(where, find, instead):
-    """The text with a change; ``where``: a name in it, or '' for all of it."""
+    """Return the text with a change; ``where``: a name in it, or '' for all of it."""
     module = ModuleType('text')
     exec(compile(TEXT, 'text', 'exec'), vars(module))
     place = module

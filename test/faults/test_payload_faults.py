@@ -24,7 +24,7 @@ COM = [0.02, 0.0, 0.03]
 
 
 def payload(mass=1.0, com=COM, frame='tool0', inertia=(0.001, 0.0, 0.0, 0.002, 0.0, 0.002)):
-    """A payload as a message."""
+    """Return a payload as a message."""
     message = InertiaStamped()
     message.header.frame_id, message.inertia.m = frame, mass
     message.inertia.com.x, message.inertia.com.y, message.inertia.com.z = com
@@ -34,19 +34,19 @@ def payload(mass=1.0, com=COM, frame='tool0', inertia=(0.001, 0.0, 0.0, 0.002, 0
 
 
 def loaded(arm, mass=1.0):
-    """The dynamics of the arm with a payload."""
+    """Return the dynamics of the arm with a payload."""
     return Dynamics(with_payload(arm.model, 'tool0', mass, COM, np.diag([0.001, 0.002, 0.002])))
 
 
 def publisher(arm):
-    """A publisher of payloads that the controller hears."""
+    """Return a publisher of payloads that the controller hears."""
     sender = arm.remote.node.create_publisher(InertiaStamped, '/controller/payload', 1)
     arm.remote.until(sender.get_subscription_count, 'the controller')
     return sender
 
 
 def in_force(arm):
-    """The payload that the parameters tell."""
+    """Return the payload that the parameters tell."""
     answer = arm.remote.call(GetParameters, '/controller/get_parameters',
                              GetParameters.Request(names=NAMES))
     return [parameter_value_to_python(value) for value in answer.values]

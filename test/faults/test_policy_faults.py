@@ -18,14 +18,14 @@ GAIN = np.hstack([np.diag([40.0, 10.0]), np.diag([4.0, 1.0])])
 
 
 def planner(arm):
-    """A publisher of policies that the controller hears."""
+    """Return a publisher of policies that the controller hears."""
     publisher = arm.remote.node.create_publisher(Float64MultiArray, '/controller/policy', 1)
     arm.remote.until(publisher.get_subscription_count, 'the controller')
     return publisher
 
 
 def planned(arm, names=None, stamp=None, **changed):
-    """A policy that holds the arm with another effort than g(q)."""
+    """Return a policy that holds the arm with another effort than g(q)."""
     parts = {'effort': arm.gravity + [1.0, 0.5], 'position': arm.position,
              'velocity': np.zeros(2), 'gain': GAIN, **changed}
     return policy_message(names or arm.names, arm.time if stamp is None else stamp, **parts)

@@ -18,7 +18,7 @@ TASK = {'mode': 'cartesian_impedance', 'task_frame': 'tool0', 'nullspace_kp': [0
 
 
 def target(arm, frame='', **changed):
-    """The present pose of the tool, 2 cm to the side."""
+    """Return the present pose of the tool, 2 cm to the side."""
     T = arm.dynamics.pose(arm.position, 'tool0')
     message = PoseStamped()
     message.header.stamp, message.header.frame_id = arm.stamp(), frame
@@ -31,7 +31,7 @@ def target(arm, frame='', **changed):
 
 
 def sender(arm, kind=PoseStamped, topic='target_pose'):
-    """A publisher that the controller hears."""
+    """Return a publisher that the controller hears."""
     publisher = arm.remote.node.create_publisher(kind, f'/controller/{topic}', 1)
     arm.remote.until(publisher.get_subscription_count, 'the controller')
     return publisher

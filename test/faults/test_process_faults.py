@@ -174,7 +174,7 @@ class SelfHolding(Arm):
     """An arm that adds g(q) to what it is told, and measures the sum."""
 
     def send(self, *seconds, **fields):
-        """The state of now."""
+        """Send the state of now."""
         last = self.remote.newest_command() or ZERO
         self.effort = last + self.gravity
         super().send(*seconds, **fields)

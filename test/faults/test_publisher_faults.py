@@ -20,7 +20,7 @@ TWICE = f'refused samples: {REASONS[DUPLICATE]}'
 
 
 def publisher(arm):
-    """A second publisher of the states, which nobody may hear yet."""
+    """Return a second publisher of the states, which nobody may hear yet."""
     return arm.remote.node.create_publisher(JointState, 'joint_states', 10)
 
 
@@ -46,13 +46,13 @@ class Sources(Arm):
         self.sources = [self.states, publisher(self)]
 
     def send(self, seconds=PERIOD, **fields):
-        """A message for each joint, one right after the other."""
+        """Send a message for each joint, one right after the other."""
         self.time += seconds
         for i in self.order:
             self.publish(i)
 
     def publish(self, i):
-        """The state of one joint."""
+        """Publish the state of one joint."""
         self.sources[i].publish(self.message(
             name=self.names[i:i + 1], position=[self.position[i]], velocity=[0.0], effort=[]))
 

@@ -19,7 +19,7 @@ near = pytest.approx
 
 
 def motion(arm, position=(0.6, 0.2), seconds=1, **fields):
-    """A trajectory to a position, from now on."""
+    """Return a trajectory to a position, from now on."""
     point = JointTrajectoryPoint(positions=list(position), velocities=[0.0, 0.0],
                                  time_from_start=Duration(sec=seconds))
     return JointTrajectory(**{'joint_names': arm.names, 'points': [point], **fields})

@@ -31,7 +31,7 @@ IGNORANT = ('import os, signal, sys\n'
 
 
 def stopped(arm):
-    """The stopping phase: damped gravity, zero as the last message, exit code 0, then nothing."""
+    """Check the stopping phase: damped gravity, zero as the last message, exit code 0, silence."""
     efforts = arm.until(ZERO)
     assert arm.controller.wait() == 0
     arm.nothing()

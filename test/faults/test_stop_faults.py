@@ -55,7 +55,7 @@ class Button:
 
 
 def let_down(arm, code, why):
-    """A fault, with its reason; the arm is let down as after any other."""
+    """Check a fault, with its reason; the arm is let down as after any other."""
     efforts = arm.until(ZERO)
     assert efforts[-len(RAMP):] == near(RAMP[:, None] * arm.gravity)
     arm.faulted(code)

@@ -18,7 +18,7 @@ near = pytest.approx
 
 
 def wrench(arm, frame='', **force):
-    """A force that the tool is to exert."""
+    """Return a force that the tool is to exert."""
     message = WrenchStamped()
     message.header.stamp, message.header.frame_id = arm.stamp(), frame
     for name, value in force.items():

@@ -27,7 +27,7 @@ def about(controller, **changed):
 
 
 def recording_rig(recorded, specialize=False, **settings):
-    """A rig whose controller keeps its latest cycles."""
+    """Return a rig whose controller keeps its latest cycles."""
     rig = Rig(MODEL, POSE, **settings)
     rig.controller = Controller(MODEL, Settings(**{**GAINS, **settings}), rig.state,
                                 specialize=specialize, recorded=recorded)

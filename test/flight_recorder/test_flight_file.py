@@ -27,7 +27,7 @@ mcap_reader = pytest.importorskip('mcap.reader', reason='needs pip install mcap'
 
 @cache
 def flown():
-    """A snapshot, and where it comes from."""
+    """Return a snapshot, and where it comes from."""
     rig = recording_rig(1500, mode='joint_impedance')
     eventful(rig)
     return rig.controller.history.take(), about(rig.controller)
@@ -153,7 +153,7 @@ def test_a_damaged_file_is_refused_or_means_the_same(path, where, flip, end):
 
 
 def changed(**others):
-    """The arrays of a recording, some of them others."""
+    """Write the arrays of a recording, some of them others."""
     snapshot, said = flown()
     text = json.dumps(arrays.described(MODEL, snapshot, said))
     with np.load(BytesIO(arrays.packed(text, snapshot))) as file:

@@ -15,7 +15,7 @@ def panda():
 
 @pytest.fixture(scope='session')
 def planar():
-    """An arm of two links in a vertical plane, bodies of some extent."""
+    """Return an arm of two links in a vertical plane, bodies of some extent."""
     return from_dh([DhLink(0, 0, 0.5, 0, mass=2, com=(-0.2, 0.03, 0), inertia=[
         [0.01, 0, 0], [0, 0.03, 0], [0, 0, 0.035]]),
         DhLink(0, 0, 0.3, 0, mass=1, com=(-0.1, 0.02, 0), inertia=[

@@ -14,7 +14,7 @@ from robodyn_ros.identification.path_friction import path_friction
 
 
 def motion(model, count=1500, rate=100.0, seed=0, offset=0.0, speed=1.0):
-    """Sums of sines at frequencies of no common measure; efforts with friction, noise-free."""
+    """Return sums of sines of no common period; efforts with friction, noise-free."""
     rng = np.random.default_rng(seed)
     time = np.arange(count) / rate
     q, qd, qdd = np.zeros((3, count, model.nv))
@@ -31,7 +31,7 @@ def motion(model, count=1500, rate=100.0, seed=0, offset=0.0, speed=1.0):
 
 
 def noisy(given, sigma, seed, bandwidth=None):
-    """The same with noise of its own σ on each joint, white or low-passed [Hz]."""
+    """Return the same with noise of its own σ on each joint, white or low-passed [Hz]."""
     noise = np.random.default_rng(seed).normal(size=given.effort.shape)
     if bandwidth is not None:
         low_pass = butter(4, bandwidth, fs=given.rate, output='sos')
@@ -41,7 +41,7 @@ def noisy(given, sigma, seed, bandwidth=None):
 
 
 def with_joints(model, viscous=0.0, coulomb=0.0, armature=0.0):
-    """The model with the same friction, forth and back, and the same armature at each joint."""
+    """Return the model with equal friction, forth and back, and equal armature at each joint."""
     ones = np.ones(model.nv)
     return replace(model, viscous_friction=viscous * ones, coulomb_friction=coulomb * ones,
                    static_friction=coulomb * ones, armature=armature * ones,

@@ -71,7 +71,7 @@ class Driven:
 
     @property
     def exact(self) -> Recording:
-        """The recording with efforts as they were."""
+        """Return the recording with efforts as they were."""
         return replace(self.recording, effort=self.effort)
 
 

@@ -16,7 +16,7 @@ CHOICE = ParameterSelection(armature=False)
 
 
 def recorded(model, delay=0.0, sigma=0.1, count=800, seed=0):
-    """A motion as preparation leaves it: with noise, and filtered."""
+    """Return a motion as preparation leaves it: with noise, and filtered."""
     given = noisy(motion(model, count), sigma, seed)
     effort = LowPass(8.0, 4, given.rate)(given.effort)
     late = CubicSpline(given.time, effort)(given.time - delay)

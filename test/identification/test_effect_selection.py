@@ -19,7 +19,7 @@ OPTIONS = PipelineOptions(tilt=False, armature=False)
 
 
 def late(model, delay, count=500):
-    """A motion whose friction turns over a way, and whose efforts are stamped late."""
+    """Return a motion whose friction turns over a way, and whose efforts are stamped late."""
     true = with_joints(model, 0.1, 0.8)
     given = noisy(sliding(true, motion(true, count, seed=1), WAY), 0.02, 2)
     effort = LowPass(8.0, 4, given.rate)(given.effort)

@@ -43,7 +43,7 @@ def two_link():
 
 @pytest.fixture(scope='module')
 def found(two_link):
-    """A motion of two_link: of all that the file names, but without collisions."""
+    """Return a motion of two_link: of all that the file names, but without collisions."""
     limits = motion_limits(two_link.model, Shares(effort=0.3), acceleration={'joint1': 20.0})
     return excite(Dynamics(two_link.model), two_link.pose, limits, series=SERIES, starts=2)
 
@@ -279,7 +279,7 @@ def test_command_writes_what_the_controller_follows(two_link, tmp_path):
 
 
 def excite_again(two_link):
-    """What the command has found, twice as fine."""
+    """Return what the command has found, twice as fine."""
     found = excite(Dynamics(two_link.model), two_link.pose, motion_limits(
         two_link.model, Shares(velocity=0.5)), series=SERIES, starts=1)
     return found.trajectory(rate=2 * found.rate)

@@ -22,7 +22,7 @@ def robodyn(*words):
 
 
 def command(monkeypatch, *words):
-    """The same with sys.argv as a shell sets it."""
+    """Run the same with sys.argv as a shell sets it."""
     monkeypatch.setattr(sys, 'argv', ['robodyn', *map(str, words)])
     return robodyn(*words)
 

@@ -17,7 +17,7 @@ MOVING = ParameterSelection(moving=0.1)
 
 
 def sticking(given: Motion, effort: float) -> Motion:
-    """The same where joints that are slower than 0.1 rad/s bear less."""
+    """Return the same where joints that are slower than 0.1 rad/s bear less."""
     slow = abs(given.velocity) < 0.1
     return replace(given, effort=given.effort - effort * slow * np.sign(given.velocity))
 

@@ -19,7 +19,7 @@ PERIOD = 0.002
 
 
 def received(jitter=0.4, seed=0, count=6000):
-    """What a program reads every 2 ms, more or less, from a robot that samples every 2 ms."""
+    """Return what a program reads about every 2 ms from a robot that samples every 2 ms."""
     rng = np.random.default_rng(seed)
     stamps = PERIOD * (np.arange(count) + 0.5 + jitter * rng.uniform(-1, 1, count)
                        + 0.6 * np.sin(np.arange(count) / 40))

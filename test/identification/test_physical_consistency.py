@@ -39,7 +39,7 @@ def with_no_friction(model):
 
 @pytest.fixture(scope='module')
 def wrong(robot):
-    """What is believed of the robot: masses elsewhere, and of another size."""
+    """Return what is believed of the robot: masses elsewhere, and of another size."""
     return replace(robot, mass=1.3 * robot.mass, com=0.7 * robot.com, inertia=1.5 * robot.inertia)
 
 

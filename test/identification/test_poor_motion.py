@@ -22,7 +22,7 @@ pytest.importorskip('clarabel', reason='needs the extra identify')
 
 
 def still(model, joint, count=600):
-    """A motion in which one joint stands."""
+    """Return a motion in which one joint stands."""
     given = motion(model, count)
     moved = np.arange(model.nv) != joint
     velocity, acceleration = given.velocity * moved, given.acceleration * moved

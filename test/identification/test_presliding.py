@@ -26,7 +26,7 @@ TURNS = [0, 1, 3]       # of the joints of `spatial`; the other one slides
 
 
 def late(model, way=WAY, seed=0):
-    """A motion whose friction turns over a way."""
+    """Return a motion whose friction turns over a way."""
     true = with_joints(model, viscous=0.1, coulomb=COULOMB)
     return noisy(sliding(true, motion(true, seed=seed), way), SIGMA, seed + 1)
 

@@ -49,7 +49,7 @@ def write(path, topics, plugin=StoragePlugin.MCAP):
 
 @pytest.fixture(scope='module')
 def some():
-    """A second of a recording is enough to read."""
+    """Let a second of a recording be enough to read."""
     r = recorded('two_link')
     return type(r)(r.joint_names, r.time[:250], r.position[:250], r.velocity[:250], r.effort[:250])
 

@@ -15,7 +15,7 @@ from robodyn_ros.identification import stage_cache as cache
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty cache."""
+    """Return an empty cache."""
     monkeypatch.setenv(cache.VARIABLE, '1')
     monkeypatch.setattr(cache, 'cache_directory', lambda: tmp_path)
     return tmp_path

@@ -14,7 +14,7 @@ VELOCITY, ACCELERATION = np.array([1.0, 2.0]), np.array([4.0, 8.0])
 
 
 def shown(rate=100.0, duration=4.0, tremor=0.0, seed=1):
-    """Samples of a hand that rests, moves to and fro, and rests: time (N,) and position (N, 2)."""
+    """Return samples of a hand that rests, moves to and fro, and rests: (N,) and (N, 2)."""
     time = np.arange(0.0, duration + 2.0, 1.0 / rate)
     phase = np.clip((time - 1.0) / duration, 0.0, 1.0)
     smooth = phase**3 * (10.0 - 15.0 * phase + 6.0 * phase**2)
@@ -24,7 +24,7 @@ def shown(rate=100.0, duration=4.0, tremor=0.0, seed=1):
 
 
 def on_grid(motion):
-    """The quintic segments between its waypoints, twenty samples each: q, q̇, q̈."""
+    """Return the quintic segments between its waypoints, twenty samples each: q, q̇, q̈."""
     rows = np.stack((motion.positions, motion.velocities, motion.accelerations), axis=1)
     curve = BPoly.from_derivatives(motion.times, rows)
     t = np.linspace(0.0, motion.times[-1], 20 * len(motion.times))

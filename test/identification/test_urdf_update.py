@@ -34,7 +34,7 @@ def ten(model):
 
 
 def sizes(parameters):
-    """What each of the ten is measured by (nb, 10): as `corrected_urdf` says."""
+    """Return what each of the ten is measured by (nb, 10): as `corrected_urdf` says."""
     m, trace = abs(parameters[:, 0]), abs(parameters[:, [4, 6, 9]]).sum(1) / 2
     return np.column_stack([m, *[np.sqrt(m * trace)] * 3, *[trace] * 6]) + 1e-300
 

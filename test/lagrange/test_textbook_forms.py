@@ -23,7 +23,7 @@ c12, s12 = sp.cos(t1 + t2), sp.sin(t1 + t2)
 
 @pytest.fixture(scope='module', params=['craig_2r', 'two_link'])
 def two_link(request):
-    """The arm of rows with symbols, and of a URDF with numbers: the same formulas."""
+    """Return the arm of rows with symbols, and of a URDF with numbers: the same formulas."""
     return derive(request.param, frame={'craig_2r': 'tool', 'two_link': 'tool0'}[request.param],
                   axes='xy')
 

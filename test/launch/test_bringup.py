@@ -3,31 +3,27 @@
 """
 Bring-up by the launch files: a simulated arm floats on the controller's torque; clean exits.
 
-Needs launch_testing, which only a ROS installation has: skipped where it is missing, unless
-REQUIRE_LAUNCH=1 says that it has to be there. `python3 -m launch_testing.launch_test` runs this
-file too: it imports no helpers.
+Needs launch_testing, which only a ROS installation has. `python3 -m launch_testing.launch_test`
+runs this file, too.
 """
 
-import os
-import time
+import sys
 import unittest
+from pathlib import Path
 
 import pytest
 
-try:
-    # Not `launch`: seen from the root of the repository that may be our own folder
-    import launch_testing.actions
-except ImportError as error:
-    if os.environ.get('REQUIRE_LAUNCH') == '1':
-        raise
-    pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
+sys.path.append(str(Path(__file__).parent))
+from launch_case import LaunchCase, compile_ahead, need
+
+need('launch_testing.actions')
 
 import launch_testing.asserts
 import numpy as np
-import rclpy
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch_ros.actions import SetParameter
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -38,35 +34,35 @@ from robodyn_ros.model.resources import robot_path, share_path
 ROBOT = 'two_link'
 SAMPLES = 500
 NAMESPACE = 'left'
-DEADLINE = 120.0            # s; this file runs by `python3 -m launch_testing.launch_test` as well
+# Lockstep: a busy machine makes the test slow, not wrong
+LOCKSTEP = {'lockstep': True, 'lockstep_settle': 0.05, 'trigger': 'state', 'state_timeout': 1.0,
+            'late_limit': 1.0}
 
 
 @pytest.mark.launch_test
 def generate_test_description():
+    compile_ahead()
     demo = PythonLaunchDescriptionSource(str(share_path('launch', 'demo.launch.py')))
     return LaunchDescription([
         # Of a launch file that includes the demo, and means something else
         SetLaunchConfiguration('config', '/nosuch/ur.yaml'),
         SetLaunchConfiguration('commands', 'commands_of_others'),
+        *(SetParameter(name, value) for name, value in LOCKSTEP.items()),
         IncludeLaunchDescription(demo, launch_arguments={
-            'robot': ROBOT, 'namespace': NAMESPACE}.items()),
+            'robot': ROBOT, 'namespace': NAMESPACE, 'use_sim_time': 'true'}.items()),
         launch_testing.actions.ReadyToTest(),
     ])
 
 
-class TestWhileItRuns(unittest.TestCase):
+class TestWhileItRuns(LaunchCase):
 
     def setUp(self):
-        rclpy.init()
-        self.node = rclpy.create_node('test_bringup', namespace=NAMESPACE)
+        super().setUp()
         self.poses, self.efforts = [], []
-        self.node.create_subscription(JointState, 'joint_states', self.on_state,
+        self.node.create_subscription(JointState, f'{NAMESPACE}/joint_states', self.on_state,
                                       qos_profile_sensor_data)
-        self.node.create_subscription(Float64MultiArray, 'commands', self.on_command, 1)
-
-    def tearDown(self):
-        self.node.destroy_node()
-        rclpy.shutdown()
+        self.node.create_subscription(Float64MultiArray, f'{NAMESPACE}/commands',
+                                      self.on_command, 1)
 
     def on_state(self, message):
         if self.efforts:            # before the first command the brakes hold the arm
@@ -76,10 +72,7 @@ class TestWhileItRuns(unittest.TestCase):
         self.efforts.append(message.data)
 
     def test_arm_floats(self):
-        end = time.monotonic() + DEADLINE
-        while len(self.poses) < SAMPLES and time.monotonic() < end:
-            rclpy.spin_once(self.node, timeout_sec=0.1)
-        self.assertGreaterEqual(len(self.poses), SAMPLES, f'{len(self.efforts)} commands')
+        self.until(lambda: len(self.poses) >= SAMPLES, 'the arm floats')
         poses = np.array(self.poses)
         gravity = Dynamics(load_urdf(robot_path(ROBOT))).gravity(poses[-1])
         self.assertGreater(np.abs(gravity).max(), 1.0, 'nothing to hold in this pose')

@@ -3,22 +3,15 @@
 """
 Ends of processes: of the simulator, which ends the launch; of a controller that is respawned.
 
-Needs launch and launch_ros, which only a ROS installation has: skipped where they are missing,
-unless REQUIRE_LAUNCH=1 says that they have to be there.
+Needs launch and launch_ros, which only a ROS installation has.
 """
 
 import os
 import signal
 
-import pytest
+from launch_case import need
 
-try:
-    # Not `launch`: seen from the root of the repository that may be our own folder
-    import launch_ros.actions  # noqa: F401
-except ImportError as error:
-    if os.environ.get('REQUIRE_LAUNCH') == '1':
-        raise
-    pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
+need('launch_ros.actions')
 
 from launch import LaunchDescription, LaunchService
 from launch.actions import EmitEvent, IncludeLaunchDescription, RegisterEventHandler

@@ -3,24 +3,19 @@
 """
 Arguments of the launch files: what they make of them, and what of those of others.
 
-Needs launch and launch_ros, which only a ROS installation has: skipped where they are missing,
-unless REQUIRE_LAUNCH=1 says that they have to be there.
+Needs launch and launch_ros, which only a ROS installation has.
 """
 
-import os
 import re
 import runpy
 
 import pytest
 
-try:
-    # Not `launch`: seen from the root of the repository that may be our own folder
-    import launch_ros.actions
-except ImportError as error:
-    if os.environ.get('REQUIRE_LAUNCH') == '1':
-        raise
-    pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
+from launch_case import need
 
+need('launch_ros.actions')
+
+import launch_ros.actions
 from launch import LaunchContext, LaunchDescription
 from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration, Shutdown
 from launch.events.process import ProcessExited, ProcessIO
@@ -55,7 +50,7 @@ def nodes(file, before=(), **arguments):
 
 
 def given(node, name):
-    """What a node is given: files of parameters, or a parameter's value."""
+    """Return what a node is given: files of parameters, or a parameter's value."""
     context = LaunchContext()
     for source in node._Node__parameters:
         if isinstance(source, dict):
@@ -136,7 +131,7 @@ def test_recording_matches_the_topics_of_one_controller():
 
 
 def defaults(file, **given):
-    """A context with the arguments of a launch file, as `ros2 launch` gives them."""
+    """Return a context with the arguments of a launch file, as `ros2 launch` gives them."""
     context = LaunchContext()
     context.launch_configurations.update({
         name: default for name, (default, _) in file['ARGUMENTS'].items()} | given)
@@ -227,3 +222,10 @@ def test_the_xml_example_includes_the_controller():
     (node,) = visited(parser.parse_description(root), LaunchContext())
     assert node.node_executable == 'robodyn_controller' and given(node, 'autostart') is False
     assert given(node, 'file') == str(share_path('config', 'two_link.yaml'))
+
+
+def test_the_demo_shows_the_arguments_that_it_takes():
+    file = share_path('launch', 'demo.launch.py')
+    shown = PythonLaunchDescriptionSource(str(file)).get_launch_description(
+        LaunchContext()).get_launch_arguments()
+    assert [argument.name for argument in shown] == [*runpy.run_path(str(file))['ARGUMENTS']]

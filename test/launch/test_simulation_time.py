@@ -3,30 +3,25 @@
 """
 Simulation time: parameters from YAML, a paused clock, a simulator that is started again.
 
-Needs launch_testing, which only a ROS installation has: skipped where it is missing, unless
-REQUIRE_LAUNCH=1 says that it has to be there.
+Needs launch_testing, which only a ROS installation has. `python3 -m launch_testing.launch_test`
+runs this file, too.
 """
 
 import os
 import signal
+import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
 import pytest
 
-try:
-    # Not `launch`: seen from the root of the repository that may be our own folder
-    import launch_testing.actions
-except ImportError as error:
-    if os.environ.get('REQUIRE_LAUNCH') == '1':
-        raise
-    pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
+sys.path.append(str(Path(__file__).parent))
+from launch_case import LaunchCase, compile_ahead, need
+
+need('launch_testing.actions')
 
 import launch_testing.asserts
-import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -38,7 +33,6 @@ from std_srvs.srv import Trigger
 
 from robodyn_ros.model.resources import share_path
 
-DEADLINE = 120.0            # s; this file runs by `python3 -m launch_testing.launch_test` as well
 # Lockstep: a busy machine makes the test slow, not wrong
 PARAMETERS = '''
 /**/controller:
@@ -52,6 +46,7 @@ PARAMETERS = '''
 
 @pytest.mark.launch_test
 def generate_test_description():
+    compile_ahead()
     config = Path(tempfile.mkdtemp()) / 'arm.yaml'
     config.write_text(PARAMETERS)
     controller = PythonLaunchDescriptionSource(str(share_path('launch', 'controller.launch.py')))
@@ -66,43 +61,19 @@ def generate_test_description():
     ]), {'simulator': simulator}
 
 
-class TestSimulationTime(unittest.TestCase):
+class TestSimulationTime(LaunchCase):
 
     def setUp(self):
-        rclpy.init()
-        self.node = rclpy.create_node('test_simulation_time')
-        self.report, self.states = {}, 0
-        self.node.create_subscription(DiagnosticArray, '/diagnostics', self.on_report, 10)
+        super().setUp()
+        self.states = 0
         self.node.create_subscription(JointState, 'timed/joint_states', self.on_state,
                                       qos_profile_sensor_data)
-
-    def tearDown(self):
-        self.node.destroy_node()
-        rclpy.shutdown()
-
-    def on_report(self, message):
-        for status in message.status:
-            if status.name == 'timed/controller: control loop':
-                self.report = {pair.key: pair.value for pair in status.values}
 
     def on_state(self, message):
         self.states += 1
 
-    def until(self, condition, what):
-        end = time.monotonic() + DEADLINE
-        while not condition():
-            self.assertLess(time.monotonic(), end, f'{what}; the report: {self.report}')
-            rclpy.spin_once(self.node, timeout_sec=0.1)
-
-    def call(self, kind, name, request):
-        client = self.node.create_client(kind, name)
-        self.until(client.service_is_ready, name)
-        answer = client.call_async(request)
-        self.until(answer.done, name)
-        return answer.result()
-
     def running(self, what):
-        self.until(lambda: self.report.get('phase') == 'RUNNING', what)
+        self.until(lambda: self.phase('timed') == 'RUNNING', what)
 
     def test_time(self, simulator, proc_output):
         self.running('it holds the arm')
@@ -112,10 +83,11 @@ class TestSimulationTime(unittest.TestCase):
 
         pid = simulator.process_details['pid']
         os.kill(pid, signal.SIGSTOP)
-        self.report = {}
+        self.reports.clear()
         self.running('a pause is no fault')         # of a later second
         os.kill(pid, signal.SIGCONT)
-        self.report, self.states = {}, 0
+        self.states = 0
+        self.reports.clear()
         self.until(lambda: self.states > 100, 'it goes on')
         self.running('it goes on')
 
@@ -125,9 +97,9 @@ class TestSimulationTime(unittest.TestCase):
         self.states = 0
         self.until(lambda: self.states > 0, 'states of the new one')
         # Time has jumped back, and brakes hold the arm; the controller has faulted or goes on
-        self.report = {}
-        self.until(lambda: self.report.get('phase') in ('FAULT', 'RUNNING'), 'a phase')
-        if self.report['phase'] == 'FAULT':
+        self.reports.clear()
+        self.until(lambda: self.phase('timed') in ('FAULT', 'RUNNING'), 'a phase')
+        if self.phase('timed') == 'FAULT':
             self.until(lambda: self.call(Trigger, 'timed/controller/reset',
                                          Trigger.Request()).success, 'the reset')
         self.running('it holds the arm of the new simulator')

@@ -3,30 +3,24 @@
 """
 A namespaced pair by dual_arm.launch.py: holding, a trajectory, fault, reset, deactivation, exits.
 
-Needs launch_testing, which only a ROS installation has: skipped where it is missing, unless
-REQUIRE_LAUNCH=1 says that it has to be there.
+Needs launch_testing, which only a ROS installation has. `python3 -m launch_testing.launch_test`
+runs this file, too.
 """
 
-import os
+import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
 import pytest
 
-try:
-    # Not `launch`: seen from the root of the repository that may be our own folder
-    import launch_testing.actions
-except ImportError as error:
-    if os.environ.get('REQUIRE_LAUNCH') == '1':
-        raise
-    pytest.skip(f'launch tests need a ROS installation: {error}', allow_module_level=True)
+sys.path.append(str(Path(__file__).parent))
+from launch_case import LaunchCase, compile_ahead, need
+
+need('launch_testing.actions')
 
 import launch_testing.asserts
 import numpy as np
-import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -39,38 +33,37 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robodyn_ros.model.resources import share_path
 
-DEADLINE = 120.0            # s; this file runs by `python3 -m launch_testing.launch_test` as well
 SIDES = 'left', 'right'
 NEAR = 0.05                 # rad, of the simulated arm with friction-free joints from its target
 
-# In real time: a busy machine must not look like a dead robot
+# Lockstep, each arm on a clock of its own: a busy machine makes the test slow, not wrong
 PARAMETERS = '''
 /**/controller: {ros__parameters: {robot_compensates_gravity: false, stiffness: [400.0, 100.0],
-                 damping: [40.0, 10.0], state_timeout: 1.0, missed_limit: 5000, late_limit: 1.0}}
-/**/simulator: {ros__parameters: {initial_position: [0.3, 0.5], command_timeout: 1.0}}
+                 damping: [40.0, 10.0], trigger: state, state_timeout: 1.0, late_limit: 1.0}}
+/**/simulator: {ros__parameters: {initial_position: [0.3, 0.5], lockstep: true,
+                lockstep_settle: 0.05, command_timeout: 5.0}}
 '''
 
 
 @pytest.mark.launch_test
 def generate_test_description():
+    compile_ahead()
     config = Path(tempfile.mkdtemp()) / 'arm.yaml'
     config.write_text(PARAMETERS)
     pair = PythonLaunchDescriptionSource(str(share_path('launch', 'dual_arm.launch.py')))
     return LaunchDescription([
         IncludeLaunchDescription(pair, launch_arguments={
-            'simulated': 'true', 'mode': 'joint_impedance', 'left_config': str(config),
-            'right_config': str(config)}.items()),
+            'simulated': 'true', 'use_sim_time': 'true', 'mode': 'joint_impedance',
+            'left_config': str(config), 'right_config': str(config)}.items()),
         launch_testing.actions.ReadyToTest(),
     ])
 
 
-class TestPair(unittest.TestCase):
+class TestPair(LaunchCase):
 
     def setUp(self):
-        rclpy.init()
-        self.node = rclpy.create_node('test_two_arms')
-        self.report, self.pose, self.transitions = {}, {}, []
-        self.node.create_subscription(DiagnosticArray, '/diagnostics', self.on_report, 10)
+        super().setUp()
+        self.pose, self.transitions = {}, []
         for side in SIDES:
             self.node.create_subscription(
                 JointState, f'{side}/joint_states',
@@ -80,35 +73,12 @@ class TestPair(unittest.TestCase):
             TransitionEvent, 'right/controller/transition_event',
             lambda message: self.transitions.append(message.goal_state.id), 10)
 
-    def tearDown(self):
-        self.node.destroy_node()
-        rclpy.shutdown()
-
-    def on_report(self, message):
-        for status in message.status:
-            side, _, name = status.name.partition('/')
-            if name == 'controller: control loop':
-                self.report[side] = {pair.key: pair.value for pair in status.values}
-
-    def until(self, condition, what):
-        end = time.monotonic() + DEADLINE
-        while not condition():
-            self.assertLess(time.monotonic(), end, f'{what}; the reports: {self.report}')
-            rclpy.spin_once(self.node, timeout_sec=0.1)
-
-    def call(self, kind, name, request):
-        client = self.node.create_client(kind, name)
-        self.until(client.service_is_ready, name)
-        answer = client.call_async(request)
-        self.until(answer.done, name)
-        return answer.result()
-
-    def phase(self, side):
-        return self.report.get(side, {}).get('phase')
-
     def test_each_arm_is_on_its_own(self):
         """One moves while the other holds; a fault, a reset and an end leave the other alone."""
         self.until(lambda: [*map(self.phase, SIDES)] == ['RUNNING'] * 2, 'both hold')
+        clocks = [self.node.count_publishers(name) for name in (
+            '/left/clock', '/right/clock', '/clock')]
+        self.assertEqual(clocks, [1, 1, 0])
         held, target = self.pose['right'], self.pose['left'] + [0.3, -0.2]
         sender = self.node.create_publisher(JointTrajectory,
                                             'left/controller/joint_trajectory', 1)
@@ -125,7 +95,7 @@ class TestPair(unittest.TestCase):
         second.publish(JointState(name=['joint1', 'joint2'], position=[0.0, 0.0],
                                   velocity=[0.0, 0.0]))
         self.until(lambda: self.phase('left') == 'FAULT', 'a fault')
-        self.assertEqual(self.report['left']['reason code'], 'TWO_STATE_PUBLISHERS')
+        self.assertEqual(self.reports['left']['reason code'], 'TWO_STATE_PUBLISHERS')
         self.node.destroy_publisher(second)
         self.assertEqual(self.phase('right'), 'RUNNING')
 

@@ -58,7 +58,7 @@ def placed(links, q, convention, base):
 
 
 def frames(model, q):
-    """The same from the model, by its definition."""
+    """Return the same from the model, by its definition."""
     bodies, out = [], {}
     for i in range(model.nv):
         turn = q[i] if model.joint_types[i] != 'prismatic' else 0.0

@@ -149,7 +149,7 @@ def configuration(reference, model, q):
 
 
 def rnea(text, model, q, qd, qdd):
-    """What Pinocchio makes of a text, in the order of the model's joints."""
+    """Return what Pinocchio makes of a text, in the order of the model's joints."""
     reference = pin.buildModelFromXML(text)
     reference.gravity.linear = model.gravity_vector
     at = [reference.joints[reference.getJointId(name)].idx_v for name in model.joint_names]

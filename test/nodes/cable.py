@@ -28,7 +28,7 @@ FRAME = 65536
 
 
 def tap(name):
-    """A new TAP interface of this namespace."""
+    """Return a new TAP interface of this namespace."""
     descriptor = os.open('/dev/net/tun', os.O_RDWR)
     fcntl.ioctl(descriptor, TUNSETIFF, struct.pack('16sH22x', name.encode(), IFF_TAP | IFF_NO_PI))
     return descriptor

@@ -80,7 +80,7 @@ class Rig:
         self._commands.publish(message)
 
     def break_it(self):
-        """The next effort cannot be published."""
+        """Have the next effort fail to be published."""
         self._broken = self.native is None
         if self.native is not None:
             self.native._io.handles['commands'] = 0         # which librcl refuses

@@ -36,7 +36,7 @@ def pair(start, remote):
 
 @pytest.fixture(name='node')
 def own_node():
-    """A node of a context of its own."""
+    """Return a node of a context of its own."""
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node('of_the_test', context=context)

@@ -214,12 +214,12 @@ class Remote:
 
     @property
     def command_count(self) -> int:
-        """Number of efforts heard since the last `forget`."""
+        """Return the number of efforts heard since the last `forget`."""
         return len(self._commands)
 
     @property
     def state_count(self) -> int:
-        """Number of joint states heard since then."""
+        """Return the number of joint states heard since then."""
         return len(self._states)
 
     def newest_state(self) -> JointState | None:

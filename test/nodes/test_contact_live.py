@@ -26,7 +26,7 @@ FORCE = np.array([2.0, 4.0, 0.0])       # N, axes of the tool: in the plane of t
 
 @pytest.fixture
 def arm(start):
-    """A simulated arm in joint impedance; returns its controller."""
+    """Return the controller of a simulated arm in joint impedance."""
     start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
     controller = start(node('controller'), '--ros-args', *CONTROLLER)
     controller.wait_for_line('RUNNING')

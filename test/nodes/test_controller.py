@@ -18,7 +18,7 @@ EXACT = ['-p', 'trigger:=state', '-p', 'use_sim_time:=true']
 
 
 def goal(*positions, seconds=1.0, names=('joint1', 'joint2')):
-    """A trajectory to one pose."""
+    """Return a trajectory to one pose."""
     whole = int(seconds)
     return JointTrajectory(joint_names=list(names), points=[JointTrajectoryPoint(
         positions=list(positions),

@@ -32,7 +32,7 @@ SWITCHED = ['-p', f'controller_manager:={MANAGER}', '-p', f'replaced_controllers
 
 @pytest.fixture
 def ros2_control(start):
-    """The stand-in, which holds the simulated arm."""
+    """Return the stand-in, which holds the simulated arm."""
     start(node('simulator'), '--ros-args', *SIMULATOR).wait_for_line('simulator ready')
     stand_in = ForwardController(load_urdf('two_link')).start()
     yield stand_in

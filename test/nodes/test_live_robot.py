@@ -18,7 +18,7 @@ JOINTS = ('joint1', 'joint2')
 
 @pytest.fixture
 def live(node):
-    """A listener, and functions that publish to it until a condition holds."""
+    """Return a listener, and functions that publish to it until a condition holds."""
     with session('robodyn_view_test') as here:
         robot = LiveRobot(here.node, JOINTS, 'joint_states')
         states = node.create_publisher(JointState, 'joint_states', 10)

@@ -31,7 +31,7 @@ ALLOCATOR = re.compile(rb'NRT_(?!adapt)\w*[Aa]lloc\w*')     # of Numba, which ji
 
 
 def machine_code(function):
-    """What is cached of a compiled function: its machine code, with the names it calls."""
+    """Return what is cached of a compiled function: its machine code, with the names it calls."""
     plain = getattr(function, 'py_func', function)
     folder = (cache_directory() / plain.cache_folder if hasattr(plain, 'cache_folder') else
               Path(function.stats.cache_path))

@@ -16,7 +16,7 @@ NODES = ['/controller', '/left/controller', '/a/b/controller']
 
 
 def file_of(folder, *keys):
-    """A file with a section for each key."""
+    """Return a file with a section for each key."""
     path = folder / 'given.yaml'
     path.write_text(''.join(f'{key if ":" in key else repr(key)}:\n    ros__parameters:\n'
                             '      rate: 500.0\n' for key in keys))

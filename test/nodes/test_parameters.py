@@ -23,7 +23,7 @@ TABLE = (Parameter('gain', float, 1.0, 'a gain', 'N', 0.0, 2.0, live=True),
 
 @pytest.fixture
 def node():
-    """A node of its own context."""
+    """Return a node of its own context."""
     context = rclpy.Context()
     context.init()
     node = rclpy.create_node('parameters', context=context)

@@ -39,7 +39,7 @@ def quiet_efforts(commands, model):
 
 @pytest.fixture
 def carrying(start, tmp_path):
-    """A UR5 in a simulation that carries a load, and its controller, which does not know."""
+    """Return a simulated UR5 that carries a load, and its controller, which does not know."""
     def carrying():
         model = load_urdf(robot_path('ur5'))
         file = tmp_path / 'loaded.urdf'

@@ -37,7 +37,7 @@ DURATION = 3.0
 
 @pytest.fixture
 def motion(tmp_path):
-    """A file of a motion around START, and what is in it."""
+    """Return a file of a motion around START, and what is in it."""
     asked = waypoints(MODEL, START, np.array([0.2, 0.3]), DURATION)
     motion = JointTrajectory(asked.joint_names, asked.times, asked.positions, asked.velocities,
                              asked.accelerations)

@@ -54,7 +54,7 @@ def until(condition):
 
 
 def connect(node):
-    """A subscription of ``joint_states`` in this node with one matched publisher of its own."""
+    """Return a subscription of ``joint_states`` in this node, with one matched publisher."""
     subscription = SerializedSubscription(node, JointState, 'joint_states', 10)
     publisher = node.create_publisher(JointState, 'joint_states', 10)
     until(lambda: subscription.publisher_count() and publisher.get_subscription_count())

@@ -34,7 +34,7 @@ def model():
 
 
 def sample(k):
-    """What was published as the k-th message: positions, velocities, efforts of both joints."""
+    """Return the k-th message that was published: positions, velocities, efforts of both."""
     return np.array([[0.1 * k, -0.2 * k], [k, k + 0.25], [1 / (k + 1), 3.0]])
 
 
@@ -64,7 +64,7 @@ class Robot:
 
 
 def check(recording):
-    """What was recorded are messages in a row, every bit."""
+    """Check that what was recorded are messages in a row, every bit."""
     first = round(recording.velocity[0, 0])
     rows = np.array([sample(first + k) for k in range(len(recording))])
     np.testing.assert_array_equal(recording.position, rows[:, 0])

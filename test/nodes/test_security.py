@@ -57,7 +57,7 @@ def policy():
 
 
 def entries(action, name):
-    """What a policy allows with a name: topics and services of an action, where there are any."""
+    """Return what a policy allows with a name: topics, and services of an action."""
     if action not in ('execute', 'call'):
         return {(action, name)}
     if find_spec('control_msgs') is None:       # without it the controller serves no action
@@ -139,7 +139,7 @@ def test_what_cannot_be_secured_does_not_start(refusal):
 @pytest.fixture(scope='module')
 def keystores(refusal, tmp_path_factory):
     """
-    A keystore with the policy's enclaves, and one of a forger, as `ros2 security` makes them.
+    Return a keystore with the policy's enclaves, and a forger's, as `ros2 security` makes them.
 
     The robot's also has a guest, with the permissions of an enclave that no policy is about: all.
     The forger's operator has the robot's certificate, and permissions that he signed for himself;
@@ -166,7 +166,7 @@ def keystores(refusal, tmp_path_factory):
 
 @pytest.fixture
 def secure(monkeypatch):
-    """``secure(keystore)``: from here on all is secured that is made, here and in processes."""
+    """Return what secures with a keystore all that is made from here on, here and in processes."""
     def secure(keystore):
         for name, value in secured(keystore).items():
             monkeypatch.setenv(name, value)

@@ -43,7 +43,7 @@ def asked():
 
 @pytest.fixture
 def listening(node, asked):
-    """What spins both."""
+    """Return what spins both."""
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
 

@@ -109,7 +109,7 @@ def bus():
 
 @pytest.fixture
 def simulator(start, bus):
-    """``simulator(name=value, ...)`` starts it on two_link with these parameters, and meets it."""
+    """Return what starts it on two_link with these parameters, and meets it."""
     def begin(**parameters):
         values = {'urdf': 'two_link', 'rate': 1 / PERIOD, 'substeps': 2, 'initial_position': HOME,
                   'command_timeout': 1.0, **parameters}

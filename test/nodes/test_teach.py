@@ -25,7 +25,7 @@ CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger
 
 @pytest.fixture
 def floating(start, remote):
-    """A floating arm; returns functions that push it and that tell where it is."""
+    """Return functions that push a floating arm, and that tell where it is."""
     start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
     start(node('controller'), '--ros-args', *CONTROLLER).wait_for_line('RUNNING')
     publisher = remote.node.create_publisher(WrenchStamped, '/simulator/push', 10)

@@ -15,7 +15,7 @@ from robodyn_ros.testing import simulated_arm
 
 @contextmanager
 def longer(*arguments, **parameters):
-    """The arm of the example, which goes on after its end: reset, pause, exit codes."""
+    """Run the arm of the example after its end: reset, pause, exit codes."""
     with simulated_arm(*arguments, **parameters) as arm:
         yield arm
         assert arm.reset() == 'armed'

@@ -119,7 +119,7 @@ def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_pa
 
 
 def judged(remote):
-    """The diagnostics tell the timing, and judge it by thresholds that may change meanwhile."""
+    """Check that the diagnostics tell the timing, judged by thresholds that may change."""
     remote.until(lambda: float(remote.timing.get('rate mean [Hz]', 'nan')) > 0.0, 'timing')
     for name in ('wake-up error', 'cycle time', 'state age'):
         p50, p99, p999, most = (float(remote.timing[f'{name} {figure} [us]'])

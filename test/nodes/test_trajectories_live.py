@@ -12,7 +12,7 @@ NAMES = ['joint1', 'joint2']
 
 
 def goal(*positions):
-    """A trajectory to one pose within a second."""
+    """Return a trajectory to one pose within a second."""
     return trajectory_bytes(NAMES, [1.0], [positions])
 
 

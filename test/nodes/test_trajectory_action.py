@@ -27,7 +27,7 @@ ABORTED, CANCELED, SUCCEEDED = (GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CAN
 
 @pytest.fixture
 def messages():
-    """The module of the action and of the tolerances."""
+    """Return the module of the action and of the tolerances."""
     action = pytest.importorskip('control_msgs.action', reason=WITHOUT).FollowJointTrajectory
     from control_msgs.msg import JointTolerance
     return action, JointTolerance
@@ -38,7 +38,7 @@ def seconds(duration):
 
 
 def trajectory(pose=(0.6, 0.2), duration=1.0, names=NAMES, **fields):
-    """A trajectory to one pose."""
+    """Return a trajectory to one pose."""
     point = JointTrajectoryPoint(positions=list(pose), time_from_start=seconds(duration))
     return JointTrajectory(**{'joint_names': names, 'points': [point], **fields})
 
@@ -71,7 +71,7 @@ class Planner:
 
 @pytest.fixture
 def planner(pair, remote, messages):
-    """A client of the action of a controller that holds an arm."""
+    """Return a client of the action of a controller that holds an arm."""
     _, controller = pair([], ['-p', 'mode:=computed_torque'])
     bring_up(remote)
     planner = Planner(remote, messages[0])

@@ -104,12 +104,12 @@ def point(*positions, at=1.0, **fields):
 
 
 def goal(**change):
-    """A trajectory that is followed."""
+    """Return a trajectory that is followed."""
     return JointTrajectory(**{'joint_names': NAMES, 'points': [point(0.4, 0.4)], **change})
 
 
 def stamped(stamp):
-    """The same with a stamp."""
+    """Return the same with a stamp."""
     return goal(header=Header(stamp=stamp))
 
 

@@ -16,7 +16,7 @@ WRITTEN = shutil.ignore_patterns('.git', '.venv', 'build', 'install', 'log', '*.
 
 @pytest.fixture(scope='session')
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
-    """``copy()`` returns a new copy of the repository as it is now, without what was built."""
+    """Return what copies the repository as it is now, without what was built."""
     def copy() -> Path:
         path = tmp_path_factory.mktemp('a workspace') / 'src' / 'robodyn_ros'
         shutil.copytree(ROOT, path, ignore=WRITTEN)

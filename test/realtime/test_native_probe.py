@@ -21,7 +21,7 @@ DEADLINE = 60.0             # s; reached only by a test that fails
 
 @pytest.fixture
 def ends():
-    """A subscription and a publisher that have found each other."""
+    """Return a subscription and a publisher that have found each other."""
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node('of_the_test', context=context)

@@ -51,7 +51,7 @@ class Reference:
 
 
 def somewhere(model):
-    """A pose inside the limits, a velocity of every joint, efforts below their limits."""
+    """Return a pose inside the limits, a velocity of each joint, efforts below their limits."""
     rng = np.random.default_rng(2)
     low, high = model.position_lower, model.position_upper
     return (low + (high - low) * rng.uniform(0.3, 0.7, model.nv),

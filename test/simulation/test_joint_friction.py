@@ -17,7 +17,7 @@ COULOMB, DISTANCE = np.array([2.0, 0.8]), 0.002
 
 @pytest.fixture(scope='module')
 def arm():
-    """The textbook 2R arm on a table, with dry friction."""
+    """Return the textbook 2R arm on a table, with dry friction."""
     model = load_urdf('two_link', gravity=(0, 0, 0))
     return replace(model, coulomb_friction=COULOMB, static_friction=COULOMB,
                    backward_friction=np.array([np.zeros(2), COULOMB, COULOMB]))

@@ -81,7 +81,7 @@ def acceleration(name, position, velocity, tau, push=None):
 
 
 def somewhere(model, seed=1):
-    """A pose well inside the limits, a velocity of every joint, efforts below their limits."""
+    """Return a pose well inside the limits, a velocity of each joint, efforts below theirs."""
     rng = np.random.default_rng(seed)
     low, high = np.maximum(model.position_lower, -1.5), np.minimum(model.position_upper, 1.5)
     speed = rng.uniform(0.3, 0.8, model.nv) * rng.choice([-1, 1], model.nv)

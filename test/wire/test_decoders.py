@@ -26,7 +26,7 @@ VERY_LARGE = [0, 1, 2**29, 2**31 - 1, 2**31, 2**32 - 8, 2**32 - 4, 2**32 - 1]
 
 @st.composite
 def messages(draw):
-    """A joint state, most often then cut, overwritten, or with a number that cannot be true."""
+    """Return a joint state, mostly cut, overwritten, or with a number that cannot be true."""
     names = draw(st.lists(st.sampled_from([*OURS, 'wheel', '', 'b']), max_size=5))
     numbers = st.lists(st.floats(), min_size=len(names), max_size=len(names))
     wire = bytearray(JointStateEncoder(names, draw(st.sampled_from(['', 'base', 'ä']))).encode(

@@ -30,7 +30,7 @@ NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def message(names=NAMES, position=None, velocity=None, effort=None, frame_id='base', stamp=(7, 9)):
-    """A serialized JointState; arrays that are not given count 1, 2, 3 or -1, -2, -3."""
+    """Return a serialized JointState; arrays that are not given count 1, 2, 3 or -1, -2, -3."""
     state = JointState()
     state.header.frame_id = frame_id
     state.header.stamp.sec, state.header.stamp.nanosec = stamp
@@ -47,7 +47,7 @@ def numbers(decoder):
 
 
 def rows(serialized, names, received):
-    """What rclpy reads for our names: rows of position, velocity, effort, received."""
+    """Return what rclpy reads for our names: rows of position, velocity, effort, received."""
     read = deserialize_message(serialized, JointState)
     at = {name: k for k, name in enumerate(read.name)}
     return np.array([[read.position[at[n]],

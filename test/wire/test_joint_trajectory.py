@@ -22,7 +22,7 @@ DURATION = st.builds(Duration, sec=SECONDS, nanosec=NANOSECONDS)
 
 @st.composite
 def uniform(draw):
-    """A trajectory whose waypoints all have the same fields."""
+    """Return a trajectory whose waypoints all have the same fields."""
     names = draw(st.lists(TEXT, max_size=4))
     row = st.lists(st.floats(), min_size=len(names), max_size=len(names))
     filled = [f for f in FIELDS if draw(st.booleans())]

@@ -54,7 +54,7 @@ WRONG = [
 
 
 def altered(line: str, instead: str) -> ModuleType:
-    """The decoders with one line of theirs changed, in plain Python."""
+    """Return the decoders with one line of theirs changed, in plain Python."""
     text = inspect.getsource(cdr) + inspect.getsource(decoders).replace('from .cdr import ', '# ')
     assert text.count(line) == 1, f'the decoders have {line!r} {text.count(line)} times, not once'
     module = ModuleType('altered')
@@ -97,7 +97,7 @@ def test_the_judge_tells_of_a_decoder_that_is_wrong(line, instead):
 
 
 def careless() -> Judge:
-    """A judge of machine code that looks for counts behind the message."""
+    """Return a judge of machine code that looks for counts behind the message."""
     module = altered(*WRONG[0])
     sys.modules[module.__name__] = jitable(module)
 

@@ -123,7 +123,7 @@ class Law:
 
     @property
     def declared(self) -> 'tuple[Field[Any], ...]':
-        """Declarations of the gains."""
+        """Return the declarations of the gains."""
         return () if self.gains is None else fields(self.gains)
 
     @property

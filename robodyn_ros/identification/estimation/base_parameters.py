@@ -46,7 +46,7 @@ class BaseParameters:
 
     @property
     def rank(self) -> int:
-        """Number of base parameters p."""
+        """Return the number of base parameters p."""
         return len(self.independent)
 
     @property
@@ -62,7 +62,7 @@ class BaseParameters:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Combinations (p,) as text: 'Izz link1 + 0.09 m link2'."""
+        """Return the combinations (p,) as text: 'Izz link1 + 0.09 m link2'."""
         lines = []
         for k, lead in enumerate(self.independent):
             line = self.names[lead]

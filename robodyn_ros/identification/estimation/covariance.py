@@ -72,7 +72,7 @@ def independent_samples(gamma: ndarray, size: int, count: int) -> float:
 
 
 def autocovariance(errors: ndarray, segments: tuple[tuple[int, int], ...]) -> ndarray:
-    """Return the tapered autocovariance (lags,) of errors (N,), from lag 0."""
+    """Return the autocovariance, tapered, of errors (N,), from lag 0: (lags,)."""
     longest = max(b - a for a, b in segments)
     full = np.zeros(longest)
     for a, b in segments:

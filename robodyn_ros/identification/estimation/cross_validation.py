@@ -37,7 +37,7 @@ class Candidate:
 
     @property
     def method(self) -> str:
-        """Method of least squares of the same weights."""
+        """Return the method of least squares of the same weights."""
         return 'ordinary' if self.ordinary else 'weighted'
 
 
@@ -91,13 +91,13 @@ class Trial:
 
     @cached_property
     def blocks(self) -> list[slice]:
-        """Samples of each block."""
+        """Return the samples of each block."""
         bounds = np.linspace(0, len(self.given), BLOCKS + 1).astype(int).tolist()
         return [slice(a, b) for a, b in zip(bounds, bounds[1:])]
 
     @cached_property
     def base(self) -> BaseParameters:
-        """Base parameters of the candidate."""
+        """Return the base parameters of the candidate."""
         return base_parameters(self.candidate.model, self.candidate.selection)
 
     @cached_property

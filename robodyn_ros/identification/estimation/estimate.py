@@ -59,12 +59,12 @@ class Estimate:
 
     @property
     def standard_errors(self) -> ndarray:
-        """Standard errors (p,) of the base parameters."""
+        """Return the standard errors (p,) of the base parameters."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def relative_deviations(self) -> ndarray:
-        """Standard errors (p,) in % of the values; above about 10 a value is uncertain."""
+        """Return the standard errors (p,) in % of the values; above about 10 one is uncertain."""
         with np.errstate(divide='ignore'):
             return 100.0 * self.standard_errors / abs(self.values)
 
@@ -102,7 +102,7 @@ class Estimate:
 
     @property
     def every_sample(self) -> ParameterSelection:
-        """The selection, of every sample."""
+        """Return the selection, of every sample."""
         return replace(self.selection, decimate=1, moving=None)
 
     def _regression(self, motion: Motion) -> Regression:

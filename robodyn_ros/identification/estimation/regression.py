@@ -57,7 +57,7 @@ class Regression:
 
     @property
     def size(self) -> int:
-        """Number of parameters P."""
+        """Return the number of parameters P."""
         return len(self.names)
 
     @property

@@ -62,7 +62,7 @@ def coefficients(x: ndarray) -> ndarray:
 
 
 def derivatives(x: ndarray) -> ndarray:
-    """Return their derivatives (5, 5) by the logarithms of (m1, m2, l1, l2, g)."""
+    """Return (5, 5), the derivatives of both by the logarithms of (m1, m2, l1, l2, g)."""
     m1, m2, l1, l2, g = x
     m = m1 + m2
     return np.array([[0, m2 * l2**2, 0, 2 * m2 * l2**2, 0],

@@ -44,7 +44,7 @@ class Fourier:
 
     @property
     def size(self) -> int:
-        """Number of coefficients of a joint that are free."""
+        """Return the number of coefficients of a joint that are free."""
         return 2 * self.harmonics - 2
 
     @property
