@@ -8,7 +8,7 @@ that are late by 0, 5 and 10 ms in each direction. Printed are, for each pair an
 error of the felt force (efforts of the hand on the joints of the leader, less those of the wall
 on the joints of the follower, in those of the leader, over those of the hand), and the least
 energy that a joint of the coupling has had, also under random pushes of both arms with varying
-delays. Then the link is cut: the time until both float, and how far they drift in a minute.
+delays. Then the link is cut: the time until both float, and how far they drift in ten seconds.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from robodyn_ros.simulation.obstacle import Obstacle
 DELAYS = 0.0, 0.005, 0.01       # s
 SHARE = 0.05                    # of the effort limits, that the hand uses
 AWAY, STIFFNESS = 0.02, 5e3     # m, N/m: the wall
-PRESSED, PUSHED, CUT = 4.0, 3.0, 60.0       # s
+PRESSED, PUSHED, CUT = 4.0, 3.0, 10.0       # s
 
 
 class Pair(NamedTuple):
