@@ -1,19 +1,20 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-An arm that floats, in MuJoCo: `python -m benchmarks.floating`.
+An arm that floats, in MuJoCo: `python -m benchmarks.floating [two_link|panda|sensors]`.
 
 The arm has masses off by up to 20 %, Coulomb friction of 2 % of the effort limits with an elastic
 contact (presliding), both unknown, a delay of 2 ms and noise of its sensors. Printed are, in
 `gravity_compensation`,
 
-- the drift in 60 s with the false model, with the calibration of `robodyn calibrate-float`, and
-  with friction compensation besides, and how much each joint still moves in the last second;
+- the drift with the false model, with the calibration of `robodyn calibrate-float`, and with
+  friction compensation besides, and how much a joint still moves in the last second;
 - the break-away effort, with and without friction compensation: it rises slowly, on one joint at a
   time, until the joint has moved by five presliding distances;
 - that of the first joint of a two_link against the resolution of its encoders and their noise.
 """
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -30,8 +31,8 @@ from robodyn_ros.simulation.imperfections import Noise
 
 ROBOTS, DISTANCE = ('two_link', 'panda'), 1e-3      # rad, of presliding
 NOISE, EFFORT_NOISE = 1e-5, 2e-3                    # rad; effort limits
-FLOATING, SHARE = 60.0, 0.8                         # s
-RISE, AWAY = 0.1, 5.0                               # of the friction per second; distances
+FALLING, FLOATING, SHARE = 5.0, 60.0, 0.8           # s, s
+RISE, AWAY = 0.2, 5.0                               # of the friction per second; distances
 #: Resolution of encoders and noise [rad].
 SENSORS = ((0.0, 0.0), (1e-5, 0.0), (1e-4, 0.0), (5e-4, 0.0), (0.0, 1e-5), (0.0, 5e-5),
            (0.0, 2e-4))
@@ -73,10 +74,10 @@ def floats(model: RobotModel, plant: RobotModel, pose: ndarray, share: float,
     return loop
 
 
-def drift(loop: ClosedLoop) -> tuple[float, float]:
-    """Return how far a joint drifts in FLOATING, and how much one moves in its last second."""
+def drift(loop: ClosedLoop, seconds: float) -> tuple[float, float]:
+    """Return how far a joint drifts, and how much one moves in the last second."""
     begin, rows = loop.plant.state().position.copy(), []
-    for _ in range(round(FLOATING / loop.period)):
+    for _ in range(round(seconds / loop.period)):
         loop.tick()
         rows.append(loop.plant.state().position.copy())
     return (float(abs(np.array(rows) - begin).max()),
@@ -99,25 +100,29 @@ def compensated(found: Calibration) -> RobotModel:
     return replace(found.estimate.to_model(), presliding_distance=found.distance)
 
 
-def main() -> None:
-    """Print the figures."""
-    for name in ROBOTS:
-        robot, sensors = load_robot(name, {}, []), (0.0, NOISE)
-        _, known, plant, _ = scenes(robot.model)[1]
-        found = calibration(robot)
-        model = compensated(found)
-        print(f'{name}: {found.note}; Coulomb friction over that of the arm '
-              f'{np.round(model.coulomb_friction / plant.coulomb_friction, 2)}', flush=True)
-        for what, its, share in (('false model', known, 0.0), ('calibrated', model, 0.0),
-                                 ('compensated', model, SHARE)):
-            far, last = drift(floats(its, plant, robot.pose, share, sensors))
-            print(f'  {what:12} drift in {FLOATING:g} s {1e3 * far:8.3f} mrad, motion of the last '
-                  f'second {1e3 * last:.4f} mrad', flush=True)
-        for i, joint in enumerate(known.joint_names):
-            alone, with_it = (breakaway(floats(model, plant, robot.pose, share, sensors),
-                                        plant.coulomb_friction, i) for share in (0.0, SHARE))
-            print(f'  {joint:14} break-away {alone:.2f} of its friction, compensated '
-                  f'{with_it:.2f}: {with_it / alone:.0%}', flush=True)
+def figures(name: str) -> None:
+    """Print drift and break-away efforts of a robot."""
+    robot, sensors = load_robot(name, {}, []), (0.0, NOISE)
+    _, known, plant, _ = scenes(robot.model)[1]
+    found = calibration(robot)
+    model = compensated(found)
+    print(f'{name}: {found.note}; Coulomb friction over that of the arm '
+          f'{np.round(model.coulomb_friction / plant.coulomb_friction, 2)}', flush=True)
+    for i, joint in enumerate(known.joint_names):
+        alone, with_it = (breakaway(floats(model, plant, robot.pose, share, sensors),
+                                    plant.coulomb_friction, i) for share in (0.0, SHARE))
+        print(f'  {joint:14} break-away {alone:.2f} of its friction, compensated '
+              f'{with_it:.2f}: {with_it / alone:.0%}', flush=True)
+    for what, its, share, seconds in (
+            ('false model', known, 0.0, FALLING), ('compensated', model, SHARE, FLOATING),
+            ('calibrated', model, 0.0, FLOATING)):
+        far, last = drift(floats(its, plant, robot.pose, share, sensors), seconds)
+        print(f'  {what:12} drift in {seconds:g} s {1e3 * far:8.3f} mrad, motion of the last '
+              f'second {1e3 * last:.4f} mrad', flush=True)
+
+
+def sensors_table() -> None:
+    """Print the break-away effort of a joint against resolution and noise of its sensor."""
     robot = load_robot('two_link', {}, [])
     plant = scenes(robot.model)[1].plant
     for sensors in SENSORS:
@@ -125,11 +130,12 @@ def main() -> None:
         model = compensated(found)
         alone, with_it = (breakaway(floats(model, plant, robot.pose, share, sensors),
                                     plant.coulomb_friction, 0) for share in (0.0, SHARE))
-        far, _ = drift(floats(model, plant, robot.pose, SHARE, sensors))
+        far, _ = drift(floats(model, plant, robot.pose, SHARE, sensors), FALLING)
         print(f'two_link, resolution {1e3 * sensors[0]:.3g} mrad, noise {1e3 * sensors[1]:.3g} '
               f'mrad: compensated over {1e3 * found.distance[0]:.2g} mrad, break-away '
-              f'{with_it / alone:.0%}, drift {1e3 * far:.3f} mrad', flush=True)
+              f'{with_it / alone:.0%}, drift in {FALLING:g} s {1e3 * far:.3f} mrad', flush=True)
 
 
 if __name__ == '__main__':
-    main()
+    for asked in sys.argv[1:] or (*ROBOTS, 'sensors'):
+        sensors_table() if asked == 'sensors' else figures(asked)

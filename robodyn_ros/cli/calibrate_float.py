@@ -123,7 +123,7 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     motion = checked_motion(recording, robot, PreparationOptions(accept=ACCEPTED)).motion
     train, test = motion.split(FITTED)
     selection = ParameterSelection(armature=False, decimate=max(1, len(train) // SAMPLES))
-    presliding = find_presliding(robot, train, selection)
+    presliding = find_presliding(robot, sliding(train), selection)
     selection = replace(selection, presliding=presliding.distance, moving=SLIDING)
     found = identify(robot, train, selection, 'consistent')
     before = rms(test.effort - predicted(robot, test))
@@ -139,6 +139,16 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
     return Calibration(found, before, after, np.where(
         distance > 0.0, np.maximum(distance, LEAST_DISTANCE * noise), 0.0), noise,
         presliding.note)
+
+
+def sliding(motion: Motion) -> Motion:
+    """
+    Return a motion from the first sample on at which all joints slide, all of it without one.
+
+    Before, a joint sticks, and what its contact bears depends on how it came to rest.
+    """
+    slide = (np.abs(motion.velocity) >= SLIDING).all(1)
+    return motion.part(int(slide.argmax()), len(motion))
 
 
 def position_noise(position: ndarray) -> ndarray:
