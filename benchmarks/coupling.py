@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Leader and follower in MuJoCo: `python -m benchmarks.coupling`.
+Leader and follower in MuJoCo: `python -m benchmarks.coupling [LEADER ...]`.
 
 A hand moves the leader until the follower has touched a wall, and presses on, through links
 that are late by 0, 5 and 10 ms in each direction. Printed are, for each pair and delay, the
@@ -11,6 +11,7 @@ energy that a joint of the coupling has had, also under random pushes of both ar
 delays. Then the link is cut: the time until both float, and how far they drift in ten seconds.
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -140,8 +141,9 @@ def reasons(coupled: CoupledLoops) -> set[str]:
 
 
 def main() -> None:
-    """Print the table."""
-    for pair in PAIRS:
+    """Print the table of all pairs, or of those with the leaders that are asked for."""
+    asked = sys.argv[1:] or [pair.leader for pair in PAIRS]
+    for pair in (pair for pair in PAIRS if pair.leader in asked):
         for delay in DELAYS:
             error, least, why = pressed(arms(pair, delay))
             print(f'{pair.leader:>8} -> {pair.follower:8} {1e3 * delay:4.0f} ms  felt force '

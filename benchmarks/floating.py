@@ -22,7 +22,7 @@ from numpy import ndarray
 
 from robodyn_ros import RobotModel, Settings, Waypoints, simulate
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
-from robodyn_ros.cli.calibrate_float import Calibration, calibrate
+from robodyn_ros.cli.calibrate_float import LEAST_DISTANCE, Calibration, calibrate
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.demo.law_comparison import DELAY, scenes, settings_of
 from robodyn_ros.identification.excitation.float_motion import float_motion
@@ -34,8 +34,7 @@ NOISE, EFFORT_NOISE = 1e-5, 2e-3                    # rad; effort limits
 FALLING, FLOATING, SHARE = 5.0, 60.0, 0.8           # s, s
 RISE, AWAY = 0.2, 5.0                               # of the friction per second; distances
 #: Resolution of encoders and noise [rad].
-SENSORS = ((0.0, 0.0), (1e-5, 0.0), (1e-4, 0.0), (5e-4, 0.0), (0.0, 1e-5), (0.0, 5e-5),
-           (0.0, 2e-4))
+SENSORS = (1e-4, 0.0), (2e-4, 0.0), (5e-4, 0.0), (0.0, 2e-5), (0.0, 5e-5), (0.0, 2e-4)
 
 
 def noise(position: float = NOISE, resolution: float = 0.0) -> Noise:
@@ -48,15 +47,15 @@ def elastic(plant: RobotModel) -> RobotModel:
     return replace(plant, presliding_distance=np.where(plant.slides, 0.0, DISTANCE))
 
 
-def calibration(robot: CatalogRobot, sensors: tuple[float, float] = (0.0, NOISE)) -> Calibration:
-    """Return what calibrate-float finds from its motion with these sensors."""
+def calibration(robot: CatalogRobot) -> Calibration:
+    """Return what calibrate-float finds from its motion."""
     _, known, plant, delay = scenes(robot.model)[1]
     found = float_motion(known, robot.pose)
     asked = Waypoints(found.joint_names, found.times, found.positions, found.velocities,
                       found.accelerations)
     run = simulate(known, settings_of('joint_impedance', known, robot.pose), robot.pose,
                    float(found.times[-1]), asked, plant=elastic(plant), delay=delay,
-                   noise=noise(sensors[1], sensors[0]))
+                   noise=noise())
     efforts = EFFORT_NOISE * known.effort_limit * np.random.default_rng(0).normal(
         size=run.effort.shape)
     return calibrate(Recording(known.joint_names, run.time, run.position, None,
@@ -125,15 +124,17 @@ def sensors_table() -> None:
     """Print the break-away effort of a joint against resolution and noise of its sensor."""
     robot = load_robot('two_link', {}, [])
     plant = scenes(robot.model)[1].plant
+    found = calibration(robot)
     for sensors in SENSORS:
-        found = calibration(robot, sensors)
-        model = compensated(found)
-        alone, with_it = (breakaway(floats(model, plant, robot.pose, share, sensors),
-                                    plant.coulomb_friction, 0) for share in (0.0, SHARE))
+        deviation = np.hypot(sensors[0] / np.sqrt(12.0), sensors[1])
+        distance = np.maximum(found.distance, LEAST_DISTANCE * deviation)
+        model = replace(compensated(found), presliding_distance=distance)
+        with_it = breakaway(floats(model, plant, robot.pose, SHARE, sensors),
+                            plant.coulomb_friction, 0)
         far, _ = drift(floats(model, plant, robot.pose, SHARE, sensors), FALLING)
         print(f'two_link, resolution {1e3 * sensors[0]:.3g} mrad, noise {1e3 * sensors[1]:.3g} '
-              f'mrad: compensated over {1e3 * found.distance[0]:.2g} mrad, break-away '
-              f'{with_it / alone:.0%}, drift in {FALLING:g} s {1e3 * far:.3f} mrad', flush=True)
+              f'mrad: compensated over {1e3 * distance[0]:.2g} mrad, break-away {with_it:.0%} of '
+              f'the friction, drift in {FALLING:g} s {1e3 * far:.3f} mrad', flush=True)
 
 
 if __name__ == '__main__':
