@@ -5,9 +5,9 @@ One joint with an elastic contact, and its sensor: `python -m benchmarks.preslid
 
 A joint of 0.5 kg·m² with 5 N·m of dry friction and a presliding distance of 1 mrad is floated with
 a friction compensation of 0.8 and 2 ms of delay. Printed are, for noise and resolution of its
-position, with its own distance and with the one that `robodyn calibrate-float` has compensated: the
-slowly rising effort that moves the joint by five presliding distances, over its friction; how far
-it is a minute after a small kick, and how much it still moves.
+position, with its own distance and with the one that `robodyn calibrate-float` has compensated:
+the slowly rising effort that moves the joint by five presliding distances, over its friction; how
+far it is a minute after a small kick, and how much it still moves.
 """
 
 import numpy as np
