@@ -1,16 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Leader and follower in MuJoCo: `python -m benchmarks.coupling`.
+Leader and follower in MuJoCo: `python -m benchmarks.coupling [LEADER ...]`.
 
 A hand moves the leader until the follower has touched a wall, and presses on, through links
 that are late by 0, 5 and 10 ms in each direction. Printed are, for each pair and delay, the
 error of the felt force (efforts of the hand on the joints of the leader, less those of the wall
 on the joints of the follower, in those of the leader, over those of the hand), and the least
 energy that a joint of the coupling has had, also under random pushes of both arms with varying
-delays. Then the link is cut: the time until both float, and how far they drift in a minute.
+delays. Then the link is cut: the time until both float, and how far they drift in ten seconds.
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from robodyn_ros.simulation.obstacle import Obstacle
 DELAYS = 0.0, 0.005, 0.01       # s
 SHARE = 0.05                    # of the effort limits, that the hand uses
 AWAY, STIFFNESS = 0.02, 5e3     # m, N/m: the wall
-PRESSED, PUSHED, CUT = 4.0, 3.0, 60.0       # s
+PRESSED, PUSHED, CUT = 4.0, 3.0, 10.0       # s
 
 
 class Pair(NamedTuple):
@@ -140,8 +141,9 @@ def reasons(coupled: CoupledLoops) -> set[str]:
 
 
 def main() -> None:
-    """Print the table."""
-    for pair in PAIRS:
+    """Print the table of all pairs, or of those with the leaders that are asked for."""
+    asked = sys.argv[1:] or [pair.leader for pair in PAIRS]
+    for pair in (pair for pair in PAIRS if pair.leader in asked):
         for delay in DELAYS:
             error, least, why = pressed(arms(pair, delay))
             print(f'{pair.leader:>8} -> {pair.follower:8} {1e3 * delay:4.0f} ms  felt force '

@@ -21,6 +21,7 @@ from .errors import SimulationError
 from .model.pose import initial_position
 from .model.robot import RobotModel
 from .simulation.drive import Drive
+from .simulation.imperfections import Noise
 from .simulation.plant import Plant
 
 MAX_PHYSICS_STEP = 0.25e-3  # [s]
@@ -48,14 +49,14 @@ class Simulated(NamedTuple):
 
 def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duration: float,
              waypoints: Waypoints | None = None, *, plant: RobotModel | None = None,
-             delay: float = 0.0) -> Simulated:
+             delay: float = 0.0, noise: Noise | None = None) -> Simulated:
     """
     Return the motion of a simulated arm (MuJoCo) under a controller.
 
     Brakes hold the arm at ``position`` until the controller is armed. The result begins when the
     controller is RUNNING; then it follows ``waypoints``, whose times count from there. The plant
-    has the bodies, friction and limits of the model, and the state is exact and one period old.
-    For noise and other plants, write the loop with :class:`~robodyn_ros.Controller` and
+    has the bodies, friction and limits of the model, and the state is exact, if there is no noise,
+    and one period old. For other plants, write the loop with :class:`~robodyn_ros.Controller` and
     :class:`~robodyn_ros.simulation.plant.Plant`.
 
     :param model: the robot.
@@ -65,6 +66,7 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param waypoints: trajectory to follow; None to hold the position, or as the law does.
     :param plant: the robot that moves, with the joints of ``model``; None: ``model`` itself.
     :param delay: [s] by which efforts arrive late, in addition to the period.
+    :param noise: of the sensors; the result has it too. None: none.
     :raises SimulationError: the controller is not armed (the message says why), or MuJoCo rejects
         the robot.
     :raises ParameterError: settings or position are invalid.
@@ -77,7 +79,7 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     >>> run.fault, run.position.shape[1]
     ('', 2)
     """
-    loop = ClosedLoop(model, settings, position, plant=plant, delay=delay)
+    loop = ClosedLoop(model, settings, position, plant=plant, delay=delay, noise=noise)
     loop.start()
     if waypoints is not None:
         loop.controller.follow(waypoints, loop.now)
@@ -98,7 +100,8 @@ class ClosedLoop:
     """
 
     def __init__(self, model: RobotModel, settings: Settings, position: ArrayLike, *,
-                 plant: RobotModel | None = None, delay: float = 0.0):
+                 plant: RobotModel | None = None, delay: float = 0.0,
+                 noise: Noise | None = None):
         self.period = 1.0 / settings.rate       # [s]
         self.controller = Controller(model, settings, specialize=False)
         start = initial_position(model, np.asarray(position, float).ravel().tolist())
@@ -108,7 +111,7 @@ class ClosedLoop:
         self.plant = Plant(moved.to_urdf(), model=moved, timestep=self.period / substeps,
                            substeps=substeps,
                            compensates_gravity=settings.robot_compensates_gravity)
-        self._arm = Drive(self.plant, initial=start, timeout=inf, delay=delay)
+        self._arm = Drive(self.plant, initial=start, timeout=inf, delay=delay, noise=noise)
         self._cycles = 0
         self._seen = self._arm.state()
 

@@ -10,7 +10,6 @@ library); all else, from the decoding of states to the limits of efforts, is as 
 
 import threading
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from queue import Empty, SimpleQueue
 from time import monotonic, monotonic_ns, time_ns
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from .errors import ParameterError
+from .object_reference import load_object, refused
 
 PAUSE = 0.01            # s after a read that has failed, or has returned nothing at once
 END = 1.0               # s that a read under way may take until the driver is closed all the same
@@ -77,21 +76,17 @@ def make(name: str, model: Any, options: Mapping[str, Any]) -> Driver:
     :param model: robot model, its first argument; ``options``: its keywords.
     :raises ParameterError: it cannot be imported or made, or it lacks a method.
     """
-    def refused(problem: str, remedy: str) -> ParameterError:
-        return ParameterError(f'parameter driver = {name!r} is refused: {problem}', name='driver',
-                              value=name, remedy=remedy)
-    place, _, attribute = name.partition(':')
-    if not place or not attribute.isidentifier():
-        raise refused('it names no class', 'write package.module:NAME')
+    module, kind = load_object('driver', name, 'class')
+    if kind is None:
+        raise refused('driver', name, f'{module.__name__} has no {name.partition(":")[2]}',
+                      'see robodyn new-driver')
     try:
-        function = getattr(import_module(place), attribute)
-        driver = function(model, **options)
-    except Exception as error:          # whatever the module of a user raises
-        raise refused(f'{type(error).__name__}: {error}', 'correct it, the parameter '
-                      'driver_options or the connection; a module has to be on PYTHONPATH'
-                      ) from error
+        driver = kind(model, **options)
+    except Exception as error:          # whatever the class of a user raises
+        raise refused('driver', name, f'{type(error).__name__}: {error}', 'correct it, the '
+                      'parameter driver_options or the connection') from error
     if not isinstance(driver, Driver):
-        raise refused('it lacks read, write or close', 'see robodyn new-driver')
+        raise refused('driver', name, 'it lacks read, write or close', 'see robodyn new-driver')
     return driver
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `calibrate-float`: gravity and friction from a slow motion of all joints."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from ..control.settings import Settings
 from ..dynamics import Batch
 from ..errors import IdentificationError, ParameterError
 from ..identification import Estimate, Motion, ParameterSelection, identify
+from ..identification.estimation.presliding_search import find_presliding
 from ..identification.excitation.float_motion import float_motion
 from ..identification.friction_file import friction_parameters, write_friction
 from ..identification.preparation.options import PreparationOptions
@@ -30,9 +32,16 @@ from .payload import Node, recorded, slowed
 
 # Equations that are left: a slow motion carries little information a second
 SAMPLES = 1500
-# What the checks of a recording may say about a model with false masses
-OF_MODEL = ('gravity',)
+# What the checks of a recording may say about a model with false masses, and about joints that
+# stick while the motion is slow
+ACCEPTED = 'gravity', 'stuck'
 FITTED = 2.0 / 3.0      # share of the motion; the rest judges the result
+# Speed [rad/s | m/s] below which samples are left out: a joint that sticks bears any effort up to
+# its friction, which would look like less friction at low speeds
+SLIDING = 0.02
+# Least presliding distance that is compensated, in standard deviations of the noise of positions.
+# With half of it the noise passes the play of friction compensation, and an arm at rest creeps.
+LEAST_DISTANCE = 40.0
 
 
 class Calibration(NamedTuple):
@@ -40,11 +49,26 @@ class Calibration(NamedTuple):
     Result: the estimate, and RMS errors of efforts (nv,) on the part that was not fitted.
 
     :param before: of the model as it was, ``after``: of the estimate [N·m | N].
+    :param distance: (nv,) presliding distance for friction compensation [rad | m], 0 where none
+        was found: the estimated one, or LEAST_DISTANCE ``noise`` where that is more.
+    :param noise: (nv,) standard deviation of the positions [rad | m].
+    :param note: on the search for presliding.
     """
 
     estimate: Estimate
     before: ndarray
     after: ndarray
+    distance: ndarray
+    noise: ndarray
+    note: str
+
+    def too_noisy(self) -> list[str]:
+        """Return sentences on joints whose contact the noise of their positions hides in part."""
+        estimated = self.estimate.with_friction().presliding_distance
+        return [f'of {name} {1e3 * distance:.2g} mrad are compensated, {LEAST_DISTANCE:g} times '
+                'the noise of its position: more than that is left of the force that sets it '
+                'moving' for name, distance, least in zip(
+                    self.estimate.model.joint_names, self.distance, estimated) if distance > least]
 
 
 def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: Path) -> None:
@@ -64,10 +88,12 @@ def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: 
                   'for collisions')
         found = calibrate(recorded(here, player, motion, node, out), robot)
     out.print(errors_table(found, robot))
-    model, friction = write(folder, found.estimate, robot, urdf)
+    out.print('; '.join((found.note, *found.too_noisy())))
+    model, friction = write(folder, found, robot, urdf)
     out.print(f'written: {model}, {friction}. Start the controller with -p urdf:={model} and '
               f'--params-file {friction}; friction_compensation, at most 0.8 in '
-              'gravity_compensation, makes the arm lighter to move.')
+              'gravity_compensation, makes the arm lighter to move'
+              + (', from rest too.' if found.distance.any() else ' once it moves.'))
 
 
 def without_payload(model: RobotModel, settings: Settings) -> RobotModel:
@@ -94,9 +120,11 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
         than the model.
     """
     require_torques(recording)
-    motion = checked_motion(recording, robot, PreparationOptions(accept=OF_MODEL)).motion
+    motion = checked_motion(recording, robot, PreparationOptions(accept=ACCEPTED)).motion
     train, test = motion.split(FITTED)
     selection = ParameterSelection(armature=False, decimate=max(1, len(train) // SAMPLES))
+    presliding = find_presliding(robot, sliding(train), selection)
+    selection = replace(selection, presliding=presliding.distance, moving=SLIDING)
     found = identify(robot, train, selection, 'consistent')
     before = rms(test.effort - predicted(robot, test))
     after = rms(test.effort - found.predict(test))
@@ -106,7 +134,31 @@ def calibrate(recording: Recording, robot: RobotModel) -> Calibration:
             'the estimate predicts the last third of the motion no better than the model',
             name=robot.name, remedy='keep the model, or look for what changes between repeats: '
             'cables, temperature, contact')
-    return Calibration(found, before, after)
+    noise = position_noise(recording.of(robot.joint_names).position)
+    distance = found.with_friction().presliding_distance
+    return Calibration(found, before, after, np.where(
+        distance > 0.0, np.maximum(distance, LEAST_DISTANCE * noise), 0.0), noise,
+        presliding.note)
+
+
+def sliding(motion: Motion) -> Motion:
+    """
+    Return a motion from the first sample on at which all joints slide, all of it without one.
+
+    Before, a joint sticks, and what its contact bears depends on how it came to rest.
+    """
+    slide = (np.abs(motion.velocity) >= SLIDING).all(1)
+    return motion.part(int(slide.argmax()), len(motion))
+
+
+def position_noise(position: ndarray) -> ndarray:
+    """
+    Return the standard deviation (nv,) of what is not motion in positions (N, nv) [rad | m].
+
+    Third differences of white noise of deviation σ have the variance 20 σ²; those of a slow motion
+    are next to nothing. Steps of an encoder are noise, too.
+    """
+    return np.sqrt((np.diff(position, 3, axis=0)**2).mean(0) / 20.0)
 
 
 def predicted(robot: RobotModel, motion: Motion) -> ndarray:
@@ -132,10 +184,13 @@ def errors_table(found: Calibration, robot: RobotModel) -> Table:
     return out
 
 
-def write(folder: Path, found: Estimate, robot: RobotModel, urdf: str) -> tuple[Path, Path]:
+def write(folder: Path, found: Calibration, robot: RobotModel, urdf: str) -> tuple[Path, Path]:
     """Write the corrected URDF and the parameter file of the friction; return their paths."""
     paths = folder / URDF, folder / FRICTION
-    paths[0].write_text(corrected_urdf(urdf, robot, found.parameters[:10 * robot.nb].reshape(
-        -1, 10)), encoding='utf-8')
-    write_friction(paths[1], friction_parameters(found), robot.joint_names)
+    inertial = found.estimate.parameters[:10 * robot.nb].reshape(-1, 10)
+    paths[0].write_text(corrected_urdf(urdf, robot, inertial), encoding='utf-8')
+    parameters = friction_parameters(found.estimate)
+    if found.distance.any():
+        parameters['presliding_distance'] = found.distance.round(6).tolist()
+    write_friction(paths[1], parameters, robot.joint_names)
     return paths

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..catalog.robots import CatalogRobot
+from ..control.laws.registry import FOLLOWING
 from ..demo.law_comparison import DELAY, FRICTION, MASS_ERROR, Figures, compare, draw
 from ..demo.report import units
 from ..errors import ArgumentError
@@ -30,13 +31,18 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     """
     _check(picture)
     found: list[Figures] = []
-    with out.status('compiling ...') as status:
+    every = 2 * len(FOLLOWING)
+    with out.status(f'0 of {every}: compiling ...') as status:
         compared = compare
         if topics:
             from ..demo.topic_comparison import compare_topics as compared
         for figures in compared(robot.model, robot.pose, duration):
             found.append(figures)
-            status.update(f'{figures.scene}: {figures.law}')
+            done = (f'{len(found)} of {every}: {figures.law}, {figures.scene}, RMS '
+                    f'{1e3 * figures.rms:.3g} {units(robot.model)[0]}')
+            status.update(done)
+            if not (out.is_terminal or as_json):
+                out.print(done)
     if as_json:         # the picture and a report are written all the same
         out.quiet = True
         print_json([{name: value for name, value in one._asdict().items()

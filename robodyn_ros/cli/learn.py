@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `play --learn`: a trajectory is repeated, and the efforts along it are learned."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..nodes.running_controller import RunningController
 
 AHEAD = 1.0             # s from publication to the start, which the recorded times refer to
 SUFFIX = '.learned.npz'
+UNMEASURED = 3          # repeats in a row with missing states, after which learning ends
 
 
 def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, kept: Path | None,
@@ -52,11 +54,13 @@ def learn(file: Path, out: Console, *, topic: str, states: str, repeats: int, ke
                 if controller.settings() != learning.settings:
                     raise RosError(f'the parameters of {player.listener} have changed meanwhile',
                                    name=player.listener, remedy='learn again')
-                if slowly:
-                    player.play(approach(motion, player.pose(motion.joint_names), slowly),
-                                lambda at, end: None)
-                repeat = _repeat(here, player, learning, states, wait, out, k)
-                outcomes.append(learning.learn(repeat))
+
+                def repeat(k: int = k) -> Outcome:
+                    if slowly:
+                        player.play(approach(motion, player.pose(motion.joint_names), slowly),
+                                    lambda at, end: None)
+                    return learning.learn(_repeat(here, player, learning, states, wait, out, k))
+                outcomes.append(_measured(repeat, out, k))
                 _tell(out, k, outcomes[-1])
                 if learning.ended:
                     break
@@ -89,6 +93,22 @@ def _repeat(here: Session, player: Player, learning: IterativeLearning, states: 
     cycles = learning.times[-1] * learning.settings.rate
     return Repeat(recording.time + 1e-9 * (recorder.began - start),
                   recording.position, limited / cycles)
+
+
+def _measured(repeat: Callable[[], Outcome], out: Console, k: int) -> Outcome:
+    """
+    Return the outcome of a repeat, which is made again where states of it are missing.
+
+    :raises RosError: states were missing UNMEASURED times in a row.
+    """
+    for _ in range(UNMEASURED):
+        outcome = repeat()
+        if np.isfinite(outcome.rms):
+            return outcome
+        out.print(f'repeat {k} has no error to learn from: {outcome.message}')
+    raise RosError(f'repeat {k} could not be measured {UNMEASURED} times: {outcome.message}',
+                   name='joint_states', remedy='look for what keeps the machine or the network '
+                   'busy; what was learned before is kept')
 
 
 def _tell(out: Console, k: int, outcome: Outcome) -> None:

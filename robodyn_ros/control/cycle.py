@@ -133,6 +133,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
             m.pose_serial = inputs.poses.header[0].serial
             m.slowing, m.slowed_by, m.held_by, m.guided = 0.0, 0, 0, 0
             trajectory_tracking.hold_here(m, v)
+            friction_compensation.begin_path(v)
             forget_law(inputs.law, v)
             motion_checks.begin(m, v)
     elif m.phase == guard.RUNNING:
@@ -321,6 +322,7 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     mode = GRAVITY_COMPENSATION if gravity_alone else s.mode
     if m.mode != mode or changed or restart:
         trajectory_tracking.hold_here(m, v)
+        friction_compensation.begin_path(v)
     if m.mode != mode or restart:   # with other gains of the same law its memory stays
         forget_law(inputs.law, v)
     m.mode = mode
@@ -342,8 +344,7 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
         if s.compensates_friction == 1:
             friction_compensation.friction_compensation(
                 robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v),
-                s.follows == 1 and m.guided == 0, v.gravity, dt, v.presliding, v.friction,
-                v.tau_law)
+                s.follows == 1 and m.guided == 0, dt, v, v.tau_law)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])

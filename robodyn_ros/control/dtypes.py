@@ -180,8 +180,9 @@ class Vectors(NamedTuple):
     bias: ndarray           # C(q, q̇) q̇ + g(q)
     retreat: ndarray        # reference velocity after a collision
     pushing: ndarray        # part of the external effort that lasts, see push_bandwidth
-    presliding: ndarray     # dry friction relative to that in sliding, -1 to 1: of the reference,
-    sliding: ndarray        # and of the measured motion
+    presliding: ndarray     # dry friction relative to that in sliding, -1 to 1: compensated,
+    sliding: ndarray        # and along the measured motion
+    path: ndarray           # measured position behind the play of friction compensation
 
     @classmethod
     def zeros(cls, nv: int) -> 'Vectors':

@@ -108,8 +108,9 @@ class LawParameters(CouplingParameters, TaskParameters, LawGains):
         'friction.')
     presliding_distance: PerJoint = numbers(
         'rad or m', 0.0, 1.0, 'Distance after a reversal over which friction changes its sign: '
-        'the contact is elastic first. Compensated along the reference; 0: the sign depends on '
-        'the velocity. Empty: that of the URDF.')
+        'the contact is elastic first. Compensated along the reference, or along the measured '
+        'motion where the arm floats: choose at least 40 times the noise of the position then. 0: '
+        'the sign depends on the velocity. Empty: that of the URDF.')
     load_friction: PerJoint = numbers(
         '', 0.0, 0.5, 'Increase of Coulomb and static friction with the load, as a share of '
         '|g(q)|. Empty: that of the URDF.')

@@ -11,9 +11,11 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
+from ..dynamics import Dynamics
 from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 from . import guard
+from .dtypes import Vectors
 from .history import History, Version
 from .laws import registry
 from .laws.law import POSE
@@ -48,6 +50,7 @@ class PoseFollowing:
     changed: Callable[[], None]
     _records: Version
     _poses: PosePoints
+    _v: Vectors
 
     def follow_pose(self, position: ArrayLike, quaternion: ArrayLike, start: float) -> None:
         """
@@ -171,12 +174,15 @@ class PoseFollowing:
             raise TrajectoryError(f'the controller is {guard.PHASES[phase]}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
         mode = registry.mode_name(int(self.memory['mode'][0]))
-        if registry.find(mode).reference != POSE or not self.memory['pose_held'][0]:
+        if registry.find(mode).reference != POSE:
             raise TrajectoryError(f'{mode} follows no pose', name='mode', value=mode,
                                   remedy='set mode to cartesian_impedance or operational_space')
 
     def _held(self) -> PoseState:
-        """Return the pose that is held."""
+        """Return the pose that is held; the present one, where the law has not run yet."""
         m: Any = self.memory[0]
+        if not m['pose_held']:
+            T = Dynamics(self.model).pose(self._v.q, self.settings.task_frame)
+            return PoseState(T[:3, 3], T[:3, :3], np.zeros(6), np.zeros(6))
         return PoseState(m['pose_position'].copy(), m['pose_rotation'].reshape(3, 3).copy(),
                          np.zeros(6), np.zeros(6))

@@ -9,7 +9,6 @@ k_d J, and the posture in the null space. The eigenvalues of the delayed loop ar
 :mod:`.gain_stability`, at the same poses.
 """
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from .workspace_planes import coincidence, workspace_planes
 ACCELERATION_MARGIN = 2.0
 # Factors of all gains that are tried for the remedy of a refusal
 LEVELS = tuple(0.8**np.arange(1, 40))
+TRANSLATION = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])     # axes that walls act along
 # Gains [1/s², 1/s] of motions that walls leave free, which are else at the border of stability
 FREE = 1.0, 2.0
 
@@ -57,7 +57,7 @@ def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
     posture = [np.asarray(settings.gain_of(model, f'nullspace_{k}')) for k in ('kp', 'kd')]
 
     def stable(level: float) -> bool:
-        K, D = (_impedance if impedance else _accelerations)(J, M, settings, level)
+        K, D = (_task_impedance if impedance else _accelerations)(J, M, settings, level)
         N = _projector(J, M, settings.nullspace_projector) @ M
         return bool(loop.coupled_radii(K + N * posture[0], D + N * posture[1]).max()
                     <= 1.0 + TOLERANCE)
@@ -96,9 +96,7 @@ def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
     loop = Loop(M, MARGIN / settings.rate, MARGIN * settings.loop_delay, viscous(model))
 
     def stable(stiffness: float) -> bool:
-        walls = SimpleNamespace(task_damping_ratio=1.0, task_stiffness=[stiffness] * 3 + [0.0] * 3,
-                                task_damping_design='double_diagonalization')
-        K, D = _impedance(J, M, walls, times)
+        K, D = _impedance(J, M, times * stiffness * TRANSLATION, 1.0)
         return bool(loop.coupled_radii(K + FREE[0] * M, D + FREE[1] * M).max() <= 1.0 + TOLERANCE)
 
     asked = settings.workspace_stiffness
@@ -111,18 +109,31 @@ def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
         name='workspace_stiffness', value=asked, remedy=f'give at most {most:.3g}')
 
 
-def _impedance(J: ndarray, M: ndarray, settings: Any, level: float) -> tuple[ndarray, ndarray]:
-    """Return Jᵀ K J and Jᵀ D J (P, nv, nv); see :func:`.cartesian_impedance.damping_force`."""
-    root = np.sqrt(level * np.asarray(settings.task_stiffness))
-    scaled = root[:, None] * J
-    if settings.task_damping_design != 'double_diagonalization':
-        each = (2.0 * settings.task_damping_ratio * root
-                if settings.task_damping_design == 'unit_inertia'
-                else np.sqrt(level) * np.asarray(settings.task_damping))
-        return _transposed(scaled) @ scaled, _transposed(J) @ (each[:, None] * J)
+def _task_impedance(J: ndarray, M: ndarray, settings: Any, level: float
+                    ) -> tuple[ndarray, ndarray]:
+    """Return Jᵀ K J and Jᵀ D J (P, nv, nv) of cartesian_impedance, K times ``level``."""
+    stiffness = level * np.asarray(settings.task_stiffness)
+    if settings.task_damping_design == 'double_diagonalization':
+        return _impedance(J, M, stiffness, settings.task_damping_ratio)
+    each = (2.0 * settings.task_damping_ratio * np.sqrt(stiffness)
+            if settings.task_damping_design == 'unit_inertia'
+            else np.sqrt(level) * np.asarray(settings.task_damping))
+    return (_transposed(J) @ (stiffness[:, None] * J), _transposed(J) @ (each[:, None] * J))
+
+
+def _impedance(J: ndarray, M: ndarray, stiffness: ndarray, ratio: float
+               ) -> tuple[ndarray, ndarray]:
+    """
+    Return Jᵀ K J and Jᵀ D J (P, nv, nv) with the damping ratio that double diagonalisation gives.
+
+    See :func:`.cartesian_impedance.damping_force`.
+
+    :param stiffness: (6,) [N/m, N·m/rad].
+    """
+    scaled = np.sqrt(stiffness)[:, None] * J
     square, U = np.linalg.eigh(scaled @ np.linalg.solve(M, _transposed(scaled)))
     square = np.maximum(square, LEAST * np.maximum(square.max(1, keepdims=True), 1e-30))
-    damping = (U * (2.0 * settings.task_damping_ratio / np.sqrt(square))[:, None]) @ _transposed(U)
+    damping = (U * (2.0 * ratio / np.sqrt(square))[:, None]) @ _transposed(U)
     return _transposed(scaled) @ scaled, _transposed(scaled) @ damping @ scaled
 
 

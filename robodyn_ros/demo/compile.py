@@ -3,9 +3,9 @@
 """
 Compilation of everything that the nodes of the demo need.
 
-This is a process of its own (`python -m robodyn_ros.demo.compile URDF`), because Numba cannot be
-interrupted: an exception out of a signal handler may get lost in LLVM's callbacks. Here the signal
-itself ends the process.
+This is a process of its own (`python -m robodyn_ros.demo.compile TRIGGER [URDF]`, with the kernels
+of the robot if there is one), because Numba cannot be interrupted: an exception out of a signal
+handler may get lost in LLVM's callbacks. Here the signal itself ends the process.
 """
 
 import signal
@@ -37,5 +37,6 @@ if __name__ == '__main__':
     libraries()
     compiled()
     with suppress(*UNFIT):              # then the controller takes another data path, and says so
-        compiled_loop('timer')
-    with_kernels(parameters(load_urdf(sys.argv[1])))
+        compiled_loop(sys.argv[1])
+    for urdf in sys.argv[2:]:
+        with_kernels(parameters(load_urdf(urdf)))

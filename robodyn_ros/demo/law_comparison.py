@@ -151,16 +151,18 @@ def draw(model: RobotModel, found: list[Figures], path: Path) -> None:
 
     unit, _ = units(model)
     names = list(dict.fromkeys(figures.scene for figures in found))
-    figure = Figure(figsize=(10, 3.6 * len(names)), layout='constrained', dpi=110)
+    figure = Figure(figsize=(12, 3.6 * len(names)), layout='constrained', dpi=110)
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for ax, name in zip(axes, names):
-        for figures in (one for one in found if one.scene == name):
-            ax.semilogy(figures.time, np.maximum(1e3 * figures.error, FLOOR), lw=1.2,
+        shown = [one for one in found if one.scene == name]
+        # Those below are wider: of laws that do the same all are seen
+        for figures, width in zip(shown, np.linspace(3.0, 1.0, len(shown))):
+            ax.semilogy(figures.time, np.maximum(1e3 * figures.error, FLOOR), lw=width,
                         label=f'{figures.law}: RMS {1e3 * figures.rms:.3g} {unit}')
         ax.set_title(name, loc='left')
         ax.set_ylabel(f'error, RMS of all joints [{unit}]')
         ax.grid(which='both', alpha=0.25)
-        ax.legend(fontsize=8, loc='lower right')
+        ax.legend(fontsize=8, loc='center left', bbox_to_anchor=(1.0, 0.5))
     axes[-1].set_xlabel('time [s]')
     figure.suptitle(f'{model.name}: one trajectory, gains of equal stiffness'.replace('$', r'\$'))
     figure.savefig(path)

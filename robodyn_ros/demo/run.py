@@ -122,12 +122,19 @@ def save_gains(robot: CatalogRobot, output: Path) -> Path:
     return file
 
 
-def compile_all(model: RobotModel, output: Path, env: Mapping[str, str],
-                tick: Callable[[], None]) -> None:
-    """Compile what all three processes need, then load it here."""
-    urdf = output / 'robot.urdf'
-    urdf.write_text(model.to_urdf())
-    command = [sys.executable, '-m', 'robodyn_ros.demo.compile', str(urdf)]
+def compile_all(model: RobotModel | None, output: Path, env: Mapping[str, str],
+                tick: Callable[[], None], *, trigger: str = 'timer') -> None:
+    """
+    Compile what all three processes need, then load it here.
+
+    :param model: the robot, whose kernels are compiled; None for nodes with generic ones.
+    :param trigger: of the controller.
+    """
+    command = [sys.executable, '-m', 'robodyn_ros.demo.compile', trigger]
+    if model is not None:
+        urdf = output / 'robot.urdf'
+        urdf.write_text(model.to_urdf())
+        command.append(str(urdf))
     with running({'compiler': command}, output, env) as children:
         while not children['compiler'].done:
             time.sleep(REFRESH)
@@ -180,7 +187,8 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     os.environ.update(env)
     with ending_once(), Bar(console) as bar:
         with bar.step('compiling, once on a machine', 0):
-            compile_all(robot.model, output, env, bar.tick)
+            compile_all(robot.model, output, env, bar.tick,
+                        trigger='state' if contact else 'timer')
             dynamics = Dynamics(robot.model)
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
                            '--params-file', str(file)] for node in NODES}

@@ -31,7 +31,7 @@ from . import motion
 from .conductor import Conductor, conducting
 from .law_comparison import REST, Figures, Scene, evaluated, scenes, settings_of
 from .processes import ending_once, running
-from .run import NODES, PATIENCE, environment
+from .run import NODES, PATIENCE, compile_all, environment
 
 LEAD = 0.3              # s from sending a trajectory to its start
 LONGEST = 600.0         # s of wall time for one law
@@ -74,6 +74,8 @@ def nodes(scene: Scene, pose: ndarray) -> Iterator[Conductor]:
         write_parameters(folder / 'parameters.yaml', own)
         env = environment(folder)
         os.environ.update(env)
+        # Else it would be part of `configure`, for which a busy machine takes too long
+        compile_all(None, folder, env, lambda: None, trigger=LOCKSTEP['controller']['trigger'])
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
                            '--params-file', str(folder / 'parameters.yaml')] for node in NODES}
         with ending_once(), running(commands, folder, env) as children, \

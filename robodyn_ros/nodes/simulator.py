@@ -125,7 +125,8 @@ class Simulator(Node):
         pose = initial_position(model, p['initial_position'])
         self.get_logger().info('initial position: ' + ', '.join(
             f'{name} {q:.4g}' for name, q in zip(model.joint_names, pose)))
-        noise = Noise(p['position_noise'], p['velocity_noise'], p['effort_noise'], p['seed'])
+        noise = Noise(p['position_noise'], p['velocity_noise'], p['effort_noise'], p['seed'],
+                      p['position_resolution'])
         return model, urdf, Drive(plant, initial=pose, timeout=p['command_timeout'],
                                   braking=p['brakes'], delay=p['command_delay'], noise=noise,
                                   tell=lambda text: self.get_logger().info(text))

@@ -48,6 +48,8 @@ DRIVES = (
               'effect, rounded up to whole periods.', 's', 0.0, 1.0),
     Parameter('position_noise', float, 0.0, 'Standard deviation of Gaussian noise on measured '
               'positions.', 'rad or m', 0.0, 1.0),
+    Parameter('position_resolution', float, 0.0, 'Step of the encoders, to which measured '
+              'positions are rounded; 0: none.', 'rad or m', 0.0, 1.0),
     Parameter('velocity_noise', float, 0.0, 'Standard deviation of Gaussian noise on measured '
               'velocities.', 'rad/s or m/s', 0.0, 10.0),
     Parameter('effort_noise', float, 0.0, 'Standard deviation of Gaussian noise on measured '

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sensor noise and command delay."""
+"""Sensor noise, resolution of encoders, and command delay."""
 
 from collections import deque
 
@@ -18,18 +18,23 @@ class Noise:
     :param velocity: [rad/s | m/s] standard deviation.
     :param effort: [N·m | N] standard deviation.
     :param seed: of the random generator.
+    :param resolution: step of the encoders, to which positions are rounded [rad | m]; 0: none.
     """
 
     def __init__(self, position: float = 0.0, velocity: float = 0.0, effort: float = 0.0,
-                 seed: int = 0):
+                 seed: int = 0, resolution: float = 0.0):
         self._deviations = {'position': position, 'velocity': velocity, 'effort': effort}
-        self._random = np.random.default_rng(seed)
+        self._random, self._resolution = np.random.default_rng(seed), resolution
 
     def apply(self, state: PlantState) -> PlantState:
         """Return the state with noise."""
-        return state._replace(**{
+        noisy = state._replace(**{
             name: getattr(state, name) + self._random.normal(0.0, deviation, state.position.shape)
             for name, deviation in self._deviations.items() if deviation})
+        if self._resolution:
+            noisy = noisy._replace(
+                position=self._resolution * np.round(noisy.position / self._resolution))
+        return noisy
 
 
 class Delay:

@@ -16,8 +16,9 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import plain_cycle
 from robodyn_ros.control import settings as settings_module
 from robodyn_ros.control.compile import CompiledCycle
+from robodyn_ros.control.dtypes import Vectors
 from robodyn_ros.control.friction import CURVE, MOST_MEASURED
-from robodyn_ros.control.friction_compensation import friction_compensation
+from robodyn_ros.control.friction_compensation import PLAY, begin_path, friction_compensation
 from robodyn_ros.control.gain_stability import MARGIN, TOLERANCE, spectral_radius
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.settings import Settings
@@ -377,21 +378,50 @@ def test_presliding_follows_the_reference_and_leaves_no_limit_cycle(two_link):
     assert errors[0.9] < 0.5 * errors[0.0]
 
 
-def test_presliding_of_measured_velocities_is_smooth():
-    """What is measured must not keep pushing an arm that has come to rest."""
-    joints = SimpleNamespace(friction_compensation=0.8, friction_offset=0.0)
-    parameters = np.array([[0.0], [1.0], [1.0], [0.0], [1.0], [1.0], [0.01], [0.1], [0.002],
-                           [0.1], [0.0], [0.0], [0.0]])
-    share, effort = np.zeros((2, 1))
-    for velocity, follows, expected in (
-            (0.5, False, 1.2), (0.0, False, 0.0), (0.5, True, 1.2), (0.0, True, 1.2)):
-        tau = np.zeros(1)
+def parameters_of(distance):
+    """Friction of one joint: 1 N·m of dry friction, a tenth of the load, and a distance."""
+    return np.array([[0.0], [1.0], [1.0], [0.0], [1.0], [1.0], [0.01], [0.1], [distance],
+                     [0.1], [0.0], [0.0], [0.0]])
+
+
+def compensated(v, distance, velocity, follows):
+    """The compensation of friction under a load of 2 N·m, a share of 0.8."""
+    joints, tau = SimpleNamespace(friction_compensation=0.8, friction_offset=0.0), np.zeros(1)
+    v.gravity[:] = -2.0
+    friction_compensation(parameters_of(distance), [joints], np.array([velocity]), follows, 1e-3,
+                          v, tau)
+    return tau[0]
+
+
+def test_friction_without_presliding_ends_with_the_motion():
+    """A measured velocity compensates nothing at rest; along a reference, the contact stays."""
+    for distance, velocity, follows, expected in (
+            (0.0, 0.5, False, 1.2), (0.0, 0.0, False, 0.0),
+            (0.002, 0.5, True, 1.2), (0.002, 0.0, True, 1.2)):
+        if velocity:
+            v = Vectors.zeros(1)
         for _ in range(100):
-            tau[:] = 0.0
-            friction_compensation(parameters, [joints], np.array([velocity]), follows,
-                                  np.array([-2.0]), 1e-3, share, effort, tau)
-        assert tau[0] == pytest.approx(0.8 * expected, rel=1e-3)
-    share[:] = np.nan
-    friction_compensation(parameters, [joints], np.array([0.1]), True, np.zeros(1), 1e-3, share,
-                          effort, np.zeros(1))
-    assert share[0] == 0.0
+            effort = compensated(v, distance, velocity, follows)
+        assert effort == pytest.approx(0.8 * expected, rel=1e-3)
+    v.presliding[:] = np.nan
+    compensated(v, 0.002, 0.1, True)
+    assert v.presliding[0] == 0.0
+
+
+def test_measured_presliding_grows_with_the_motion_of_a_push():
+    """Noise within the play moves nothing; a creep of a few distances compensates all of it."""
+    v, distance = Vectors.zeros(1), 1e-3
+    for k in range(50):
+        v.filtered[:] = 0.9 * PLAY * distance * (-1)**k
+        assert compensated(v, distance, 0.0, False) == 0.0
+    efforts = []
+    for q in np.linspace(PLAY * distance, 6.0 * distance, 100):
+        v.filtered[:] = q
+        efforts.append(compensated(v, distance, 0.0, False))
+    assert (np.diff(efforts) > 0.0).all() and efforts[-1] == pytest.approx(0.8 * 1.2, rel=0.01)
+    # As far back as the play is wide, the contact keeps what it bears
+    v.filtered[:] -= 2.0 * PLAY * distance
+    assert compensated(v, distance, 0.0, False) == pytest.approx(efforts[-1])
+    v.filtered[:] += 1.0        # a law that begins elsewhere has not come from here
+    begin_path(v)
+    assert compensated(v, distance, 0.0, False) == pytest.approx(efforts[-1])

@@ -10,6 +10,9 @@ import pytest
 from control.task_bench import DYNAMICS, FRAME, PANDA, PERIOD, POSE, Bench
 from scipy.spatial.transform import Rotation
 
+from robodyn_ros import Settings
+from robodyn_ros.closed_loop import ClosedLoop
+from robodyn_ros.control import guard
 from robodyn_ros.control.reference_stream import SLACK
 from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
@@ -288,6 +291,20 @@ def test_twists_that_are_refused(held, twist, why):
 @pytest.fixture(scope='module')
 def held():
     return Bench()
+
+
+def test_a_pose_may_be_asked_for_before_the_law_has_run():
+    """The controller has just become RUNNING: the motion begins where the arm is."""
+    loop = ClosedLoop(PANDA, Settings(mode='cartesian_impedance', task_frame=FRAME), POSE)
+    loop.start()
+    T = DYNAMICS.pose(POSE, FRAME)
+    loop.controller.follow_pose(T[:3, 3] + [0.0, 0.0, 0.05],
+                                Rotation.from_matrix(T[:3, :3]).as_quat(), loop.now)
+    for _ in range(1500):
+        loop.tick()
+        assert loop.controller.phase == guard.RUNNING
+    moved = DYNAMICS.pose(loop.row()[0], FRAME)[:3, 3] - T[:3, 3]
+    assert moved == pytest.approx([0.0, 0.0, 0.05], abs=5e-3)
 
 
 @pytest.mark.parametrize(('settings', 'why'), [

@@ -5,6 +5,7 @@
 import re
 import sys
 import time
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -12,11 +13,14 @@ from diagnostic_msgs.msg import DiagnosticArray
 from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
+from rich.console import Console
 from rosgraph_msgs.msg import Clock
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 from processes import node as node_command
 from robodyn_ros import load_urdf
+from robodyn_ros.cli.learn import _measured
+from robodyn_ros.control.iterative_learning import Outcome
 from robodyn_ros.demo.motion import waypoints
 from robodyn_ros.errors import RosError, TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import JointTrajectory, write
@@ -110,6 +114,17 @@ def test_the_error_of_a_motion_is_learned(pair, start, tmp_path):
     assert unknown > 0.005 and known < 0.7 * unknown
     assert kept.exists()
     assert errors(0)[0] < 0.7 * unknown
+
+
+def test_a_repeat_with_missing_states_is_made_again():
+    """What was not measured has no error: it is said, and after three times it is an error."""
+    missing = Outcome(np.nan, np.full(2, np.nan), False, 'states are missing for 0.120 s')
+    good = Outcome(0.01, np.full(2, 0.01), True, '')
+    out, made = Console(file=StringIO()), iter((missing, missing, good))
+    assert _measured(lambda: next(made), out, 1) is good
+    assert out.file.getvalue().count('repeat 1 has no error to learn from: states are mi') == 2
+    with pytest.raises(RosError, match='repeat 0 could not be measured 3 times: states are miss'):
+        _measured(lambda: missing, out, 0)
 
 
 def test_the_publisher_before_it_is_named(pair, remote, start, motion):

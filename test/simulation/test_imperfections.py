@@ -30,6 +30,14 @@ def test_noise_is_repeatable_and_can_be_absent():
     assert Noise().apply(STATE) == STATE
 
 
+def test_encoders_have_steps():
+    (seen,) = samples(Noise(resolution=0.3), 1)
+    assert seen.position == pytest.approx([0.0, 0.9, 2.1])
+    assert (seen.velocity == STATE.velocity).all()
+    (seen,) = samples(Noise(position=0.01, resolution=0.5), 1)
+    assert (np.remainder(seen.position, 0.5) == 0.0).all()
+
+
 def test_commands_arrive_in_time_the_newest_counts():
     delay, tau = Delay(0.003), [np.full(2, float(n)) for n in range(4)]
     delay.send(tau[0], 0.1)

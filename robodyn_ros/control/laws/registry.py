@@ -11,12 +11,12 @@ import sys
 from collections import namedtuple
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
 from typing import Any, get_type_hints
 
 from numpy import ndarray
 
 from ...errors import ParameterError
+from ...object_reference import load_object, refused
 from . import (
     adaptive,
     cartesian_impedance,
@@ -146,21 +146,10 @@ def memory_fields(law: Law, rows: ndarray) -> Any:
 
 def _imported(mode: str) -> Law:
     """Return the law at ``package.module:NAME``."""
-    def refused(problem: str, remedy: str) -> ParameterError:
-        return ParameterError(f'parameter mode = {mode!r} is refused: {problem}', name='mode',
-                              value=mode, remedy=remedy)
-    place, _, name = mode.partition(':')
-    if not place or not name.isidentifier():
-        raise refused('it names no law', 'write package.module:NAME')
-    try:
-        module = import_module(place)
-    except Exception as error:      # whatever the module of a user raises on import
-        raise refused(f'module {place} cannot be imported ({type(error).__name__}: {error})',
-                      'correct it; install its package, or add its folder to PYTHONPATH'
-                      ) from error
-    law = getattr(module, name, None)
+    module, law = load_object('mode', mode, 'law')
     if not isinstance(law, Law):
         laws = [key for key, value in vars(module).items() if isinstance(value, Law)]
-        raise refused(f'{place} has no Law of the name {name}',
+        raise refused('mode', mode, f'{module.__name__} has no Law of the name '
+                      f'{mode.partition(":")[2]}',
                       f'it has {", ".join(laws)}' if laws else 'define it: see robodyn new-law')
     return law
