@@ -50,6 +50,7 @@ from . import (
     pose_tracking,
     recorded_cycle,
     ring_buffer,
+    self_collision,
     time_scaling,
     trajectory_tracking,
     velocity_estimator,
@@ -70,7 +71,7 @@ NAME = 'control'
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, contact_speed, effort_feedforward, friction_compensation, gravity_check, guard,
     guiding, limits, momentum_observer, motion_checks, partner_link, payload_transition,
-    phase_efforts, plausibility, pose_tracking, time_scaling, trajectory_tracking,
+    phase_efforts, plausibility, pose_tracking, self_collision, time_scaling, trajectory_tracking,
     velocity_estimator)),
            jitable(cycle, inline=True, apart=('cycle',)))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)

@@ -7,12 +7,14 @@ from math import nan
 
 import numpy as np
 import pytest
+from faults.arm import Arm
 from faults.efforts import moving
 from faults.rows import row
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robodyn_ros.control import time_scaling, workspace_planes
+from robodyn_ros.control import link_pairs, self_collision, time_scaling, workspace_planes
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import guiding_topic
 
 near = pytest.approx
@@ -171,3 +173,35 @@ def test_a_contact_would_be_too_hard(running):
     sends(arm, [1.9, 0.5], 1)
     slowed(arm, 'slowed by', 'CONTACT_SPEED')
     assert arm.phase == 'RUNNING'
+
+
+@row('two links come too close', 'SELF_COLLISION', where=self_collision.self_collision_share,
+     find='closing > CLOSING and _', instead='False')
+def test_two_links_come_too_close(controller, remote, tmp_path):
+    """The arm folds: the reference rests before the second link touches the base."""
+    solid = tmp_path / 'solid.urdf'
+    solid.write_text(robot_path('two_link').read_text().replace('visual>', 'collision>'))
+    arm = Arm(remote, controller(**SOFT, urdf=solid, self_collision_distance=0.05))
+    arm.position[1] = 2.5
+    arm.effort = arm.gravity
+    arm.bring_up()
+    sends(arm, [0.3, 3.0], 1)
+    reference = slowed(arm, 'held by', 'SELF_COLLISION')
+    gap = np.linalg.norm(arm.dynamics.pose(reference, 'tool0')[:3, 3]) - 0.0927 - 0.04
+    assert 0.045 < gap < 0.08           # of the ball at the tool from the capsule of the base
+    assert arm.ticks(50)[-1] == near(arm.gravity + reference - arm.position, abs=1e-6)
+    assert 'base_link and link2' in remote.diagnostics['message']
+    assert arm.phase == 'RUNNING'
+
+
+@row('no shapes to keep apart', where=link_pairs._require, find='len(pairs) == 0',
+     instead='False')
+def test_no_shapes_to_keep_apart(running):
+    """Nobody believes in a distance that is not watched: refused, and nothing changes."""
+    arm = running(**SOFT)
+    with arm.streaming():
+        why = arm.remote.set('controller', self_collision_distance=0.05)
+        assert 'no two links with collision shapes' in why
+        assert "no link 'link9'" in arm.remote.set(
+            'controller', self_collision_distance=0.05, self_collision_allowed='link1 link9')
+    assert arm.tick() == near(arm.gravity, abs=1e-6)
