@@ -32,6 +32,7 @@ from ..state import STATE
 from ..tuple_reference import Reference, reference
 from . import (
     collisions,
+    contact_brake,
     contact_speed,
     cycle,
     effort_feedforward,
@@ -69,10 +70,10 @@ NAME = 'control'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    collisions, contact_speed, effort_feedforward, friction_compensation, gravity_check, guard,
-    guiding, limits, momentum_observer, motion_checks, partner_link, payload_transition,
-    phase_efforts, plausibility, pose_tracking, self_collision, time_scaling, trajectory_tracking,
-    velocity_estimator)),
+    collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
+    gravity_check, guard, guiding, limits, momentum_observer, motion_checks, partner_link,
+    payload_transition, phase_efforts, plausibility, pose_tracking, self_collision, time_scaling,
+    trajectory_tracking, velocity_estimator)),
            jitable(cycle, inline=True, apart=('cycle',)))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)
 

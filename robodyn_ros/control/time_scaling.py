@@ -43,6 +43,8 @@ RISE = 4.0          # 1/s, of σ
 STEEPEST = 50.0     # 1/s, of σ in accelerations of the reference
 HELD = 0.02         # σ below which a motion toward a boundary ends
 SHARE = 0.95        # of permitted speeds, so that small overshoots of the arm stay below
+# The same of contacts, whose force is larger by what the drives add before it has reached its peak
+CONTACT_SHARE = 0.9
 STILL = 1e-9        # rad/s | m/s
 SINGULARITY_DAMPING = 1e-3      # of the mobility, relative to it
 
@@ -177,7 +179,7 @@ def permitted_contact(bounds: Bounds, robot: ModelData, work: Workspace, rate: n
     """Return the share of ``rate`` with which no point of the arm hits too hard."""
     share = inf
     for k in range(bounds.points.shape[0]):
-        one = SHARE * contact_share(robot, work, bounds.points[k], bounds.region, rate,
+        one = CONTACT_SHARE * contact_share(robot, work, bounds.points[k], bounds.region, rate,
                                     bounds.vector[0], bounds.vector[1])
         if not one >= share:
             share = one

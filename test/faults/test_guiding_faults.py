@@ -13,7 +13,13 @@ from faults.rows import row
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robodyn_ros.control import link_pairs, self_collision, time_scaling, workspace_planes
+from robodyn_ros.control import (
+    contact_brake,
+    link_pairs,
+    self_collision,
+    time_scaling,
+    workspace_planes,
+)
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import guiding_topic
 
@@ -172,6 +178,23 @@ def test_a_contact_would_be_too_hard(running):
                      'payload_frame': 'tool0', 'arming_effort': 10.0})
     sends(arm, [1.9, 0.5], 1)
     slowed(arm, 'slowed by', 'CONTACT_SPEED')
+    assert arm.phase == 'RUNNING'
+
+
+@row('the arm is faster than a contact may be', where=contact_brake.brake, find='share < 1.0',
+     instead='False')
+def test_the_arm_is_faster_than_a_contact_may_be(running):
+    """Whatever made it so: the more the faster, and as damping of all joints together."""
+    arm = running(**{**SOFT, 'contact_region': 'lower_legs',
+                     'following_error': [0.0], 'consistency_tolerance': [0.0]})
+    arm.velocity[:] = 0.2, 0.1
+    slow = moving(arm, 20)[-1] - arm.gravity
+    arm.velocity[:] = 4.0, 2.0
+    fast = moving(arm, 20)[-1] - arm.gravity
+    momentum = arm.dynamics.mass_matrix(arm.position) @ arm.velocity
+    assert fast[0] < slow[0] - 5.0 and fast[1] < slow[1]
+    law = [0.3, 0.5] - arm.position - [1.0, 0.5] * arm.velocity         # its spring and damper
+    assert (fast - law) / momentum == near(np.full(2, (fast - law)[0] / momentum[0]), rel=0.05)
     assert arm.phase == 'RUNNING'
 
 
