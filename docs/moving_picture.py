@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw
 from robodyn_ros import Dynamics, RobotModel, Settings, Waypoints, simulate
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.suggested_gains import suggest
-from robodyn_ros.identification.excitation.collision_geometry import Shape
+from robodyn_ros.model.shapes import Shape
 from robodyn_ros.viewer.link_shapes import link_shapes
 from robodyn_ros.viewer.page import solid
 from robodyn_ros.viewer.quantities import quaternion

@@ -6,6 +6,10 @@ Body regions of ISO/TS 15066:2016, Annex A: what they withstand, and how they yi
 The greatest force of a transient contact is the quasi-static one of table A.2 times its multiplier
 of 2; stiffness and effective mass are those of table A.3. Skull, forehead and face are left out:
 the specification permits no transient contact with them.
+
+Compared, value by value, with the forces of A.2 and the springs and masses of A.3 that public
+implementations of power and force limiting quote (a safety controller for handovers of UR arms,
+and simulations of collisions with pedestrians): they agree. The specification itself decides.
 """
 
 from typing import NamedTuple

@@ -22,9 +22,18 @@ class Bounds(NamedTuple):
     rate: ndarray           # (nv,) workspace: velocity of the reference on its own clock
     vector: ndarray         # (2, nv) likewise
     pose: ndarray           # (4, 4) likewise
+    clearance: ndarray      # (1,) [m] least distance between links
+    carriers: ndarray       # (C,) body of each capsule, nb for the base
+    capsules: ndarray       # (C, 7) both ends of its segment in the frame of the body, radius [m]
+    pairs: ndarray          # (P, 2) capsules whose distance is watched
+    motion: ndarray         # (nb + 1, 18) workspace: see self_collision.place_bodies
+    ends: ndarray           # (C, 6) likewise: ends of the segments in the frame of the base [m]
+    nearest: ndarray        # (2,) pair that bounded a motion last, -1 for none, and distance [m]
 
     @classmethod
     def none(cls, nv: int) -> 'Bounds':
         """Return bounds that bound nothing."""
         return cls(no_frame(), np.zeros((0, 4)), np.full(1, np.inf), np.zeros(1), np.zeros(0),
-                   no_frame()[:0], np.zeros(nv), np.zeros((2, nv)), np.eye(4))
+                   no_frame()[:0], np.zeros(nv), np.zeros((2, nv)), np.eye(4), np.zeros(1),
+                   np.zeros(0, np.int64), np.zeros((0, 7)), np.zeros((0, 2), np.int64),
+                   np.zeros((0, 18)), np.zeros((0, 6)), np.array([-1.0, np.inf]))

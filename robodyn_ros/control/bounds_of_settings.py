@@ -11,6 +11,7 @@ from ..errors import ParameterError, UnknownNameError
 from ..model.robot import RobotModel
 from .body_regions import REGIONS
 from .bounds import Bounds
+from .link_pairs import with_self_collision
 from .settings import Settings
 from .workspace_planes import workspace_planes
 
@@ -22,7 +23,7 @@ def bounds_of(settings: Settings, model: RobotModel, robot: ModelData) -> Bounds
     Return the bounds of the settings.
 
     :raises ParameterError: a bound of the tool without a ``task_frame`` that moves; a box or a
-        plane that is none, or that leaves no room.
+        plane that is none, or that leaves no room; a distance of links without shapes.
     """
     bounds, planes = Bounds.none(model.nv), workspace_planes(settings)
     if len(planes) or settings.tool_speed_limit:
@@ -42,6 +43,9 @@ def bounds_of(settings: Settings, model: RobotModel, robot: ModelData) -> Bounds
     if settings.contact_region != 'none':
         bounds = bounds._replace(region=np.array(REGIONS[settings.contact_region], float),
                                  points=contact_points(model, robot))
+    if settings.self_collision_distance:
+        bounds = with_self_collision(bounds, model, settings.self_collision_distance,
+                                     settings.self_collision_allowed)
     return bounds
 
 

@@ -33,6 +33,7 @@ from ..state import STATE
 from ..tuple_reference import Reference, reference_to, size_of, store
 from . import (
     collisions,
+    contact_brake,
     contact_speed,
     cycle,
     effort_feedforward,
@@ -52,6 +53,7 @@ from . import (
     pose_tracking,
     recorded_cycle,
     ring_buffer,
+    self_collision,
     time_scaling,
     trajectory_tracking,
     velocity_estimator,
@@ -71,10 +73,10 @@ NAME, LAWS = 'control', 'control laws'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
-    collisions, contact_speed, effort_feedforward, friction_compensation, gravity_check, guard,
-    guiding, limits, momentum_observer, motion_checks, partner_link, payload_transition,
-    phase_efforts, plausibility, pose_tracking, time_scaling, trajectory_tracking,
-    velocity_estimator)),
+    collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
+    gravity_check, guard, guiding, limits, momentum_observer, motion_checks, partner_link,
+    payload_transition, phase_efforts, plausibility, pose_tracking, self_collision, time_scaling,
+    trajectory_tracking, velocity_estimator)),
            jitable(cycle, inline=True, apart=('cycle',)))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)
 

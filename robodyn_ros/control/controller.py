@@ -35,6 +35,7 @@ from .laws import registry, trial
 from .laws.call import LawMemory
 from .laws.law import POLICY
 from .limits import SHARE
+from .link_pairs import nearest_links
 from .motion_limits import motion_limits
 from .pace import Pace
 from .partner import Partner, joint_map
@@ -382,7 +383,11 @@ class Controller(PoseFollowing, PartnerCoupling):
     def held_by(self) -> str:
         """Reason in words why the last motion has ended before its end, '' if it has not."""
         code = int(self.memory['held_by'][0])
-        return guard.REASONS[guard.CODES[code]] if code != guard.NO_REASON else ''
+        if code == guard.NO_REASON:
+            return ''
+        which = (nearest_links(self.model, self.settings, self._records.bounds)
+                 if code == guard.SELF_COLLISION else '')
+        return guard.REASONS[guard.CODES[code]] + which
 
     @property
     def reference_serial(self) -> int:

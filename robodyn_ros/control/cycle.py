@@ -16,6 +16,7 @@ from ..dynamics.entry_points import solve
 from ..dynamics.model_data import ModelData, Workspace
 from . import (
     collisions,
+    contact_brake,
     effort_feedforward,
     friction_compensation,
     gravity_check,
@@ -346,6 +347,8 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
                 robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v),
                 s.follows == 1 and m.guided == 0, dt, v, v.tau_law)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
+        if s.bounded == 1:
+            contact_brake.brake(inputs.bounds, robot, inputs.workspace, s, v, v.tau_law)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
 

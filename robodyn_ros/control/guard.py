@@ -69,6 +69,7 @@ REASONS = {
     'TOOL_SPEED': 'the tool is at its speed limit',
     'CONTACT_SPEED': 'the arm is as fast as contact_region permits',
     'PARTNER_LOST': 'the partner is silent, or has left the coupling',
+    'SELF_COLLISION': 'two links of the arm are as near to each other as permitted',
 }
 CODES = tuple(REASONS)
 (NO_REASON, NO_STATE, STALE_STATE, TWO_STATE_PUBLISHERS, NO_VELOCITY, EFFORT_NOT_FINITE,
@@ -77,7 +78,7 @@ CODES = tuple(REASONS)
  LOOP_STALLED, CLOCK_STOPPED, OTHER_COMMANDS, FOLLOWING_ERROR, JOINT_BLOCKED, WRONG_DIRECTION,
  EFFORT_OSCILLATES, POWER_ABOVE_LIMIT, EMERGENCY_STOP, HEARTBEAT_LOST,
  GRAVITY_CONTRADICTED, COLLISION, PUSHED, TOOL_OUTSIDE, TOOL_SPEED, CONTACT_SPEED,
- PARTNER_LOST) = range(len(CODES))
+ PARTNER_LOST, SELF_COLLISION) = range(len(CODES))
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .body_regions import REGIONS
 from .setting_fields import SETTINGS_RECORD as SETTINGS
-from .setting_fields import choice, number, numbers
+from .setting_fields import choice, number, numbers, text
 
 #: Body regions that the speed of references may be limited for.
 CONTACT_REGION = ('none', *REGIONS)
@@ -39,3 +39,10 @@ class MotionParameters:
     workspace_stiffness: float = number(
         1000.0, 'N/m', 0.0, 1e5, 'Stiffness of the walls of the workspace in hand_guiding; their '
         'damping is critical.')
+    self_collision_distance: float = number(
+        0.0, 'm', 0.0, 1.0, 'Least distance between links of the arm along references, which are '
+        'slowed down and held there: of capsules around their collision shapes, of links that are '
+        'no neighbours; 0: not watched.')
+    self_collision_allowed: str = text(
+        'Pairs of links that may come nearer to each other than `self_collision_distance`, such '
+        'as those that an SRDF disables: `link3 link5, link4 hand`.')

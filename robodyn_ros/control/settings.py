@@ -193,9 +193,9 @@ class Settings(ControlParameters):
     def bounds(self) -> tuple:
         """Return what bounds the motion in space, () if nothing does."""
         given = (self.contact_region, self.tool_speed_limit, self.workspace_lower,
-                 self.workspace_upper, self.workspace_planes)
-        return (self.task_frame, self.workspace_stiffness, *given) if (
-            given != ('none', 0.0, (), (), ())) else ()
+                 self.workspace_upper, self.workspace_planes, self.self_collision_distance)
+        return (self.task_frame, self.workspace_stiffness, self.self_collision_allowed,
+                *given) if given != ('none', 0.0, (), (), (), 0.0) else ()
 
     @property
     def stability(self) -> tuple:

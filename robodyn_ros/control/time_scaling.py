@@ -33,16 +33,18 @@ from ..dynamics.spatial import dot
 from .bounds import Bounds
 from .contact_speed import contact_share
 from .dtypes import Vectors
-from .guard import CONTACT_SPEED, NO_REASON, TOOL_OUTSIDE, TOOL_SPEED
+from .guard import CONTACT_SPEED, NO_REASON, SELF_COLLISION, TOOL_OUTSIDE, TOOL_SPEED
 from .laws.task_space import cholesky_solve, damped_cholesky
 from .robot_dynamics import mass_matrix
+from .self_collision import APPROACH, self_collision_share
 from .task import Task
 
 RISE = 4.0          # 1/s, of σ
 STEEPEST = 50.0     # 1/s, of σ in accelerations of the reference
-APPROACH = 5.0      # 1/s, speed toward a boundary over the distance from it
 HELD = 0.02         # σ below which a motion toward a boundary ends
 SHARE = 0.95        # of permitted speeds, so that small overshoots of the arm stay below
+# The same of contacts, whose force is larger by what the drives add before it has reached its peak
+CONTACT_SHARE = 0.9
 STILL = 1e-9        # rad/s | m/s
 SINGULARITY_DAMPING = 1e-3      # of the mobility, relative to it
 
@@ -77,7 +79,8 @@ def slow_down(bounds: Bounds, robot: ModelData, work: Workspace, s: record, m: r
     m.slowed_by = NO_REASON
     if not share >= sigma:
         sigma, m.slowed_by = share, reason
-    if not share >= HELD and (reason == TOOL_OUTSIDE or share != share):    # NaN ends it as well
+    if not share >= HELD and (reason == TOOL_OUTSIDE or reason == SELF_COLLISION
+                              or share != share):       # NaN ends it as well
         hold(m, v, task)
         m.slowed_by, m.held_by = NO_REASON, reason
         m.holds += 1
@@ -133,6 +136,10 @@ def joint_share(bounds: Bounds, robot: ModelData, work: Workspace, q: ndarray, r
         for j in range(rate.shape[0]):
             x, y, z = x + J[0, j] * rate[j], y + J[1, j] * rate[j], z + J[2, j] * rate[j]
         share, reason = tool_share(bounds, (T[0, 3], T[1, 3], T[2, 3]), (x, y, z))
+    if bounds.pairs.shape[0] > 0:
+        apart = self_collision_share(bounds, robot, work, q, rate)
+        if not apart >= share:
+            share, reason = apart, SELF_COLLISION
     if bounds.region.shape[0] > 0:
         factor_inertia(robot, work, q)
         contact = permitted_contact(bounds, robot, work, rate)
@@ -147,9 +154,14 @@ def pose_share(bounds: Bounds, robot: ModelData, work: Workspace, q: ndarray, ta
     T, velocity = task.target, task.velocity
     share, reason = tool_share(bounds, (T[0, 3], T[1, 3], T[2, 3]),
                                (velocity[0], velocity[1], velocity[2]))
-    if bounds.region.shape[0] > 0:
+    if bounds.region.shape[0] > 0 or bounds.pairs.shape[0] > 0:
         factor_inertia(robot, work, q)
         velocity_of_joints(robot, work, task, bounds.rate)
+    if bounds.pairs.shape[0] > 0:
+        apart = self_collision_share(bounds, robot, work, q, bounds.rate)
+        if not apart >= share:
+            share, reason = apart, SELF_COLLISION
+    if bounds.region.shape[0] > 0:
         contact = permitted_contact(bounds, robot, work, bounds.rate)
         if not contact >= share:
             share, reason = contact, CONTACT_SPEED
@@ -167,7 +179,7 @@ def permitted_contact(bounds: Bounds, robot: ModelData, work: Workspace, rate: n
     """Return the share of ``rate`` with which no point of the arm hits too hard."""
     share = inf
     for k in range(bounds.points.shape[0]):
-        one = SHARE * contact_share(robot, work, bounds.points[k], bounds.region, rate,
+        one = CONTACT_SHARE * contact_share(robot, work, bounds.points[k], bounds.region, rate,
                                     bounds.vector[0], bounds.vector[1])
         if not one >= share:
             share = one

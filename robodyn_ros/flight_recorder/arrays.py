@@ -10,7 +10,7 @@ checked before a snapshot is returned.
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ from ..control.trajectory_tracking import HEADER, Points
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError
+from ..model.capsules import link_capsules
 from ..model.robot import RobotModel
 from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
@@ -77,8 +78,14 @@ class Flown(NamedTuple):
 
 
 def described(model: RobotModel, snapshot: Snapshot, about: About) -> dict[str, Any]:
-    """Return the description of a snapshot for JSON: origin, model, settings and references."""
-    return {'format': FORMAT, 'about': asdict(about), 'model': to_urdf(model),
+    """
+    Return the description of a snapshot for JSON: origin, model, settings and references.
+
+    The shapes of the model are the capsules that the cycle has watched, which need no files.
+    """
+    watched = any(v.settings.self_collision_distance for v in snapshot.versions.values())
+    model = replace(model, shapes=link_capsules(model)[0] if watched else ())
+    return {'format': FORMAT, 'about': asdict(about), 'model': to_urdf(model, shapes=True),
             'settings': [asdict(v.settings) for v in snapshot.versions.values()],
             'laws': {str(k): registry.mode_name(k) for k in sorted(
                 {*map(int, snapshot.memory['mode'])}

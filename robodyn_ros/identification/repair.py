@@ -56,7 +56,7 @@ def repaired_urdf(text: bytes) -> tuple[bytes, tuple[Change, ...]]:
     encoding = encoding_of(text)
     whole = decoded(text, encoding)
     content = whole.lstrip('\ufeff \t\r\n')         # as the loader does
-    robot, _, _ = read(content)
+    robot, *_ = read(content)
     written, changes = InertialText(content.encode()), []
     for k, link in enumerate(robot.links):
         if link.inertial is None:

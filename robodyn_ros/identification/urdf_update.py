@@ -137,7 +137,7 @@ def decoded(text: bytes, encoding: str) -> str:
 
 def _lumped(text: str, model: RobotModel) -> tuple[URDF, list[list[_Part]]]:
     """Return what the text says of links and joints, and the parts of each body of the model."""
-    robot, elements, _ = read(text)
+    robot, elements, *_ = read(text)
     check_tree(robot)
     extra = extension(elements, {joint.name: joint.type for joint in robot.joints})
     joints = {joint.name: joint for joint in robot.joints}

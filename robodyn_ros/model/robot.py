@@ -63,6 +63,9 @@ class RobotModel(RobotData):
         than 2 %.
     :param massless_joints: joints that no inertia resists, of a model loaded with
         ``massless='warn'``: M(q) is singular.
+    :param shapes: collision shapes of the links, each in the frame of its link.
+    :param shape_problems: sentences about collision shapes that cannot be read, such as meshes
+        whose files are missing.
 
     >>> from robodyn_ros import load_urdf
     >>> model = load_urdf('two_link')
@@ -74,9 +77,9 @@ class RobotModel(RobotData):
         """
         Return the model as URDF text; :func:`~robodyn_ros.load_urdf` of it gives the same model.
 
-        Fixed and locked joints stay lumped. What URDF cannot express (armature, friction beyond
-        two numbers, absent limits, gravity) is in the element <robodyn>, which other readers of
-        URDF ignore; they find 1e9 in place of an absent limit.
+        It has no shapes. Fixed and locked joints stay lumped. What URDF cannot express (armature,
+        friction beyond two numbers, absent limits, gravity) is in the element <robodyn>, which
+        other readers of URDF ignore; they find 1e9 in place of an absent limit.
 
         :raises UrdfError: a number is not finite, or XML cannot hold a name.
         """

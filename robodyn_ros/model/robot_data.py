@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from ..errors import InertiaError, UnknownNameError
 from .rigid_body import offset_inertia
+from .shapes import Shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,8 @@ class RobotData:
     warnings: tuple[str, ...] = field(default=())
     implausible_links: tuple[str, ...] = field(default=())
     massless_joints: tuple[str, ...] = field(default=())
+    shapes: tuple[Shape, ...] = field(default=())
+    shape_problems: tuple[str, ...] = field(default=())
 
     def __post_init__(self):
         for f in fields(self):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """URDF writer: text from which :func:`~.urdf.load_urdf` makes the same model again."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -14,21 +15,26 @@ from ..errors import UrdfError
 from ..text import appearance
 from .rigid_body import rotation_rpy, rpy_rotation
 from .robot_data import Frame, RobotData
+from .shapes import Shape
+from .shapes import written as written_shape
 from .urdf_extension import COUPLED, LIMITS, Extension, JointExtension, words, written
 from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
 
 UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
 
 
-def to_urdf(model: RobotData) -> str:
+def to_urdf(model: RobotData, shapes: bool = False) -> str:
     """
     Return the model as URDF text; see :meth:`~.robot.RobotModel.to_urdf`.
+
+    :param shapes: whether to write the collision shapes too, with which a simulator would let the
+        links touch each other.
 
     Each body is one link with all that was lumped into it; every other frame is a link without
     mass that is fixed to its body. What URDF cannot express is in <robodyn>, see
     :mod:`~.urdf_extension`.
     """
-    writer = _Writer(model)
+    writer = _Writer(model, model.shapes if shapes else ())
     try:
         writer.run()
         return etree.tostring(writer.root, encoding='unicode', pretty_print=True)
@@ -41,8 +47,8 @@ def to_urdf(model: RobotData) -> str:
 class _Writer:
     """Writer of a document, link by link."""
 
-    def __init__(self, model: RobotData):
-        self.model = model
+    def __init__(self, model: RobotData, shapes: Sequence[Shape]):
+        self.model, self.shapes = model, shapes
         self.root = etree.Element('robot')
         self.said = Extension(model.gravity_vector, {}, list(model.warnings))
         self.taken = {kind: {appearance(name) for name in names} for kind, names in (
@@ -64,7 +70,7 @@ class _Writer:
         for name, frame in model.frames.items():
             own = frame.body >= 0 and model.link_names[frame.body] == name
             if name == model.base_link:
-                etree.SubElement(self.root, 'link', name=name)
+                self._link(name)
                 continue
             if own:
                 self._body(frame.body)
@@ -98,15 +104,21 @@ class _Writer:
         self.said.joints[name] = JointExtension(rotation=None if exact else rotation)
         return joint
 
+    def _link(self, name: str) -> etree._Element:
+        """Write a link with its collision shapes."""
+        link = etree.SubElement(self.root, 'link', name=name)
+        link.extend(written_shape(one) for one in self.shapes if one.link == name)
+        return link
+
     def _fixed(self, name: str, frame: Frame) -> None:
-        etree.SubElement(self.root, 'link', name=name)
+        self._link(name)
         self._joint(self._free('joint', name), 'fixed', self._carrier(frame.body), name,
                     frame.rotation, frame.origin)
 
     def _body(self, i: int) -> None:
         """Write body i and the joint above it."""
         m, name, kind = self.model, self.model.body_joint_names[i], self.model.body_joint_types[i]
-        link = etree.SubElement(self.root, 'link', name=self.carriers[i])
+        link = self._link(self.carriers[i])
         if m.mass[i] or m.com[i].any() or m.inertia[i].any():
             where = f'link {m.link_names[i]!r}: inertial'
             inertial = etree.SubElement(link, 'inertial')

@@ -16,6 +16,7 @@ from .mimic import SLACK, MimicRelation, mimic_relation, with_followers
 from .resources import is_robot_name, robot_path
 from .rigid_body import Inertial, joined
 from .robot import Frame, RobotModel
+from .shapes import Shape, readable_shapes
 from .urdf_elements import JointData, inertial, joint_data, joint_placement
 from .urdf_extension import Extension, extension
 from .urdf_xml import MAX_NAME, read
@@ -27,7 +28,8 @@ MAX_JOINTS = 200        # moving ones, twice as many as in the largest known rob
 
 def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
               tip: str | Sequence[str] | None = None, locked: Mapping[str, float] = {},
-              gravity: Sequence[float] | None = None, massless: str = 'refuse') -> RobotModel:
+              gravity: Sequence[float] | None = None, massless: str = 'refuse',
+              meshes: str | Path | None = None) -> RobotModel:
     """
     Load a tree of revolute, continuous, prismatic and fixed joints from URDF.
 
@@ -54,6 +56,8 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
         frame of the root of the document, or (0, 0, -9.81) without.
     :param massless: whether to 'refuse' joints that no inertia resists or to 'warn' of them;
         then kinematics, gravity and inverse dynamics are available, but nothing that needs M⁻¹.
+    :param meshes: file of the URDF, where it is given as a text: meshes of the collision shapes
+        are looked for next to it, or in the package around it, and read by what needs them.
     :return: the model, with read-only arrays.
     :raises UrdfError: the text is not a URDF, or describes a robot that is not supported.
     :raises InertiaError: masses and inertias are not those of a robot, see
@@ -70,7 +74,7 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
                                                 '[m/s²] in the base frame')
     if is_robot_name(path_or_xml):
         path_or_xml = robot_path(str(path_or_xml))
-    robot, elements, warnings = read(path_or_xml)
+    robot, elements, warnings, collisions = read(path_or_xml)
     source_root = check_tree(robot)
     extra = extension(elements, {joint.name: joint.type for joint in robot.joints})
     links = [link.name for link in robot.links]
@@ -83,8 +87,17 @@ def load_urdf(path_or_xml: str | bytes | Path, root: str | None = None,
             raise UnknownNameError('joint that can be locked', name, names)
     builder = _ModelBuilder(robot, extra, locked, warnings + lookalike_warnings(robot))
     builder.run(root or source_root, tips)
+    place = None if _is_text(path_or_xml) else Path(str(path_or_xml))
+    shapes = readable_shapes((e for e in collisions if e.getparent().get('name')
+                              in builder.frames), place if meshes is None else Path(meshes))
     return validated(builder.model(
-        _gravity(robot, extra, root or source_root) if given is None else given), massless)
+        _gravity(robot, extra, root or source_root) if given is None else given, *shapes),
+        massless)
+
+
+def _is_text(source: str | bytes | Path) -> bool:
+    """Return whether a URDF is given as a text, which has no place in the file system."""
+    return isinstance(source, bytes) or isinstance(source, str) and '<' in source
 
 
 def _gravity(robot: URDF, extra: Extension, base: str) -> ndarray:
@@ -199,7 +212,8 @@ class _ModelBuilder:
         self.parts.append([])
         return Frame(len(self.parts) - 1, np.eye(3), np.zeros(3))
 
-    def model(self, gravity: ndarray) -> RobotModel:
+    def model(self, gravity: ndarray, shapes: tuple[Shape, ...], problems: tuple[str, ...]
+              ) -> RobotModel:
         """Return the model of the visited links and joints."""
         bodies = [joined(parts) for parts in self.parts]
         moving = list(zip(self.joints, self.relations, self.data))
@@ -239,6 +253,8 @@ class _ModelBuilder:
             load_friction=column('load_friction'),
             coupled_friction=column('coupled_friction').T.copy(), armature=column('armature'),
             gravity_vector=gravity, frames=self.frames,
+            shapes=tuple(one for one in shapes if one.link in self.frames),
+            shape_problems=problems,
             warnings=tuple(dict.fromkeys(self.extra.warnings + self.warnings)))
 
     def _body_name(self, i: int) -> str:

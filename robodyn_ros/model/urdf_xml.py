@@ -9,6 +9,7 @@ checked first, irrelevant elements are removed, and messages of the parser becom
 """
 
 import re
+from copy import deepcopy
 from pathlib import Path
 from sys import float_info
 from threading import Lock
@@ -79,12 +80,13 @@ OTHER_FORMATS = {
 _parser_lock = Lock()
 
 
-def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[str]]:
+def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[str],
+                                             list[etree._Element]]:
     """
     Parse the URDF in a file (a path) or in a text (XML).
 
     :return: links and joints in document order, with valid numbers and nonempty names; the
-        elements <robodyn>; and warnings.
+        elements <robodyn>; warnings; and the elements <collision>, in their links.
     :raises UrdfError: the source cannot be read, is not XML, or is not a URDF.
     :raises InertiaError: a mass or an inertia is missing.
     """
@@ -93,7 +95,7 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
         e.tag for e in root if e.tag not in NOT_PHYSICAL | {'link', 'joint', 'robodyn'})]
     if any((e.text or '').strip(' 0.') for e in root.iter('springStiffness')):
         warnings.append('joint springs in <gazebo> are not read: the model has no springs')
-    extensions = root.findall('robodyn')
+    extensions, pictured = root.findall('robodyn'), deepcopy(root)
     for element in list(root):
         if element.tag not in ('link', 'joint'):
             root.remove(element)
@@ -104,7 +106,7 @@ def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[s
     warnings = [printable(text) for text in warnings + unread]
     if (more := len(warnings) - MAX_WARNINGS) > 0:
         warnings[MAX_WARNINGS:] = [f'{more} more kinds of elements and attributes are not read']
-    return robot, extensions, warnings
+    return robot, extensions, warnings, pictured.findall('link/collision')
 
 
 def regular(source: str | bytes | Path) -> tuple[etree._Element, list[str]]:

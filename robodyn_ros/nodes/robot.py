@@ -48,7 +48,9 @@ def model(p: dict[str, Any], urdf: str, root: str = '', tip: str = '') -> RobotM
                         remedy='publish the text of a URDF; a path goes into parameter urdf')
     tips = [name.strip() for name in tip.split(',') if name.strip()]
     return load_urdf(urdf, root=root or None, tip=tips, locked=locked(p),
-                     gravity=tuple(p['gravity']) or None)
+                     gravity=tuple(p['gravity']) or None, meshes=(
+                         robot_path(p['urdf']) if p['urdf'] and not p['robot_description']
+                         else None))
 
 
 def controlled(p: dict[str, Any], urdf: str) -> RobotModel:

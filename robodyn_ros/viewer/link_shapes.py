@@ -10,10 +10,11 @@ import numpy as np
 from lxml import etree
 from numpy import ndarray
 
-from ..errors import IdentificationError
+from ..errors import UrdfError
 from ..extras import pip_install
-from ..identification.excitation.collision_geometry import KINDS, Shape, shape
+from ..identification.excitation.collision_geometry import KINDS
 from ..model.robot import RobotModel
+from ..model.shapes import Shape, shape
 from ..model.urdf_xml import regular
 
 FORMATS = ('.glb', '.obj', '.ply', '.stl')      # that trimesh reads
@@ -45,7 +46,7 @@ def _of_link(link: etree._Element, urdf: Path, notes: list[str]) -> list[Shape]:
     for kind in reversed(KINDS):
         try:
             shapes = [shape(name, element, urdf) for element in link.iterfind(kind)]
-        except IdentificationError as error:
+        except UrdfError as error:
             notes.append(f'{kind}: {str(error).removesuffix(f": {error.remedy}")}')
             continue
         if unread := [one.mesh.name for one in shapes

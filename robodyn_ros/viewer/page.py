@@ -16,8 +16,8 @@ from numpy import ndarray
 
 from ..dynamics import Dynamics
 from ..errors import ArgumentError
-from ..identification.excitation.collision_geometry import Shape
 from ..model.robot import RobotModel
+from ..model.shapes import Shape
 from .link_shapes import THICKNESS, extent, link_shapes, rods
 from .live_plots import LivePlot
 from .origin import refuse_other_sites
@@ -252,7 +252,7 @@ def solid(one: Shape) -> trimesh.Trimesh:
                                 remedy='export the mesh again')
         return mesh.apply_scale(one.size)
     if one.kind == 'box':
-        mesh = trimesh.creation.box(2 * one.size)
+        mesh = trimesh.creation.box(2.0 * np.array(one.size))
     elif one.kind == 'sphere':
         mesh = trimesh.creation.icosphere(3, one.size[0])
     else:

@@ -157,8 +157,25 @@ def test_the_mass_of_a_contact_is_the_reflected_one(seed):
         if np.linalg.norm(v) > 1e-3:
             mobility = 1.0 / reflected_mass(PANDA, q, frame, v)
             shares.append(permitted_speed(*REGIONS['chest'], mobility) / np.linalg.norm(v))
-    assert share == near(time_scaling.SHARE * min(shares), rel=1e-2)
+    assert share == near(time_scaling.CONTACT_SHARE * min(shares), rel=1e-2)
     assert reason == guard.CONTACT_SPEED
+
+
+def test_the_arm_itself_keeps_the_speed_of_a_contact():
+    """A soft law overshoots its reference: without the brake, by 40 % of the permitted speed."""
+    rig = Rig(TWO_LINK, START, mode='joint_impedance', stiffness=[40.0, 10.0],
+              damping=[4.0, 1.0], following_error=[0.0], contact_region='lower_legs')
+    rig.rise()
+    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [1.0], [[2.3, 0.2]]), rig.time + 0.002)
+    fastest = 0.0
+    for _ in range(1600):
+        rig.tick()
+        v = rig.dynamics.jacobian(rig.q, 'tool0', reference='aligned')[:3] @ rig.qd
+        if np.linalg.norm(v) > 0.2:
+            mobility = 1.0 / reflected_mass(TWO_LINK, rig.q, 'tool0', v)
+            fastest = max(fastest, np.linalg.norm(v) / permitted_speed(
+                *REGIONS['lower_legs'], mobility))
+    assert rig.phase == 'RUNNING' and 0.85 < fastest < 1.0
 
 
 def readable(bounds, robot, work):

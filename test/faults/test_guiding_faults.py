@@ -7,12 +7,20 @@ from math import nan
 
 import numpy as np
 import pytest
+from faults.arm import Arm
 from faults.efforts import moving
 from faults.rows import row
 from std_msgs.msg import Bool
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robodyn_ros.control import time_scaling, workspace_planes
+from robodyn_ros.control import (
+    contact_brake,
+    link_pairs,
+    self_collision,
+    time_scaling,
+    workspace_planes,
+)
+from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import guiding_topic
 
 near = pytest.approx
@@ -171,3 +179,52 @@ def test_a_contact_would_be_too_hard(running):
     sends(arm, [1.9, 0.5], 1)
     slowed(arm, 'slowed by', 'CONTACT_SPEED')
     assert arm.phase == 'RUNNING'
+
+
+@row('the arm is faster than a contact may be', where=contact_brake.brake, find='share < 1.0',
+     instead='False')
+def test_the_arm_is_faster_than_a_contact_may_be(running):
+    """Whatever made it so: the more the faster, and as damping of all joints together."""
+    arm = running(**{**SOFT, 'contact_region': 'lower_legs',
+                     'following_error': [0.0], 'consistency_tolerance': [0.0]})
+    arm.velocity[:] = 0.2, 0.1
+    slow = moving(arm, 20)[-1] - arm.gravity
+    arm.velocity[:] = 4.0, 2.0
+    fast = moving(arm, 20)[-1] - arm.gravity
+    momentum = arm.dynamics.mass_matrix(arm.position) @ arm.velocity
+    assert fast[0] < slow[0] - 5.0 and fast[1] < slow[1]
+    law = [0.3, 0.5] - arm.position - [1.0, 0.5] * arm.velocity         # its spring and damper
+    assert (fast - law) / momentum == near(np.full(2, (fast - law)[0] / momentum[0]), rel=0.05)
+    assert arm.phase == 'RUNNING'
+
+
+@row('two links come too close', 'SELF_COLLISION', where=self_collision.self_collision_share,
+     find='closing > CLOSING and _', instead='False')
+def test_two_links_come_too_close(controller, remote, tmp_path):
+    """The arm folds: the reference rests before the second link touches the base."""
+    solid = tmp_path / 'solid.urdf'
+    solid.write_text(robot_path('two_link').read_text().replace('visual>', 'collision>'))
+    arm = Arm(remote, controller(**SOFT, urdf=solid, self_collision_distance=0.05))
+    arm.position[1] = 2.5
+    arm.effort = arm.gravity
+    arm.bring_up()
+    sends(arm, [0.3, 3.0], 1)
+    reference = slowed(arm, 'held by', 'SELF_COLLISION')
+    gap = np.linalg.norm(arm.dynamics.pose(reference, 'tool0')[:3, 3]) - 0.0927 - 0.04
+    assert 0.045 < gap < 0.08           # of the ball at the tool from the capsule of the base
+    assert arm.ticks(50)[-1] == near(arm.gravity + reference - arm.position, abs=1e-6)
+    assert 'base_link and link2' in remote.diagnostics['message']
+    assert arm.phase == 'RUNNING'
+
+
+@row('no shapes to keep apart', where=link_pairs._require, find='len(pairs) == 0',
+     instead='False')
+def test_no_shapes_to_keep_apart(running):
+    """Nobody believes in a distance that is not watched: refused, and nothing changes."""
+    arm = running(**SOFT)
+    with arm.streaming():
+        why = arm.remote.set('controller', self_collision_distance=0.05)
+        assert 'no two links with collision shapes' in why
+        assert "no link 'link9'" in arm.remote.set(
+            'controller', self_collision_distance=0.05, self_collision_allowed='link1 link9')
+    assert arm.tick() == near(arm.gravity, abs=1e-6)

@@ -10,8 +10,8 @@ from numpy import ndarray
 
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
+from ...model.shapes import Shape
 from ...simulation.loading import mujoco
-from .collision_geometry import Shape
 
 GROUND, GROUND_SIZE = 'the ground', 100.0       # m to each side
 DEPTH = 0.05        # [m] violations are measured in it

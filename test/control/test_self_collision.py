@@ -1,0 +1,239 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Self-collision distance: measured as MuJoCo does, and kept by references."""
+
+import json
+
+import mujoco
+import numpy as np
+import pytest
+from control.closed_loop import Rig
+from control.task_bench import DYNAMICS, PANDA, Bench
+from control.test_time_scaling import readable
+from flight_recorder.flights import about
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from robodyn_ros import Settings, load_urdf
+from robodyn_ros.control import guard, time_scaling
+from robodyn_ros.control.bounds import Bounds
+from robodyn_ros.control.bounds_of_settings import bounds_of
+from robodyn_ros.control.controller import Controller
+from robodyn_ros.control.goal_tolerances import default_tolerances
+from robodyn_ros.control.link_pairs import watched_pairs
+from robodyn_ros.control.self_collision import (
+    APPROACH,
+    closest_points,
+    pair_distance,
+    self_collision_share,
+)
+from robodyn_ros.control.trajectory import Waypoints
+from robodyn_ros.control.trajectory_goal import Status, TrajectoryGoal
+from robodyn_ros.dynamics.model_data import parameters, workspace
+from robodyn_ros.errors import ParameterError
+from robodyn_ros.flight_recorder import arrays
+from robodyn_ros.flight_recorder.replay import Replay
+from robodyn_ros.model.capsules import link_capsules, segment
+from robodyn_ros.model.resources import robot_path
+
+near = pytest.approx
+TEXT = robot_path('two_link').read_text()
+SOLID = load_urdf(TEXT.replace('visual>', 'collision>'))
+START, FOLDED = np.array([0.3, 1.5]), np.array([0.3, 3.1])
+FREE = 'panda_link5 panda_hand'
+
+
+def prepared(model, **given):
+    """Bounds, robot and workspace that plain Python reads."""
+    robot = parameters(model)
+    return readable(bounds_of(Settings(self_collision_distance=0.02, **given), model, robot),
+                    robot, workspace(model))
+
+
+def distances(prepared, q, rate=None):
+    """Distances (P,), and -d/dt of them, of the watched pairs."""
+    bounds, robot, work = prepared
+    rate = np.zeros(len(q)) if rate is None else rate
+    share = self_collision_share(bounds, robot, work, q, rate)
+    pairs = np.array([pair_distance(bounds, int(a), int(b)) for a, b in bounds.pairs])
+    return pairs[:, 0], pairs[:, 1], share
+
+
+@pytest.fixture(scope='module')
+def panda():
+    return prepared(PANDA)
+
+
+coordinate = st.floats(-1.0, 1.0).map(lambda x: round(x, 3))
+point = st.tuples(coordinate, coordinate, coordinate)
+
+
+@settings(max_examples=300, deadline=None)
+@given(point, point, point, point)
+def test_closest_points_of_segments(a, b, c, d):
+    """The distance is convex in both places: there is no better one on a grid, or at the ends."""
+    p, q = map(np.array, closest_points(a, b, c, d))
+    a, b, c, d = map(np.array, (a, b, c, d))
+    t = np.linspace(0.0, 1.0, 41)
+    on, to = a + t[:, None] * (b - a), c + t[:, None] * (d - c)
+    least = np.linalg.norm(on[:, None] - to, axis=2).min()
+    assert np.linalg.norm(p - q) <= least + 1e-9
+    for x, (begin, end) in ((p, (a, b)), (q, (c, d))):      # on the segments
+        assert (np.linalg.norm(x - begin) + np.linalg.norm(x - end)
+                == near(np.linalg.norm(end - begin), abs=1e-7))
+
+
+def mujoco_distances(model, q):
+    """Distances of the watched pairs in MuJoCo, whose capsules are placed by another library."""
+    watched, (capsules, _) = watched_pairs(model, 0.02, ''), link_capsules(model)
+    spec = mujoco.MjSpec()
+    for one in capsules:
+        T = DYNAMICS.pose(q, one.link)
+        ends = [T[:3, 3] + T[:3, :3] @ end for end in segment(one)]
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=np.concatenate(ends),
+                                size=[one.size[0], 0.0, 0.0])
+    mj = spec.compile()
+    data = mujoco.MjData(mj)
+    mujoco.mj_forward(mj, data)
+    return [mujoco.mj_geomDistance(mj, data, int(a), int(b), 10.0, None)
+            for a, b in watched.pairs]
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_distances_are_those_of_mujoco(panda, seed):
+    q = np.random.default_rng(seed).uniform(PANDA.position_lower, PANDA.position_upper)
+    ours, theirs = distances(panda, q)[0], np.array(mujoco_distances(PANDA, q))
+    apart = theirs > 0.0            # how deep overlapping capsules are is defined otherwise
+    assert ours[apart] == near(theirs[apart], abs=1e-6) and (ours[~apart] < 1e-6).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_the_rate_is_that_of_the_distance(panda, seed):
+    """Compared with differences; where the closest points jump, the distance has no rate."""
+    rng, h = np.random.default_rng(seed), 1e-6
+    q = rng.uniform(PANDA.position_lower, PANDA.position_upper)
+    rate = rng.uniform(-1.0, 1.0, PANDA.nv) * PANDA.velocity_limit
+    distance, closing, share = distances(panda, q, rate)
+    after, before = (distances(panda, q + s * h * rate)[0] for s in (1.0, -1.0))
+    smooth = abs(after + before - 2.0 * distance) < 1e-3 * h
+    assume(smooth.sum() > 0.8 * len(smooth))
+    assert closing[smooth] == near((before - after)[smooth] / (2.0 * h), abs=1e-3)
+    left = APPROACH * (distance - 0.02)
+    bounding = closing > 1e-9
+    expected = np.maximum(0.0, left[bounding] / closing[bounding])
+    assert share == near(expected.min() if bounding.any() else np.inf)
+
+
+def test_nothing_is_bounded_without_pairs():
+    robot, work = parameters(SOLID), workspace(SOLID)
+    bounds, robot, work = readable(Bounds.none(2), robot, work)
+    assert time_scaling.joint_share(bounds, robot, work, START, np.ones(2)) == (
+        np.inf, guard.NO_REASON)
+
+
+def folding(**given):
+    rig = Rig(SOLID, START, mode='computed_torque', self_collision_distance=0.02, **given)
+    rig.rise()
+    return rig
+
+
+def test_an_arm_that_folds_is_slowed_and_held_before_it_touches():
+    """With the reason and the links; the way back is free, and its goal is reached."""
+    rig, seen = folding(), prepared(SOLID)
+    controller = rig.controller
+    planned = controller.prepare(Waypoints(SOLID.joint_names, [0.8], [FOLDED]), rig.time + 0.002)
+    goal = TrajectoryGoal(controller, planned, default_tolerances(SOLID, controller.settings))
+    results, slowest, nearest = [], 1.0, np.inf
+    for _ in range(1800):
+        rig.tick()
+        slowest = min(slowest, 1.0 - controller.memory['slowing'][0])
+        nearest = min(nearest, distances(seen, rig.q)[0].min())
+        results.append(goal.step())
+    assert 0.018 < nearest < 0.03 and slowest < 0.2
+    assert controller.held_by.startswith('two links of the arm are as near to each other as')
+    assert '(base_link and link2, 0.02' in controller.held_by
+    first = next(r for r in results if r is not None)
+    assert first.status is Status.ABORTED and 'base_link and link2' in first.text
+    assert abs(rig.qd).max() < 1e-3 and controller.memory['holds'][0] == 1
+    controller.follow(Waypoints(SOLID.joint_names, [0.6], [START]), rig.time + 0.002)
+    rig.run(1.5)
+    assert rig.q == near(START, abs=1e-3) and controller.held_by == ''
+    assert rig.phase == 'RUNNING'
+
+
+def test_pairs_that_are_allowed_are_not_watched():
+    """The same motion goes on."""
+    rig = folding(self_collision_allowed='link2 base_link, base_link tool0')
+    rig.controller.follow(Waypoints(SOLID.joint_names, [0.8], [FOLDED]), rig.time + 0.002)
+    rig.run(1.5)
+    assert rig.q == near(FOLDED, abs=1e-2) and rig.controller.held_by == ''
+
+
+def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
+    """Its meshes, its stream of poses, and the joints that follow from them."""
+    bench = Bench(self_collision_distance=0.03, self_collision_allowed=FREE)
+    bounds = prepared(PANDA, self_collision_allowed=FREE)
+    bench.go([0.0, 0.0, 0.12])
+    nearest = np.inf
+    for k in range(6000):
+        bench.tick()
+        if k % 10 == 0:
+            nearest = min(nearest, distances(bounds, bench.q)[0].min())
+    assert bench.phase == 'RUNNING'
+    assert 0.01 < nearest < 0.08
+    assert 'SELF_COLLISION' in (guard.CODES[bench.controller.memory[x][0]]
+                                for x in ('held_by', 'slowed_by'))
+
+
+@pytest.mark.parametrize('model, asked, name, word', [
+    (load_urdf(TEXT), {}, 'self_collision_distance', 'no two links'),
+    (SOLID, {'self_collision_allowed': 'link1 link3'}, 'self_collision_allowed',
+     "no link 'link3'"),
+    (SOLID, {'self_collision_allowed': 'link1'}, 'self_collision_allowed', 'no pair'),
+    (SOLID, {'self_collision_distance': -0.1}, 'self_collision_distance', 'refused'),
+    (SOLID, {'self_collision_distance': np.nan}, 'self_collision_distance', 'refused')])
+def test_what_cannot_be_watched_is_refused(model, asked, name, word):
+    with pytest.raises(ParameterError, match=word) as caught:
+        Controller(model, Settings(**{'self_collision_distance': 0.02, **asked}),
+                   specialize=False)
+    assert caught.value.name == name
+
+
+def test_links_that_are_always_together_and_links_without_shapes_are_told(caplog):
+    watched_pairs.cache_clear()
+    found = watched_pairs(PANDA, 0.02, '')
+    pairs = {(found.links[a], found.links[b]) for a, b in found.pairs}
+    assert ('panda_link5', 'panda_link7') not in pairs      # they touch, whatever joint 6 does
+    assert ('panda_link5', 'panda_link6') not in pairs      # neighbours
+    assert ('panda_link0', 'panda_hand') in pairs and ('panda_link5', 'panda_hand') in pairs
+    assert 'panda_link5 and panda_link7' in caplog.text
+    cut = TEXT.replace('visual>', 'collision>').replace('<sphere radius="0.05"/>', '<mesh/>')
+    lost = watched_pairs(load_urdf(cut), 0.02, '')
+    assert any('link1' in note and 'not there' in note for note in lost.notes)
+
+
+def test_a_flight_is_replayed_without_the_meshes():
+    """The recording has the capsules: what was held then is held again, bit by bit."""
+    rig = folding()
+    rig.controller = Controller(SOLID, Settings(**{
+        **rig.controller.settings.__dict__}), rig.state, specialize=False, recorded=2500)
+    rig.rise()
+    rig.controller.follow(Waypoints(SOLID.joint_names, [0.5], [FOLDED]), rig.time + 0.002)
+    rig.run(1.9)
+    assert rig.controller.held_by
+    snapshot = rig.controller.history.take()
+    told = arrays.described(SOLID, snapshot, about(rig.controller))
+    flown = arrays.unpacked(arrays.packed(json.dumps(told), snapshot))
+    assert {one.kind for one in flown.model.shapes} == {'capsule'}
+    for was, now in zip(snapshot.versions.values(), flown.snapshot.versions.values()):
+        for name in ('carriers', 'capsules', 'pairs', 'clearance'):
+            assert (getattr(was.bounds, name) == getattr(now.bounds, name)).all()
+    agreement = Replay(flown.model, flown.snapshot).compare()
+    assert agreement.same == agreement.cycles > 800
+
+
+def test_it_is_off_by_default():
+    bounds = bounds_of(Settings(), PANDA, parameters(PANDA))
+    assert Settings().bounds == () and len(bounds.pairs) == len(bounds.capsules) == 0
