@@ -51,9 +51,7 @@ def repeated(robot: RobotModel, plant: RobotModel, pose: ndarray, rate: float
     asked, errors, least = motion.plan(Dynamics(robot), pose, MOTION), [0.0], np.inf
     begin = loop.now
     while loop.now + asked.times[-1] < begin + SECONDS:
-        loop.controller.follow(asked._replace(
-            times=asked.times[1:], positions=asked.positions[1:], velocities=asked.velocities[1:],
-            accelerations=asked.accelerations[1:]), loop.now)
+        loop.controller.follow(asked, loop.now)
         errors = []
         for _ in range(round(asked.times[-1] / loop.period)):
             loop.tick()

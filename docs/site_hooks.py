@@ -66,7 +66,8 @@ def law_reference() -> str:
              '[laws.md](laws.md) explains and compares them.\n']
     for law in BUILT_IN:
         parts.append(f'## {law.name}\n\n{law.equation}\n\nSource: {law.source}. '
-                     f'Reference: {law.reference}.\n')
+                     f'Reference: {law.reference}.\n\n'
+                     f'![{law.name} beside another law](laws/{law.name}.svg)\n')
         if law.declared:
             parts.append('| gain | unit | range | meaning |\n|---|---|---|---|\n' + '\n'.join(
                 f'| `{field.name}` | {field.metadata.get("unit", "")} | '

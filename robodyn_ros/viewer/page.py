@@ -4,6 +4,7 @@
 
 import html
 import logging
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Lock
@@ -28,6 +29,9 @@ from .torque_table import torque_table
 GREY, ORANGE, BLUE, RED = (122, 130, 140), (224, 123, 26), (31, 111, 180), (200, 40, 60)
 SMALLEST_AXIS = 2e-3        # [m] of an ellipsoid, so that thin ones can be seen
 STEPS = 4000                # of a slider
+# Browsers of machines that are busy do not keep up with what changes at each picture
+STILL = 1e-4                # [rad | m] of all joints, below which a live picture stays as it is
+TEXT_INTERVAL = 0.2         # s between two tables of gravity torques of a live page
 
 
 class Page:
@@ -46,6 +50,7 @@ class Page:
         self._model, self._dynamics = model, Dynamics(model)
         self._live = live
         self._start, self._lock = np.array(pose, float), Lock()
+        self._tabulated = -np.inf
         shapes, self.notes = link_shapes(urdf, model)
         #: Length of the robot [m].
         self.size = extent(model)
@@ -97,14 +102,18 @@ class Page:
     def update(self) -> None:
         """Draw the pose of the sliders."""
         with self._lock:        # sliders call from several threads: the latest pose comes last
-            self._draw(drawn(self._dynamics, self._model, self.position))
+            self._draw(self.position)
+            self._tabulate()
 
     def show(self, q: ndarray) -> dict[str, ndarray]:
         """Draw a pose (nv,) [rad | m], wherever the sliders are; return poses of its frames."""
         with self._lock:
-            seen = drawn(self._dynamics, self._model, q)
-            self._draw(seen)
-        return seen.frames
+            if np.abs(q - self._at).max() > STILL:
+                self._draw(q)
+            if (now := time.monotonic()) >= self._tabulated + TEXT_INTERVAL:
+                self._tabulated = now
+                self._tabulate()
+            return self._seen.frames
 
     def plot(self, now: float, error: ndarray, effort: ndarray, external: ndarray) -> None:
         """
@@ -131,7 +140,13 @@ class Page:
         if text != self.status.content:
             self.status.content = text
 
-    def _draw(self, seen: Drawn) -> None:
+    def _tabulate(self) -> None:
+        self.table.content = torque_table(self._model, self._seen.gravity, self._seen.share)
+
+    def _draw(self, q: ndarray) -> None:
+        self._at = np.array(q)
+        self._seen: Drawn = drawn(self._dynamics, self._model, q)
+        seen = self._seen
         with self.server.atomic():
             for name, T in seen.frames.items():
                 for handle in (self._frames[name], self._links[name]):
@@ -142,7 +157,6 @@ class Page:
                 self._bodies[i].position = T[:3, 3]
             if seen.com is not None:
                 self._com.position = seen.com
-        self.table.content = torque_table(self._model, seen.gravity, seen.share)
 
     def _of_body(self, i: int, T: ndarray) -> ndarray:
         """Return the pose (4, 4) of body i from that of the frame of its link."""
