@@ -71,7 +71,7 @@ def law_reference() -> str:
         if law.declared:
             parts.append('| gain | unit | range | meaning |\n|---|---|---|---|\n' + '\n'.join(
                 f'| `{field.name}` | {field.metadata.get("unit", "")} | '
-                f'[{field.metadata.get("lower", "")}, {field.metadata.get("upper", "")}] | '
+                f'[{field.metadata["lower"]:g}, {field.metadata["upper"]:g}] | '
                 f'{field.metadata["doc"]} |' for field in law.declared) + '\n')
     return '\n'.join(parts)
 

@@ -3,9 +3,11 @@
 """Page of a robot in the browser, by viser: 3D scene, joint sliders, gravity torques."""
 
 import html
+import io
 import logging
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -38,20 +40,20 @@ class Page:
     """
     A page that shows one robot, on this machine only.
 
-    :param model: the robot; ``urdf``: file with its shapes.
+    :param model: the robot; ``urdf``: file with its shapes, None: rods are drawn.
     :param pose: (nv,) [rad | m] at the start.
     :param port: of the page; the next free one is taken where it is in use.
     :param live: whether :meth:`show` and :meth:`report` say what is drawn, instead of sliders.
     :raises UrdfError: the file cannot be read.
     """
 
-    def __init__(self, model: RobotModel, urdf: Path, pose: ndarray, port: int = 8080, *,
+    def __init__(self, model: RobotModel, urdf: Path | None, pose: ndarray, port: int = 8080, *,
                  live: bool = False):
         self._model, self._dynamics = model, Dynamics(model)
         self._live = live
         self._start, self._lock = np.array(pose, float), Lock()
         self._tabulated = -np.inf
-        shapes, self.notes = link_shapes(urdf, model)
+        shapes, self.notes = link_shapes(urdf, model) if urdf is not None else ([], [])
         #: Length of the robot [m].
         self.size = extent(model)
         #: Links and handles of what is drawn of them.
@@ -59,8 +61,9 @@ class Page:
         logging.getLogger('trimesh').setLevel(logging.ERROR)
         # Browsers open connections that they do not use: no error of ours, and no traceback
         logging.getLogger('websockets.server').setLevel(logging.CRITICAL)
-        self.server = viser.ViserServer(host='127.0.0.1', port=port, label=model.name,
-                                        verbose=False)
+        with redirect_stdout(io.StringIO()):        # a banner, even where it is not verbose
+            self.server = viser.ViserServer(host='127.0.0.1', port=port, label=model.name,
+                                            verbose=False)
         refuse_other_sites(self.server)
         self.server.scene.set_up_direction('+z')
         self.server.gui.configure_theme(control_width='large', show_share_button=False)
@@ -97,7 +100,8 @@ class Page:
 
     def close(self) -> None:
         """End the server."""
-        self.server.stop()
+        with redirect_stdout(io.StringIO()):
+            self.server.stop()
 
     def update(self) -> None:
         """Draw the pose of the sliders."""
