@@ -275,7 +275,7 @@ def lint(arguments):
     """Run the checks that need no running; return environment and Python for more."""
     if arguments:
         sys.exit('lint takes no arguments')
-    env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'test'})
+    env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'view', 'test'})
     for tool, *options in LINTERS:
         say('$ ' + ' '.join([tool] + options))
         failed = call(env, os.path.join(os.path.dirname(python), tool), *options)

@@ -24,6 +24,7 @@ from robodyn_ros import Dynamics, RobotModel, load_urdf
 from robodyn_ros.model.resources import robot_path
 
 from . import (
+    pages,
     reference_cpp,
     reference_libraries,
     reference_optional,
@@ -54,7 +55,7 @@ def bench(robots: Annotated[list[str] | None, typer.Argument(
           cpp: Annotated[bool, typer.Option(help='Beside Pinocchio in C++, too.')] = True,
           output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
           docs: Annotated[bool, typer.Option(
-              '--docs', help=f'Copy the picture to {PICTURE.relative_to(ROOT)}.')] = False,
+              '--docs', help='Copy picture and results to docs/.')] = False,
           ) -> None:
     """Time the dynamics beside others, in turns, on one core; ratios are medians over rounds."""
     width = None if sys.stdout.isatty() else WIDTH
@@ -87,7 +88,8 @@ def bench(robots: Annotated[list[str] | None, typer.Argument(
     say(f'Results, table and picture are in {output}.')
     if docs:
         shutil.copy(output / 'dynamics.png', PICTURE)
-        say(f'{PICTURE} is that picture.')
+        pages.publish(output / 'dynamics.json')
+        say(f'{PICTURE} is that picture, {pages.PAGE} has its figures.')
 
 
 def _robot(name: str, library, rounds: int, seconds: float, say: Callable[[str], None]

@@ -31,7 +31,7 @@ from robodyn_ros.demo.run import environment
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import PRIORITY, attempt
 
-from . import echo, machine
+from . import echo, machine, pages
 from . import loop_results as results
 from .interleaved_timer import Missing
 from .loop_peers import ECHO, PEERS, WAKE_UPS, answering, process_time, wake_ups
@@ -59,7 +59,7 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
               help='Turns that each peer gets.')] = None,
           output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
           docs: Annotated[bool, typer.Option(
-              '--docs', help=f'Copy the picture to {PICTURE.relative_to(ROOT)}.')] = False,
+              '--docs', help='Copy picture and results to docs/.')] = False,
           ) -> None:
     """Time the loop beside rclpy nodes; ratios are medians over rounds of ratios in a round."""
     chosen = peers or [*PEERS, *WAKE_UPS]
@@ -106,7 +106,8 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
     say(f'Results, table and picture are in {output}, logs in {folder}.')
     if docs:
         shutil.copy(output / 'loop.png', PICTURE)
-        say(f'{PICTURE} is that picture.')
+        pages.publish(output / 'loop.json')
+        say(f'{PICTURE} is that picture, {pages.PAGE} has its figures.')
 
 
 def _echo_program(chosen: list[str], folder: Path, say: Callable[[str], None]) -> str:

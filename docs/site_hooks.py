@@ -66,11 +66,12 @@ def law_reference() -> str:
              '[laws.md](laws.md) explains and compares them.\n']
     for law in BUILT_IN:
         parts.append(f'## {law.name}\n\n{law.equation}\n\nSource: {law.source}. '
-                     f'Reference: {law.reference}.\n')
+                     f'Reference: {law.reference}.\n\n'
+                     f'![{law.name} beside another law](laws/{law.name}.svg)\n')
         if law.declared:
             parts.append('| gain | unit | range | meaning |\n|---|---|---|---|\n' + '\n'.join(
                 f'| `{field.name}` | {field.metadata.get("unit", "")} | '
-                f'[{field.metadata.get("lower", "")}, {field.metadata.get("upper", "")}] | '
+                f'[{field.metadata["lower"]:g}, {field.metadata["upper"]:g}] | '
                 f'{field.metadata["doc"]} |' for field in law.declared) + '\n')
     return '\n'.join(parts)
 

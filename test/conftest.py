@@ -39,7 +39,7 @@ SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identificat
         'dynamics/test_theory_page.py', 'dynamics/test_trace.py', 'dynamics/test_wide.py',
         'dynamics/test_wrenches.py', 'model/test_dh.py', 'model/test_dh_file.py',
         'model/test_urdf_fuzz.py', 'wire/test_wire_fuzz.py', 'test_closed_loop.py',
-        'test_example_scripts.py',
+        'test_example_scripts.py', 'test_law_pictures.py',
         'test_stall_monitor.py'}
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
 ALONE = {'benchmarks', 'demo', 'launch', 'realtime', 'nodes/test_control_loop.py',

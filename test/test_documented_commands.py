@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands in the README and in docs/: arguments that are accepted, targets and files that are."""
 
+import ast
 import re
 import shlex
 from pathlib import Path
@@ -16,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
 COMMANDS = typer.main.get_command(app).commands
 METAVARIABLE = re.compile(r'(?<![\w.])[A-Z]{1,2}(?![\w.])')       # N, V1: stand for numbers
+REMAPPED = {'joint_states', 'commands'}                            # topics, not parameters
 pages = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.stem)
 
 
@@ -78,3 +80,44 @@ def test_targets_modules_and_scripts_exist(page):
         assert (ROOT / script).exists(), script
     for launch in re.findall(r'ros2 launch robodyn_ros (\w+\.launch\.py)', text):
         assert (ROOT / 'launch' / launch).exists(), launch
+
+
+def launch_arguments(file):
+    """Return the arguments of a launch file of this package, and of what it includes."""
+    text = (ROOT / 'launch' / file).read_text()
+    own = next(ast.literal_eval(node.value) for node in ast.parse(text).body
+               if isinstance(node, ast.Assign) and node.targets[0].id == 'ARGUMENTS')
+    included = set(re.findall(r"'(\w+\.launch\.py)'", text)) - {file}
+    return {*own, *(name for one in included if (ROOT / 'launch' / one).exists()
+                    for name in launch_arguments(one))}
+
+
+def declared_parameters():
+    return set(re.findall(r'^\| `(\w+)` \|', (ROOT / 'docs' / 'parameters.md').read_text(),
+                          re.MULTILINE))
+
+
+@pages
+def test_arguments_of_ros2_exist(page):
+    """Arguments of our launch files, parameters of our nodes, and files of our presets."""
+    for words in shell_lines(page.read_text()):
+        command = ' '.join(words)
+        assigned = {word.partition(':=')[0] for word in words if ':=' in word}
+        if words[:3] == ['ros2', 'launch', 'robodyn_ros']:
+            assert assigned <= launch_arguments(words[3]), command
+        elif words[:3] == ['ros2', 'run', 'robodyn_ros']:
+            assert words[3].removeprefix('robodyn_') in {'controller', 'simulator'}, command
+            assert {name for name in assigned if not name.startswith('__')
+                    } <= declared_parameters() | REMAPPED, command
+        elif words[:3] == ['ros2', 'param', 'set'] and words[3] == '/controller':
+            assert words[4] in declared_parameters(), command
+        for file in re.findall(r'\$CONFIG/(\w+\.yaml)', command):
+            assert (ROOT / 'config' / file).exists(), command
+
+
+def test_every_block_with_a_command_says_that_it_is_one():
+    """What is not marked as of the shell would escape these tests."""
+    unmarked = re.compile(r'^ *```\n(.*?)^ *```', re.DOTALL | re.MULTILINE)
+    for page in PAGES:
+        for block in unmarked.findall(page.read_text()):
+            assert not re.search(r'^ *(robodyn|ros2|make|python3?) ', block, re.MULTILINE), block

@@ -102,9 +102,9 @@ def _report(facts: list[system_checks.Fact], found: Found, trips: RenderableType
             levels: list[Level], seconds: float) -> Report:
     report = Report('Loop rates of this machine', f'Measured for {seconds:g} s.')
     report.rich('Machine', _facts(facts))
-    report.rich('Wake-ups', _table(found))
+    report.rich('', _table(found))
     report.rich('DDS', trips)
-    report.rich('Verdict', _verdict(found, facts, levels))
+    report.rich('', _verdict(found, facts, levels))
     for (level, native, busy), runs in found.items():
         if native and not busy:
             for rate, one in zip(RATES, runs):

@@ -12,11 +12,14 @@ from rich.text import Text
 
 from ..catalog.robots import CatalogRobot
 from ..control.laws.registry import FOLLOWING
+from ..demo import motion
 from ..demo.law_comparison import DELAY, FRICTION, MASS_ERROR, Figures, compare, draw
 from ..demo.report import units
+from ..dynamics import Dynamics
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from ..report.document import Report
+from ..report.scene import RATE, moving_robot
 from .options import print_json
 
 
@@ -56,14 +59,19 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     draw(robot.model, found, picture)
     out.print(f'errors against time: {picture}', soft_wrap=True)
     if page is not None:
-        _report(robot.model, found).write(page)
+        _report(robot, found, duration).write(page)
         out.print(f'report: {page}', soft_wrap=True)
 
 
-def _report(model: RobotModel, found: list[Figures]) -> Report:
+def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Report:
+    model = robot.model
     report = Report(f'Control laws on {model.name}', 'One trajectory in MuJoCo, with the true '
                     'model and with a false one.')
     report.rich('', _table(model, found))
+    asked = motion.plan(Dynamics(model), robot.pose, duration)
+    time = np.arange(0.0, asked.times[-1], 1 / RATE)
+    if moving := moving_robot(model, robot.path, time, motion.reference(model, asked)(time)):
+        report.page('The trajectory', moving)
     unit, _ = units(model)
     for scene in dict.fromkeys(one.scene for one in found):
         shown = [one for one in found if one.scene == scene and len(one.time)]

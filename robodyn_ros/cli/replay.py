@@ -24,6 +24,7 @@ from ..flight_recorder.file import read
 from ..flight_recorder.replay import Agreement, Replay, latched
 from ..jit import machine
 from ..report.document import Report
+from ..report.scene import moving_robot
 from .pictures import save
 
 NARROW = 0.08                       # of the picture: a shorter phase is not named
@@ -165,6 +166,9 @@ def _report(flown: Flown, replay: Replay, k: int, title: str) -> Report:
                     f'{about.sentence}; noticed {about.time}. {_happened(flown, k)}')
     report.rich(f'Cycle {k}', _table(flown, replay, k))
     t = s.cycles['now'] - s.cycles['now'][k]
+    known = np.isfinite(s.state['position']).all(axis=1)
+    if moving := moving_robot(flown.model, None, t[known], s.state['position'][known]):
+        report.page('The motion', moving)
     for name, values, beside, shown in _curves(flown):
         report.plot(f'{name}; dashed: {"gravity" if "effort" in name else "reference"}', t,
                     dict(zip(names, values.T)), f's from cycle {k}', name,

@@ -19,7 +19,7 @@ from ..viewer.page import Page
 if TYPE_CHECKING:
     from ..nodes.live_control import LiveControl
 
-FRAME = 1 / 60      # s, between two pictures of a running robot
+FRAME = 1 / 40      # s, between two pictures of a running robot
 DISCOVERY = 3.0     # s, for a simulator to be found
 
 

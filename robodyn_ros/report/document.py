@@ -5,6 +5,7 @@
 import html
 import json
 import platform
+import re
 import shlex
 import sys
 from base64 import b64encode
@@ -16,8 +17,9 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from ..errors import ArgumentError
 from ..model.resources import package_version
@@ -25,6 +27,8 @@ from .traces import COLORS, envelope, finite
 
 LIBRARIES = ('numpy', 'scipy', 'numba', 'mujoco', 'rclpy')
 WIDTH = 110         # columns of what is not a table
+SHORT = 24          # characters of a cell that stays on one line
+NUMBER = re.compile(r'(none|nan|[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a-zµ]{1,4}))?)?', re.IGNORECASE)
 
 
 class Report:
@@ -44,22 +48,31 @@ class Report:
         self._body.append(f'<p>{html.escape(text)}</p>')
 
     def table(self, title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Add a table; cells that begin with FAILED are red."""
-        head = ''.join(f'<th>{html.escape(one)}</th>' for one in headings)
-        body = ''.join(f'<tr>{"".join(map(_cell, row))}</tr>' for row in rows)
-        self._body.append(f'<h2>{html.escape(title)}</h2><div class="wide"><table><thead><tr>'
-                          f'{head}</tr></thead><tbody>{body}</tbody></table></div>')
+        """Add a table; cells that begin with FAILED are red, columns of numbers to the right."""
+        rows = [list(row) for row in rows]
+        numeric = [all(_is_number(cell) for cell in column) for column in zip(*rows)]
+        head = ''.join(map(_heading, headings, numeric or [False] * len(headings)))
+        body = ''.join(f'<tr>{"".join(map(_cell, row, numeric))}</tr>' for row in rows)
+        self._body.append(_title(title) + '<div class="wide"><table>'
+                          + (f'<thead><tr>{head}</tr></thead>' if any(headings) else '')
+                          + f'<tbody>{body}</tbody></table></div>')
 
     def rich(self, title: str, renderable: RenderableType) -> None:
-        """Add what a terminal shows: a table as a table, anything else as text."""
-        if isinstance(renderable, Table):
+        """Add what a terminal shows: tables as tables, a sentence as one, other text as it is."""
+        if isinstance(renderable, Group):
+            self._body.append(_title(title))
+            for part in renderable.renderables:
+                self.rich('', part)
+        elif isinstance(renderable, (str, Text)) and '\n' not in str(renderable).strip():
+            tag = 'h3' if isinstance(renderable, Text) and renderable.style == 'bold' else 'p'
+            self._body.append(_title(title) + f'<{tag}>{html.escape(str(renderable))}</{tag}>')
+        elif isinstance(renderable, Table):
             columns = [[_plain(cell) for cell in column.cells] for column in renderable.columns]
             self.table(title or _plain(renderable.title or ''),
                        [_plain(column.header) for column in renderable.columns],
                        list(zip(*columns)))
         else:
-            self._body.append(f'<h2>{html.escape(title)}</h2>'
-                              f'<pre>{html.escape(_plain(renderable))}</pre>')
+            self._body.append(_title(title) + f'<pre>{html.escape(_plain(renderable))}</pre>')
 
     def plot(self, title: str, x: ndarray, series: Mapping[str, ndarray], x_label: str,
              y_label: str, *, dashed: Mapping[str, ndarray] | None = None,
@@ -144,7 +157,8 @@ class Report:
                           f'<div class="plot" id="plot{len(self._figures)}"></div>')
         self._figures.append({'data': traces, 'layout': {
             'xaxis': {'title': {'text': x_label}}, 'yaxis': {
-                'title': {'text': y_label}, 'type': 'log' if logarithmic else 'linear'}}})
+                'title': {'text': y_label}, 'type': 'log' if logarithmic else 'linear',
+                'exponentformat': 'power'}}})
 
 
 def versions() -> dict[str, str]:
@@ -169,6 +183,20 @@ def _plain(renderable: RenderableType) -> str:
     return '\n'.join(line.rstrip() for line in captured.get().strip('\n').splitlines())
 
 
-def _cell(text: str) -> str:
-    kind = ' class="bad"' if text.startswith('FAILED') else ''
-    return f'<td{kind}>{html.escape(text)}</td>'
+def _title(text: str) -> str:
+    return f'<h2>{html.escape(text)}</h2>' if text else ''
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a cell of a table is a number, perhaps with a unit, or empty."""
+    return NUMBER.fullmatch(text.strip()) is not None
+
+
+def _heading(text: str, numeric: bool) -> str:
+    return f'<th{" class=number" * numeric}>{html.escape(text)}</th>'
+
+
+def _cell(text: str, numeric: bool = False) -> str:
+    kind = ('bad' if text.startswith('FAILED') else 'number' if numeric
+            else 'short' if len(text) <= SHORT else '')
+    return f'<td{f" class={kind}" if kind else ""}>{html.escape(text)}</td>'

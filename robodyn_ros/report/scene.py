@@ -12,15 +12,15 @@ from ..model.robot import RobotModel
 from ..viewer import REQUIRED_MODULES
 
 RATE = 20.0         # pictures in a second
-LONGEST = 30.0      # s of a motion that are shown
+LONGEST = 30.0      # s of a motion that are shown: the last ones
 PORT = 18800        # or the next free one, on this machine and for a moment only
 
 
-def moving_robot(model: RobotModel, urdf: Path, time: ndarray, position: ndarray) -> str:
+def moving_robot(model: RobotModel, urdf: Path | None, time: ndarray, position: ndarray) -> str:
     """
     Return a page that shows a motion again and again; '' where viser is not installed.
 
-    :param urdf: file with the shapes of the robot.
+    :param urdf: file with the shapes of the robot; None: links are drawn as rods.
     :param time: (N,) [s], increasing; ``position``: (N, nv) [rad | m].
     """
     if len(time) < 2 or any(find_spec(name) is None for name in REQUIRED_MODULES):
@@ -30,7 +30,7 @@ def moving_robot(model: RobotModel, urdf: Path, time: ndarray, position: ndarray
     page = Page(model, urdf, position[0], PORT)
     try:
         scene = page.server.get_scene_serializer()
-        for t in np.arange(time[0], min(time[-1], time[0] + LONGEST), 1 / RATE):
+        for t in np.arange(max(time[0], time[-1] - LONGEST), time[-1], 1 / RATE):
             page.show(position[min(int(np.searchsorted(time, t)), len(time) - 1)])
             scene.insert_sleep(1 / RATE)
         return scene.as_html()

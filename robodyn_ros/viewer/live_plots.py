@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import viser
 from numpy import ndarray
+from viser.uplot import Series
 
 SPAN = 10.0         # s that are shown
 INTERVAL = 0.1      # s between two samples of a plot: drawing costs processor time
@@ -56,8 +57,9 @@ class LivePlot:
         with gui.add_folder(title, expand_by_default=opened):
             self._plot: Any = gui.add_uplot(
                 self._history.columns(),
-                ({'label': 's'}, *({'label': name, 'stroke': COLORS[i % len(COLORS)], 'width': 1}
-                                   for i, name in enumerate(names))),
+                ({'label': 's'}, *(
+                    Series(label=name, stroke=COLORS[i % len(COLORS)], width=1)
+                    for i, name in enumerate(names))),
                 scales={'x': {'time': False}}, aspect=2.2)
 
     def add(self, time: float, values: ndarray) -> None:

@@ -3,8 +3,11 @@
 """Page of a robot in the browser, by viser: 3D scene, joint sliders, gravity torques."""
 
 import html
+import io
 import logging
+import time
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -28,25 +31,29 @@ from .torque_table import torque_table
 GREY, ORANGE, BLUE, RED = (122, 130, 140), (224, 123, 26), (31, 111, 180), (200, 40, 60)
 SMALLEST_AXIS = 2e-3        # [m] of an ellipsoid, so that thin ones can be seen
 STEPS = 4000                # of a slider
+# Browsers of machines that are busy do not keep up with what changes at each picture
+STILL = 1e-4                # [rad | m] of all joints, below which a live picture stays as it is
+TEXT_INTERVAL = 0.2         # s between two tables of gravity torques of a live page
 
 
 class Page:
     """
     A page that shows one robot, on this machine only.
 
-    :param model: the robot; ``urdf``: file with its shapes.
+    :param model: the robot; ``urdf``: file with its shapes, None: rods are drawn.
     :param pose: (nv,) [rad | m] at the start.
     :param port: of the page; the next free one is taken where it is in use.
     :param live: whether :meth:`show` and :meth:`report` say what is drawn, instead of sliders.
     :raises UrdfError: the file cannot be read.
     """
 
-    def __init__(self, model: RobotModel, urdf: Path, pose: ndarray, port: int = 8080, *,
+    def __init__(self, model: RobotModel, urdf: Path | None, pose: ndarray, port: int = 8080, *,
                  live: bool = False):
         self._model, self._dynamics = model, Dynamics(model)
         self._live = live
         self._start, self._lock = np.array(pose, float), Lock()
-        shapes, self.notes = link_shapes(urdf, model)
+        self._tabulated = -np.inf
+        shapes, self.notes = link_shapes(urdf, model) if urdf is not None else ([], [])
         #: Length of the robot [m].
         self.size = extent(model)
         #: Links and handles of what is drawn of them.
@@ -54,8 +61,9 @@ class Page:
         logging.getLogger('trimesh').setLevel(logging.ERROR)
         # Browsers open connections that they do not use: no error of ours, and no traceback
         logging.getLogger('websockets.server').setLevel(logging.CRITICAL)
-        self.server = viser.ViserServer(host='127.0.0.1', port=port, label=model.name,
-                                        verbose=False)
+        with redirect_stdout(io.StringIO()):        # a banner, even where it is not verbose
+            self.server = viser.ViserServer(host='127.0.0.1', port=port, label=model.name,
+                                            verbose=False)
         refuse_other_sites(self.server)
         self.server.scene.set_up_direction('+z')
         self.server.gui.configure_theme(control_width='large', show_share_button=False)
@@ -92,19 +100,24 @@ class Page:
 
     def close(self) -> None:
         """End the server."""
-        self.server.stop()
+        with redirect_stdout(io.StringIO()):
+            self.server.stop()
 
     def update(self) -> None:
         """Draw the pose of the sliders."""
         with self._lock:        # sliders call from several threads: the latest pose comes last
-            self._draw(drawn(self._dynamics, self._model, self.position))
+            self._draw(self.position)
+            self._tabulate()
 
     def show(self, q: ndarray) -> dict[str, ndarray]:
         """Draw a pose (nv,) [rad | m], wherever the sliders are; return poses of its frames."""
         with self._lock:
-            seen = drawn(self._dynamics, self._model, q)
-            self._draw(seen)
-        return seen.frames
+            if np.abs(q - self._at).max() > STILL:
+                self._draw(q)
+            if (now := time.monotonic()) >= self._tabulated + TEXT_INTERVAL:
+                self._tabulated = now
+                self._tabulate()
+            return self._seen.frames
 
     def plot(self, now: float, error: ndarray, effort: ndarray, external: ndarray) -> None:
         """
@@ -131,7 +144,13 @@ class Page:
         if text != self.status.content:
             self.status.content = text
 
-    def _draw(self, seen: Drawn) -> None:
+    def _tabulate(self) -> None:
+        self.table.content = torque_table(self._model, self._seen.gravity, self._seen.share)
+
+    def _draw(self, q: ndarray) -> None:
+        self._at = np.array(q)
+        self._seen: Drawn = drawn(self._dynamics, self._model, q)
+        seen = self._seen
         with self.server.atomic():
             for name, T in seen.frames.items():
                 for handle in (self._frames[name], self._links[name]):
@@ -142,7 +161,6 @@ class Page:
                 self._bodies[i].position = T[:3, 3]
             if seen.com is not None:
                 self._com.position = seen.com
-        self.table.content = torque_table(self._model, seen.gravity, seen.share)
 
     def _of_body(self, i: int, T: ndarray) -> ndarray:
         """Return the pose (4, 4) of body i from that of the frame of its link."""

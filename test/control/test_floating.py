@@ -47,7 +47,7 @@ def found(panda):
 
 
 def compensated(found):
-    """The model of the files that are written."""
+    """Return the model of the files that are written."""
     return replace(found.estimate.to_model(), presliding_distance=found.distance)
 
 

@@ -385,7 +385,7 @@ def parameters_of(distance):
 
 
 def compensated(v, distance, velocity, follows):
-    """The compensation of friction under a load of 2 N·m, a share of 0.8."""
+    """Return the compensation of friction under a load of 2 N·m, a share of 0.8."""
     joints, tau = SimpleNamespace(friction_compensation=0.8, friction_offset=0.0), np.zeros(1)
     v.gravity[:] = -2.0
     friction_compensation(parameters_of(distance), [joints], np.array([velocity]), follows, 1e-3,

@@ -19,9 +19,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-PROGRAM = shutil.which('chromium') or shutil.which('google-chrome')
-needs_browser = pytest.mark.skipif(PROGRAM is None, reason='needs chromium')
+PROGRAMS = 'chromium', 'chromium-browser', 'google-chrome'
+PROGRAM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 SIZE = 900, 500         # pixels of the window: small, since it is drawn in software
+HEARD = 10.0            # s in which a page answers a click
+
+
+def needs_browser(test: Callable) -> Callable:
+    """Mark a test that is skipped where there is no Chromium, and is slow elsewhere."""
+    there = pytest.mark.skipif(PROGRAM is None, reason=f'needs one of {", ".join(PROGRAMS)}')
+    return pytest.mark.slow(there(test))
 
 
 def wait_for(get: Callable[[], Any], patience: float = 150.0) -> Any:
@@ -67,8 +74,13 @@ class Tab:
         """Return the text that is to be seen."""
         return self.run('document.body.innerText')
 
-    def click(self, label: str) -> None:
-        """Click the button, checkbox or line of this text."""
+    def click(self, label: str, done: Callable[[], Any] = lambda: True) -> None:
+        """
+        Click the button, checkbox or line of this text.
+
+        :param done: whether the page has heard it; what moves while the mouse does is missed,
+            and clicked again.
+        """
         def find() -> list[float]:
             return self.run(
                 '(() => { const all = [...document.querySelectorAll('
@@ -78,20 +90,29 @@ class Tab:
                 'const e = all[all.length - 1]; e.scrollIntoView({block: "center"}); '
                 'const r = e.getBoundingClientRect(); '
                 'return [r.x + r.width / 2, r.y + r.height / 2]; })()')
-        self.press(*wait_for(find, 20.0))
+
+        def heard() -> bool:
+            self.press(*wait_for(find))
+            end = monotonic() + HEARD
+            while not (answer := done()) and monotonic() < end:
+                sleep(0.1)
+            return bool(answer)
+        wait_for(heard)
+
+    def has_input(self, value: str) -> bool:
+        """Return whether an input that is to be seen has this value."""
+        return self.run(f'{self._inputs(value)}.length > 0')
 
     def type_into(self, value: str, text: str) -> None:
         """Replace the value of the first input that has this one."""
-        def find() -> list[float]:
-            return self.run(
-                '(() => { const e = [...document.querySelectorAll("input")].find('
-                f'e => e.value === {json.dumps(value)} && e.getBoundingClientRect().height > 0); '
-                'if (!e) return null; e.scrollIntoView({block: "center"}); '
-                'const r = e.getBoundingClientRect(); '
-                'return [r.x + r.width / 2, r.y + r.height / 2]; })()')
-        self.press(*wait_for(find, 20.0))
-        self.run('document.activeElement.select()')
+        wait_for(lambda: self.has_input(value))
+        self.run(f'{self._inputs(value)}[0].select()')
         self.call('Input.insertText', text=text)
+
+    @staticmethod
+    def _inputs(value: str) -> str:
+        return ('[...document.querySelectorAll("input")].filter(e => e.value === '
+                f'{json.dumps(value)} && e.getBoundingClientRect().height > 0)')
 
     def press(self, x: float, y: float) -> None:
         """Click at a point [pixels]."""
@@ -143,7 +164,8 @@ def browsing() -> Iterator[Browser]:
     """Yield a browser, which draws in software."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, subprocess.Popen(
             [PROGRAM, '--headless=new', '--no-sandbox', '--use-angle=swiftshader',
-             '--enable-unsafe-swiftshader', '--disable-dev-shm-usage', '--remote-debugging-port=0',
+             '--enable-unsafe-swiftshader', '--disable-gpu-rasterization', '--in-process-gpu',
+             '--disable-dev-shm-usage', '--remote-debugging-port=0',
              f'--window-size={SIZE[0]},{SIZE[1]}', f'--user-data-dir={folder}', 'about:blank'],
             stdout=sys.stderr, stderr=subprocess.DEVNULL) as process:
         try:

@@ -1,0 +1,209 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a live page costs a controller: `python -m benchmarks.live_view [--seconds N] [--turns N]`.
+
+A simulated Panda moves under the controller at 1 kHz; in turns it is watched by `robodyn view
+--live --allow-control`, whose page has one client that takes all of its pictures, as a browser
+does. Prints, for each turn, the missed periods, the p99 of the wake-up error and the pictures in a
+second, and writes build/bench/live_view.json. Drawing is up to the browser, which is not measured.
+"""
+
+import json
+import os
+import re
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+import viser
+import zstandard
+from trajectory_msgs.msg import JointTrajectory
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from robodyn_ros.catalog.robots import load_robot
+from robodyn_ros.demo import motion
+from robodyn_ros.demo.processes import Child, ending_once, running
+from robodyn_ros.demo.run import environment
+from robodyn_ros.dynamics import Dynamics
+from robodyn_ros.nodes.client_session import Session, session
+from robodyn_ros.nodes.play import trajectory_message
+from robodyn_ros.realtime.scheduling import Scheduling
+from robodyn_ros.realtime.system_checks import PRIORITY, attempt
+from robodyn_ros.realtime.timing_log import load
+
+from . import pages
+from .loop_peers import CONFIG
+from .machine import conditions
+from .plant import ROOT
+from .soak import ARM
+from .soak_results import stalls
+
+OUTPUT = ROOT / 'build' / 'bench'
+RATE, SHORTEST = 1000.0, 4.0        # Hz; s of the motion
+START, SETTLED = 180.0, 5.0         # s until the arm is driven, at most; s before a turn counts
+# The simulator, which has no real-time loop, may be late on a busy machine: it is not measured
+PATIENT = ('state_timeout', 1.0), ('late_limit', 100.0), ('missed_limit', 1000000)
+POSES = b'SetPosition'              # in messages with a picture
+ZSTD = b'\x28\xb5\x2f\xfd'          # where what is compressed begins
+
+
+class Turn(NamedTuple):
+    """One turn, and what was measured: times on the monotonic clock [s]."""
+
+    watched: bool
+    begin: float
+    end: float
+    pictures: float                 # a second
+
+
+class Spectator:
+    """Client of a page, which counts its pictures."""
+
+    def __init__(self, address: str):
+        self.count = 0
+        self._socket = connect(address.replace('http', 'ws'), origin=address, max_size=None,
+                               subprotocols=[f'viser-v{viser.__version__}'])
+        self._thread = threading.Thread(target=self._take)
+        self._thread.start()
+
+    def _take(self) -> None:
+        try:
+            for message in self._socket:
+                packed = message[message.index(ZSTD):]
+                self.count += POSES in zstandard.ZstdDecompressor().decompressobj(
+                    ).decompress(packed)
+        except ConnectionClosed:
+            pass
+
+    def close(self) -> None:
+        """Leave the page."""
+        self._socket.close()
+        self._thread.join()
+
+
+@contextmanager
+def viewing(folder: Path, env: dict[str, str]) -> Iterator[Spectator]:
+    """Yield the client of a page."""
+    command = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'panda', '--live',
+               '--allow-control', '--no-browser', '--port', '18190']
+    with running({'view': command}, folder, env) as children:
+        end = time.monotonic() + START
+        while not (found := re.search(r'panda: (http://\S+)', children['view'].output)):
+            children['view'].check()
+            if time.monotonic() > end:
+                raise RuntimeError(f'no page; see {children["view"].log}')
+            time.sleep(0.1)
+        client = Spectator(found[1])
+        try:
+            yield client
+        finally:
+            client.close()
+
+
+class Moving:
+    """Publisher that has the arm repeat a motion."""
+
+    def __init__(self, here: Session):
+        robot = load_robot('panda', {}, [])
+        asked = motion.plan(Dynamics(robot.model), robot.pose, SHORTEST)
+        self._message, self._length = trajectory_message(asked), float(asked.times[-1])
+        self._here, self._due = here, 0.0
+        self._publisher = here.node.create_publisher(
+            JointTrajectory, '/controller/joint_trajectory', 1)
+
+    def wait(self, until: float, child: Child) -> None:
+        """Move until a time [s]."""
+        while (now := time.monotonic()) < until:
+            child.check()
+            if 'FAULT' in child.output:
+                raise RuntimeError(f'the arm has stopped; see {child.log}')
+            if now > self._due:
+                self._due = now + self._length + 0.1
+                self._publisher.publish(self._message)
+            self._here.poll()
+
+
+def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
+          turns: Annotated[int, typer.Option(help='With the page, and as many without.')] = 5,
+          fifo: Annotated[bool, typer.Option(
+              help=f'Ask for SCHED_FIFO {PRIORITY}, as on a robot.')] = True,
+          output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
+          docs: Annotated[bool, typer.Option(
+              '--docs', help='Copy the results to docs/.')] = False) -> None:
+    """Measure, print, and write the result."""
+    output = output.resolve()
+    output.mkdir(parents=True, exist_ok=True)
+    timing = output / 'live_view.npz'
+    timing.unlink(missing_ok=True)
+    if fifo and (refused := attempt(Scheduling(PRIORITY, lock_memory=True)).refused):
+        print('Not granted: ' + ' '.join(refused))
+    env, done = environment(output), list[Turn]()
+    os.environ.update(env)
+    node = [sys.executable, '-m', 'robodyn_ros.nodes.{}', '--ros-args', '--params-file',
+            str(CONFIG)]
+    nodes = {name: [word.format(name) for word in node] for name in ('simulator', 'controller')}
+    for name, value in (('urdf', 'panda'), ('autostart', 'true'), ('rate', RATE),
+                        ('mode', 'joint_impedance'), ('arming_timeout', 60.0),
+                        ('timing_file', timing), *PATIENT,
+                        *((('priority', PRIORITY), ('lock_memory', 'true')) if fifo else ())):
+        nodes['controller'] += ['-p', f'{name}:={value}']
+    nodes['simulator'] += ['-p', 'command_timeout:=2.0']
+    if fifo and shutil.which(ARM[0]):
+        nodes['simulator'][:0] = ARM
+    with ending_once(), running(nodes, output, env) as children, session('live_view') as here:
+        arm, child, end = Moving(here), children['controller'], time.monotonic() + START
+        while 'RUNNING' not in child.output:
+            child.check()
+            if time.monotonic() > end:
+                raise RuntimeError(f'the arm is not driven; see {child.log}')
+            here.poll()
+        for k in range(2 * turns):
+            done.append(_turn(arm, child, seconds, output, env, watched=k % 2 == 1))
+    recording = load(timing)
+    found = {'machine': conditions(), 'rate': RATE, 'seconds': seconds,
+             'scheduling': recording.about.scheduling, 'rows': _judged(recording.cycles, done)}
+    (output / 'live_view.json').write_text(json.dumps(found, indent=1) + '\n')
+    for row in found['rows']:
+        print('{watched}: {missed} of {periods} periods missed, wake-up error p99 {p99:.0f} µs, '
+              '{pictures:.1f} pictures/s'.format(**row))
+    if docs:
+        pages.publish(output / 'live_view.json')
+
+
+def _turn(arm: Moving, child: Child, seconds: float, folder: Path, env: dict[str, str],
+          watched: bool) -> Turn:
+    def go(client: Spectator | None) -> Turn:
+        arm.wait(time.monotonic() + SETTLED, child)
+        begin, before = time.monotonic(), client.count if client else 0
+        arm.wait(begin + seconds, child)
+        end = time.monotonic()
+        count = client.count - before if client else 0
+        return Turn(watched, begin, end, count / (end - begin))
+    if not watched:
+        return go(None)
+    with viewing(folder, env) as client:
+        return go(client)
+
+
+def _judged(cycles: np.ndarray, done: list[Turn]) -> list[dict[str, Any]]:
+    rows = []
+    for turn in done:
+        these = cycles[(cycles['woke'] >= turn.begin) & (cycles['woke'] < turn.end)]
+        missed = int(stalls(these['woke'], these['wake_up'], 1.0 / RATE).missed.sum())
+        rows.append({'watched': 'with the page' if turn.watched else 'alone', 'missed': missed,
+                     'periods': len(these) + missed, 'p99': 1e6 * float(np.percentile(
+                         these['wake_up'], 99)), 'pictures': turn.pictures})
+    return rows
+
+
+if __name__ == '__main__':
+    typer.run(bench)
