@@ -58,11 +58,12 @@ PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'docs': (['docs'], ['-m', 'mkdocs', 'build', '--strict'])}
 LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
 # What the markers in pyproject.toml say of the tests
-SIDE_BY_SIDE = ['-n', '2', '--dist', 'loadgroup']
-TESTS = [SIDE_BY_SIDE + ['-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
+SIDE_BY_SIDE = ['--dist', 'loadgroup']
+# One process of pytest more than cores: tests of processes wait as long as they compute
+TESTS = [['-n', '3', *SIDE_BY_SIDE, '-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
 # Threads of NumPy in two pytest processes would wait for each other's
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}
-QUICK = SIDE_BY_SIDE + ['-m', 'not (alone or process or ros or slow)']
+QUICK = ['-n', '2', *SIDE_BY_SIDE, '-m', 'not (alone or process or ros or slow)']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
 PROBE = '''
