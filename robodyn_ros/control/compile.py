@@ -19,13 +19,15 @@ from numpy import ndarray
 
 from .. import second_process
 from ..dynamics import numba_types
-from ..dynamics.model_data import BODY
+from ..dynamics.model_data import BODY, ModelData
 from ..jit import (
     caller,
     compile_callback,
     compile_function,
     is_cached,
     jitable,
+    link,
+    linked,
     substitute,
     tuple_type,
 )
@@ -77,7 +79,7 @@ MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     gravity_check, guard, guiding, limits, momentum_observer, motion_checks, partner_link,
     payload_transition, phase_efforts, plausibility, pose_tracking, self_collision, time_scaling,
     trajectory_tracking, velocity_estimator)),
-           jitable(cycle, inline=True, apart=('cycle',)))
+           jitable(cycle, inline=True, apart=('cycle', 'law_efforts')))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
@@ -95,6 +97,9 @@ EFFORTS = types.float64[::1]
 STORE = types.void(CYCLE_INPUTS, types.int64)
 STEP = types.boolean(types.int64, types.float64, EFFORTS)
 BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
+LAW_EFFORTS = types.void(
+    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.boolean,
+    types.boolean, types.float64, types.float64, types.float64, EFFORTS)
 
 
 class CompiledCycle(NamedTuple):
@@ -183,6 +188,18 @@ def call_recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     return call_at(inputs.code[RECORDED_CYCLE], (inputs, now, tau))
 
 
+# A quarter of the cycle, which this process compiles while another one compiles the rest
+SYMBOL = 'robodyn_ros_law_efforts'
+_call_law_efforts = linked(SYMBOL, LAW_EFFORTS)
+
+
+def call_law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: bool,
+                     restart: bool, now: float, dt: float, elapsed: float, tau: ndarray) -> None:
+    """Do what :func:`.cycle.law_efforts` does, with its machine code."""
+    _call_law_efforts((inputs, robot, unmeasured, changed, restart, now, dt, elapsed, tau))
+
+
+substitute(cycle.law_efforts, call_law_efforts, inline=True)
 substitute(cycle.cycle, call_cycle, inline=True)
 substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
 
@@ -210,7 +227,17 @@ def begin() -> None:
 def compile_cycle() -> None:
     """Compile the cycle into the cache, without running it."""
     linked_dynamics.promise()
-    compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
+    link(SYMBOL, 1)                     # nothing calls it here
+    _parts()
+
+
+def _parts() -> tuple[Any, Any, Any, Any]:
+    """Return the cycle, the recorded cycle, `_step` and `_store`, which call each other."""
+    return (compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES),
+            compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
+                             RECORDER_MODULES),
+            compile_function('control_step', _step, STEP, RECORDER_MODULES),
+            compile_function('control_inputs', _store, STORE, RECORDER_MODULES))
 
 
 @cache
@@ -219,11 +246,9 @@ def compiled() -> CompiledCycle:
     if plain():
         return CompiledCycle(None, None, np.zeros(2, np.int64), 'plain Python')
     linked_dynamics.load()
-    recorded = compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
-                                RECORDER_MODULES)
-    step = compile_function('control_step', _step, STEP, RECORDER_MODULES)
-    storing = compile_function('control_inputs', _store, STORE, RECORDER_MODULES)
-    second_process.wait(NAME)           # last, for it takes longest
-    of_cycle = compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
+    efforts = compile_callback('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES)
+    link(SYMBOL, efforts.address)
+    second_process.wait(NAME)           # as late as possible
+    of_cycle, recorded, step, storing = _parts()
     return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address]),
                          cycle.cycle.cache_folder)    # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ import pytest
 from nodes.closed_loop import Rig, each_way
 from numba.core.runtime import _nrt_python, rtsys
 
-from robodyn_ros.control import cycle, recorded_cycle
+from robodyn_ros.control import cycle, linked_dynamics, recorded_cycle
 from robodyn_ros.control.compile import compiled
 from robodyn_ros.jit import cache_directory, load
 from robodyn_ros.nodes import node_main, transport
@@ -46,8 +46,8 @@ def test_machine_code_that_allocates_is_recognised():
 
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
-    for function in (compiled().step, cycle.cycle, recorded_cycle.recorded_cycle,
-                     compiled_decoders().joint_state):
+    for function in (compiled().step, cycle.cycle, cycle.law_efforts, *linked_dynamics.SIGNATURES,
+                     recorded_cycle.recorded_cycle, compiled_decoders().joint_state):
         assert not ALLOCATOR.search(machine_code(function))
 
 
