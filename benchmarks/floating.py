@@ -5,8 +5,7 @@ An arm that floats, in MuJoCo: `python -m benchmarks.floating [two_link|panda|se
 
 The arm has masses off by up to 20 %, Coulomb friction of 2 % of the effort limits with an elastic
 contact (presliding) and viscous friction, all unknown, a delay of 2 ms and noise of its sensors.
-Printed are, in
-`gravity_compensation`,
+Printed are, in `gravity_compensation`,
 
 - the drift with the false model, with the calibration of `robodyn calibrate-float`, and with
   friction compensation besides, and how much a joint still moves in the last second;
