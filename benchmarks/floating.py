@@ -4,8 +4,8 @@
 An arm that floats, in MuJoCo: `python -m benchmarks.floating [two_link|panda|sensors]`.
 
 The arm has masses off by up to 20 %, Coulomb friction of 2 % of the effort limits with an elastic
-contact (presliding), both unknown, a delay of 2 ms and noise of its sensors. Printed are, in
-`gravity_compensation`,
+contact (presliding) and viscous friction, all unknown, a delay of 2 ms and noise of its sensors.
+Printed are, in `gravity_compensation`,
 
 - the drift with the false model, with the calibration of `robodyn calibrate-float`, and with
   friction compensation besides, and how much a joint still moves in the last second;
@@ -31,6 +31,7 @@ from robodyn_ros.simulation.imperfections import Noise
 
 ROBOTS, DISTANCE = ('two_link', 'panda'), 1e-3      # rad, of presliding
 NOISE, EFFORT_NOISE = 1e-5, 2e-3                    # rad; effort limits
+VISCOUS = 0.005         # effort limits per rad/s: undamped, an elastic contact would never rest
 FALLING, FLOATING, SHARE = 5.0, 60.0, 0.8           # s, s
 RISE, AWAY = 0.2, 5.0                               # of the friction per second; distances
 #: Resolution of encoders and noise [rad].
@@ -43,8 +44,11 @@ def noise(position: float = NOISE, resolution: float = 0.0) -> Noise:
 
 
 def elastic(plant: RobotModel) -> RobotModel:
-    """Return an arm whose joints have presliding."""
-    return replace(plant, presliding_distance=np.where(plant.slides, 0.0, DISTANCE))
+    """Return an arm whose joints have presliding, and viscous friction."""
+    viscous = VISCOUS * plant.effort_limit
+    return replace(plant, presliding_distance=np.where(plant.slides, 0.0, DISTANCE),
+                   viscous_friction=viscous, backward_friction=np.array([
+                       viscous, plant.coulomb_friction, plant.coulomb_friction]))
 
 
 def calibration(robot: CatalogRobot) -> Calibration:
