@@ -28,7 +28,8 @@ from .traces import COLORS, envelope, finite
 LIBRARIES = ('numpy', 'scipy', 'numba', 'mujoco', 'rclpy')
 WIDTH = 110         # columns of what is not a table
 SHORT = 24          # characters of a cell that stays on one line
-NUMBER = re.compile(r'(none|nan|[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a-zµ]{1,4}))?)?', re.IGNORECASE)
+NUMBER = re.compile(r'(none|nan|([<>≤≥] )?[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a-zµ]{1,4}))?)?',
+                    re.IGNORECASE)
 
 
 class Report:
@@ -157,8 +158,8 @@ class Report:
                           f'<div class="plot" id="plot{len(self._figures)}"></div>')
         self._figures.append({'data': traces, 'layout': {
             'xaxis': {'title': {'text': x_label}}, 'yaxis': {
-                'title': {'text': y_label}, 'type': 'log' if logarithmic else 'linear',
-                'exponentformat': 'power'}}})
+                'title': {'text': y_label},
+                **({'type': 'log', 'exponentformat': 'power'} if logarithmic else {})}}})
 
 
 def versions() -> dict[str, str]:

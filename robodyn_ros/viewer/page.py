@@ -202,9 +202,9 @@ class Page:
             position=self._model.com[i], visible=False)
 
     def _add_camera(self) -> None:
-        camera = self.server.initial_camera
-        camera.position = (0.8 * self.size, -0.9 * self.size, 0.7 * self.size)
-        camera.look_at = (0.2 * self.size, 0.1 * self.size, 0.3 * self.size)
+        camera = self.server.initial_camera         # the robot is left of the panel
+        camera.position = (1.06 * self.size, -0.75 * self.size, 0.7 * self.size)
+        camera.look_at = (0.46 * self.size, 0.25 * self.size, 0.3 * self.size)
 
     def _add_controls(self) -> None:
         gui, model = self.server.gui, self._model

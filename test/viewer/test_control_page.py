@@ -23,8 +23,8 @@ SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p',
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'task_frame:=tool0', '-p', 'flight_recorder:=0.0']
-LINK = 465, 262         # pixels of the first link in a new tab
-AWAY = 465, 190
+LINK = 390, 262         # pixels of the first link in a new tab
+AWAY = 390, 190
 
 
 def shows_the_pull(picture):
