@@ -128,6 +128,10 @@ class CompiledCycle(NamedTuple):
         return run
 
 
+#: The cycle in plain Python.
+PLAIN = CompiledCycle(None, None, np.zeros(2, np.int64), 'plain Python')
+
+
 def plain() -> bool:
     """Return whether the environment asks for a control cycle in plain Python."""
     return os.environ.get(VARIABLE, '0') != '0'
@@ -244,7 +248,7 @@ def _parts() -> tuple[Any, Any, Any, Any]:
 def compiled() -> CompiledCycle:
     """Return the control cycle, from the cache where this machine has compiled it."""
     if plain():
-        return CompiledCycle(None, None, np.zeros(2, np.int64), 'plain Python')
+        return PLAIN
     linked_dynamics.load()
     efforts = compile_callback('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES)
     link(SYMBOL, efforts.address)

@@ -127,7 +127,8 @@ class Controller(PoseFollowing, PartnerCoupling):
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)
         self.begin()
-        self._code = compiled().addresses
+        #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
+        self.compiled = compiled()
         self._addresses.prepare()
 
     def begin(self) -> None:
@@ -243,7 +244,7 @@ class Controller(PoseFollowing, PartnerCoupling):
         """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""
         parts = self._records, self._points, self._policy, self._partner, self._poses
         if not all(map(is_, parts, self._prepared_parts)):
-            self._cycle, self._prepared_parts = compiled().prepare(self.inputs), parts
+            self._cycle, self._prepared_parts = self.compiled.prepare(self.inputs), parts
         return self._cycle(now, self.tau)
 
     @property
@@ -255,7 +256,8 @@ class Controller(PoseFollowing, PartnerCoupling):
             cycle_input=self.cycle_input, state=self.state, points=self._points,
             policy=self._policy, partner=self._partner, task=task, poses=self._poses,
             bounds=bounds, controller_state=self.memory, vectors=self._v,
-            payload=self._in_force, ring=self._flight, code=self._code)
+            payload=self._in_force, ring=self._flight,
+            code=self.compiled.addresses)
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

@@ -7,7 +7,7 @@ import pytest
 from control.closed_loop import GAINS, Rig
 
 from robodyn_ros import load_urdf
-from robodyn_ros.control import plain_cycle
+from robodyn_ros.control.compile import PLAIN
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
@@ -206,7 +206,7 @@ def test_references_that_cannot_be_followed(two_link, phase):
 def test_plain_python_gives_the_same(two_link, mode):
     """The cycle is one plain function: Python and machine code agree to rounding."""
     compiled, slow = (Rig(two_link, POSE, mode=mode) for _ in range(2))
-    slow.controller.cycle = plain_cycle.cycle
+    slow.controller.compiled = PLAIN
     for rig in (compiled, slow):
         rig.rise()
         rig.controller.follow(Waypoints(two_link.joint_names, [0.3], [[0.4, 0.4]]), rig.time)

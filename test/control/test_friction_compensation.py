@@ -13,9 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control import plain_cycle
 from robodyn_ros.control import settings as settings_module
-from robodyn_ros.control.compile import CompiledCycle
+from robodyn_ros.control.compile import PLAIN
 from robodyn_ros.control.dtypes import Vectors
 from robodyn_ros.control.friction import CURVE, MOST_MEASURED
 from robodyn_ros.control.friction_compensation import PLAY, begin_path, friction_compensation
@@ -174,7 +173,7 @@ def test_plain_python_gives_the_same(two_link, monkeypatch):
            'static_friction': [2.5, 1.0], 'friction_offset': [0.1, -0.2]}
     fast = followed(two_link, **how)
     monkeypatch.setattr('robodyn_ros.control.controller.compiled',
-                        lambda: CompiledCycle(plain_cycle.cycle, np.zeros(2, np.int64), 'plain'))
+                        lambda: PLAIN)
     assert followed(two_link, **how) == pytest.approx(fast, abs=1e-9)
 
 

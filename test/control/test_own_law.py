@@ -12,7 +12,7 @@ import pytest
 from control.closed_loop import Rig
 
 from robodyn_ros import Controller, Law, Settings, gain, load_urdf
-from robodyn_ros.control import plain_cycle
+from robodyn_ros.control.compile import PLAIN
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.flight_recorder.replay import Replay
@@ -71,7 +71,7 @@ def test_its_memory_begins_at_zero_and_is_recorded():
 
 def test_plain_python_computes_the_same():
     compiled, plain = Rig(MODEL, POSE, **SPRING), Rig(MODEL, POSE, **SPRING)
-    plain.controller.cycle = plain_cycle.cycle
+    plain.controller.compiled = PLAIN
     for rig in compiled, plain:
         rig.rise()
         rig.run(0.02)
