@@ -229,6 +229,8 @@ class ControllerNode(LifecycleNode):
     def _report(self) -> None:
         self._on_changes()
         self.reports.publish_diagnostics()
+        if self.topics is not None:
+            self.topics.look_for_listeners()
 
     def _on_changes(self) -> None:
         self.reports.log_changes()

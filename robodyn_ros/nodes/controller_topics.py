@@ -96,6 +96,11 @@ class ControllerTopics:
         return command_forwarder.refusal(self._node, self._commands.topic_name,
                                          self.loop.controller.model.joint_names)
 
+    def look_for_listeners(self) -> None:
+        """Publish what somebody listens to now; for the executor, once in a while."""
+        self._external.timer.look()
+        self._telemetry.timer.look()
+
     def close(self) -> None:
         """Close all topics, after the loop has been stopped."""
         self.stop_topics.close()

@@ -5,7 +5,6 @@
 import numpy as np
 from geometry_msgs.msg import Vector3, WrenchStamped
 from numpy import ndarray
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
@@ -14,6 +13,7 @@ from ..dynamics import Dynamics
 from ..dynamics.external_wrench import external_wrench
 from ..errors import ParameterError
 from ..model.robot import RobotModel
+from .heard_timer import HeardTimer
 
 DEPTH = 1       # the newest estimate counts
 
@@ -54,14 +54,12 @@ class ExternalEffortPublisher:
         self._torque = node.create_publisher(JointState, '~/external_torque', DEPTH)
         self._wrench = [node.create_publisher(WrenchStamped, topic, DEPTH) for topic in (
             '~/external_wrench', '~/external_wrench_confidence')] if frame and rate else []
-        self._timer = node.create_timer(
-            1.0 / rate, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        ) if rate else None
+        #: Publishes once somebody was found to listen.
+        self.timer = HeardTimer(node, rate, (self._torque, *self._wrench), self._publish)
 
     def close(self) -> None:
         """Destroy timer and publishers."""
-        if self._timer is not None:
-            self._node.destroy_timer(self._timer)
+        self.timer.close()
         for publisher in (self._torque, *self._wrench):
             self._node.destroy_publisher(publisher)
 

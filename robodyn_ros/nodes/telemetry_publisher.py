@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from numpy import ndarray
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.time import Time
@@ -16,6 +15,7 @@ from std_msgs.msg import UInt8
 from ..control.controller import Controller
 from ..control.cycle_telemetry import CycleTelemetry, TelemetryReader
 from . import qos
+from .heard_timer import HeardTimer
 
 PARTS = 'gravity', 'friction', 'law', 'limits'
 PHASE = '~/phase'
@@ -50,14 +50,12 @@ class TelemetryPublisher:
         self._publishers: dict[str, Publisher] = {
             topic: node.create_publisher(kind, topic, qos.TELEMETRY) for topic, kind in (
                 *((topic, JointState) for topic in TOPICS), (PHASE, UInt8))} if rate else {}
-        self._timer = node.create_timer(
-            1.0 / rate, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        ) if rate else None
+        #: Publishes once somebody was found to listen.
+        self.timer = HeardTimer(node, rate, self._publishers.values(), self._publish)
 
     def close(self) -> None:
         """Destroy timer and publishers."""
-        if self._timer is not None:
-            self._node.destroy_timer(self._timer)
+        self.timer.close()
         for publisher in self._publishers.values():
             self._node.destroy_publisher(publisher)
 

@@ -110,5 +110,6 @@ def test_telemetry_is_that_of_the_cycles_and_the_displays_find_their_topics(arm,
     parts = sum(np.array(cycle[f'~/effort_{part}'].effort) for part in PARTS)
     assert parts == pytest.approx(np.array(reference.effort))
     assert abs(np.array(cycle['~/tracking_error'].position)).max() < 1e-3
+    remote.until(remote.newest_state, 'a joint state')
     begin = remote.newest_state().header.stamp
     assert abs(stamp[0] - begin.sec) < 5           # the time of the simulation, not of the day
