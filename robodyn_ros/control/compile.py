@@ -150,8 +150,8 @@ class LawAddresses:
     """
     Addresses of laws: of one at once, of our others when the mode is switched to them.
 
-    What this machine has not compiled yet is compiled by a second process, with low priority;
-    that a loop in Python stands still for a compilation cannot happen then.
+    What this machine has not compiled yet is compiled by a second process, with low priority, so
+    that no loop in Python stands still for a compilation.
 
     :param first: the law to begin with.
     :raises ParameterError: it does not compile.

@@ -249,7 +249,7 @@ class Controller(PoseFollowing, PartnerCoupling):
 
     @property
     def inputs(self) -> CycleInputs:
-        """Return what the compiled :attr:`cycle` reads and writes, as of now."""
+        """Return what the cycle of :attr:`compiled` reads and writes, as of now."""
         robot, joints, settings, _, law, task, bounds = self._records
         return CycleInputs(
             robot=robot, workspace=self._work, joints=joints, settings=settings, law=law,

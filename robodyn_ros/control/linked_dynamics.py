@@ -3,7 +3,7 @@
 """
 Dynamics of the control cycle, compiled on their own and linked by name to cycle and laws.
 
-They are a third of all that a cycle would contain, and each law would contain them again.
+They would be a quarter of what is compiled for the cycle, and each law would contain them again.
 """
 
 import sys
