@@ -277,6 +277,8 @@ def lint(arguments):
     if arguments:
         sys.exit('lint takes no arguments')
     env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'view', 'test'})
+    # As pip does with what it installs: many a process of the tests imports the package anew
+    call(env, python, '-m', 'compileall', '-q', 'robodyn_ros', 'test')
     for tool, *options in LINTERS:
         say('$ ' + ' '.join([tool] + options))
         failed = call(env, os.path.join(os.path.dirname(python), tool), *options)

@@ -167,21 +167,26 @@ def substitute(function: Callable[..., Any], implementation: Callable[..., Any],
 
 def _fingerprint(modules: tuple[ModuleType, ...]) -> bytes:
     """Everything besides the text that decides what machine code comes out."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(_compiler_digest())
     for path in (__file__, inner_functions.__file__, tuple_reference.__file__,
                  *(m.__file__ for m in modules)):
-        digest.update(_file_digest(Path(str(path))))
-    for word in (numba.__version__, llvmlite.__version__, sys.version,
-                 llvmlite.binding.get_host_cpu_name(),
-                 llvmlite.binding.get_host_cpu_features().flatten()):
-        digest.update(word.encode())
+        digest.update(_file_digest(str(path)))
     return digest.digest()
 
 
 @cache
-def _file_digest(path: Path) -> bytes:
+def _compiler_digest() -> bytes:
+    """Return the digest of the compiler and of the processor that it compiles for."""
+    words = (numba.__version__, llvmlite.__version__, sys.version,
+             llvmlite.binding.get_host_cpu_name(),
+             llvmlite.binding.get_host_cpu_features().flatten())
+    return hashlib.sha256(repr(words).encode()).digest()
+
+
+@cache
+def _file_digest(path: str) -> bytes:
     """Return the digest of a source file as it was when this process first asked for it."""
-    return hashlib.sha256(path.read_bytes()).digest()
+    return hashlib.sha256(Path(path).read_bytes()).digest()
 
 
 def machine() -> str:

@@ -4,10 +4,12 @@
 Node processes forked from a server that has imported the package, which takes most of their start.
 
 A forked process is one of its own: it has its session, its environment and its output, and runs
-``main`` of the node's module, as the installed executables do. The server imports no rclpy, whose
-libraries start threads that a fork would lose. Run as a program, this file is the server.
+``main`` of the node's module, as the installed executables do. Loading rclpy starts two threads of
+LTTng, which wait for somebody who traces; a fork loses them, and nothing else, since all threads
+of rclpy begin with ``rclpy.init``. Run as a program, this file is the server.
 """
 
+import ctypes
 import gc
 import importlib
 import inspect
@@ -25,10 +27,11 @@ from pathlib import Path
 
 POLL = 0.01             # s
 ENVIRONMENT = dict(os.environ)          # before any test changes it
-# All that nodes import but what is in nodes/: nothing else imports rclpy
 PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
+NODES = 'controller', 'simulator'       # others import launch, which may be missing
 # What decides at import how a node runs; where it is not as here, the node is started anew
-IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED')
+IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED', 'RMW_',
+               'FAST', 'LTTNG_')
 
 
 def forkable(command: Sequence[str], env: Mapping[str, str]) -> bool:
@@ -110,19 +113,44 @@ def close() -> None:
 
 
 def prepare() -> None:
-    """Import what the nodes will, and load machine code: the control cycle, the usual robot."""
+    """Import what the nodes will, and load machine code: cycle, loops, the usual robot."""
     for package in PACKAGES:
         found = importlib.import_module(f'robodyn_ros.{package}')
         for module in pkgutil.iter_modules(found.__path__, f'robodyn_ros.{package}.'):
             importlib.import_module(module.name)
-    from robodyn_ros import Controller, Settings, load_urdf
-    from robodyn_ros.model.resources import robot_path
-
-    Controller(load_urdf(robot_path('two_link')), Settings())
+    for node in NODES:
+        importlib.import_module(f'robodyn_ros.nodes.{node}')
+    load_type_support()
+    load_machine_code()
     inspect.getmodule(prepare.__code__)     # looks at each module once, as a first log line does
-    assert 'rclpy' not in sys.modules
     gc.collect()
     gc.freeze()
+
+
+def load_type_support() -> None:
+    """Load what translates each message that has been imported."""
+    from rclpy.type_support import check_for_type_support
+
+    for module in list(sys.modules.values()):
+        for value in list(vars(module).values()):
+            if isinstance(value, type) and '_TYPE_SUPPORT' in vars(value):
+                check_for_type_support(value)
+
+
+def load_machine_code() -> None:
+    """Load the control cycle and what most tests need of the native loop."""
+    from robodyn_ros import Controller, Settings, load_urdf
+    from robodyn_ros.control.compile import plain
+    from robodyn_ros.model.resources import robot_path
+    from robodyn_ros.realtime.native import compile as native
+    from robodyn_ros.realtime.native import probe
+
+    Controller(load_urdf(robot_path('two_link')), Settings())
+    if not plain():
+        for trigger in ('timer', 'state'):
+            native.compiled_loop(trigger)
+            native.compiled_callback(trigger)
+        probe.compiled_trial()
 
 
 def serve(connection: socket.socket) -> str:
@@ -148,6 +176,9 @@ def become(request: dict) -> str:
 
     os.setsid()
     die_with_parent()
+    # LTTng would end its lost threads, which is a segmentation fault: exit(3) stops short of that
+    libc = ctypes.CDLL(None)
+    libc.on_exit(libc._exit, None)
     sink = os.open(request['output'], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(sink, 1)
     os.dup2(sink, 2)

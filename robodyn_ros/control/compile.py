@@ -10,7 +10,7 @@ debugger stops: slow, and the same.
 import os
 import sys
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,7 +118,7 @@ class CompiledCycle(NamedTuple):
         long as the cycle; it is done here, and not for each cycle.
         """
         if self.step is None:
-            return partial(plain_cycle.cycle, inputs)
+            return plain_cycle.prepared(inputs)
         memory, step = np.zeros(size_of(CYCLE_INPUTS), np.uint8), self.step
         address = memory.ctypes.data
         self.store(inputs, address)

@@ -2,24 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control cycle in plain Python, in which a debugger can stop: slow, and the same."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from .cycle import CycleInputs
+from .plain_records import Records
 from .recorded_cycle import recorded_cycle
 
 
-def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
-    """Do what the compiled :func:`.recorded_cycle.recorded_cycle` does."""
-    return recorded_cycle(fields_readable(inputs), now, tau)
+def prepared(inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
+    """
+    Return a function of ``now`` and ``tau``.
+
+    It does what the compiled :func:`.recorded_cycle.recorded_cycle` does.
+    """
+    return partial(recorded_cycle, fields_readable(inputs))
 
 
 def fields_readable(inputs: CycleInputs) -> CycleInputs:
     """Return the inputs with fields that Python reads as compiled code does, and no kernels."""
-    def fields(records: ndarray) -> Any:
-        return records.view(np.recarray)
+    def fields(array: ndarray) -> Any:
+        return Records(array)
     robot, work, points, ring = inputs.robot, inputs.workspace, inputs.points, inputs.ring
     payload, loaded, task = inputs.payload, inputs.payload.robot, inputs.task
     return inputs._replace(
@@ -35,7 +42,8 @@ def fields_readable(inputs: CycleInputs) -> CycleInputs:
         poses=inputs.poses._replace(header=fields(inputs.poses.header)),
         partner=inputs.partner._replace(header=fields(inputs.partner.header)),
         policy=inputs.policy._replace(header=fields(inputs.policy.header)),
-        ring=ring._replace(cycles=fields(ring.cycles)),
+        ring=ring._replace(cycles=fields(ring.cycles), state=fields(ring.state),
+                           memory=fields(ring.memory)),
         joints=fields(inputs.joints), settings=fields(inputs.settings),
         cycle_input=fields(inputs.cycle_input), state=fields(inputs.state),
         controller_state=fields(inputs.controller_state))

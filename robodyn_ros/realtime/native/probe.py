@@ -70,7 +70,8 @@ def trial(io: LoopIO) -> int:
 
 
 @cache
-def _compiled_trial() -> Any:
+def compiled_trial() -> Any:
+    """Return the compiled function of the trial, the same for every node."""
     return compile_function('native_trial', trial, types.int64(LOOP_IO), IO_MODULES)
 
 
@@ -79,7 +80,7 @@ def _received(memory: LoopMemory, sent: bytes, send: Callable[[bytes], None]) ->
     io = memory.io
     io.info[:] = CANARY
     allocator = io.message[CAPACITY + 1:].copy()
-    run = _compiled_trial()
+    run = compiled_trial()
     send(sent)
     io.loop_state['deadline'] = time.monotonic_ns() + round(TRIAL * NS_PER_S)
     number = run(io)
