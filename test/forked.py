@@ -186,7 +186,7 @@ def become(request: dict) -> str:
     os.chdir(request['cwd'])
     ours = os.environ.get('PYTHONPATH', '').split(os.pathsep)
     theirs = request['env'].get('PYTHONPATH', '').split(os.pathsep)
-    if ours != theirs:
+    if any(Path(path, 'robodyn_ros').is_dir() for path in theirs if path and path not in ours):
         forget_package()
     sys.path[:] = [request['cwd'], *filter(None, theirs),
                    *(path for path in sys.path[1:] if path not in ours)]

@@ -5,22 +5,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from ..catalog.robots import CatalogRobot
 from ..errors import ArgumentError
-from ..identification.estimation.drive import DriveGains, drive_gains
-from ..identification.estimation.parameter_selection import USUAL
-from ..identification.estimation.selection import decimated
-from ..identification.preparation.options import PreparationOptions
-from ..identification.recorded_motion import checked_motions
-from ..model.payload import with_payload
 from .arguments import locked_joints, numbers
-from .identification_tables import table
-from .identify import read_options, recording_of, show
 from .identify_commands import (
     Accept,
     ColumnsOption,
@@ -33,6 +24,11 @@ from .identify_commands import (
     UnitsOption,
 )
 from .options import Locked, Root, Tip, app, console
+
+if TYPE_CHECKING:
+    from ..catalog.robots import CatalogRobot
+    from ..identification.estimation.drive import DriveGains
+    from ..identification.preparation.options import PreparationOptions
 
 
 @app.command('drive-gains')
@@ -53,6 +49,12 @@ def drive_gains_command(
         accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
     """Estimate the torque constants by which `robodyn identify` reads motor currents."""
     from ..catalog.robots import load_robot
+    from ..identification.estimation.drive import drive_gains
+    from ..identification.estimation.parameter_selection import USUAL
+    from ..identification.estimation.selection import decimated
+    from ..identification.preparation.options import PreparationOptions
+    from ..model.payload import with_payload
+    from .identify import read_options
 
     if (loaded is None) != (mass == 0.0) or (loaded is None) != (not frame):
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
@@ -74,9 +76,12 @@ def drive_gains_command(
     report(found, out)
 
 
-def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any],
-              options: PreparationOptions, out: Console) -> list[Any]:
+def _currents(paths: Sequence[Path], robot: 'CatalogRobot', reading: dict[str, Any],
+              options: 'PreparationOptions', out: Console) -> list[Any]:
     """Return the motions of recordings whose efforts are currents."""
+    from ..identification.recorded_motion import checked_motions
+    from .identify import recording_of, show
+
     recordings = [recording_of(path, robot, reading, out) for path in paths]
     for recording, path in zip(recordings, paths):
         if recording.effort_unit != 'A':
@@ -88,8 +93,10 @@ def _currents(paths: Sequence[Path], robot: CatalogRobot, reading: dict[str, Any
     return [each.motion for each in checked]
 
 
-def report(found: DriveGains, out: Console) -> None:
+def report(found: 'DriveGains', out: Console) -> None:
     """Print the gains, and the options by which `robodyn identify` takes them."""
+    from .identification_tables import table
+
     rows = table('Drive gains', 'joint', 'N·m/A | N/A' + (', relative' if found.relative else ''),
                  'standard error', 'RMS left [A]')
     for name, gain, error, sigma in zip(found.joint_names, found.gains, found.standard_errors,

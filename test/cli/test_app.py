@@ -3,6 +3,7 @@
 """The command as a person runs it: what it prints, where, and how it ends."""
 
 import re
+import subprocess
 import sys
 from io import StringIO
 from xml.etree import ElementTree
@@ -174,3 +175,11 @@ def test_demo_judges_inertias_before_anything_starts(tmp_path, monkeypatch):
     result = run('demo', path, '--output', tmp_path / 'demo')
     assert result.exit_code == 1 and not (tmp_path / 'demo').exists()
     assert 'link upper (25 %)' in result.stderr and '--accept-inertia' in result.stderr
+
+
+def test_a_command_imports_what_it_needs_and_no_more():
+    """What takes seconds to import (SciPy, Numba) waits until a command needs it."""
+    code = ('import sys, robodyn_ros.cli.app\n'
+            'print([name for name in ("scipy", "numba", "matplotlib") if name in sys.modules])')
+    assert subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                          check=True).stdout == '[]\n'

@@ -20,8 +20,6 @@ from robodyn_ros.wire.decode_status import NON_FINITE, REASONS
 near = pytest.approx
 REFUSED = f'refused samples: {REASONS[NON_FINITE]}'
 STARTS = 120.0          # s, an interpreter of its own on a busy machine
-# The server that nodes are forked from has another path of modules
-pytestmark = pytest.mark.fresh
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ near = pytest.approx
 
 @row('control law writes no effort', 'EFFORT_NOT_FINITE', where=call.call_law,
      find='_[:] = np.nan', instead='pass')
-@pytest.mark.fresh          # a server of nodes has another path of modules
 def test_a_law_that_writes_no_effort(running, remote, monkeypatch):
     """Its last effort is not published for ever: the fault is latched in the same cycle."""
     path = os.path.dirname(own_laws.__file__)

@@ -12,8 +12,6 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robodyn_ros.nodes import transport
 
-pytestmark = pytest.mark.fresh      # the nodes as users start them
-
 EXACT = ['-p', 'trigger:=state', '-p', 'use_sim_time:=true']
 
 
@@ -25,6 +23,7 @@ def goal(*positions, seconds=1.0, names=('joint1', 'joint2')):
         time_from_start=Duration(sec=whole, nanosec=round(1e9 * (seconds - whole))))])
 
 
+@pytest.mark.fresh          # the nodes as users start them
 def test_holds_an_arm_up_and_ends_with_zero(pair, remote, gravity):
     """At a fixed rate: nothing before activation, g(q) after it, zero as the last message."""
     sim, controller = pair()

@@ -14,9 +14,6 @@ from processes import node
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.nodes import transport
 
-# The server that nodes are forked from has another path of modules
-pytestmark = pytest.mark.fresh
-
 
 @pytest.fixture(autouse=True)
 def importable(monkeypatch):
