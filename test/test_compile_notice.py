@@ -11,39 +11,56 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# Compiles twice for longer than the patience, which may be shortened so that the test is quick
+# Compiles twice for longer than the patience, which is shortened so that the test is quick
 SCRIPT = '''
 import sys
-from robodyn_ros import Dynamics, compile_notice, load_urdf
+from numba import types
+from robodyn_ros import compile_notice, jit
 compile_notice.DELAY = compile_notice.REFRESH_PERIOD = float(sys.argv[1])
-dynamics = Dynamics(load_urdf('two_link'))
-dynamics.pose([0.1, 0.2], 'tool0')
-dynamics.gravity([0.1, 0.2])
+
+def square(x):
+    return x * x
+
+def cube(x):
+    return x * x * x
+
+for function in (square, cube):
+    compiled = jit.compile_function(function.__name__, function, types.float64(types.float64), ())
+assert compiled(2.0) == 8.0
 '''
-COMMAND = [sys.executable, '-c', SCRIPT]
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Return the command of a script, a file as all sources of compiled code are."""
+    def command(patience, before=''):
+        file = tmp_path / 'script.py'
+        file.write_text(before + SCRIPT)
+        return [sys.executable, str(file), patience]
+    return command
 
 
 def environment(folder, **more):
     return {**os.environ, 'ROBODYN_CACHE_DIR': str(folder), 'PYTHONPATH': str(ROOT), **more}
 
 
-def test_one_line_while_it_compiles_and_none_when_it_loads(tmp_path):
+def test_one_line_while_it_compiles_and_none_when_it_loads(command, tmp_path):
     compiled, loaded = (
-        subprocess.run([*COMMAND, patience], env=environment(tmp_path), check=True,
-                       capture_output=True, text=True, timeout=120) for patience in ('0.05', '1'))
+        subprocess.run(command(patience), env=environment(tmp_path), check=True,
+                       capture_output=True, text=True, timeout=120) for patience in ('0.01', '1'))
     assert compiled.stdout == loaded.stdout == loaded.stderr == ''
-    assert compiled.stderr.count('\n') == 1 and 'compiling pose' in compiled.stderr
+    assert compiled.stderr.count('\n') == 1 and 'compiling square' in compiled.stderr
 
 
-def test_it_can_be_turned_off(tmp_path):
-    done = subprocess.run([*COMMAND, '0.05'], check=True, capture_output=True, text=True,
+def test_it_can_be_turned_off(command, tmp_path):
+    done = subprocess.run(command('0.01'), check=True, capture_output=True, text=True,
                           env=environment(tmp_path, ROBODYN_PROGRESS='0'), timeout=120)
     assert done.stderr == ''
 
 
-def test_a_terminal_shows_progress_and_is_left_clean(tmp_path):
+def test_a_terminal_shows_progress_and_is_left_clean(command, tmp_path):
     ours, theirs = pty.openpty()
-    child = subprocess.Popen([*COMMAND, '0.05'], env=environment(tmp_path), stderr=theirs)
+    child = subprocess.Popen(command('0.01'), env=environment(tmp_path), stderr=theirs)
     os.close(theirs)
     shown = b''
     while True:
@@ -56,14 +73,13 @@ def test_a_terminal_shows_progress_and_is_left_clean(tmp_path):
         shown += part
     os.close(ours)
     assert child.wait(timeout=120) == 0
-    assert b'compiling pose' in shown and b'compiling gravity' in shown
+    assert b'compiling square' in shown and b'compiling cube' in shown
     assert shown.endswith(b'\r\x1b[K')
 
 
-def test_a_stderr_that_is_closed_stops_nothing(tmp_path):
-    script = 'import sys\nsys.stderr.close()\n' + SCRIPT
-    done = subprocess.run([sys.executable, '-c', script, '0.05'], env=environment(tmp_path),
-                          timeout=120)
+def test_a_stderr_that_is_closed_stops_nothing(command, tmp_path):
+    done = subprocess.run(command('0.01', 'import sys\nsys.stderr.close()\n'),
+                          env=environment(tmp_path), timeout=120)
     assert done.returncode == 0
 
 

@@ -95,7 +95,7 @@ print(entry(1))
 DYNAMICS = '''
 from robodyn_ros.dynamics.compile import generic
 
-names = 'gravity', 'bias', 'inverse_dynamics', 'mass_matrix', 'forward_dynamics'
+names = 'gravity', 'bias'
 print(sum(len(generic(n).stats.cache_misses) for n in names),
       sum(len(generic(n).stats.cache_hits) for n in names))
 '''
@@ -125,8 +125,8 @@ def run(script, helper, cache_directory):
 
 
 def test_a_second_process_compiles_nothing(helper):
-    assert run(DYNAMICS, helper, helper / 'cache') == '5 0'
-    assert run(DYNAMICS, helper, helper / 'cache') == '0 5'
+    assert run(DYNAMICS, helper, helper / 'cache') == '2 0'
+    assert run(DYNAMICS, helper, helper / 'cache') == '0 2'
 
 
 @each_kind

@@ -178,7 +178,7 @@ def test_it_is_read_while_it_is_written():
     thread = threading.Thread(target=step)
     thread.start()
     try:
-        for _ in range(30):
+        for _ in range(10):
             s = rig.controller.history.take()
             trouble += [k for k in range(len(s.cycles)) if Replay(MODEL, s).differences(k)]
             assert len(s.cycles) <= 66 and (np.diff(s.memory['cycles']) == 1).all()
