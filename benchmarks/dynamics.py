@@ -75,6 +75,8 @@ def bench(robots: Annotated[list[str] | None, typer.Argument(
             library = reference_cpp.library(output, say)
         except Missing as missing:
             say(f'Without Pinocchio in C++, and all that is compared with it: {missing}.')
+    if docs and library is None:
+        raise SystemExit('The tables in docs/ are about Pinocchio in C++: nothing is measured.')
     found: dict[str, Any] = {'machine': _machine(load, library is not None), 'rounds': rounds,
                              'seconds': seconds, 'robots': {}}
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

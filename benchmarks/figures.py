@@ -40,8 +40,9 @@ def _pinocchio(found: Mapping[str, Any]) -> str:
     """Return the name and version of what others are measured by, and how it was compiled."""
     machine = found['machine']
     version = '.'.join(machine['pinocchio'].split('.')[:2])
-    flags = ' '.join(word for word in (machine['compiler'] or '').split() if word[0] == '-')
-    return f'Pinocchio {version} in C++ (`{flags}`)' if flags else f'Pinocchio {version}'
+    flags = ' '.join(word for word in machine['compiler'].split()
+                     if word.startswith(('-O', '-m')))
+    return f'Pinocchio {version} in C++ (`{flags}`)'
 
 
 def loop_beside_naive(found: Mapping[str, Any]) -> str:

@@ -96,7 +96,7 @@ def conditions(found: dict[str, Any]) -> str:
     return (f'Medians of {found["rounds"]} rounds on one core of {machine["cpu"]}, load average '
             f'{machine["load"]:.1f} at the beginning; Pinocchio {machine["pinocchio"]}, MuJoCo '
             f'{machine["mujoco"]}, Numba {machine["numba"]}, Python {machine["python"]}; C++ by '
-            f'{machine["compiler"] or "nobody"}.')
+            f'{(machine["compiler"] or "nobody").partition(" -")[0]}.')
 
 
 def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]]) -> str:
