@@ -57,8 +57,9 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
         f'noticed {about.time}', 'bold')
     say(f'{count} cycles, {now[-1] - now[0]:.3f} s; trigger {about.trigger}, data path '
         f'{about.data_path}; sets of settings: {len(s.versions)}, references: {len(s.points)}')
-    replay = Replay(flown.model, s)
-    agreement, same_code = replay.compare(), about.code == replay.code
+    with out.status(f'recomputing {count} cycles ...'):     # in a terminal only
+        replay = Replay(flown.model, s)
+        agreement, same_code = replay.compare(), about.code == replay.code
     for line in _said(flown, agreement, same_code):
         say(line, 'green' if agreement.same == count else 'yellow')
     say(_happened(flown, k), 'bold')
@@ -71,7 +72,8 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
     if find_spec('matplotlib') is None:
         say(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})', 'yellow')
     else:
-        _draw(flown, k, path.name, picture)
+        with out.status('drawing ...'):
+            _draw(flown, k, path.name, picture)
         say(f'picture: {picture}')
     return {'robot': flown.model.name, 'node': about.node, 'reason': about.reason,
             'sentence': about.sentence, 'cycle': k, 'faults': faults, 'cycles': count,
