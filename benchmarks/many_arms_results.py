@@ -103,6 +103,8 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
     cpu.axhline(machine['cpus'], color='black', lw=1, ls='--')
     cpu.set(title='CPUs in use', xlabel='arms')
     _cost(cost, series)
+    for panel in (unanswered, late, cpu):
+        panel.set_xticks(arms)
     for panel in (unanswered, late, cpu, cost):
         panel.grid(alpha=0.3)
     for panel in (late, cpu, cost):
