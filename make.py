@@ -17,7 +17,8 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   adversary [ARG ...]
                   random combinations of faults for ten minutes; --help for more
   bench [ARG ...] the dynamics beside Pinocchio, MuJoCo and NumPy, then the loop beside rclpy nodes
-                  (`bench dynamics`, `bench loop`: one of them), --help for more; build/bench/
+                  (`bench dynamics`, `bench loop`: one of them; `bench many_arms`, `bench
+                  live_view`), --help for more; results in build/bench/, with --docs in docs/, too
   soak [ARG ...]  two nodes for ten minutes on a loaded machine: no effort may be missing; results
                   in build/soak/; --minutes 1 for a first look
   docs            the pages of docs/ as a site, build/site/index.html; a broken link is an error
@@ -50,7 +51,8 @@ STAMP = os.path.join(VENV, 'robodyn_ros.stamp')
 LOG = os.path.join(BUILD, 'pip.log')
 ROS = {'kilted': 'ros', 'jazzy': 'ros-jazzy'}       # the extra of each distribution of ROS 2
 PYTHONS = 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3', 'python'
-BENCHMARKS = ['dynamics', 'loop']
+BENCHMARKS = ['dynamics', 'loop']                   # and those that run only if named:
+NAMED_BENCHMARKS = {'many_arms': [], 'live_view': ['view']}     # with further extras
 # Targets that are one program: the extras that it needs, and its command line
 PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'adversary': (['sim', 'test'], [os.path.join('test', 'adversary')]),
@@ -305,11 +307,12 @@ def quick(arguments):
 
 def bench(arguments):
     """Run what says how fast the dynamics and the loop are."""
-    if arguments and arguments[0] in BENCHMARKS:
+    if arguments and arguments[0] in [*BENCHMARKS, *NAMED_BENCHMARKS]:
         names, arguments = arguments[:1], arguments[1:]
     else:                           # what only the first one understands is meant for it
         names = BENCHMARKS if set(arguments) <= {'--quick', '--docs'} else BENCHMARKS[:1]
-    env, python = prepare({ROS.get(DISTRO), 'sim', 'test', 'bench'})
+    env, python = prepare({ROS.get(DISTRO), 'sim', 'test', 'bench',
+                           *NAMED_BENCHMARKS.get(names[0], [])})
     for name in names[:-1]:
         failed = call(env, python, '-m', 'benchmarks.' + name, *arguments)
         if failed:

@@ -5,7 +5,6 @@
 import json
 import os
 import platform
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -36,7 +35,6 @@ from .picture import draw
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / 'build' / 'bench'
-PICTURE = ROOT / 'docs' / 'benchmark.png'
 ROBOTS = ('panda', 'ur5', 'talos')
 TALOS = 'talos_data/robots/talos_reduced.urdf'
 LOCKED = {'panda': {'panda_finger_joint1': 0.03, 'panda_finger_joint2': 0.03}}
@@ -55,10 +53,14 @@ def bench(robots: Annotated[list[str] | None, typer.Argument(
           cpp: Annotated[bool, typer.Option(help='Beside Pinocchio in C++, too.')] = True,
           output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
           docs: Annotated[bool, typer.Option(
-              '--docs', help='Copy picture and results to docs/.')] = False,
+              '--docs', help='Copy picture and results to docs/, and write the figures in its '
+              'pages anew.')] = False,
           ) -> None:
     """Time the dynamics beside others, in turns, on one core; ratios are medians over rounds."""
     width = None if sys.stdout.isatty() else WIDTH
+    if docs and robots:
+        raise typer.BadParameter('--docs is for all robots: without others, their figures would '
+                                 'be lost')
     console = Console(highlight=False, markup=False, emoji=False, width=width)
 
     def say(line: str) -> None:
@@ -73,6 +75,8 @@ def bench(robots: Annotated[list[str] | None, typer.Argument(
             library = reference_cpp.library(output, say)
         except Missing as missing:
             say(f'Without Pinocchio in C++, and all that is compared with it: {missing}.')
+    if docs and library is None:
+        raise SystemExit('The tables in docs/ are about Pinocchio in C++: nothing is measured.')
     found: dict[str, Any] = {'machine': _machine(load, library is not None), 'rounds': rounds,
                              'seconds': seconds, 'robots': {}}
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -87,9 +91,8 @@ def bench(robots: Annotated[list[str] | None, typer.Argument(
     draw(found, output / 'dynamics.png')
     say(f'Results, table and picture are in {output}.')
     if docs:
-        shutil.copy(output / 'dynamics.png', PICTURE)
         pages.publish(output / 'dynamics.json')
-        say(f'{PICTURE} is that picture, {pages.PAGE} has its figures.')
+        say('Picture and figures are in docs/ and in README.md.')
 
 
 def _robot(name: str, library, rounds: int, seconds: float, say: Callable[[str], None]

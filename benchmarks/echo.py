@@ -40,7 +40,7 @@ from robodyn_ros.wire.joint_state import JointStateEncoder
 from . import native
 from .interleaved_timer import Missing
 from .native import io_at
-from .plant import NAMESPACE, POSE, robot
+from .plant import ARMS, NAMESPACE, ROBOT, robot
 
 SOURCE = Path(__file__).with_name('fastdds_echo.cpp')
 FLAGS = ('-std=c++17', '-O2', '-DNDEBUG')
@@ -126,8 +126,9 @@ class NativeEcho:
 
     def __init__(self, reliability: ReliabilityPolicy):
         self._node = rclpy.create_node('echo', namespace=NAMESPACE)
-        n, names = len(POSE), robot().joint_names
-        state = JointStateEncoder(names).encode(0, POSE, np.zeros(n), np.zeros(n))
+        pose, names = np.array(ARMS[ROBOT].pose), robot().joint_names
+        n = len(pose)
+        state = JointStateEncoder(names).encode(0, pose, np.zeros(n), np.zeros(n))
         encoder = EffortEncoder(n)
         self._states = self._node.create_subscription(
             JointState, 'joint_states', never_called, QoSProfile(
@@ -140,7 +141,7 @@ class NativeEcho:
                 'handles': self._memory.io.handles.ctypes.data,
                 'loop_state': self._memory.io.loop_state.ctypes.data,
                 'numbers': numbers.ctypes.data, 'size': numbers.nbytes,
-                'begin': bytes(state).index(POSE.tobytes())}.items():
+                'begin': bytes(state).index(pose.tobytes())}.items():
             self._echo[field] = value
 
     def run(self) -> None:

@@ -52,7 +52,7 @@ RATE, SHORTEST = 1000.0, 4.0        # Hz; s of the motion
 START, SETTLED = 180.0, 5.0         # s until the arm is driven, at most; s before a turn counts
 # The simulator, which has no real-time loop, may be late on a busy machine: it is not measured
 PATIENT = ('state_timeout', 1.0), ('late_limit', 100.0), ('missed_limit', 1000000)
-POSES = b'SetPosition'              # in messages with a picture
+POSES = b'SetOrientation'           # in messages with a picture
 ZSTD = b'\x28\xb5\x2f\xfd'          # where what is compressed begins
 
 
@@ -138,7 +138,8 @@ def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
               help=f'Ask for SCHED_FIFO {PRIORITY}, as on a robot.')] = True,
           output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
           docs: Annotated[bool, typer.Option(
-              '--docs', help='Copy the results to docs/.')] = False) -> None:
+              '--docs', help='Copy the results to docs/, and write the figures in its pages '
+              'anew.')] = False) -> None:
     """Measure, print, and write the result."""
     output = output.resolve()
     output.mkdir(parents=True, exist_ok=True)

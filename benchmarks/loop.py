@@ -15,7 +15,6 @@ the peer. The order moves on by one from round to round.
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -39,7 +38,6 @@ from .loop_picture import draw
 from .plant import ROOT, Done, Remote
 
 OUTPUT = ROOT / 'build' / 'bench'
-PICTURE = ROOT / 'docs' / 'loop.png'
 SECONDS = {1000: 4.0, 4000: 1.5, 10000: 1.5}    # by the rate of the states [Hz]
 WAKE_UP_SECONDS = 4.0
 ROUNDS, WAKE_UP_ROUNDS = 5, 3
@@ -59,12 +57,16 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
               help='Turns that each peer gets.')] = None,
           output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
           docs: Annotated[bool, typer.Option(
-              '--docs', help='Copy picture and results to docs/.')] = False,
+              '--docs', help='Copy picture and results to docs/, and write the figures in its '
+              'pages anew.')] = False,
           ) -> None:
     """Time the loop beside rclpy nodes; ratios are medians over rounds of ratios in a round."""
     chosen = peers or [*PEERS, *WAKE_UPS]
     if unknown := set(chosen) - {*PEERS, *WAKE_UPS}:
         raise typer.BadParameter(f'no such peer: {", ".join(sorted(unknown))}')
+    if docs and peers:
+        raise typer.BadParameter('--docs is for all peers: without others, their figures would '
+                                 'be lost')
     console = Console(highlight=False, markup=False, emoji=False,
                       width=None if sys.stdout.isatty() else WIDTH)
 
@@ -105,9 +107,8 @@ def bench(peers: Annotated[list[str] | None, typer.Argument(
     draw(found, output / 'loop.png')
     say(f'Results, table and picture are in {output}, logs in {folder}.')
     if docs:
-        shutil.copy(output / 'loop.png', PICTURE)
         pages.publish(output / 'loop.json')
-        say(f'{PICTURE} is that picture, {pages.PAGE} has its figures.')
+        say('Picture and figures are in docs/.')
 
 
 def _echo_program(chosen: list[str], folder: Path, say: Callable[[str], None]) -> str:

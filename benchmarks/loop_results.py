@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of `benchmarks.loop` beside the expectations."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -88,7 +89,7 @@ def wake_up_summary(found: Mapping[str, Rounds]) -> dict[str, dict[str, Any]]:
                      for figure in FIGURES[:-1]},
                   'max': max(one['max'] for one in rounds),
                   'beside': ratio(rounds, found[NAIVE_TIMER], lambda one: one['p99'])
-                  if NAIVE_TIMER in found else None}
+                  if NAIVE_TIMER in found else {}}
             for key, rounds in found.items()}
 
 
@@ -133,6 +134,22 @@ def without_infinity(found: Any) -> Any:
     if isinstance(found, (list, tuple)):
         return [without_infinity(value) for value in found]
     return None if isinstance(found, float) and not np.isfinite(found) else found
+
+
+def with_infinity(found: Any) -> Any:
+    """Undo :func:`without_infinity`."""
+    if isinstance(found, Mapping):
+        return {key: with_infinity(value) for key, value in found.items()}
+    if isinstance(found, list):
+        return [with_infinity(value) for value in found]
+    return float('inf') if found is None else found
+
+
+def read(text: str) -> dict[str, Any]:
+    """Return the results in the text of a file, with infinity where a state had no answer."""
+    found = json.loads(text)
+    return {**found, **{name: with_infinity(found[name])
+                        for name in ('peers', 'wake_ups', 'expected')}}
 
 
 def conditions(machine: Mapping[str, Any]) -> str:

@@ -1,172 +1,154 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-`python -m benchmarks.many_arms`: 1 to 8 simulated arms on one machine, each with its controller.
+`make bench ARGS=many_arms`: many arms on one machine, each with a controller of its own.
 
-Each arm has a simulator and a controller of its own, in a namespace of its own, both at 1 kHz with
-trigger *state*. What is counted comes from the controllers' diagnostics: states that arrived and
-were answered, states that were lost (by their sequence numbers), periods, and the time from state
-to effort; processor time and memory come from /proc.
+Each arm is a plant (see :mod:`.plant`), which costs little, and a controller in a namespace of its
+own. All plants publish at once; counted are the states that were answered with the efforts of that
+state, and the time from a state to its efforts. Beside them stands the processor time of the
+controllers, of the plants, and what nobody used, which says what gives out first. Three series:
+arms at 1 kHz, then one arm at several rates, and one of fewer joints.
 """
 
-import os
-import subprocess
-import sys
-import tempfile
-import time
-from contextlib import ExitStack
+import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from time import monotonic
+from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
-from diagnostic_msgs.msg import DiagnosticArray
 from rich.console import Console
-from rich.table import Table
 
-from robodyn_ros.catalog.robots import load_robot, write_parameters
-from robodyn_ros.demo.processes import ending_once
-from robodyn_ros.nodes.client_session import Session, session
+from robodyn_ros.demo.processes import Child, ending_once
+from robodyn_ros.demo.run import environment
+from robodyn_ros.realtime.system_checks import PRIORITY
 
-STARTING, ENDING = 180.0, 30.0      # s
-TICKS = os.sysconf('SC_CLK_TCK')
-# A busy machine loses states, which is what is measured: it is no fault here
-TOLERANT = {'state_timeout': 1.0, 'missed_limit': 10**6, 'late_limit': 1.0, 'flight_recorder': 0.0,
-            'autostart': True, 'trigger': 'state', 'robot_compensates_gravity': False}
+from . import machine, pages
+from . import many_arms_results as results
+from .loop_peers import Peer, answering, process_time
+from .loop_results import figures, without_infinity
+from .plant import ARMS, ROBOT, ROOT, Done, Remote, robot
 
-
-class Row(NamedTuple):
-    """Figures of a number of arms; times are the worst of all arms."""
-
-    arms: int
-    answered: float         # share of the states that were published
-    rate: float             # Hz, of the slowest arm
-    p99: float              # µs from state to effort
-    controllers: float      # CPUs
-    simulators: float       # CPUs
-    memory: float           # MiB of a controller (proportional set size)
-    faults: int
+OUTPUT = ROOT / 'build' / 'bench'
+RATE, RATES = 1000.0, (250.0, 500.0, 2000.0, 4000.0)    # Hz
+MOST, NUMBERS = 8, (1, 2, 4, 6, 8, 10, 12, 16)
+REST = 100.0                    # Hz of arms that wait while others start
+SECONDS, QUICK, WARM = 8.0, 1.0, 0.5    # s of a measurement, and before each
+# A machine that is too slow is what is measured: it is no fault here
+TOLERANT = {'state_timeout': 1.0, 'missed_limit': 10**6, 'late_limit': 100.0,
+            'flight_recorder': 0.0, 'autostart': 'true', 'arming_timeout': 60.0,
+            'trigger': 'state', 'robot_compensates_gravity': 'false'}
+NATIVE = 'native'               # the data path
 
 
-def main(robot: Annotated[str, typer.Argument(help='Robot of each arm.')] = 'panda',
-         most: Annotated[int, typer.Option(min=1, help='Arms at last.')] = 8,
-         seconds: Annotated[float, typer.Option(help='Of each measurement.')] = 10.0,
-         rate: Annotated[float, typer.Option(help='Of states and controllers [Hz].')] = 1000.0
-         ) -> None:
-    """Measure 1, 2, 4, ... arms and print a table."""
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-    console.print(f'{os.cpu_count()} CPUs, load average {os.getloadavg()[0]:.1f} at the beginning')
-    numbers = sorted({n for n in (1, 2, 3, 4, 6, 8, 12, 16) if n < most} | {most})
-    rows = []
-    for n in numbers:
-        rows.append(measure(robot, n, seconds, rate))
-        console.print(f'{rows[-1]}, load average {os.getloadavg()[0]:.1f}')
-    table = Table(*('arms', 'answered', 'slowest arm [Hz]', 'p99 [µs]', 'CPUs: controllers',
-                    'simulators', 'MiB a controller', 'faults'))
-    for r in rows:
-        table.add_row(str(r.arms), f'{r.answered:.3%}', f'{r.rate:.0f}', f'{r.p99:.0f}',
-                      f'{r.controllers:.2f}', f'{r.simulators:.2f}', f'{r.memory:.0f}',
-                      str(r.faults))
-    console.print(table)
+class Pair(NamedTuple):
+    """A plant and its controller."""
+
+    plant: Remote
+    controller: Child
 
 
-def measure(robot: str, arms: int, seconds: float, rate: float) -> Row:
-    """Start the arms, let them hold for a while, and return what that took."""
-    found = load_robot(robot, {}, ())
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        stack.enter_context(ending_once())
-        write_parameters(folder / 'parameters.yaml', {
-            'controller': {**found.parameters['controller'], **TOLERANT, 'rate': rate,
-                           'mode': 'joint_impedance', 'urdf': str(found.path)},
-            'simulator': {**found.parameters['simulator'], 'rate': rate}})
-        names = [f'arm{i + 1}' for i in range(arms)]
-        processes = {(kind, name): stack.enter_context(_Node(kind, name, folder))
-                     for name in names for kind in ('simulator', 'controller')}
-        here = stack.enter_context(session('many_arms', sim_time=False, arguments=[]))
-        reports = _Reports(here, names)
-        if not here.until(lambda: reports.phases() <= {'RUNNING', 'FAULT'}, STARTING):
-            raise SystemExit(f'not all arms run: {reports.phases()}')
-        begin, used = reports.fresh(), {key: p.used() for key, p in processes.items()}
-        at = time.monotonic()
-        here.until(lambda: False, seconds)
-        elapsed = time.monotonic() - at
-        spent = {key: p.used() - used[key] for key, p in processes.items()}
-        memory = max(p.memory() for (kind, _), p in processes.items() if kind == 'controller')
-        return _row(arms, begin, reports.fresh(), spent, elapsed, memory)
+def bench(most: Annotated[int, typer.Option(min=1, help='Arms at last.')] = MOST,
+          quick: Annotated[bool, typer.Option(
+              '--quick', help='One arm and two, a second each, for a first look.')] = False,
+          fifo: Annotated[bool, typer.Option(
+              '--fifo', help='Controllers with SCHED_FIFO.')] = False,
+          output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
+          docs: Annotated[bool, typer.Option(
+              '--docs', help='Copy picture and results to docs/, and write the figures in its '
+              'pages anew.')] = False) -> None:
+    """Measure arms, rates and joints; print the tables, and write them with a picture."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    output = output.resolve()
+    folder = output / 'many_arms'
+    folder.mkdir(parents=True, exist_ok=True)
+    seconds, most = (QUICK, 2) if quick else (SECONDS, most)
+    about, env = machine.conditions(), environment(folder)
+    rows: dict[str, list[dict[str, Any]]] = {}
+
+    def measure(series: str, pairs: list[Pair], name: str, rate: float) -> None:
+        row = {'robot': name, 'joints': robot(name).nv, 'arms': len(pairs), 'rate': rate,
+               **_measured(pairs, rate, seconds)}
+        rows.setdefault(series, []).append(row)
+        console.print(f'{series}: {results.brief(row)}', soft_wrap=True)
+
+    with ending_once(), ExitStack() as running:
+        pairs: list[Pair] = []
+        for number in range(1, most + 1):
+            pairs.append(running.enter_context(_pair(ROBOT, number, folder, env, fifo)))
+            if number in NUMBERS or number == most:
+                measure('arms', pairs, ROBOT, RATE)
+            if number == 1:
+                for rate in RATES:
+                    measure('rates', pairs, ROBOT, rate)
+    for name in ARMS:
+        if name != ROBOT:
+            with ending_once(), _pair(name, 1, folder, env, fifo) as one:
+                measure('joints', [one], name, RATE)
+    alone = rows['arms'][0]
+    rows['rates'] = sorted([*rows['rates'], alone], key=lambda row: row['rate'])
+    rows['joints'] = [*rows['joints'], alone]
+    found = {'machine': about, 'seconds': seconds, 'fifo': fifo, 'series': rows}
+    (output / 'many_arms.json').write_text(
+        json.dumps(without_infinity(found), indent=1, allow_nan=False) + '\n')
+    results.draw(found, output / 'many_arms.png')
+    console.print(results.markdown(found), soft_wrap=True)
+    if docs:
+        pages.publish(output / 'many_arms.json')
 
 
-def _row(arms: int, begin: dict, end: dict, spent: dict, elapsed: float, memory: float) -> Row:
-    def grown(key: str, name: str) -> float:
-        return float(end[name][key]) - float(begin[name][key])
-    accepted = {name: grown('accepted samples', name) for name in end}
-    lost = sum(grown('lost samples', name) for name in end)
-    cpus = {kind: sum(s for (k, _), s in spent.items() if k == kind) / elapsed
-            for kind in ('controller', 'simulator')}
-    between = {name: end[name]['at'] - begin[name]['at'] for name in end}
-    return Row(arms, sum(accepted.values()) / max(1.0, sum(accepted.values()) + lost),
-               min(accepted[name] / between[name] for name in end),
-               max(float(end[name]['state to effort p99 [us]']) for name in end),
-               cpus['controller'], cpus['simulator'], memory,
-               sum(end[name]['phase'] == 'FAULT' for name in end))
+@contextmanager
+def _pair(name: str, number: int, folder: Path, env: Mapping[str, str], fifo: bool
+          ) -> Iterator[Pair]:
+    """Yield an arm that is answered."""
+    namespace = f'/arm{number}'
+    words = {**TOLERANT, 'urdf': name, 'data_path': NATIVE,
+             'priority': str(PRIORITY if fifo else 0)}
+    command = ('-m', 'robodyn_ros.nodes.controller', '--ros-args', '-r', f'__ns:={namespace}',
+               '--params-file', str(ROOT / 'config' / f'{name}.yaml'),
+               *(word for key, value in words.items() for word in ('-p', f'{key}:={value}')))
+    peer = Peer(f'{name} {number}', command, fifo=fifo, path=NATIVE)
+    with Remote(env, namespace, name, REST) as plant, answering(peer, plant, folder, env) as child:
+        yield Pair(plant, child)
 
 
-class _Node:
-    """A node of this package as a process that ends with the context."""
+def _measured(pairs: list[Pair], rate: float, seconds: float) -> dict[str, Any]:
+    """Let all plants publish at once; return figures, times those of the worst arm."""
+    for pair in pairs:
+        pair.controller.check()
+    groups = {'controllers': [pair.controller.pid for pair in pairs],
+              'plants': [pair.plant.pid for pair in pairs]}
 
-    def __init__(self, kind: str, name: str, folder: Path):
-        self._command = [
-            sys.executable, '-m', f'robodyn_ros.nodes.{kind}', '--ros-args', '-r',
-            f'__ns:=/{name}', '--params-file', str(folder / 'parameters.yaml'),
-            '--log-level', 'error']
+    def used() -> dict[str, float]:
+        return {key: sum(map(process_time, pids)) for key, pids in groups.items()}
 
-    def __enter__(self) -> '_Node':
-        self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL)
-        return self
+    def publish(seconds: float) -> list[Done]:
+        return list(threads.map(lambda pair: pair.plant.publish(rate, seconds), pairs))
 
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(ENDING)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-
-    def used(self) -> float:
-        """Return the processor time so far [s]."""
-        fields = Path(f'/proc/{self._process.pid}/stat').read_text().rpartition(')')[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
-
-    def memory(self) -> float:
-        """Return the proportional set size [MiB]."""
-        text = Path(f'/proc/{self._process.pid}/smaps_rollup').read_text()
-        return next(int(line.split()[1]) for line in text.splitlines()
-                    if line.startswith('Pss:')) / 1024
+    with ThreadPoolExecutor(len(pairs)) as threads:
+        publish(WARM)
+        before, stolen, begin = used(), machine.Stolen(), monotonic()
+        done = publish(seconds)
+        took, after = monotonic() - begin, used()
+    worst = [figures(one.found.trips) for one in done]
+    trips = np.concatenate([one.found.trips for one in done])
+    return {'answered': float(np.isfinite(trips).mean()), 'states': len(trips),
+            'least answered': min(float(np.isfinite(one.found.trips).mean()) for one in done),
+            **{key: max(one[key] for one in worst) for key in worst[0]},
+            **{key: (after[key] - before[key]) / took for key in groups},
+            'steal': stolen.share(), 'plants missed': sum(one.missed for one in done),
+            'memory': max(map(_memory, groups['controllers'])),
+            'faults': sum('FAULT:' in pair.controller.output for pair in pairs)}
 
 
-class _Reports:
-    """Latest diagnostics of each arm."""
-
-    def __init__(self, here: Session, names: list[str]):
-        self._here, self._names = here, names
-        self._latest: dict[str, dict] = {}
-        here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on, 100)
-
-    def phases(self) -> set[str]:
-        """Return the phases of all arms."""
-        return {self._latest.get(name, {}).get('phase', '') for name in self._names}
-
-    def fresh(self) -> dict[str, dict]:
-        """Return new reports of all arms."""
-        self._latest = {}
-        self._here.until(lambda: all('state to effort p99 [us]' in self._latest.get(name, {})
-                                     for name in self._names), STARTING)
-        return dict(self._latest)
-
-    def _on(self, message: DiagnosticArray) -> None:
-        for status in message.status:
-            name = status.name.partition('/')[0]
-            self._latest.setdefault(name, {}).update(
-                {pair.key: pair.value for pair in status.values}, at=time.monotonic())
+def _memory(pid: int) -> float:
+    """Return the proportional set size of a process [MiB]."""
+    lines = Path(f'/proc/{pid}/smaps_rollup').read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith('Pss:')) / 1024
 
 
 if __name__ == '__main__':
-    typer.run(main)
+    typer.run(bench)

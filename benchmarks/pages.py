@@ -1,20 +1,21 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Page docs/benchmarks.md, from the results in docs/benchmarks/: `python -m benchmarks.pages`.
+Figures in the documentation, from the results in docs/benchmarks/: `python -m benchmarks.pages`.
 
-`--docs` of a benchmark puts its results there and writes the page anew.
+They are the page docs/benchmarks.md and the tables of :mod:`.figures` within other pages. `--docs`
+of a benchmark puts its results there and writes all of them anew.
 """
 
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from . import loop_results, results
+from . import figures, live_view_results, loop_results, many_arms_results, results
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE, FOLDER = ROOT / 'docs' / 'benchmarks.md', ROOT / 'docs' / 'benchmarks'
 LEFT_OUT = 'raw',           # of results: what the others are computed from
 HEAD = '''# Benchmarks
 
@@ -25,62 +26,86 @@ names the command that measures it again.
 '''
 
 
-def live_view(found: dict[str, Any]) -> str:
-    """Return the section of :mod:`benchmarks.live_view`."""
-    rows, machine = found['rows'], found['machine']
-    lines = [f'{machine["cpu"]}, {machine["cpus"]} CPUs, load {machine["load"]:.1f}; the '
-             f'control thread has {found["scheduling"]}. A simulated Panda moves at '
-             f'{found["rate"]:g} Hz, in turns of {found["seconds"]:g} s.', '',
-             '| turn | missed periods | wake-up error p99 [µs] | pictures a second |',
-             '|---|---|---|---|']
-    lines += [f'| {row["watched"]} | {row["missed"]} of {row["periods"]} | {row["p99"]:.0f} | '
-              f'{row["pictures"]:.1f} |' for row in rows]
-    total = {kind: sum(row['missed'] for row in rows if row['watched'] == kind)
-             for kind in dict.fromkeys(row['watched'] for row in rows)}
-    lines += ['', 'Missed in all: ' + ', '.join(f'{count} {kind}' for kind, count
-                                                in total.items()) + '.']
-    return '\n'.join(lines) + '\n'
+class Section(NamedTuple):
+    """
+    Section of docs/benchmarks.md.
+
+    :param command: that measures it; ``text``: of its results.
+    :param picture: name of the file in docs/, '' for none, and ``caption``: what it shows.
+    """
+
+    title: str
+    command: str
+    text: Callable[[dict[str, Any]], str]
+    picture: str = ''
+    caption: str = ''
+    read: Callable[[str], dict[str, Any]] = json.loads
 
 
-def _loop(found: dict[str, Any]) -> str:
-    return loop_results.markdown({**found, **{
-        name: _with_infinity(found[name]) for name in ('peers', 'wake_ups', 'expected')}})
+# By the name of the file of results
+SECTIONS = {
+    'dynamics': Section('Dynamics beside other libraries', 'make bench ARGS=dynamics',
+                        results.markdown, 'benchmark.png', 'speed relative to Pinocchio'),
+    'loop': Section('Control loop beside rclpy nodes', 'make bench ARGS=loop',
+                    loop_results.markdown, 'loop.png',
+                    'round trips, processor time, states answered and wake-up errors',
+                    loop_results.read),
+    'many_arms': Section('Many arms on one machine', 'make bench ARGS=many_arms',
+                         many_arms_results.markdown, 'many_arms.png',
+                         'states answered and processor time by arms, joints and rate',
+                         many_arms_results.read),
+    'live_view': Section('A page that watches the controller', 'make bench ARGS=live_view',
+                         live_view_results.markdown)}
 
 
-def _with_infinity(value: Any) -> Any:
-    """Undo :func:`loop_results.without_infinity`."""
-    if isinstance(value, dict):
-        return {name: _with_infinity(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_with_infinity(one) for one in value]
-    return float('inf') if value is None else value
+def found(root: Path = ROOT) -> dict[str, dict[str, Any]]:
+    """Return the results in the documentation, by the name of their file."""
+    files = {name: root / 'docs' / 'benchmarks' / f'{name}.json' for name in SECTIONS}
+    return {name: SECTIONS[name].read(file.read_text()) for name, file in files.items()
+            if file.exists()}
 
 
-# Title, command and section of each file of results
-SECTIONS: dict[str, tuple[str, str, Callable[[dict[str, Any]], str]]] = {
-    'dynamics': ('Dynamics beside other libraries', 'make bench ARGS=dynamics', results.markdown),
-    'loop': ('Control loop beside rclpy nodes', 'make bench ARGS=loop', _loop),
-    'live_view': ('A page that watches the controller', 'python -m benchmarks.live_view',
-                  live_view)}
-
-
-def page(folder: Path = FOLDER) -> str:
-    """Return the page of the results in a folder."""
+def page(known: Mapping[str, dict[str, Any]]) -> str:
+    """Return docs/benchmarks.md of these results."""
     parts = [HEAD]
-    for name, (title, command, section) in SECTIONS.items():
-        if (file := folder / f'{name}.json').exists():
-            parts.append(f'## {title}\n\n`{command}`\n\n{section(json.loads(file.read_text()))}')
+    for name, section in SECTIONS.items():
+        if name in known:
+            picture = f'\n![{section.caption}]({section.picture})\n' if section.picture else ''
+            parts.append(f'## {section.title}\n\n`{section.command}`\n\n'
+                         f'{section.text(known[name])}{picture}')
     return '\n'.join(parts)
 
 
-def publish(file: Path) -> None:
-    """Put a file of results into the documentation, and write the page anew."""
-    FOLDER.mkdir(exist_ok=True)
-    found = {name: value for name, value in json.loads(file.read_text()).items()
-             if name not in LEFT_OUT}
-    (FOLDER / file.name).write_text(json.dumps(found, indent=1) + '\n')
-    PAGE.write_text(page())
+def pages(root: Path = ROOT) -> dict[Path, str]:
+    """Return what each page with figures has to be, by its file."""
+    known = found(root)
+    texts = {file: figures.filled(file.read_text(), known)
+             for file in (root / 'README.md', *sorted((root / 'docs').glob('*.md')))}
+    return {**texts, root / 'docs' / 'benchmarks.md': page(known)}
+
+
+def write(root: Path = ROOT) -> None:
+    """Write the pages whose figures have changed."""
+    for file, text in pages(root).items():
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+
+
+def publish(file: Path, root: Path = ROOT) -> None:
+    """
+    Put results into the documentation, and write the pages anew.
+
+    :param file: of results; their picture is beside it, with the suffix .png.
+    """
+    folder = root / 'docs' / 'benchmarks'
+    folder.mkdir(exist_ok=True)
+    kept = {name: value for name, value in json.loads(file.read_text()).items()
+            if name not in LEFT_OUT}
+    (folder / file.name).write_text(json.dumps(kept, indent=1) + '\n')
+    if picture := SECTIONS[file.stem].picture:
+        shutil.copy(file.with_suffix('.png'), root / 'docs' / picture)
+    write(root)
 
 
 if __name__ == '__main__':
-    PAGE.write_text(page())
+    write()

@@ -3,10 +3,10 @@
 """
 An arm that stands still, in a process of its own: joint states out, efforts in, without the GIL.
 
-`python -m benchmarks.plant` is told on its standard input what to publish (see :class:`Remote`)
-and publishes at 1 kHz meanwhile. One joint of the state moves by less than a thousandth of a
-radian, another amount in each of STATES states in a row, so that the gravity efforts tell which
-state they were computed from.
+`python -m benchmarks.plant [NAMESPACE ROBOT RATE]` is told on its standard input what to publish
+(see :class:`Remote`) and publishes at RATE, 1 kHz if not said, meanwhile. One joint of the state
+moves by less than a thousandth of a radian, another amount in each of STATES states in a row, so
+that the gravity efforts tell which state they were computed from.
 """
 
 import json
@@ -40,9 +40,6 @@ from .native import Ear, Voice
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMESPACE = '/bench'
-ROBOT, LOCKED = 'panda', {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}
-POSE = np.array([0.0, -0.7853981634, 0.0, -2.3561944902, 0.0, 1.5707963268, 0.7853981634])
-MOVED = 1           # joint: the shoulder, whose own gravity effort it changes
 STATES = 4096       # that can be told apart
 RANGE = 1e-3        # rad over all of them
 SAME = 1e-9         # N·m: efforts computed from a state
@@ -54,15 +51,35 @@ GRAVITY, POSITIONS = 'gravity', 'positions'     # of a state, as answers to it
 HEARD = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
 
 
-def robot() -> RobotModel:
-    """Return the arm: seven joints, fingers locked."""
-    return load_urdf(robot_path(ROBOT), locked=LOCKED)
+class Arm(NamedTuple):
+    """
+    A robot that stands still.
+
+    :param moved: joint whose own gravity effort it changes, such as the shoulder.
+    :param locked: positions of joints that are locked [rad | m].
+    """
+
+    pose: tuple[float, ...]
+    moved: int
+    locked: Mapping[str, float] = {}
 
 
-def positions() -> ndarray:
+ROBOT = 'panda'
+ARMS = {'two_link': Arm((0.4, 0.9), 0),
+        'arm6': Arm((0.0, -0.5, 0.8, 0.0, 0.5, 0.0), 1),
+        ROBOT: Arm((0.0, -0.7853981634, 0.0, -2.3561944902, 0.0, 1.5707963268, 0.7853981634), 1,
+                   {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02})}
+
+
+def robot(name: str = ROBOT) -> RobotModel:
+    """Return one of ARMS."""
+    return load_urdf(robot_path(name), locked=ARMS[name].locked)
+
+
+def positions(name: str = ROBOT) -> ndarray:
     """Return positions of the states in turn (STATES, nv) [rad]."""
-    q = np.tile(POSE, (STATES, 1))
-    q[:, MOVED] += np.linspace(0.0, RANGE, STATES)
+    q = np.tile(ARMS[name].pose, (STATES, 1))
+    q[:, ARMS[name].moved] += np.linspace(0.0, RANGE, STATES)
     return q
 
 
@@ -75,18 +92,19 @@ class Trips(NamedTuple):
 
 
 def match(published: ndarray, first: int, count: int, received: ndarray, efforts: ndarray,
-          right: ndarray) -> Trips:
+          right: ndarray, moved: int = ARMS[ROBOT].moved) -> Trips:
     """
     Find out which efforts answer which state.
 
     :param published: times (M,) [ns] of the states from ``first`` on, of which ``count`` count.
     :param received, efforts: times (K,) [ns] and (K, nv) [N·m].
-    :param right: (STATES, nv) what has to be answered to state k % STATES.
+    :param right: (STATES, nv) what has to be answered to state k % STATES; ``moved``: the column
+        that tells the states apart.
     """
-    column = right[:, MOVED]
+    column = right[:, moved]
     order = np.argsort(column)
-    place = np.clip(np.searchsorted(column[order], efforts[:, MOVED]), 1, STATES - 1)
-    below = efforts[:, MOVED] - column[order[place - 1]] < column[order[place]] - efforts[:, MOVED]
+    place = np.clip(np.searchsorted(column[order], efforts[:, moved]), 1, STATES - 1)
+    below = efforts[:, moved] - column[order[place - 1]] < column[order[place]] - efforts[:, moved]
     code = order[place - below]
     ours = (np.abs(efforts - right[code]) < SAME).all(axis=1)
     latest = first + np.searchsorted(published, received) - 1   # published before it was received
@@ -118,20 +136,21 @@ class Done(NamedTuple):
 class Plant:
     """The process itself: one thread publishes, the middleware's takes down what comes."""
 
-    def __init__(self) -> None:
+    def __init__(self, namespace: str = NAMESPACE, name: str = ROBOT, rest: float = REST):
         rclpy.init(args=[])
-        self._node = rclpy.create_node('plant', namespace=NAMESPACE)
-        model, q = robot(), positions()
+        self._rest = rest
+        self._node = rclpy.create_node('plant', namespace=namespace)
+        model, q, self._moved = robot(name), positions(name), ARMS[name].moved
         self._right = {GRAVITY: Dynamics(model).batch.gravity(q), POSITIONS: q}
         message = np.frombuffer(bytearray(JointStateEncoder(model.joint_names).encode(
             0, q[0], np.zeros(model.nv), self._right[GRAVITY][0])), np.uint8)
-        at = message.tobytes().index(struct.pack('<d', q[0, MOVED]))
+        at = message.tobytes().index(struct.pack('<d', q[0, self._moved]))
         self._states = self._node.create_publisher(JointState, 'joint_states', qos.STATES_OUT)
         self._efforts = self._node.create_subscription(
             Float64MultiArray, 'commands', never_called, HEARD, raw=True,
             callback_group=LeftAlone())
         self._voice = Voice(self._states.handle, message, message[at:at + 8].view('<f8'),
-                            q[:, MOVED].copy(), KEPT)
+                            q[:, self._moved].copy(), KEPT)
         self._ear = Ear(self._efforts.handle, model.nv, KEPT)
         self._jobs: SimpleQueue[Job] = SimpleQueue()
         self._done: SimpleQueue[Done] = SimpleQueue()
@@ -166,7 +185,7 @@ class Plant:
                 try:
                     job = self._jobs.get_nowait()
                 except Empty:
-                    self._voice.speak(RESTING, REST)
+                    self._voice.speak(RESTING, self._rest)
                 else:
                     self._publish(job)
 
@@ -178,22 +197,25 @@ class Plant:
         heard = self._ear.heard(before)
         self._done.put(Done(missed, len(heard.times), self._ear.strange - strange, match(
             self._voice.times(first, job.states + tail), first, job.states, heard.times,
-            heard.efforts, self._right[job.answer])))
+            heard.efforts, self._right[job.answer], self._moved)))
 
 
 class Remote:
     """
     The plant as its parent sees it; end it by leaving the context.
 
-    :param env: environment of the process.
+    :param env: environment of the process; ``namespace``, ``name``: of the topics, and of the arm.
+    :param rest: rate of the states between two jobs [Hz].
     """
 
-    def __init__(self, env: Mapping[str, str]):
+    def __init__(self, env: Mapping[str, str], namespace: str = NAMESPACE, name: str = ROBOT,
+                 rest: float = REST):
         self.scheduling = ''
         self.answer = GRAVITY       # what counts as an answer from now on
         self._process = subprocess.Popen(
-            [sys.executable, '-m', 'benchmarks.plant'], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, env=dict(env), cwd=ROOT)
+            [sys.executable, '-m', 'benchmarks.plant', namespace, name, str(rest)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(env), cwd=ROOT)
+        self.pid = self._process.pid
 
     def __enter__(self) -> 'Remote':
         return self
@@ -216,4 +238,4 @@ class Remote:
 
 
 if __name__ == '__main__':
-    Plant().run()
+    Plant(*sys.argv[1:3], *map(float, sys.argv[3:])).run()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comparisons of the dynamics benchmark: subjects, expectations and results."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,11 @@ QUANTITIES = {'inverse_dynamics': 'inverse dynamics', 'gravity': 'gravity',
 WAYS = {'loop': 'specialised, jitted loop', 'batch': 'batch, one thread',
         'generic_loop': 'generic, jitted loop', 'call': 'kernel from Python',
         'checked_call': 'checked call'}
+# The same after the name of a quantity
+PHRASES = {'loop': ' in a jitted loop', 'batch': ' of a batch, one thread',
+           'generic_loop': ', generic kernel, in a jitted loop',
+           'call': ' kernel called from Python', 'checked_call': ', checked call'}
+HEADS = {'panda': 'Panda', 'ur5': 'UR5', 'talos': 'Talos'}     # of columns; others are their names
 PEERS = {'cpp': 'Pinocchio C++', 'binding': 'Pinocchio from Python', 'mujoco': 'MuJoCo',
          'numpy': 'naive NumPy', 'dynibo': 'Dynibo', 'drake': 'Drake', 'frax': 'Frax'}
 FROM_PYTHON = 'binding', 'mujoco', 'numpy', 'dynibo', 'drake', 'frax'
@@ -84,20 +90,40 @@ def show(console: Console, robot: str, result: dict[str, Any]) -> None:
         console.print(table)
 
 
-def markdown(results: dict[str, Any]) -> str:
-    """Return the first ratio of every row that something is expected of, for a README."""
-    robots = results['robots']
-    lines = ['| | ' + ' | '.join(f'{name} ({robot["joints"]})' for name, robot in robots.items())
-             + ' |', '|---|' + '---|' * len(robots)]
-    for quantity, way in EXPECTED:
-        cells, beside = [], ''
-        for robot in robots.values():
-            row = next((row for row in robot['rows']
-                        if (row['quantity'], row['way']) == (quantity, way)), None)
-            if row:
-                beside = next(iter(row['against']))
-                cells.append(f'{row["against"][beside]["ratio"]:.1f}')
-        if beside:
-            lines.append(f'| {QUANTITIES[quantity]}, {WAYS[way]}, beside {PEERS[beside]} | '
-                         + ' | '.join(cells) + ' |')
-    return '\n'.join(lines) + '\n'
+def conditions(found: dict[str, Any]) -> str:
+    """Return in one sentence what else the figures depend on."""
+    machine = found['machine']
+    return (f'Medians of {found["rounds"]} rounds on one core of {machine["cpu"]}, load average '
+            f'{machine["load"]:.1f} at the beginning; Pinocchio {machine["pinocchio"]}, MuJoCo '
+            f'{machine["mujoco"]}, Numba {machine["numba"]}, Python {machine["python"]}; C++ by '
+            f'{(machine["compiler"] or "nobody").partition(" -")[0]}.')
+
+
+def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]]) -> str:
+    """
+    Return a table of Markdown: how many times as fast as the first of those beside each row.
+
+    :param chosen: quantity and way of each row; rows that nobody was timed in are left out.
+    :raises ValueError: none was timed.
+    """
+    robots = found['robots']
+    lines = []
+    for quantity, way in chosen:
+        rows = {name: row for name, robot in robots.items() for row in robot['rows']
+                if (row['quantity'], row['way']) == (quantity, way)}
+        if rows:
+            beside = next(iter(next(iter(rows.values()))['against']))
+            cells = (f'{rows[name]["against"][beside]["ratio"]:.1f}' if name in rows else ''
+                     for name in robots)
+            lines.append(f'| {QUANTITIES[quantity]}{PHRASES[way]}, vs. {PEERS[beside]} | '
+                         f'{" | ".join(cells)} |')
+    if not lines:
+        raise ValueError('none of the rows of the table was timed: run the benchmark with --cpp')
+    heads = ' | '.join(f'{HEADS.get(name, name)} ({robot["joints"]})'
+                       for name, robot in robots.items())
+    return '\n'.join([f'| | {heads} |', '|---|' + '---|' * len(robots), *lines]) + '\n'
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """Return conditions, and the first ratio of every row that something is expected of."""
+    return f'{conditions(found)}\n\n{table(found, EXPECTED)}'

@@ -12,13 +12,14 @@ instead.
 import json
 import re
 from pathlib import Path
-from typing import Any
-
-from mkdocs.structure.files import File, Files
+from typing import TYPE_CHECKING, Any
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.registry import BUILT_IN
 from robodyn_ros.dynamics.javascript import javascript
+
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {'README.md': 'index.md', 'CONTRIBUTING.md': 'contributing.md'}
@@ -50,8 +51,10 @@ SLIDERS = '''
 LINK = re.compile(r'(?<!!)\[([^\]]+)\]\(([^)\s]+)\)')
 
 
-def on_files(files: Files, config: Any) -> Files:
+def on_files(files: 'Files', config: Any) -> 'Files':
     """Add the pages at the root of the repository, with links as from docs/."""
+    from mkdocs.structure.files import File
+
     for source, page in PAGES.items():
         text = re.sub(r'\]\((?!https?:|#)([^)]+)\)', lambda link: f'](../{link[1]})',
                       (ROOT / source).read_text())
@@ -92,7 +95,7 @@ def gravity_page(robots: str) -> str:
     return text
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+def on_page_markdown(markdown: str, page: Any, config: Any, files: 'Files') -> str:
     """Replace links to files beside docs/ by the text of the link, if they are there."""
     markdown = GRAVITY.sub(lambda found: gravity_page(found[1]), markdown)
     return LINK.sub(_site_link, markdown)

@@ -174,14 +174,16 @@ def check_machine(seconds: Annotated[float, typer.Option(
         fix: Annotated[bool, typer.Option(
             '--fix', help='Measure nothing: print the commands for what is missing (permissions, '
             'idle states, frequency governor) and, in a terminal, offer to run them.')] = False,
-        report: ReportFile = None) -> None:
+        report: ReportFile = None, as_json: AsJson = False) -> None:
     """Measure the loop rate that this machine sustains, and recommend improvements."""
     _require_report(report)
     from .check_machine import fix as offer
     from .check_machine import run
 
     if not fix:
-        run(seconds, console(), page=report)
+        found = run(seconds, console(as_json), page=report)
+        if as_json:
+            print_json(found)
     elif not offer(console(), lambda text: sys.stdin.isatty() and typer.confirm(text)):
         raise typer.Exit(1)
 
@@ -216,7 +218,7 @@ def replay(file: Annotated[Path, typer.Argument(
            picture: Annotated[Path | None, typer.Option(
                '--picture', metavar='PNG', help='File of the picture; default: beside FILE.')
                ] = None,
-           report: ReportFile = None) -> None:
+           report: ReportFile = None, as_json: AsJson = False) -> None:
     """Recompute the last seconds before a fault and show the cycle in which it latched."""
     _require_report(report)
     from ..control.laws import registry
@@ -224,7 +226,11 @@ def replay(file: Annotated[Path, typer.Argument(
 
     for mode in law:
         registry.find(mode)
-    run(file, cycle, picture or file.with_suffix('.png'), console(), page=report)
+    found = run(file, cycle, picture or file.with_suffix('.png'), console(as_json), page=report)
+    if as_json:
+        print_json(found)
+    if found['same_code'] and found['agreeing'] != found['cycles']:
+        raise typer.Exit(1)
 
 
 @app.command('new-law')

@@ -5,7 +5,7 @@
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -46,9 +46,11 @@ class Level(NamedTuple):
     spin: float             # s
 
 
-def run(seconds: float, out: Console, *, page: Path | None = None) -> None:
+def run(seconds: float, out: Console, *, page: Path | None = None) -> dict[str, Any]:
     """
     Measure for about so many seconds, and print machine, latencies and recommendations.
+
+    Return figures for a script: facts, latencies [s], and the rates that are sustained [Hz].
 
     :param page: file of a report, None for none.
     """
@@ -67,6 +69,18 @@ def run(seconds: float, out: Console, *, page: Path | None = None) -> None:
     if seconds < LONG:
         out.print(f'\n{seconds:g} s are a first look only: what is rare was not seen. '
                   'Leave --seconds out for a verdict.', style='yellow')
+    return _figures(facts, found)
+
+
+def _figures(facts: list[system_checks.Fact], found: Found) -> dict[str, Any]:
+    late = [{'level': level.name, 'loop': LOOPS[native, busy], 'rate': rate,
+             **dict(zip(('p50', 'p99', 'p99.9', 'max'), _four(one)))}
+            for (level, native, busy), runs in found.items()
+            for rate, one in zip(RATES, runs)]
+    return {'facts': {fact.name: fact.value for fact in facts}, 'wake_ups': late,
+            'sustained': [{'level': level.name, 'parameters': level.parameters,
+                           'loop': LOOPS[native, busy], 'rate': verdict.rate}
+                          for (level, native, busy), verdict in _verdicts(found).items()]}
 
 
 def fix(out: Console, ask: Callable[[str], bool]) -> bool:
@@ -202,8 +216,12 @@ def _four(run: Lateness) -> ndarray:
     return np.percentile(run.late, (50, 99, 99.9, 100))
 
 
+def _verdicts(found: Found) -> dict[tuple[Level, bool, bool], Verdict]:
+    return {key: judge([run.late for run in runs], max(RATES)) for key, runs in found.items()}
+
+
 def _verdict(found: Found, facts: list[system_checks.Fact], levels: list[Level]) -> RenderableType:
-    verdicts = {key: judge([run.late for run in runs], max(RATES)) for key, runs in found.items()}
+    verdicts = _verdicts(found)
     table = Table(box=box.SIMPLE_HEAD, title='Rate that is sustained [Hz]', title_justify='left',
                   title_style='bold', pad_edge=False)
     table.add_column()

@@ -26,8 +26,9 @@ def run(robot: str, out: Console, *, locked: Mapping[str, float], root: str | No
     elif locked or root or tip:
         raise ArgumentError(f'{robot!r} has DH rows', name='robot', value=robot,
                             remedy='leave out --locked, --root and --tip, they are for a URDF')
-    found = derive(source, numbers=numbers, frame=frame, axes=axes, rounding=rounding,
-                   force=force)
+    with out.status('deriving, and checking with RNEA ...'):        # in a terminal only
+        found = derive(source, numbers=numbers, frame=frame, axes=axes, rounding=rounding,
+                       force=force)
     width = max(out.width, NARROW) if out.is_terminal else WIDTH
     try:
         'θ̈ₓᵀ'.encode(out.encoding)

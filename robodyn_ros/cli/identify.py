@@ -27,7 +27,7 @@ from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
 from ..identification.result import TERMS
 from ..identification.result_files import FRICTION, URDF
-from ..identification.validation import of_model
+from ..identification.validation import Validation, of_model
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
 from .arguments import as_option
@@ -188,14 +188,19 @@ def _text(path: Path) -> str:
 
 
 def validate(robot: CatalogRobot, recording: Recording, friction: Path | None, delay: float,
-             moving: float | None, options: PreparationOptions, out: Console) -> None:
-    """Print how well a model predicts a recording; ``moving``: at samples above this velocity."""
+             moving: float | None, options: PreparationOptions, out: Console) -> Validation:
+    """
+    Print and return how well a model predicts a recording.
+
+    :param moving: samples above this velocity are compared [rad/s | m/s]; None: all.
+    """
     motion = _checked(recording, robot, options, out)
     model, offset = _with_friction(robot.model, friction)
     motion = motion.later(delay) if delay else motion
     valid = of_model(model, motion, offset, moving)
     out.print(measures(valid, f'{robot.source}' + (f', {friction}' if friction else '')))
     out.print(f'mean relative RMS {100 * valid.relative.mean():.2f} %')
+    return valid
 
 
 def payload(robot: CatalogRobot, recording: Recording, frame: str, friction: Path | None,

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import IdentificationError, ParameterError
 from .arguments import locked_joints, numbers
-from .options import Locked, Root, Tip, app, console
+from .options import AsJson, Locked, Root, Tip, app, console, print_json
 
 Source = Annotated[Path, typer.Argument(
     metavar='RECORDING', help='CSV or .npz file, or a bag of ROS 2: time, positions and efforts '
@@ -140,7 +140,7 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
                  metavar='SECONDS', help='Delay of the efforts relative to the positions.')] = 0.0,
              moving: Annotated[float | None, typer.Option(
                  min=0.0, help='Evaluate samples of a joint only above this velocity (rad/s | '
-                 'm/s).')] = None) -> None:
+                 'm/s).')] = None, as_json: AsJson = False) -> None:
     """Evaluate how well a model predicts the efforts of a recording."""
     from ..catalog.robots import load_robot
     from ..identification.preparation.options import PreparationOptions
@@ -149,7 +149,10 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
 
     chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
                         gravity=numbers('--gravity', gravity) or None)
-    given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints),
-                         console())
-    run(chosen, given, friction, delay, moving or None,
-        PreparationOptions(cutoff=cutoff, accept=tuple(accept)), console())
+    out = console(as_json)
+    given = recording_of(recording, chosen, read_options(columns, units, rate, topic, joints), out)
+    found = run(chosen, given, friction, delay, moving or None,
+                PreparationOptions(cutoff=cutoff, accept=tuple(accept)), out)
+    if as_json:
+        print_json({'joints': found.joint_names, 'rms': found.rms, 'relative': found.relative,
+                    'mean_relative': found.relative.mean()})

@@ -46,7 +46,8 @@ def run(path: Path, picture: Path, out: Console, *, page: Path | None = None) ->
         out.print(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})',
                   style='yellow')
         return
-    _draw(recording, path.name, picture)
+    with out.status('drawing ...'):         # in a terminal only
+        _draw(recording, path.name, picture)
     out.print(f'histograms: {picture}')
 
 

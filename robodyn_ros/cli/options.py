@@ -83,8 +83,13 @@ def print_json(values: Any) -> None:
     typer.echo(json.dumps(plain(values), ensure_ascii=False))
 
 
-def console() -> Console:
-    """Return the console of the results; it takes names from a URDF literally, not as markup."""
-    plain: dict[str, Any] = {'highlight': False, 'markup': False, 'emoji': False}
+def console(as_json: bool = False) -> Console:
+    """
+    Return the console of the results; it takes names from a URDF literally, not as markup.
+
+    :param as_json: whether the results are JSON on stdout: all else goes to stderr then.
+    """
+    plain: dict[str, Any] = {'highlight': False, 'markup': False, 'emoji': False,
+                             'stderr': as_json}
     out = Console(**plain)
     return out if out.is_terminal else Console(**plain, width=PIPE_WIDTH)

@@ -5,9 +5,9 @@
 from datetime import datetime, timezone
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import typer
 from numpy import ndarray
 from rich import box
 from rich.console import Console
@@ -32,9 +32,9 @@ UNIX_EPOCH_AND_MORE = 1e9           # s: later times are dates, earlier ones tho
 
 
 def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
-        page: Path | None = None) -> None:
+        page: Path | None = None) -> dict[str, Any]:
     """
-    Recompute every cycle, print one and draw all; exit with 1 where results differ.
+    Recompute every cycle, print one and draw all; return figures for a script.
 
     :param page: file of a report, None for none.
     """
@@ -57,8 +57,9 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
         f'noticed {about.time}', 'bold')
     say(f'{count} cycles, {now[-1] - now[0]:.3f} s; trigger {about.trigger}, data path '
         f'{about.data_path}; sets of settings: {len(s.versions)}, references: {len(s.points)}')
-    replay = Replay(flown.model, s)
-    agreement, same_code = replay.compare(), about.code == replay.code
+    with out.status(f'recomputing {count} cycles ...'):     # in a terminal only
+        replay = Replay(flown.model, s)
+        agreement, same_code = replay.compare(), about.code == replay.code
     for line in _said(flown, agreement, same_code):
         say(line, 'green' if agreement.same == count else 'yellow')
     say(_happened(flown, k), 'bold')
@@ -71,10 +72,13 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
     if find_spec('matplotlib') is None:
         say(f'no picture: matplotlib is not installed ({pip_install("matplotlib")})', 'yellow')
     else:
-        _draw(flown, k, path.name, picture)
+        with out.status('drawing ...'):
+            _draw(flown, k, path.name, picture)
         say(f'picture: {picture}')
-    if same_code and agreement.same != count:
-        raise typer.Exit(1)
+    return {'robot': flown.model.name, 'node': about.node, 'reason': about.reason,
+            'sentence': about.sentence, 'cycle': k, 'faults': faults, 'cycles': count,
+            'agreeing': agreement.same, 'largest_difference': agreement.largest,
+            'same_code': same_code}
 
 
 def _said(flown: Flown, agreement: Agreement, same_code: bool) -> list[str]:

@@ -14,9 +14,10 @@ from rich.console import Console
 from ..catalog.robots import CatalogRobot
 from ..control.laws import registry
 from ..viewer.control_panel import ControlPanel
-from ..viewer.page import Page
+from ..viewer.page import TEXT_INTERVAL, Page
 
 if TYPE_CHECKING:
+    from ..nodes.client_session import Session
     from ..nodes.live_control import LiveControl
 
 FRAME = 1 / 40      # s, between two pictures of a running robot
@@ -60,30 +61,41 @@ def follow(robot: CatalogRobot, port: int, browser: bool, out: Console, topic: s
             client = LiveControl(here.node, controller, control.simulator)
             here.until(lambda: client.simulated, DISCOVERY)
             panel = ControlPanel(page, registry.MODES, client.simulated)
+        due = read = 0.0
         try:
             while True:
-                here.poll(FRAME)
-                now = time.monotonic()
+                now = _listen(here, due)
+                due = max(due + FRAME, now)     # those that are late are left out
                 if live.update(now):
                     poses = page.show(live.position)
                     page.plot(now, live.tracking_error, live.effort, live.external_effort)
                     if panel is not None:
                         panel.follow(poses)
-                page.report(((line.text, line.problem) for line in live.report()),
-                            live.details())
+                if reading := now >= read:
+                    read = now + TEXT_INTERVAL
+                    page.report(((line.text, line.problem) for line in live.report()),
+                                live.details())
                 if client is not None and panel is not None:
-                    _serve(panel, client, now)
+                    _serve(panel, client, now, reading)
         finally:
             if client is not None:
                 client.close()
 
 
-def _serve(panel: ControlPanel, client: 'LiveControl', now: float) -> None:
-    """Pass on what the page asks for, and the answers."""
+def _listen(here: 'Session', due: float) -> float:
+    """Run callbacks until a time is due, those that wait already in any case; return the time."""
+    here.poll(0.0)
+    while (left := due - time.monotonic()) > 0.0:
+        here.poll(left)
+    return time.monotonic()
+
+
+def _serve(panel: ControlPanel, client: 'LiveControl', now: float, reading: bool) -> None:
+    """Pass on what the page asks for, and the answers; show what is in force, if it is read."""
     for wish in panel.take():
         client.do(wish, now)
     panel.tell([*client.answers(now)])
-    if client.in_force:
+    if client.in_force and reading:
         panel.restore(client.refused)
         client.refused.clear()
         panel.show(client.in_force['mode'], client.gains(), client.payload(),

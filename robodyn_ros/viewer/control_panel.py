@@ -130,7 +130,7 @@ class ControlPanel:
         self._aim.on_update(lambda event: self._use_target())
         self._gizmo.on_update(self._move_target)
         if pushable:
-            for link, handle in self._page.solids:
+            for link, handle in self._page.robot.solids:
                 handle.on_drag('left')(partial(self._drag, link))
 
     def _text(self, field: Field) -> Any:

@@ -13,27 +13,24 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import trimesh
 import viser
 from numpy import ndarray
 
 from ..dynamics import Dynamics
-from ..errors import ArgumentError
 from ..model.robot import RobotModel
-from ..model.shapes import Shape
-from .link_shapes import THICKNESS, extent, link_shapes, rods
+from .link_shapes import extent, link_shapes
 from .live_plots import LivePlot
 from .origin import refuse_other_sites
-from .quantities import Drawn, along, drawn, ellipsoid, quaternion, slider_range
+from .quantities import Drawn, drawn, slider_range
+from .robot_nodes import RobotNodes
 from .torque_table import RED as TEXT_RED
 from .torque_table import torque_table
 
-GREY, ORANGE, BLUE, RED = (122, 130, 140), (224, 123, 26), (31, 111, 180), (200, 40, 60)
-SMALLEST_AXIS = 2e-3        # [m] of an ellipsoid, so that thin ones can be seen
+RED = (200, 40, 60)
 STEPS = 4000                # of a slider
 # Browsers of machines that are busy do not keep up with what changes at each picture
 STILL = 1e-4                # [rad | m] of all joints, below which a live picture stays as it is
-TEXT_INTERVAL = 0.2         # s between two tables of gravity torques of a live page
+TEXT_INTERVAL = 0.2         # s between two changes of the texts of a live page
 
 
 class Page:
@@ -56,8 +53,6 @@ class Page:
         shapes, self.notes = link_shapes(urdf, model) if urdf is not None else ([], [])
         #: Length of the robot [m].
         self.size = extent(model)
-        #: Links and handles of what is drawn of them.
-        self.solids: list[tuple[str, Any]] = []
         logging.getLogger('trimesh').setLevel(logging.ERROR)
         # Browsers open connections that they do not use: no error of ours, and no traceback
         logging.getLogger('websockets.server').setLevel(logging.CRITICAL)
@@ -67,19 +62,9 @@ class Page:
         refuse_other_sites(self.server)
         self.server.scene.set_up_direction('+z')
         self.server.gui.configure_theme(control_width='large', show_share_button=False)
-        # Names of nodes must not nest or coincide, as names of links with a slash would
-        nodes = {name: f'{i} {name.replace("/", " ")}' for i, name in enumerate(
-            model.frame_names)}
-        self._frames = {name: self.server.scene.add_frame(
-            f'/frames/{node}', axes_length=0.12 * self.size, axes_radius=0.004 * self.size,
-            visible=False) for name, node in nodes.items()}
-        self._links = {name: self.server.scene.add_frame(f'/shapes/{node}', show_axes=False)
-                       for name, node in nodes.items()}
-        self._bodies = [self.server.scene.add_frame(f'/bodies/{nodes[name]}', show_axes=False)
-                        for name in model.link_names]
-        self.shown = self._add_shapes(shapes)
-        self._add_rods()
-        self._ellipsoids = [self._add_ellipsoid(i) for i in range(model.nb) if model.mass[i] > 0]
+        #: What is drawn of the robot.
+        self.robot = RobotNodes(self.server.scene, model, shapes, self.size)
+        self.notes += self.robot.notes
         self._com = self.server.scene.add_icosphere('/center_of_mass', 0.03 * self.size, RED)
         self.server.scene.add_grid('/ground', 2.5 * self.size, 2.5 * self.size,
                                    cell_size=0.1, section_size=0.5)
@@ -152,54 +137,9 @@ class Page:
         self._seen: Drawn = drawn(self._dynamics, self._model, q)
         seen = self._seen
         with self.server.atomic():
-            for name, T in seen.frames.items():
-                for handle in (self._frames[name], self._links[name]):
-                    handle.wxyz, handle.position = quaternion(T[:3, :3]), T[:3, 3]
-            for i, name in enumerate(self._model.link_names):
-                T = self._of_body(i, seen.frames[name])
-                self._bodies[i].wxyz = quaternion(T[:3, :3])
-                self._bodies[i].position = T[:3, 3]
+            self.robot.place(seen.frames)
             if seen.com is not None:
                 self._com.position = seen.com
-
-    def _of_body(self, i: int, T: ndarray) -> ndarray:
-        """Return the pose (4, 4) of body i from that of the frame of its link."""
-        frame, placed = self._model.frames[self._model.link_names[i]], np.eye(4)
-        placed[:3, :3], placed[:3, 3] = frame.rotation, frame.origin
-        return T @ np.linalg.inv(placed)
-
-    def _add_shapes(self, shapes: list[Shape]) -> list[str]:
-        """Add the shapes; return the names of the links that have one."""
-        shown = []
-        for k, one in enumerate(shapes):
-            try:
-                mesh = solid(one)
-            except Exception as error:      # of a reader of meshes, of any type
-                self.notes.append(f'link {one.link!r}: {one.mesh} is not read ({error})')
-                continue
-            self.solids.append((one.link, self.server.scene.add_mesh_trimesh(
-                f'{self._links[one.link].name}/{k}', mesh, wxyz=quaternion(one.rotation),
-                position=one.origin)))
-            shown.append(one.link)
-        return shown
-
-    def _add_rods(self) -> None:
-        radius = THICKNESS * self.size
-        for k, (body, begin, end) in enumerate(rods(self._model, self.shown)):
-            parent = self._bodies[body].name if body >= 0 else '/base'
-            rod = self.server.scene.add_cylinder(
-                f'{parent}/rod{k}', radius, float(np.linalg.norm(end - begin)), GREY,
-                wxyz=along(end - begin), position=(begin + end) / 2)
-            if body >= 0:
-                self.solids.append((self._model.link_names[body], rod))
-            self.server.scene.add_icosphere(f'{parent}/knob{k}', 1.5 * radius, ORANGE)
-
-    def _add_ellipsoid(self, i: int) -> Any:
-        axes, rotation = ellipsoid(self._model.mass[i], self._model.inertia[i])
-        return self.server.scene.add_icosphere(
-            f'{self._bodies[i].name}/inertia', 1.0, BLUE, opacity=0.45,
-            scale=tuple(np.maximum(axes, SMALLEST_AXIS).tolist()), wxyz=quaternion(rotation),
-            position=self._model.com[i], visible=False)
 
     def _add_camera(self) -> None:
         camera = self.server.initial_camera         # the robot is left of the panel
@@ -248,33 +188,9 @@ class Page:
     def _choose(self) -> None:
         """Show what is chosen."""
         self._com.visible = self._toggles['center of mass'].value and bool(self._model.mass.any())
-        for handle in self._links.values():
+        for handle in self.robot.links.values():
             handle.visible = self._toggles['shapes'].value
-        for handle in self._frames.values():
+        for handle in self.robot.frames.values():
             handle.visible = self._toggles['frames'].value
-        for handle in self._ellipsoids:
+        for handle in self.robot.ellipsoids:
             handle.visible = self._toggles['inertia ellipsoids'].value
-
-
-def solid(one: Shape) -> trimesh.Trimesh:
-    """
-    Return the surface of a shape [m], in its own axes.
-
-    :raises ArgumentError: a mesh has no faces, or vertices that are not finite.
-    :raises Exception: whatever the reader of a mesh raises where it cannot read the file.
-    """
-    if one.mesh is not None:
-        mesh = trimesh.load(one.mesh, force='mesh')
-        if not len(mesh.faces) or not np.isfinite(mesh.bounds).all():
-            raise ArgumentError('it has no surface', name=one.mesh.name, value=len(mesh.faces),
-                                remedy='export the mesh again')
-        return mesh.apply_scale(one.size)
-    if one.kind == 'box':
-        mesh = trimesh.creation.box(2.0 * np.array(one.size))
-    elif one.kind == 'sphere':
-        mesh = trimesh.creation.icosphere(3, one.size[0])
-    else:
-        make = trimesh.creation.cylinder if one.kind == 'cylinder' else trimesh.creation.capsule
-        mesh = make(radius=one.size[0], height=2 * one.size[1])
-    mesh.visual.face_colors = [*GREY, 255]
-    return mesh

@@ -89,8 +89,15 @@ def ellipsoid(mass: float, inertia: ndarray) -> tuple[ndarray, ndarray]:
 
 
 def quaternion(rotation: ndarray) -> ndarray:
-    """Return w, x, y, z (4,) of a rotation matrix (3, 3)."""
-    return Rotation.from_matrix(rotation).as_quat()[[3, 0, 1, 2]]
+    """Return w, x, y, z (..., 4) of rotation matrices, (3, 3) or (N, 3, 3)."""
+    return Rotation.from_matrix(rotation).as_quat()[..., [3, 0, 1, 2]]
+
+
+def homogeneous(rotation: ndarray, origin: ndarray) -> ndarray:
+    """Return the pose (4, 4) of a rotation matrix (3, 3) and an origin (3,)."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = rotation, origin
+    return T
 
 
 def along(direction: ndarray) -> ndarray:

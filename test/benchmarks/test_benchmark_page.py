@@ -1,24 +1,130 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/benchmarks.md says what the results beside it say."""
+"""Figures in README.md and docs/ are those of the results in docs/benchmarks/."""
 
 import json
+import shutil
 
+import numpy as np
 import pytest
 
-from benchmarks import pages
+from benchmarks import figures, loop_results, many_arms_results, pages, results
+from benchmarks.loop_peers import PEERS, WAKE_UPS
+
+COMPILER = 'g++ (Debian 12.2.0-14) 12.2.0'
+RATES = {str(rate): {'p50': 100.0, 'p99': 200.0, 'p99.9': 300.0, 'max': 400.0, 'cpu': 0.1,
+                     'answered': 1.0, 'states': 4000} for rate in loop_results.RATES}
 
 
-def test_the_page_is_that_of_the_committed_results():
-    assert pages.PAGE.read_text() == pages.page(), 'run python -m benchmarks.pages'
-    files = {file.stem for file in pages.FOLDER.glob('*.json')}
+def dynamics(ratio):
+    """Return results of a run in which everything was so many times as fast as others."""
+    ours = np.full(5, 100.0)
+    times = {(quantity, way): ours for quantity in results.QUANTITIES for way in results.WAYS}
+    times |= {(quantity, peer): ratio * ours for quantity in results.QUANTITIES
+              for peer in ('cpp', 'binding')}
+    return {'machine': {'cpu': 'Z80', 'load': 0.1, 'python': '3', 'numba': '0', 'mujoco': '3',
+                        'pinocchio': '4.1.0', 'compiler': f'{COMPILER} -std=c++17 -O3 -w'},
+            'rounds': 5, 'robots': {'panda': {'joints': 7, 'rows': results.rows(times, 7)}}}
+
+
+def loop(share):
+    """Return results of a run in which our controllers took this share of the naive node."""
+    def one(scale):
+        return [{rate: {**found, **{key: scale * found[key] for key in ('p50', 'p99', 'cpu')}}
+                 for rate, found in RATES.items()}]
+    trips = {key: one(share if key in figures.LOOP_COLUMNS else 1.0) for key in PEERS}
+    trips['native'][0]['10000'] |= {'answered': 0.5, 'max': np.inf}
+    late = {key: [{**RATES['1000'], 'p99': 1.0 if 'native' in key else 50.0}] for key in WAKE_UPS}
+    found = {'machine': {'cpu': 'Z80', 'cpus': 1, 'load': 0.0, 'steal': 0.0, 'idle states': 'none',
+                         'wake-up [µs], before and after': [{'same CPU': 1.0}], 'echo': 'C++'},
+             'rounds': 1, 'faults': {}, 'peers': loop_results.summary(trips),
+             'wake_ups': loop_results.wake_up_summary(late), 'raw': {'peers': 'much'}}
+    found['expected'] = loop_results.expectations(found['peers'], found['wake_ups'])
+    return loop_results.without_infinity(found)
+
+
+def many_arms(*answered):
+    """Return results of a run with so many arms, of which so many states were answered."""
+    def row(arms, share):
+        return {'robot': 'panda', 'joints': 7, 'arms': arms, 'rate': 1000.0, 'answered': share,
+                'p50': 100.0, 'p99': 300.0, 'controllers': 0.1 * arms, 'plants': 0.05 * arms,
+                'steal': 0.0, 'memory': 200.0, 'faults': 0}
+    rows = [row(arms + 1, share) for arms, share in enumerate(answered)]
+    return {'machine': {'cpu': 'Z80', 'cpus': 2, 'load': 0.0}, 'seconds': 1.0, 'fifo': False,
+            'series': {'arms': rows, 'rates': rows[:1], 'joints': rows[:1]}}
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Return a copy of the documentation."""
+    shutil.copytree(pages.ROOT / 'docs', tmp_path / 'docs')
+    shutil.copy(pages.ROOT / 'README.md', tmp_path)
+    return tmp_path
+
+
+def publish(root, name, found):
+    (root / f'{name}.json').write_text(json.dumps(found))
+    (root / f'{name}.png').write_bytes(b'picture of ' + name.encode())
+    pages.publish(root / f'{name}.json', root)
+
+
+def test_the_pages_say_what_the_committed_results_say():
+    for file, text in pages.pages().items():
+        assert file.read_text() == text, f'{file.name}: run python -m benchmarks.pages'
+    files = {file.stem for file in (pages.ROOT / 'docs' / 'benchmarks').glob('*.json')}
     assert files and files <= set(pages.SECTIONS)
 
 
-def test_figures_of_the_page_are_those_of_the_file(tmp_path):
-    found = json.loads((pages.FOLDER / 'live_view.json').read_text())
+def test_every_table_has_its_place():
+    texts = [file.read_text() for file in pages.pages()]
+    marks = [mark for text in texts for mark in figures.MARKED.findall(text)]
+    assert sorted(name for _, name, _ in marks) == sorted(figures.BLOCKS)
+    assert sum(text.count('<!-- figures:') for text in texts) == len(marks)
+    assert {block.source for block in figures.BLOCKS.values()} <= set(pages.SECTIONS)
+    with pytest.raises(KeyError, match='no_such'):
+        figures.filled('<!-- figures: no_such -->\n<!-- end of figures -->', {})
+
+
+def test_figures_of_the_dynamics_are_those_of_the_file(root):
+    publish(root, 'dynamics', dynamics(43.21))
+    readme, library = (root / 'README.md').read_text(), (root / 'docs/library.md').read_text()
+    assert '| inverse dynamics in a jitted loop, vs. Pinocchio C++ | 43.2 |' in readme
+    assert '5 rounds on one core of Z80' in library and library.count('| 43.2 |') == 7
+    assert 'Pinocchio 4.1 in C++ (`-O3`)' in readme
+    assert f'C++ by {COMPILER}.' in (root / 'docs/benchmarks.md').read_text()
+    assert (root / 'docs/benchmark.png').read_bytes() == b'picture of dynamics'
+    publish(root, 'dynamics', dynamics(0.5))
+    for file in 'README.md', 'docs/library.md', 'docs/benchmarks.md':
+        text = (root / file).read_text()
+        assert '43.2' not in text and '| 0.5 |' in text
+    assert (root / 'README.md').read_text().count('## ') == readme.count('## ')
+
+
+def test_figures_of_the_loop_are_those_of_the_file(root):
+    publish(root, 'loop', loop(0.123))
+    text = (root / 'docs/realtime.md').read_text()
+    assert '| round trip p50 | 0.12 | 0.12 | 0.12 |' in text and '1/50 of' in text
+    assert '| states answered at 10 kHz | 50.00 % | 100.00 % | 100.00 % |' in text
+    assert 'p99, share of the naive node | ours, native | ≤ 0.4 | 0.123 | yes |' in (
+        root / 'docs/benchmarks.md').read_text()
+    assert 'much' not in (root / 'docs/benchmarks/loop.json').read_text()
+
+
+def test_figures_of_many_arms_say_what_gives_out(root):
+    publish(root, 'many_arms', many_arms(1.0, 0.9995, 0.97))
+    text = (root / 'docs/benchmarks.md').read_text()
+    assert 'With 2 arms at 1 kHz, 99.950% of the states are answered. With 3, 97.000%' in text
+    assert 'latency gives out first' in text and '(many_arms.png)' in text
+    found = many_arms(1.0, 0.9)
+    found['series']['arms'][1] |= {'controllers': 1.5, 'plants': 0.45}
+    assert 'processor time gives out first' in many_arms_results.verdict(found)
+    assert 'More were not tried' in many_arms_results.verdict(many_arms(1.0))
+    assert 'Not even one arm' in many_arms_results.verdict(many_arms(0.5))
+
+
+def test_figures_of_the_live_page_are_those_of_the_file(root):
+    found = json.loads((root / 'docs/benchmarks/live_view.json').read_text())
     found['rows'][0]['missed'] = 98765
-    (tmp_path / 'live_view.json').write_text(json.dumps(found))
-    assert '98765 of' in pages.page(tmp_path) and '98765' not in pages.PAGE.read_text()
-    with pytest.raises(KeyError):
-        pages.live_view({'rows': []})
+    publish(root, 'live_view', found)
+    assert '98765 of' in (root / 'docs/benchmarks.md').read_text()
+    assert '98765' not in (pages.ROOT / 'docs/benchmarks.md').read_text()

@@ -95,7 +95,8 @@ def test_an_answer_is_known_by_its_efforts(plant):
     assert np.isnan(found.trips).all() and found.foreign == 1
 
 
-def test_the_states_can_be_told_apart(plant):
+@pytest.mark.parametrize('name', ['two_link', 'arm6', 'panda'])
+def test_the_states_can_be_told_apart(plant, name):
     from robodyn_ros import Dynamics
-    right = Dynamics(plant.robot()).batch.gravity(plant.positions())
-    assert np.abs(np.diff(np.sort(right[:, plant.MOVED]))).min() > 100 * plant.SAME
+    right = Dynamics(plant.robot(name)).batch.gravity(plant.positions(name))
+    assert np.abs(np.diff(np.sort(right[:, plant.ARMS[name].moved]))).min() > 100 * plant.SAME

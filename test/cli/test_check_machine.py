@@ -3,6 +3,7 @@
 """`robodyn check-machine` on the machine of the tests; `robodyn loop-report` of a recording."""
 
 import io
+import json
 import os
 import sys
 
@@ -38,6 +39,18 @@ def test_it_measures_and_comes_to_a_verdict(monkeypatch, ros):
     lines = said.splitlines()
     assert sum(line.startswith('Native: ') for line in lines) == 1
     assert sum(line.startswith('Python: ') for line in lines) == 1
+
+
+def test_a_script_reads_figures():
+    """Rates and latencies are on stdout; what people read is on stderr."""
+    result = run('check-machine', '--seconds', '1', '--json')
+    found = json.loads(result.stdout)
+    assert result.exit_code == 0 and 'This machine' in result.stderr
+    assert {'kernel', 'idle states'} <= set(found['facts'])
+    loops = {(row['level'], row['loop']) for row in found['sustained']}
+    assert ('plain', 'native') in loops and len(found['wake_ups']) == 2 * len(loops)
+    for row in found['wake_ups']:
+        assert 0.0 < row['p50'] <= row['p99'] <= row['p99.9'] <= row['max'] < 10.0
 
 
 def test_fixes_are_printed_and_not_run_without_a_terminal():

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn derive` as a person runs it."""
 
+import io
 import sys
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
+from robodyn_ros.cli import derive
 from robodyn_ros.cli.app import app
 from robodyn_ros.model.resources import share_path
 
@@ -23,6 +26,15 @@ def test_a_known_name(robot):
     assert result.exit_code == 0
     assert '  M[1,1] = (m_1 + m_2) l_1^2 + m_2 l_2^2 + 2 m_2 l_1 l_2 c_2\n' in result.output
     assert 'checked against recursive Newton-Euler' in result.output
+
+
+def test_a_terminal_shows_that_it_is_at_work():
+    for terminal in True, False:
+        out = Console(file=io.StringIO(), force_terminal=terminal, width=100)
+        code = derive.run('craig_2r', out, locked={}, root=None, tip=None, frame=None, axes='',
+                          numbers=False, rounding=1e-9, as_latex=False, ascii_only=False,
+                          force=False)
+        assert code == 0 and ('deriving, and' in out.file.getvalue()) == terminal
 
 
 def test_a_path_task_space_and_latex(tmp_path):

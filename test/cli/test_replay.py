@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn replay` shows the cycle that went wrong, and says how it knows."""
 
+import json
 import sys
 
 import numpy as np
@@ -48,6 +49,20 @@ def test_shows_the_fault(path):
     # joint, position, limits (3 words), reference, ..., age: just above the timeout
     assert row[2:5] == ['-3.1416', '…', '3.1416'] and 50.0 <= float(row[-1]) <= 51.0
     assert path.with_suffix('.png').read_bytes()[1:4] == b'PNG'
+
+
+def test_a_script_reads_figures(rig, path):
+    result = run(path, '--json')
+    found = json.loads(result.stdout)
+    assert result.exit_code == 0 and 'cycles agree bit by bit' in result.stderr
+    assert found['faults'] and found['cycle'] == found['faults'][-1]
+    assert found['agreeing'] == found['cycles'] > 100 and found['same_code']
+    s = rig.controller.history.take()
+    s.tau[300] += 1e-13
+    file.write(path, MODEL, s, about(rig.controller))
+    result = run(path, '--json')
+    differing = json.loads(result.stdout)
+    assert result.exit_code == 1 and differing['agreeing'] < differing['cycles']
 
 
 def test_shows_another_cycle(path, tmp_path):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a recording to a corrected URDF, as a person types it; the same model on another one."""
 
+import json
 import sys
 
 import numpy as np
@@ -98,6 +99,9 @@ def test_it_predicts_another_recording(identified):
         assert result.exit_code == 0, result.output
         mean.append(float(result.output.split('mean relative RMS')[1].split()[0]))
     assert mean[1] < 3.0 < 0.2 * mean[0]
+    found = json.loads(robodyn('validate', other, '--robot', *words, '--json').stdout)
+    assert 100.0 * found['mean_relative'] == pytest.approx(mean[1], abs=0.006)
+    assert found['joints'] == ['joint1', 'joint2'] and len(found['rms']) == 2
 
 
 def test_it_weighs_what_is_in_the_hand(identified):

@@ -9,21 +9,31 @@ Needs launch and launch_ros, which only a ROS installation has.
 import os
 import signal
 
-from launch_case import need
+from launch_case import DEADLINE, need
 
 need('launch_ros.actions')
 
 from launch import LaunchDescription, LaunchService
-from launch.actions import EmitEvent, IncludeLaunchDescription, RegisterEventHandler
+from launch.actions import (
+    EmitEvent,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+    TimerAction,
+)
 from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
 from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from robodyn_ros.model.resources import share_path
 
+# Lockstep: a busy machine makes the test slow, not wrong
 PARAMETERS = '''
-/**/controller: {ros__parameters: {mode: joint_impedance, stiffness: [123.0], damping: [9.0]}}
-/**/simulator: {ros__parameters: {initial_position: [0.3, 0.5]}}
+/**/controller:
+  ros__parameters: {mode: joint_impedance, stiffness: [123.0], damping: [9.0], trigger: state,
+                    state_timeout: 1.0, late_limit: 1.0}
+/**/simulator:
+  ros__parameters: {initial_position: [0.3, 0.5], lockstep: true, lockstep_settle: 0.05,
+                    command_timeout: 5.0}
 '''
 
 
@@ -37,6 +47,8 @@ class Watched:
             RegisterEventHandler(OnProcessStart(on_start=self.started)),
             RegisterEventHandler(OnProcessIO(on_stdout=self.said, on_stderr=self.said)),
             RegisterEventHandler(OnProcessExit(on_exit=self.ended)),
+            TimerAction(period=DEADLINE, actions=[
+                EmitEvent(event=Shutdown(reason='nothing happened'))]),
             IncludeLaunchDescription(
                 PythonLaunchDescriptionSource(str(share_path('launch', file))),
                 launch_arguments=arguments.items())]))

@@ -7,9 +7,11 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from robodyn_ros import load_urdf
-from robodyn_ros.model.resources import share_path
+from robodyn_ros.model.resources import robot_path, share_path
+from robodyn_ros.viewer.quantities import homogeneous
 from viewer.browser import browsing, needs_browser, wait_for
 
 pytest.importorskip('viser', reason='needs pip install viser')
@@ -24,13 +26,50 @@ def page():
         yield page
 
 
+def drawn_position(page, link):
+    """Return where a link is drawn (3,) [m]: poses of its node and of those that it is in."""
+    handles = {one.name: one for one in (*page.robot.bodies, *page.robot.links.values())}
+    T, name = np.eye(4), page.robot.links[link].name
+    while name in handles:
+        w, x, y, z = handles[name].wxyz
+        T = homogeneous(Rotation.from_quat([x, y, z, w]).as_matrix(),
+                        handles[name].position) @ T
+        name = name.rpartition('/')[0]
+    return T[:3, 3]
+
+
 def test_sliders_move_the_arm_and_its_torques(page):
-    assert set(page.shown) == {'base_link', 'link1', 'link2'} and not page.notes
+    assert set(page.robot.shown) == {'base_link', 'link1', 'link2'} and not page.notes
     assert '16.79' in page.table.content and '2.73' in page.table.content
     page.go(np.array([np.pi / 2, 0.0]))
     assert page.table.content.count('>0.00<') == 2
-    links = page._links['tool0']
-    assert links.position == pytest.approx([0.0, 0.0, 0.9], abs=1e-3)
+    assert drawn_position(page, 'tool0') == pytest.approx([0.0, 0.0, 0.9], abs=1e-3)
+
+
+@pytest.mark.parametrize('name', ['arm6', 'rp'])
+def test_every_link_is_drawn_where_the_kinematics_have_it(name):
+    from robodyn_ros.viewer.page import Page
+
+    model, rng = load_urdf(robot_path(name)), np.random.default_rng(3)
+    with closing(Page(model, None, np.full(model.nv, 0.3), port=18080, live=True)) as page:
+        for q in rng.uniform(0.1, 1.0, (5, model.nv)):
+            poses = page.show(q)
+            for link in model.frame_names:
+                assert drawn_position(page, link) == pytest.approx(poses[link][:3, 3], abs=1e-4)
+
+
+def test_a_picture_is_few_messages():
+    """One for each joint and one for the center of mass; a live page sends many pictures."""
+    from robodyn_ros.viewer.page import Page
+
+    model = load_urdf(robot_path('arm6'))
+    with closing(Page(model, None, np.full(6, 0.1), port=18080, live=True)) as page:
+        page.show(np.full(6, 0.2))
+        buffer = page.server._websock_server.get_message_buffer()
+        before = buffer.message_counter
+        with page.server.atomic():
+            page.show(np.full(6, 0.3))
+        assert 0 < buffer.message_counter - before <= model.nv + 1
 
 
 def test_names_with_a_slash_and_joints_that_cannot_move(tmp_path):
@@ -41,7 +80,10 @@ def test_names_with_a_slash_and_joints_that_cannot_move(tmp_path):
         'lower="-3.1416" upper="3.1416"', 'lower="0.5" upper="0.5"'))
     with closing(Page(load_urdf(path), path, np.array([0.5, 0.5]), port=18080)) as page:
         assert page.position == pytest.approx([0.5, 0.5])
-        assert {name.count('/') for name in (one.name for one in page._links.values())} == {2}
+        handles = [*page.robot.bodies, *page.robot.links.values(), *page.robot.frames.values()]
+        assert len({one.name for one in handles}) == len(handles)
+        assert drawn_position(page, 'tool0') == pytest.approx(page.show(np.full(2, 0.5))['tool0'][
+            :3, 3], abs=1e-4)
 
 
 def test_live_poses_are_drawn_where_they_are_and_problems_are_told():
@@ -49,7 +91,7 @@ def test_live_poses_are_drawn_where_they_are_and_problems_are_told():
 
     with closing(Page(load_urdf(URDF), URDF, np.zeros(2), port=18080, live=True)) as page:
         page.show(np.array([np.pi, 0.0]) + 0.1)         # beyond the limits, as it is
-        assert page._links['tool0'].position[0] < -0.8
+        assert drawn_position(page, 'tool0')[0] < -0.8
         page.report([('FAULT: <stale>', True), ('fine', False)])
         assert 'color:#c8283c">FAULT: &lt;stale&gt;' in page.status.content
 

@@ -1,0 +1,141 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Nodes of a robot in a scene of viser: bodies, nested as the joints are, and what is fixed to them.
+
+A picture of another pose is one message for each joint that has moved: frames, shapes, rods and
+ellipsoids are children of the body that carries them, and stay where they are in it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import trimesh
+from numpy import ndarray
+
+from ..errors import ArgumentError
+from ..model.robot import RobotModel
+from ..model.shapes import Shape
+from .link_shapes import THICKNESS, rods
+from .quantities import along, ellipsoid, homogeneous, quaternion
+
+GREY, ORANGE, BLUE = (122, 130, 140), (224, 123, 26), (31, 111, 180)
+SMALLEST_AXIS = 2e-3        # [m] of an ellipsoid, so that thin ones can be seen
+BASE = '/base'              # node of what does not move
+
+
+class RobotNodes:
+    """
+    The nodes of one robot.
+
+    :param scene: of a server of viser; ``shapes``: of links; ``size``: of the robot [m].
+    :ivar solids: links, and handles of what is drawn of them.
+    :ivar notes: about meshes that cannot be read.
+    """
+
+    def __init__(self, scene: Any, model: RobotModel, shapes: Iterable[Shape], size: float):
+        self._scene, self._model, self._size = scene, model, size
+        self._slides = model.body_slides.tolist()
+        self.solids: list[tuple[str, Any]] = []
+        self.notes: list[str] = []
+        #: Handle of each body; a body hangs from the one that carries its joint.
+        self.bodies: list[Any] = []
+        for i, parent in enumerate(model.parent):
+            above = self.bodies[parent].name if parent >= 0 else BASE
+            self.bodies.append(scene.add_frame(
+                f'{above}/{i}', show_axes=False, position=model.joint_origin[i],
+                wxyz=quaternion(model.joint_rotation[i])))
+        # From the frame of a body to that of its link, which is where a model says that it is
+        self._from_link = np.linalg.inv([homogeneous(model.frames[name].rotation,
+                                                     model.frames[name].origin)
+                                         for name in model.link_names])
+        # Names of nodes must not nest or coincide, as names of links with a slash would
+        self.frames = {name: self._fixed(name, f'frame {k}', axes_length=0.12 * size,
+                                         axes_radius=0.004 * size, visible=False)
+                       for k, name in enumerate(model.frame_names)}
+        self.links = {name: self._fixed(name, f'link {k}', show_axes=False)
+                      for k, name in enumerate(model.frame_names)}
+        #: Names of the links that have a shape.
+        self.shown = self._add_shapes(shapes)
+        self._add_rods()
+        self.ellipsoids = [self._add_ellipsoid(i) for i in range(model.nb) if model.mass[i] > 0]
+
+    def place(self, poses: Mapping[str, ndarray]) -> None:
+        """Draw the robot where its links are: poses (4, 4) in the base frame by name."""
+        T = np.stack([poses[name] for name in self._model.link_names]) @ self._from_link
+        above = np.stack([T[parent] if parent >= 0 else np.eye(4)
+                          for parent in self._model.parent])
+        relative = np.linalg.inv(above) @ T
+        for body, slides, wxyz, position in zip(self.bodies, self._slides, quaternion(
+                relative[:, :3, :3]), relative[:, :3, 3]):
+            if slides:
+                body.position = position
+            else:
+                body.wxyz = wxyz
+
+    def _name(self, body: int) -> str:
+        return self.bodies[body].name if body >= 0 else BASE
+
+    def _fixed(self, name: str, node: str, **look: Any) -> Any:
+        """Add a node at a frame of the model."""
+        frame = self._model.frames[name]
+        return self._scene.add_frame(f'{self._name(frame.body)}/{node}', position=frame.origin,
+                                     wxyz=quaternion(frame.rotation), **look)
+
+    def _add_shapes(self, shapes: Iterable[Shape]) -> list[str]:
+        """Add the shapes; return the names of the links that have one."""
+        shown = []
+        for k, one in enumerate(shapes):
+            try:
+                mesh = solid(one)
+            except Exception as error:      # of a reader of meshes, of any type
+                self.notes.append(f'link {one.link!r}: {one.mesh} is not read ({error})')
+                continue
+            self.solids.append((one.link, self._scene.add_mesh_trimesh(
+                f'{self.links[one.link].name}/{k}', mesh, wxyz=quaternion(one.rotation),
+                position=one.origin)))
+            shown.append(one.link)
+        return shown
+
+    def _add_rods(self) -> None:
+        radius = THICKNESS * self._size
+        for k, (body, begin, end) in enumerate(rods(self._model, self.shown)):
+            parent = self._name(body)
+            rod = self._scene.add_cylinder(
+                f'{parent}/rod{k}', radius, float(np.linalg.norm(end - begin)), GREY,
+                wxyz=along(end - begin), position=(begin + end) / 2)
+            if body >= 0:
+                self.solids.append((self._model.link_names[body], rod))
+            self._scene.add_icosphere(f'{parent}/knob{k}', 1.5 * radius, ORANGE)
+
+    def _add_ellipsoid(self, i: int) -> Any:
+        axes, rotation = ellipsoid(self._model.mass[i], self._model.inertia[i])
+        return self._scene.add_icosphere(
+            f'{self.bodies[i].name}/inertia', 1.0, BLUE, opacity=0.45,
+            scale=tuple(np.maximum(axes, SMALLEST_AXIS).tolist()), wxyz=quaternion(rotation),
+            position=self._model.com[i], visible=False)
+
+
+def solid(one: Shape) -> trimesh.Trimesh:
+    """
+    Return the surface of a shape [m], in its own axes.
+
+    :raises ArgumentError: a mesh has no faces, or vertices that are not finite.
+    :raises Exception: whatever the reader of a mesh raises where it cannot read the file.
+    """
+    if one.mesh is not None:
+        mesh = trimesh.load(one.mesh, force='mesh')
+        if not len(mesh.faces) or not np.isfinite(mesh.bounds).all():
+            raise ArgumentError('it has no surface', name=one.mesh.name, value=len(mesh.faces),
+                                remedy='export the mesh again')
+        return mesh.apply_scale(one.size)
+    if one.kind == 'box':
+        mesh = trimesh.creation.box(2.0 * np.array(one.size))
+    elif one.kind == 'sphere':
+        mesh = trimesh.creation.icosphere(3, one.size[0])
+    else:
+        make = trimesh.creation.cylinder if one.kind == 'cylinder' else trimesh.creation.capsule
+        mesh = make(radius=one.size[0], height=2 * one.size[1])
+    mesh.visual.face_colors = [*GREY, 255]
+    return mesh
