@@ -23,26 +23,31 @@ sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
 from control.disturbed import GUIDED, Worst, guided_within_walls, run  # noqa: E402
 
-ROBOTS, SEEDS = ('two_link', 'panda'), 200
+ROBOTS, SEEDS, EVERY = ('two_link', 'panda'), 200, 50
 
 
 def campaign(model: RobotModel, law: str, seeds: range) -> bool:
-    """Print the greatest of everything over the seeds; return whether all is allowed."""
-    dynamics, wrong = Dynamics(model), 0
+    """Print the greatest of everything so far, now and then; return whether all is allowed."""
+    dynamics, found = Dynamics(model), list[Worst]()
     more = guided_within_walls(model) if law in GUIDED else {'mode': law}
-    found: list[Worst] = []
     for seed in seeds:
         found.append(worst := run(model, dynamics, seed, **more))
         if named := worst.violations():
-            wrong += 1
             print(f'  seed {seed}: {", ".join(named)}: {worst}', flush=True)
+        if len(found) % EVERY == 0 or seed == seeds[-1]:
+            print(f'{model.name:9} {law:21} {summary(found, seeds)}', flush=True)
+    return not any(worst.violations() for worst in found)
+
+
+def summary(found: list[Worst], seeds: range) -> str:
+    """Return the greatest of everything over the first seeds."""
     position, velocity, effort, step, law_step = (max(column) for column in [*zip(*found)][:5])
     fastest = seeds[max(range(len(found)), key=lambda k: found[k].velocity)]
-    print(f'{model.name:9} {law:21} {len(found)} seeds: position {position:.4f}, velocity '
-          f'{velocity:.3f} (seed {fastest}), effort {effort:.3f}, steps {step:.3f} and '
-          f'{law_step:.3f}; limits acted in {sum(one.cut > 0 for one in found)}, faults in '
-          f'{sum(one.phase == "FAULT" for one in found)}, not allowed: {wrong}', flush=True)
-    return wrong == 0
+    return (f'{len(found)} seeds: position {position:.4f}, velocity {velocity:.3f} (seed '
+            f'{fastest}), effort {effort:.3f}, steps {step:.3f} and {law_step:.3f}; limits acted '
+            f'in {sum(one.cut > 0 for one in found)}, faults in '
+            f'{sum(one.phase == "FAULT" for one in found)}, not allowed: '
+            f'{sum(bool(one.violations()) for one in found)}')
 
 
 def main() -> int:
