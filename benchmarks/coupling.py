@@ -1,14 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Leader and follower in MuJoCo: `python -m benchmarks.coupling [LEADER ...]`.
+Leader and follower in MuJoCo: `python -m benchmarks.coupling [LEADER | LEADER:FOLLOWER ...]`.
 
 A hand moves the leader until the follower has touched a wall, and presses on, through links
-that are late by 0, 5 and 10 ms in each direction. Printed are, for each pair and delay, the
-error of the felt force (efforts of the hand on the joints of the leader, less those of the wall
-on the joints of the follower, in those of the leader, over those of the hand), and the least
-energy that a joint of the coupling has had, also under random pushes of both arms with varying
-delays. Then the link is cut: the time until both float, and how far they drift in ten seconds.
+that are late by 0, 5 and 10 ms in each direction. Of equal arms it pushes the tip of the leader.
+Of arms of different kinematics it holds the joints of the leader: no force on its tip has the
+efforts of one on the tip of the other arm, and both would slide away. Printed are, for each pair
+and delay, the error of the felt force (efforts of the hand on the joints of the leader, less those
+of the wall on the joints of the follower, in those of the leader, over those of the hand), and the
+least energy that a joint of the coupling has had, also under random pushes of both arms with
+varying delays. Then the link is cut: the time until both float, and how far they drift in ten
+seconds.
 """
 
 import sys
@@ -28,6 +31,8 @@ from robodyn_ros.simulation.obstacle import Obstacle
 DELAYS = 0.0, 0.005, 0.01       # s
 SHARE = 0.05                    # of the effort limits, that the hand uses
 AWAY, STIFFNESS = 0.02, 5e3     # m, N/m: the wall
+DOWN = np.array([0.0, 0.0, -1.0])           # where the hand moves
+SPEED = 0.04                                # m/s, of the tip of a follower whose leader is held
 PRESSED, PUSHED, CUT = 4.0, 3.0, 10.0       # s
 
 
@@ -79,29 +84,67 @@ def energy(coupled: CoupledLoops) -> ndarray:
     return leader.coupling_energy[there] + follower.coupling_energy[joints.joints]
 
 
+class Grip:
+    """
+    Hand that holds the joints of the leader, by springs as stiff as those of its controller.
+
+    It moves them such that the tip of the follower goes toward the wall, until that is pressed.
+    """
+
+    def __init__(self, leader: ClosedLoop, motion: ndarray):
+        """:param motion: (nv,) of the joints of the leader, for 1 m of the tip."""
+        gains = leader.controller.settings
+        self.leader, self.motion = leader, motion
+        self.stiffness, self.damping = (gains.per_joint(leader.controller.model, name)
+                                        for name in ('stiffness', 'damping'))
+        self.target = leader.row()[0]
+        self.effort = np.zeros(len(motion))     # [N·m | N]
+        step = leader.plant.step
+        leader.plant.step = lambda tau: step(   # type: ignore[method-assign]
+            tau + self.effort)
+
+    def move(self, speed: float) -> None:
+        """Move on for a period, by the speed of the tip [m/s]."""
+        self.target += speed * self.leader.period * self.motion
+        state = self.leader.plant.state()
+        self.effort = (self.stiffness * (self.target - state.position)
+                       - self.damping * state.velocity)
+
+
 def pressed(coupled: CoupledLoops) -> tuple[float, float, set[str]]:
     """Return the error of the felt force, the least energy [J], and faults."""
     leader, follower = coupled.loops
     a, b = (Dynamics(loop.controller.model) for loop in coupled.loops)
     frames = tip(a.model), tip(b.model)
     here, there = (d.pose(loop.row()[0], f) for d, loop, f in zip((a, b), coupled.loops, frames))
-    direction = np.array([0.0, 0.0, -1.0])
-    lever = abs(a.jacobian(leader.row()[0], frames[0], reference='aligned')[:3].T @ direction)
-    force = SHARE * float((a.model.effort_limit / np.maximum(lever, 1e-3)).min())
-    wall = Obstacle(frames[1], np.zeros(3), there[:3, 3] + AWAY * direction, -direction,
+    joints = joint_map(b.model, follower.controller.settings)
+    index = [a.model.joint_names.index(name) for name in joints.names]
+    J = b.jacobian(follower.row()[0], frames[1], reference='aligned')[:3]
+    grip, frame, arm = None, frames[0], a
+    if joints.names != tuple(b.model.joint_names):
+        motion = np.zeros(a.model.nv)
+        motion[index] = np.linalg.pinv(J[:, joints.joints]) @ DOWN / joints.scale
+        grip, frame, arm = Grip(leader, motion), frames[1], b
+    lever = abs(arm.jacobian(coupled.loops[arm is b].row()[0], frame, reference='aligned'
+                             )[:3].T @ DOWN)
+    force = SHARE * float((arm.model.effort_limit / np.maximum(lever, 1e-3)).min())
+    wall = Obstacle(frames[1], np.zeros(3), there[:3, 3] + AWAY * DOWN, -DOWN,
                     stiffness=STIFFNESS)
     follower.plant.obstacles.append(wall)
-    leader.plant.push(frames[0], force * direction, PRESSED)
-    least, walls = np.inf, []
+    if grip is None:
+        leader.plant.push(frames[0], force * DOWN, PRESSED)
+    least, walls, hands = np.inf, [], []
     for _ in range(round(PRESSED / leader.period)):
+        if grip is not None:
+            grip.move(SPEED if wall.force < force else 0.0)
         coupled.tick()
         least = min(least, energy(coupled).min())
         walls.append(wall.force)
+        hands.append(grip.effort if grip is not None else np.zeros(0))
     felt = float(np.mean(walls[-500:]))
-    hand = a.jacobian(leader.row()[0], frames[0], reference='aligned')[:3].T @ (force * direction)
-    met = b.jacobian(follower.row()[0], frames[1], reference='aligned')[:3].T @ (felt * direction)
-    joints = joint_map(b.model, follower.controller.settings)
-    index = [a.model.joint_names.index(name) for name in joints.names]
+    hand = np.mean(hands[-500:], axis=0) if grip is not None else a.jacobian(
+        leader.row()[0], frames[0], reference='aligned')[:3].T @ (force * DOWN)
+    met = b.jacobian(follower.row()[0], frames[1], reference='aligned')[:3].T @ (felt * DOWN)
     error = hand[index] - joints.scale * met[joints.joints]
     return float(np.linalg.norm(error) / np.linalg.norm(hand[index])), least, reasons(coupled)
 
@@ -141,9 +184,9 @@ def reasons(coupled: CoupledLoops) -> set[str]:
 
 
 def main() -> None:
-    """Print the table of all pairs, or of those with the leaders that are asked for."""
+    """Print the table of all pairs, or of those that are asked for."""
     asked = sys.argv[1:] or [pair.leader for pair in PAIRS]
-    for pair in (pair for pair in PAIRS if pair.leader in asked):
+    for pair in (p for p in PAIRS if {p.leader, f'{p.leader}:{p.follower}'} & {*asked}):
         for delay in DELAYS:
             error, least, why = pressed(arms(pair, delay))
             print(f'{pair.leader:>8} -> {pair.follower:8} {1e3 * delay:4.0f} ms  felt force '

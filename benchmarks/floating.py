@@ -4,8 +4,8 @@
 An arm that floats, in MuJoCo: `python -m benchmarks.floating [two_link|panda|sensors]`.
 
 The arm has masses off by up to 20 %, Coulomb friction of 2 % of the effort limits with an elastic
-contact (presliding) and viscous friction, all unknown, a delay of 2 ms and noise of its sensors.
-Printed are, in `gravity_compensation`,
+contact (presliding), with and without viscous friction, all unknown, a delay of 2 ms and noise of
+its sensors. Printed are, in `gravity_compensation`,
 
 - the drift with the false model, with the calibration of `robodyn calibrate-float`, and with
   friction compensation besides, and how much a joint still moves in the last second;
@@ -31,7 +31,7 @@ from robodyn_ros.simulation.imperfections import Noise
 
 ROBOTS, DISTANCE = ('two_link', 'panda'), 1e-3      # rad, of presliding
 NOISE, EFFORT_NOISE = 1e-5, 2e-3                    # rad; effort limits
-VISCOUS = 0.005         # effort limits per rad/s: undamped, an elastic contact would never rest
+VISCOUS = 0.005, 0.0    # effort limits per rad/s; without any, no friction damps the contacts
 FALLING, FLOATING, SHARE = 5.0, 60.0, 0.8           # s, s
 RISE, AWAY = 0.2, 5.0                               # of the friction per second; distances
 #: Resolution of encoders and noise [rad].
@@ -43,22 +43,22 @@ def noise(position: float = NOISE, resolution: float = 0.0) -> Noise:
     return Noise(position=position, velocity=100.0 * position, resolution=resolution)
 
 
-def elastic(plant: RobotModel) -> RobotModel:
-    """Return an arm whose joints have presliding, and viscous friction."""
-    viscous = VISCOUS * plant.effort_limit
+def elastic(plant: RobotModel, share: float) -> RobotModel:
+    """Return an arm whose joints have presliding, and viscous friction of ``share`` limits."""
+    viscous = share * plant.effort_limit
     return replace(plant, presliding_distance=np.where(plant.slides, 0.0, DISTANCE),
                    viscous_friction=viscous, backward_friction=np.array([
                        viscous, plant.coulomb_friction, plant.coulomb_friction]))
 
 
-def calibration(robot: CatalogRobot) -> Calibration:
-    """Return what calibrate-float finds from its motion."""
-    _, known, plant, delay = scenes(robot.model)[1]
+def calibration(robot: CatalogRobot, plant: RobotModel) -> Calibration:
+    """Return what calibrate-float finds from a motion of the arm."""
+    _, known, _, delay = scenes(robot.model)[1]
     found = float_motion(known, robot.pose)
     asked = Waypoints(found.joint_names, found.times, found.positions, found.velocities,
                       found.accelerations)
     run = simulate(known, settings_of('joint_impedance', known, robot.pose), robot.pose,
-                   float(found.times[-1]), asked, plant=elastic(plant), delay=delay,
+                   float(found.times[-1]), asked, plant=plant, delay=delay,
                    noise=noise())
     efforts = EFFORT_NOISE * known.effort_limit * np.random.default_rng(0).normal(
         size=run.effort.shape)
@@ -71,7 +71,7 @@ def floats(model: RobotModel, plant: RobotModel, pose: ndarray, share: float,
     """Return a loop that floats, RUNNING."""
     loop = ClosedLoop(model, Settings(mode='gravity_compensation', arming_effort=3.0,
                                       friction_compensation=share if share else ()),
-                      pose, plant=elastic(plant), delay=DELAY,
+                      pose, plant=plant, delay=DELAY,
                       noise=noise(sensors[1], sensors[0]))
     loop.start()
     return loop
@@ -103,14 +103,16 @@ def compensated(found: Calibration) -> RobotModel:
     return replace(found.estimate.to_model(), presliding_distance=found.distance)
 
 
-def figures(name: str) -> None:
+def figures(name: str, viscous: float) -> None:
     """Print drift and break-away efforts of a robot."""
     robot, sensors = load_robot(name, {}, []), (0.0, NOISE)
     _, known, plant, _ = scenes(robot.model)[1]
-    found = calibration(robot)
+    plant = elastic(plant, viscous)
+    found = calibration(robot, plant)
     model = compensated(found)
-    print(f'{name}: {found.note}; Coulomb friction over that of the arm '
-          f'{np.round(model.coulomb_friction / plant.coulomb_friction, 2)}', flush=True)
+    print(f'{name}, viscous friction {viscous:.1%} of the limits: {found.note}; Coulomb friction '
+          f'over that of the arm {np.round(model.coulomb_friction / plant.coulomb_friction, 2)}',
+          flush=True)
     for i, joint in enumerate(known.joint_names):
         alone, with_it = (breakaway(floats(model, plant, robot.pose, share, sensors),
                                     plant.coulomb_friction, i) for share in (0.0, SHARE))
@@ -127,8 +129,8 @@ def figures(name: str) -> None:
 def sensors_table() -> None:
     """Print the break-away effort of a joint against resolution and noise of its sensor."""
     robot = load_robot('two_link', {}, [])
-    plant = scenes(robot.model)[1].plant
-    found = calibration(robot)
+    plant = elastic(scenes(robot.model)[1].plant, VISCOUS[0])
+    found = calibration(robot, plant)
     for sensors in SENSORS:
         deviation = np.hypot(sensors[0] / np.sqrt(12.0), sensors[1])
         distance = np.maximum(found.distance, LEAST_DISTANCE * deviation)
@@ -143,4 +145,7 @@ def sensors_table() -> None:
 
 if __name__ == '__main__':
     for asked in sys.argv[1:] or (*ROBOTS, 'sensors'):
-        sensors_table() if asked == 'sensors' else figures(asked)
+        if asked == 'sensors':
+            sensors_table()
+        for share in VISCOUS if asked != 'sensors' else ():
+            figures(asked, share)

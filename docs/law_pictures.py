@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.linalg import solve_continuous_are
 
 from robodyn_ros import Dynamics, RobotModel, Settings, load_urdf
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
 from robodyn_ros.control import guard
 from robodyn_ros.control.laws import registry
+from robodyn_ros.control.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.control.suggested_gains import suggest
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.law_comparison import scenes
@@ -33,6 +33,7 @@ ARM, POSE = load_urdf('two_link'), np.array([0.3, 0.9])
 DYNAMICS = Dynamics(ARM)
 FALSE = scenes(ARM)[1]
 FAST = motion.plan(DYNAMICS, POSE, 2.0)
+COSTS = [400.0, 100.0, 10.0, 2.0], [0.01, 0.01]      # of states and efforts, for a policy
 BENT = np.array([0.3, 1.6])     # far from a singular pose
 # Of the last body, for equal stiffness of the pictures in task space
 TASK = {'task_frame': 'tool0', 'nullspace_kp': 0.0, 'nullspace_kd': 0.0,
@@ -154,21 +155,10 @@ def compliant(law: str, title: str) -> Picture:
                    {'10 N on the tool': (begin, end)})
 
 
-def regulator(goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return effort (2,) and gain (2, 4) of a linear-quadratic regulator about a pose."""
-    inverse = np.linalg.inv(DYNAMICS.mass_matrix(goal))
-    slope = np.column_stack([(DYNAMICS.gravity(goal + d) - DYNAMICS.gravity(goal - d)) / 2e-6
-                             for d in 1e-6 * np.eye(2)])
-    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ slope, np.zeros((2, 2))]])
-    B = np.vstack([np.zeros((2, 2)), inverse])
-    P = solve_continuous_are(A, B, np.diag([400.0, 100.0, 10.0, 2.0]), 0.01 * np.eye(2))
-    return DYNAMICS.gravity(goal), 100.0 * B.T @ P
-
-
 def policy(title: str) -> Picture:
     """Let a planner at 50 Hz move the arm, and fall silent on the way."""
     goal, curves, silent = POSE + [0.4, -0.5], {}, 0.35
-    effort, gain = regulator(goal)
+    effort, gain = linear_quadratic_regulator(DYNAMICS, goal, *COSTS)
     for name, end in (('feedback_policy', np.inf), ('the planner falls silent', silent)):
         loop = loop_of('feedback_policy')
 

@@ -343,9 +343,13 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     if not gravity_alone:
         call_law(inputs.law, arm_of(inputs, robot, now, dt), v.tau_law)
         if s.compensates_friction == 1:
+            follows = s.follows == 1 and m.guided == 0
             friction_compensation.friction_compensation(
-                robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v),
-                s.follows == 1 and m.guided == 0, dt, v, v.tau_law)
+                robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v), follows, dt,
+                v, v.tau_law)
+            if not follows:
+                friction_compensation.presliding_damping(
+                    robot.friction, inputs.joints, inputs.workspace.M, s, v, unmeasured, v.tau_law)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
         if s.bounded == 1:
             contact_brake.brake(inputs.bounds, robot, inputs.workspace, s, v, v.tau_law)

@@ -108,7 +108,7 @@ def check_compensation(model: RobotModel, share: ndarray, offset: ndarray, limit
         i = int(wrong.argmax())
         raise ParameterError(
             f'friction_compensation of {model.joint_names[i]} is {share[i]:g}'
-            + (' in mode gravity_compensation' if measured else ''), name='friction_compensation',
+            + (' at the measured velocity' if measured else ''), name='friction_compensation',
             value=float(share[i]), remedy=f'give a share in [0, {most:g}]'
             + (': above, an arm that turns a little easier than it did would drive itself'
                if measured else ''))

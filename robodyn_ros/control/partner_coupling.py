@@ -11,8 +11,8 @@ import numpy as np
 from numpy import ndarray
 
 from ..errors import ArgumentError
-from ..model.robot import RobotModel
 from . import guard
+from .controller_status import ControllerStatus
 from .laws import registry
 from .laws.law import PARTNER
 from .partner import (
@@ -30,15 +30,11 @@ from .partner import (
     checked,
     joint_map,
 )
-from .settings import Settings
 
 
-class PartnerCoupling:
+class PartnerCoupling(ControllerStatus):
     """What two controllers in the mode ``leader_follower`` tell each other."""
 
-    model: RobotModel
-    settings: Settings
-    memory: ndarray
     changed: Callable[[], None]
     _law_memory: ndarray
     _partner: Partner
@@ -104,11 +100,6 @@ class PartnerCoupling:
         header[0] = time, old.header['serial'][0] + 1, state.status, role == 'follower'
         self._partner = Partner(header, rows)
         self.changed()
-
-    @property
-    def joint_state(self) -> tuple[ndarray, ndarray]:
-        """Position and velocity, see :class:`~.controller.Controller`."""
-        raise NotImplementedError
 
     def _coupling_law(self) -> Any:
         """Return the law in force, if it couples arms."""

@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,9 +12,10 @@ import numpy as np
 from numpy import ndarray
 
 from ..closed_loop import Simulated, simulate
+from ..control.friction import MOST_MEASURED
 from ..control.laws import registry
 from ..control.settings import GAINS, Settings
-from ..control.suggested_gains import suggest
+from ..control.suggested_gains import SuggestedGains, suggest
 from ..control.trajectory import Waypoints
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
@@ -89,12 +91,27 @@ def settings_of(law: str, model: RobotModel, pose: ndarray) -> Settings:
     Return the settings that a law is compared with.
 
     Gains are those of :func:`~robodyn_ros.control.suggested_gains.suggest`, which are of equal
-    stiffness for all laws; others have their defaults. Known friction is compensated.
+    stiffness for all laws; others have their defaults.
     """
-    gains = suggest(model, pose, Settings())._asdict()
-    known = bool(model.coulomb_friction.any() or model.viscous_friction.any())
-    return Settings(mode=law, friction_compensation=1.0 if known else (),
+    gains = _suggested(model, tuple(pose.tolist()))._asdict()
+    return Settings(mode=law, friction_compensation=compensated_share(law, model),
                     **{name: gain for name, gain in gains.items() if name in GAINS})
+
+
+@lru_cache(maxsize=4)       # of the scenes; it takes seconds
+def _suggested(model: RobotModel, pose: tuple[float, ...]) -> SuggestedGains:
+    return suggest(model, np.array(pose), Settings())
+
+
+def compensated_share(law: str, model: RobotModel) -> float | tuple[()]:
+    """
+    Return the share of a known friction that is compensated: all of it, or as much as is allowed.
+
+    A law in which the arm may be guided compensates it at the measured velocity then.
+    """
+    if not (model.coulomb_friction.any() or model.viscous_friction.any()):
+        return ()
+    return MOST_MEASURED if registry.find(law).guided else 1.0
 
 
 def compare(model: RobotModel, pose: ndarray, shortest: float) -> Iterator[Figures]:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros import Dynamics, Settings, load_urdf
+from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.demo import motion
-from robodyn_ros.demo.law_comparison import drive, scenes
+from robodyn_ros.demo.law_comparison import compensated_share, drive, scenes
 
 pytest.importorskip('mujoco')
 pytest.importorskip('matplotlib')
@@ -36,6 +37,16 @@ def test_figures_are_reproducible():
     asked = motion.plan(Dynamics(model), pose, 0.5)
     first, second = (drive(scenes(model)[1], FOLLOWING[-1], pose, asked, 0.5) for _ in range(2))
     assert first[:8] == second[:8]
+
+
+def test_every_law_may_compensate_the_known_friction():
+    """That of the Panda is in its URDF; a guided law compensates it at the measured velocity."""
+    model = load_robot('panda', {}, []).model
+    for law in FOLLOWING:
+        share = Settings(mode=law, friction_compensation=compensated_share(law, model)
+                         ).joint_records(model)['friction_compensation']
+        assert (share > 0.5).all()
+    assert compensated_share(FOLLOWING[0], scenes(model)[1].known) == ()
 
 
 def test_a_picture_that_cannot_be_written(tmp_path):

@@ -16,6 +16,7 @@ from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.laws.registry import BUILT_IN
+from robodyn_ros.control.limits import BRAKING_RATE
 from robodyn_ros.control.partner import WAITING, CouplingState
 from robodyn_ros.control.settings import TWICE, Settings
 from robodyn_ros.control.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
@@ -39,6 +40,10 @@ OLDEST = LATEST + 3         # periods, with as many samples lost in a row
 
 # The highest stable gains of a model, with a payload or without, rate and delay: dear to find
 TOP: dict[tuple[str, bool, float, float], tuple] = {}
+# What is allowed of each field of Worst. `effort_rate_limit`, ten effort limits per second, bounds
+# the law; braking may be faster, by BRAKING_RATE
+MOST = {'position': 0.02, 'velocity': 1.10, 'effort': 1.0,
+        'step': BRAKING_RATE * 10.0 * PERIOD + 1e-9, 'law_step': 10.0 * PERIOD + 1e-9}
 
 
 class World(NamedTuple):
@@ -71,6 +76,10 @@ class Worst(NamedTuple):
     phase: str              # at the end
     cut: int                # cycles in which the limits had to act
 
+    def violations(self) -> list[str]:
+        """Return the names of what is larger than the limits allow."""
+        return [name for name, most in MOST.items() if not getattr(self, name) <= most]
+
 
 def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | None = None,
         world: World = BAD, **more: Any) -> Worst:
@@ -78,12 +87,12 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
     Move an arm at random, from a random pose, under random settings.
 
     The plant is the model without any stops: what keeps it inside is the controller alone. What
-    the controller knows may be another model; ``more`` are settings of its own.
+    the controller knows may be another model; ``more`` are settings in place of random ones.
     """
     random, n = np.random.default_rng(seed), model.nv
     lower = np.maximum(model.position_lower, -np.pi)
     range_ = np.minimum(model.position_upper, np.pi) - lower
-    settings = replace(_settings(model, random, world), **more)
+    settings = _settings(model, random, world, more)
     dynamics = Dynamics(settings.loaded(model)) if settings.payload_mass else dynamics
     q = lower + range_ * random.uniform(0.02, 0.98, n)
     while (abs(dynamics.gravity(q)) > 0.9 * model.effort_limit).any():
@@ -208,7 +217,17 @@ def _softer(s: Settings) -> Settings:
                    task_damping_ratio=max(s.task_damping_ratio, 0.3))
 
 
-def _settings(model: RobotModel, random: np.random.Generator, world: World) -> Settings:
+def guided_within_walls(model: RobotModel) -> dict[str, Any]:
+    """Return settings for a hand that guides the arm within virtual walls."""
+    span = model.position_upper - model.position_lower
+    return {'mode': GUIDED[0], 'workspace_stiffness': 500.0,
+            'workspace_planes': [0.0, 0.0, 1.0, 0.3, 1.0, 1.0, 0.0, 0.1],
+            'wall_lower': model.position_lower + 0.3 * span,
+            'wall_upper': model.position_upper - 0.3 * span}
+
+
+def _settings(model: RobotModel, random: np.random.Generator, world: World,
+              more: dict[str, Any]) -> Settings:
     """Gains over their whole ranges, or the highest that are stable; a payload, sometimes."""
     n = model.nv
     other = np.random.default_rng(deepcopy(random).integers(2**62))
@@ -229,7 +248,7 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
         TOP[key] = (asked.stable(asked.loaded(model), np.full(n, 1e6), np.full(n, 1e5)),
                     highest(np.eye(n), np.full(n, 1e5), np.full(n, 1e4), world.period,
                             asked.loop_delay, margin=TWICE))
-    top = TOP[key]
+    top, asked = TOP[key], replace(asked, **more)
     stiffness, acceleration_kp = (10.0**random.uniform(-1, 6, n), 10.0**random.uniform(0, 5, n))
     damping = np.minimum(10.0**random.uniform(-2, 5, n), top[0][1])
     acceleration_kd = np.minimum(10.0**random.uniform(0, 4, n), top[1][1])
@@ -252,6 +271,8 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World) -> S
             settings.check_gains(settings.loaded(model))
             return settings
         except ParameterError as error:
+            if error.name in more:
+                raise
             if error.name == 'observer_bandwidth':
                 bandwidth = 0.7 * bandwidth
             elif error.name in ('adaptive_bandwidth', 'adaptation_rate'):

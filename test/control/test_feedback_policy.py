@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 from control.closed_loop import GAINS, Rig
-from scipy.linalg import solve_continuous_are
 
 from robodyn_ros import Controller, Settings, load_urdf
 from robodyn_ros.control.laws.feedback_policy import FADE
+from robodyn_ros.control.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
 from robodyn_ros.flight_recorder.replay import Replay
@@ -29,14 +29,8 @@ def running(**settings):
 
 
 def lqr(dynamics, pose):
-    """Effort and gain of a linear-quadratic regulator about a pose at rest."""
-    inverse = np.linalg.inv(dynamics.mass_matrix(pose))
-    slope = np.column_stack([(dynamics.gravity(pose + d) - dynamics.gravity(pose - d)) / 2e-6
-                             for d in 1e-6 * np.eye(2)])
-    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ slope, np.zeros((2, 2))]])
-    B = np.vstack([np.zeros((2, 2)), inverse])
-    P = solve_continuous_are(A, B, np.diag([400.0, 100.0, 10.0, 2.0]), 0.01 * np.eye(2))
-    return dynamics.gravity(pose), 100.0 * B.T @ P
+    """Return effort and gain of a linear-quadratic regulator about a pose at rest."""
+    return linear_quadratic_regulator(dynamics, pose, [400.0, 100.0, 10.0, 2.0], [0.01, 0.01])
 
 
 def planned(rig, seconds, rate, policy):

@@ -21,6 +21,7 @@ pytest.importorskip('mujoco')
 FLOATING = Settings(mode='gravity_compensation')
 LIGHT = replace(FLOATING, friction_compensation=[0.8])
 DISTANCE, NOISE = 1e-3, 1e-5        # rad: of presliding, and of the sensors
+RISE = 0.3                          # of the friction a second: what is pushed faster, lags
 
 
 @pytest.fixture(scope='module')
@@ -80,7 +81,7 @@ def test_a_light_push_sets_a_compensated_arm_moving(panda, found):
         begin, step, push = loop.plant.state().position[i], loop.plant.step, np.zeros(7)
         loop.plant.step = lambda tau: step(tau + push)
         while abs(loop.plant.state().position[i] - begin) < 5.0 * DISTANCE:
-            push[i] += 0.5 * plant.coulomb_friction[i] * loop.period
+            push[i] += RISE * plant.coulomb_friction[i] * loop.period
             loop.tick()
         return push[i]
     alone = breakaway(FLOATING)

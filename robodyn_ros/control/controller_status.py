@@ -1,0 +1,137 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of :class:`~.controller.Controller` that tell its state: phase, reasons, estimates."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy import ndarray
+
+from ..model.robot import RobotModel
+from . import guard
+from .dtypes import ARM, NO_REQUEST, Vectors
+from .history import Version
+from .link_pairs import nearest_links
+from .pace import Pace
+from .settings import Settings
+
+# A measured effort so near the negative of g(q), in their difference, has the wrong sign
+REVERSED = 0.3
+# As many trajectories, each shorter [s] and each replacing the one before, are a stream
+STREAM, HORIZON = 2, 0.5
+STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
+STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send longer '
+               f'ones, with waypoints for the next {HORIZON:g} s or more')
+
+
+class ControllerStatus:
+    """What a controller tells: its phase, reasons of faults and refusals, its estimates."""
+
+    model: RobotModel
+    settings: Settings
+    memory: ndarray
+    cycle_input: ndarray
+    _pace: Pace
+    _records: Version
+    _streamed: int
+    _v: Vectors
+
+    @property
+    def held_by(self) -> str:
+        """Reason in words why the last motion has ended before its end, '' if it has not."""
+        code = int(self.memory['held_by'][0])
+        if code == guard.NO_REASON:
+            return ''
+        which = (nearest_links(self.model, self.settings, self._records.bounds)
+                 if code == guard.SELF_COLLISION else '')
+        return guard.REASONS[guard.CODES[code]] + which
+
+    @property
+    def phase(self) -> int:
+        """Index of the phase in :data:`.guard.PHASES`."""
+        return int(self.memory['phase'][0])
+
+    @property
+    def reason(self) -> str:
+        """Reason of the fault in words, with the joint concerned and a hint, if any."""
+        hint = ''
+        if self.reason_code in ('PERIODS_MISSED', 'LOOP_STALLED'):
+            hint = self._pace.sentence(1.0 / self.settings.rate)
+        elif self.reason_code in STREAM_FAULTS and self._streamed >= STREAM:
+            hint = STREAM_HINT
+        return self._sentence('reason', 'joint') + (hint and f'; {hint}')
+
+    @property
+    def reason_code(self) -> str:
+        """Reason code of the fault, one of :data:`.guard.CODES`."""
+        return guard.CODES[int(self.memory['reason'][0])]
+
+    @property
+    def arming_refusal(self) -> str:
+        """Reason in words why the arm has not risen although arming was requested."""
+        if self.asked:
+            return 'time stands still, or no state starts a cycle'
+        if self.memory['arming_refusal'][0] == guard.NO_REASON:
+            return (f'{self.memory["good_samples"][0]} good samples in a row, of '
+                    f'{self.settings.arming_samples}')
+        sentence = self._sentence('arming_refusal', 'arming_refusal_joint')
+        code = guard.CODES[int(self.memory['arming_refusal'][0])]
+        return sentence + (self._mismatch() if code == 'EFFORT_MISMATCH' else '')
+
+    def _mismatch(self) -> str:
+        """Return both efforts of the joint that refuses to be armed, and what they look like."""
+        i = int(self.memory['arming_refusal_joint'][0])
+        measured, expected = float(self._v.measured[i]), float(self._v.gravity[i])
+        text = f': {measured:.4g} is measured, {expected:.4g} N·m or N is expected'
+        if abs(measured + expected) < REVERSED * abs(measured - expected):
+            text += '; is the sign of its effort, or of its axis in the URDF, reversed?'
+        return text
+
+    @property
+    def external_effort(self) -> ndarray:
+        """
+        Estimated external efforts on the joints (nv,) [N·m | N], NaN while there is no estimate.
+
+        They are what the model, with its friction and payload, does not explain; see
+        :mod:`.momentum_observer`.
+        """
+        if not self.memory['estimates'][0]:
+            return np.full(self.model.nv, np.nan)
+        return self._v.external.copy()
+
+    @property
+    def joint_state(self) -> tuple[ndarray, ndarray]:
+        """Position [rad | m] and velocity in use (nv,), of the last step."""
+        return self._v.q.copy(), self._v.qd.copy()
+
+    @property
+    def objection(self) -> str:
+        """Former name of :attr:`arming_refusal`, deprecated."""
+        warnings.warn('Controller.objection is deprecated: use Controller.arming_refusal',
+                      DeprecationWarning, stacklevel=2)
+        return self.arming_refusal
+
+    @property
+    def asked(self) -> bool:
+        """Whether a request waits for the next cycle."""
+        return bool(self.cycle_input['request'][0] != NO_REQUEST)
+
+    @property
+    def driving(self) -> bool:
+        """Whether efforts are published in the present phase."""
+        return bool(self.memory['publishing'][0]) and self.phase != guard.INACTIVE
+
+    @property
+    def arming(self) -> bool:
+        """Whether arming has been requested and has not happened yet."""
+        return bool(self.cycle_input['request'][0] == ARM or self.memory['arming'][0])
+
+    def _sentence(self, reason: str, joint: str) -> str:
+        i = int(self.memory[joint][0])
+        text = guard.REASONS[guard.CODES[int(self.memory[reason][0])]]
+        if guard.CODES[int(self.memory[reason][0])] in ('COLLISION', 'PUSHED'):
+            side = 'positive' if self.memory['contact_side'][0] > 0 else 'negative'
+            return f'{text} ({self.model.joint_names[i]}, in the {side} direction)'
+        return f'{text} ({self.model.joint_names[i]})' if i >= 0 else text

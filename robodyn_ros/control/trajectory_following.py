@@ -1,0 +1,111 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of :class:`~.controller.Controller` that concern its reference trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import TrajectoryError
+from . import guard
+from .controller_status import HORIZON, ControllerStatus
+from .history import History
+from .laws import registry
+from .limits import SHARE
+from .motion_limits import motion_limits
+from .reference_planning import PlannedReference, plan
+from .trajectory import Waypoints, splice
+from .trajectory_tracking import Points
+
+LATEST = 0.05       # s after its start for which a trajectory is still accepted
+
+
+class TrajectoryFollowing(ControllerStatus):
+    """Reference trajectories of laws that follow one."""
+
+    history: History
+    changed: Callable[[], None]
+    _points: Points
+
+    def follow(self, waypoints: Waypoints, start: float) -> None:
+        """
+        Follow a trajectory from ``start`` on.
+
+        Joints that are not named keep their present reference. No waypoints: the reference
+        decelerates to rest. One at time 0 is a target to be reached as soon as the limits of
+        velocity, acceleration and jerk allow, from any state, as in teleoperation.
+
+        Every trajectory ends at rest, and a new one may replace it on the way. A stream of them,
+        as in teleoperation, has to look ahead: give each trajectory waypoints for the next half
+        second or more, and send the next one before it brakes. With waypoints only a few
+        hundredths of a second ahead the arm stops and goes with each of them, which ends in
+        EFFORT_LIMITED or EFFORT_OSCILLATES, and :attr:`reason` explains it.
+
+        :param start: time [s] on the clock of :meth:`step`.
+        :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
+        """
+        planned = self.prepare(waypoints, start)
+        if self._superseded(planned):       # the mode has changed meanwhile, for instance
+            planned = self.prepare(waypoints, start)
+        self.commit(planned)
+
+    def prepare(self, waypoints: Waypoints, start: float) -> PlannedReference:
+        """Plan what :meth:`follow` would follow, with its errors, and change nothing."""
+        if self.phase != guard.RUNNING:
+            raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
+                                  remedy='activate it first; it follows when RUNNING')
+        if self.memory['guided'][0]:
+            raise TrajectoryError('the arm is guided by hand', name='guiding',
+                                  remedy='let it go: it follows where ~/guiding is not true')
+        mode = registry.mode_name(int(self.memory['mode'][0]))
+        if not registry.find(mode).follows:
+            raise TrajectoryError(f'{mode} follows no reference', name='mode',
+                                  remedy=f'set mode to one of {", ".join(registry.FOLLOWING)}')
+        start -= float(self.memory['lag'][0])       # on the clock of references
+        old, following = self._points, bool(self.memory['following'][0])
+        limits = motion_limits(self.model, self.settings,
+                               SHARE * self._records.joints['velocity_limit'],
+                               self._records.joints['effort_limit'])
+        new = plan(limits, waypoints, old if following else None, self._v.target.copy(), start,
+                   self.reference_serial + 1)
+        return PlannedReference(waypoints, start, following, old, new)
+
+    def _superseded(self, planned: PlannedReference) -> bool:
+        """Return whether the reference that a planned one continues is no longer followed."""
+        return bool(self._points is not planned.old
+                    or planned.following and not self.memory['following'][0])
+
+    def commit(self, planned: PlannedReference) -> None:
+        """
+        Follow a reference from :meth:`prepare`.
+
+        :raises TrajectoryError: it is too late, or does not continue the reference any more,
+            which stays in force.
+        """
+        _, start, following, old, new = planned
+        now = self.reference_time
+        if now > start + LATEST:
+            raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
+                                  name='start', remedy='give it a start further in the future')
+        if self._superseded(planned):
+            raise TrajectoryError('the reference has changed while it was planned',
+                                  name='reference', remedy='send it again')
+        streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
+                    and 0.0 < np.max(planned.asked.times, initial=0.0) < HORIZON)
+        self._streamed = self._streamed + 1 if streamed else 0
+        new = splice(old, new, now) if following else new
+        self.history.add(new)
+        self._points = new
+        self.changed()
+
+    @property
+    def reference_time(self) -> float:
+        """Time [s] of the clock of references, which lags where bounds slow them down."""
+        return float(self.memory['time'][0] - self.memory['lag'][0])
+
+    @property
+    def reference_serial(self) -> int:
+        """Return the serial number of the newest reference, 0 before the first one."""
+        return int(self._points.header['serial'][0])
