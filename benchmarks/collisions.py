@@ -44,8 +44,6 @@ class Impact(NamedTuple):
     right: bool         # whether the joint is the one that moves the link
     peak: float         # N, largest force
     clamping: float     # N, force LATER
-    q: ndarray          # (nv,) position and velocity of the last cycle before the contact
-    qd: ndarray
 
 
 class Scene(NamedTuple):
@@ -149,10 +147,7 @@ def impact(model: RobotModel, plant: RobotModel, scene: Scene, **settings) -> Im
     loop.controller.follow(asked, loop.now)
     touched = found = np.nan
     right, left = False, round(4.0 * APPROACH / loop.period)
-    q, qd, _ = loop.row()
     while left > 0:
-        if np.isnan(touched):
-            q, qd, _ = loop.row()
         loop.tick()
         left -= 1
         if np.isnan(touched) and obstacle.peak > 0.0:
@@ -162,7 +157,7 @@ def impact(model: RobotModel, plant: RobotModel, scene: Scene, **settings) -> Im
     right = int(loop.controller.memory['joint'][0]) == scene.joint
     code = loop.controller.reason_code
     return Impact(found - touched, '' if code == 'NO_REASON' else code, right, obstacle.peak,
-                  obstacle.force, q, qd)
+                  obstacle.force)
 
 
 def measured(name: str, error: float, contacts: int, minutes: float) -> dict:
