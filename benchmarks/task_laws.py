@@ -3,11 +3,14 @@
 """
 Time of a control cycle under each control law, guard included: `python -m benchmarks.task_laws`.
 
-Each law holds the Panda in its own controller, with the kernels compiled for it. The controllers
+Each law holds the Panda in its own controller, with the kernels compiled for it; joint_impedance
+and cartesian_impedance besides with the guard against self-collision (`self_collision_distance`),
+and under a reference that moves, without which the former computes no distance. The controllers
 take turns of CYCLES cycles, so that all meet the same disturbances of the machine; the table has
 the fastest and the median turn, and the ratio of the medians to joint_impedance.
 """
 
+import argparse
 from time import perf_counter
 
 import numba
@@ -16,13 +19,17 @@ import numpy as np
 from robodyn_ros import Controller, Dynamics, Settings, load_urdf
 from robodyn_ros.control import guard
 from robodyn_ros.control.compile import CYCLE_INPUTS, compiled
+from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.tuple_reference import size_of
 
 LAWS = ('gravity_compensation', 'joint_impedance', 'computed_torque', 'cartesian_impedance',
         'operational_space')
+# Far enough and so slow that it moves as long as the benchmark lasts
+AWAY, LASTS = 0.01, 1e4     # rad, s
+APART = {'self_collision_distance': 0.02, 'self_collision_allowed': 'panda_link5 panda_hand'}
 POSE = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])
-PERIOD, CYCLES, TURNS = 1e-3, 4000, 60
+PERIOD, CYCLES = 1e-3, 4000
 RISE = 1.0              # s
 
 
@@ -40,12 +47,12 @@ def cycles(step, address, state, now, tau, count):
 class Held:
     """A controller whose arm stays where it is."""
 
-    def __init__(self, mode: str):
+    def __init__(self, mode: str, moves: bool = False, **settings):
         model = load_urdf(robot_path('panda'), locked={'panda_finger_joint1': 0.02,
                                                        'panda_finger_joint2': 0.02})
         self.controller = Controller(model, Settings(
             mode=mode, task_frame='panda_hand_tcp', stiffness=[50.0], damping=[1.0],
-            acceleration_kp=[100.0], acceleration_kd=[20.0], state_timeout=1.0))
+            acceleration_kp=[100.0], acceleration_kd=[20.0], state_timeout=1.0, **settings))
         state = self.controller.state
         state['position'], state['velocity'] = POSE, 0.0
         state['effort'] = Dynamics(model).gravity(POSE)
@@ -55,6 +62,9 @@ class Held:
             self.turn(1)
         if self.controller.phase != guard.RUNNING:
             raise RuntimeError(f'{mode}: {self.controller.arming_refusal}')
+        if moves:
+            self.controller.follow(Waypoints(model.joint_names, np.array([LASTS]),
+                                             (POSE + AWAY)[None]), self.now)
 
     def turn(self, count: int) -> float:
         """Return the mean time of so many cycles [s]."""
@@ -67,15 +77,24 @@ class Held:
 
 def main() -> None:
     """Print the table."""
-    held = {mode: Held(mode) for mode in LAWS}
-    times = {mode: [] for mode in LAWS}
-    for _ in range(TURNS):
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument('--turns', type=int, default=60)
+    turns = parser.parse_args().turns
+    held = {mode: Held(mode) for mode in LAWS} | {
+        'joint_impedance, moving': Held('joint_impedance', True),
+        'the same, self-collision': Held('joint_impedance', True, **APART),
+        'cartesian_impedance, self-collision': Held('cartesian_impedance', **APART)}
+    times = {mode: [] for mode in held}
+    for _ in range(turns):
         for mode, one in held.items():
             times[mode].append(one.turn(CYCLES))
+    for mode, one in held.items():
+        if one.controller.phase != guard.RUNNING:
+            raise RuntimeError(f'{mode}: {one.controller.reason}')
     base = np.median(times['joint_impedance'])
-    print(f'{"law":22} fastest [µs]  median [µs]  ratio')
+    print(f'{"law":36} fastest [µs]  median [µs]  ratio')
     for mode, measured in times.items():
-        print(f'{mode:22} {1e6 * min(measured):12.2f} {1e6 * np.median(measured):12.2f} '
+        print(f'{mode:36} {1e6 * min(measured):12.2f} {1e6 * np.median(measured):12.2f} '
               f'{np.median(measured) / base:6.2f}')
 
 

@@ -5,13 +5,14 @@ Task-space laws on the simulated Panda, in figures: `python -m benchmarks.task_s
 
 Each row of the table is what one experiment in MuJoCo has measured, and what it should be:
 
-- a static force deflects the tool by F/K, in the axes of the base and of the tool;
+- a static force deflects the tool by F/K, in the axes of the base and of the tool, and by K⁻¹ F
+  where a full matrix couples forces with rotations;
 - motion in the null space, an elbow that swings, does not move the tool;
 - straight through the singular, stretched pose, held there and back, no effort of the law changes
   faster than the rate limit;
 - a target that takes a joint to its limit: the limit is kept, and the tool yields;
 - whoever pushes gets no more energy out of the arm than he gives, at a constant stiffness and at
-  one that is switched against him;
+  one that is switched against him, of axes or a full matrix;
 - a target that jumps by a metre is approached within the velocity limit of the reference.
 
 `python -m benchmarks.task_laws` has the time of a cycle.
@@ -28,6 +29,7 @@ from scipy.spatial.transform import Rotation
 from robodyn_ros import Dynamics, Settings, load_urdf
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control import guard
+from robodyn_ros.control.laws import spring
 from robodyn_ros.model.resources import robot_path
 
 FRAME = 'panda_link7'
@@ -39,6 +41,10 @@ PANDA = load_urdf(robot_path('panda'), locked={'panda_finger_joint1': 0.02,
 DYNAMICS = Dynamics(PANDA)
 LAWS = 'cartesian_impedance', 'operational_space'
 K = np.array([500.0] * 3 + [30.0] * 3)      # N/m, N·m/rad: the default
+# The same stiffness in axes of its own, and an axis of rotation coupled with a force [N]
+TURN = np.kron(np.eye(2), Rotation.from_euler('xyz', [0.5, -0.3, 0.8]).as_matrix())
+FULL = TURN @ np.diag([500.0, 250.0, 350.0, 30.0, 15.0, 20.0]) @ TURN.T
+FULL[0, 4] = FULL[4, 0] = 15.0
 PLENTY = 100.0          # J, as good as no tank
 
 
@@ -115,6 +121,23 @@ def static(seed: int = 1) -> Row:
     return Row(LAWS[0], 'static x = F/K, largest error', f'{worst:.2%}', '< 2 %', worst < 0.02)
 
 
+def static_full(seed: int = 1) -> Row:
+    """Three forces on a full stiffness: the largest distance from K⁻¹ F, in position and angle."""
+    rng, worst = np.random.default_rng(seed), 0.0
+    for _ in range(3):
+        arm = Arm(LAWS[0], task_stiffness=FULL.ravel())
+        before, force = arm.pose, rng.uniform(3.0, 8.0, 3) * rng.choice([-1.0, 1.0], 3)
+        arm.plant.push(FRAME, force, 9.0)
+        arm.run(3.0)
+        expected = np.linalg.solve(FULL, [*force, 0.0, 0.0, 0.0])
+        away = error(arm, before)
+        worst = max(worst, *(float(np.linalg.norm((-away - expected)[part])
+                                   / np.linalg.norm(expected[part]))
+                             for part in (slice(3), slice(3, 6))))
+    return Row(LAWS[0], 'static x = K⁻¹ F of a full K, largest error', f'{worst:.2%}', '< 2 %',
+               worst < 0.02)
+
+
 def null_space(law: str) -> Row:
     """Simulate an elbow that starts at 0.6 rad/s."""
     arm = Arm(law)
@@ -180,14 +203,17 @@ def jump(law: str) -> Row:
                and arm.largest_step() < 1 + 1e-9)
 
 
-def passivity(vary: bool, capacity: float, seconds: float, seed: int = 5) -> Row:
+def passivity(vary: bool, capacity: float, seconds: float, K: ndarray, seed: int = 5) -> Row:
     """
     Simulate a hand that pushes at random, on a stiffness constant or switched against it.
 
     The most energy that it has got out beyond what it gave and the tank held at the beginning.
+
+    :param K: (6, 6) the stiffness, the greatest one where it varies.
     """
     arm, rng = Arm(LAWS[0], nullspace_kp=[0.0], nullspace_kd=[2.0], tank_energy=capacity,
-                   task_damping_ratio=0.5 if vary else 1.0), np.random.default_rng(seed)
+                   task_damping_ratio=0.5 if vary else 1.0, task_stiffness=K.ravel()
+                   ), np.random.default_rng(seed)
     home, given, least, force = arm.pose, 0.0, 0.0, np.zeros(3)
     for k in range(round(seconds / arm.period)):
         if k % 100 == 0:
@@ -198,16 +224,21 @@ def passivity(vary: bool, capacity: float, seconds: float, seed: int = 5) -> Row
             q, qd, _ = arm.row()
             away = before - home[:3, 3]
             velocity = DYNAMICS.jacobian(q, FRAME, 'aligned')[:3] @ qd
-            stiff = np.where(away * velocity < 0.0, K[:3], 0.1 * K[:3])     # back stiff, out soft
-            arm.controller.follow_stiffness([*stiff, *K[3:]], arm.now)
+            asked = K.copy()                # back stiff, out soft
+            if K is FULL:
+                asked *= 1.0 if away @ K[:3, :3] @ velocity < 0.0 else 0.1
+            else:
+                asked[range(3), range(3)] *= np.where(away * velocity < 0.0, 1.0, 0.1)
+            arm.controller.follow_stiffness(asked, arm.now)
         arm.tick()
         given += float(force @ (arm.pose[:3, 3] - before))
         least = min(least, given - stored(arm, home))
         if not arm.running:
             break
     allowed = capacity if vary else 0.0
-    name = (f'K(t) switched against the hand, tank of {capacity:g} J' if vary
-            else 'constant K') + ': energy out of nothing'
+    name = 'full ' * (K is FULL) + (
+        f'K(t) switched against the hand, tank of {capacity:g} J' if vary
+        else 'K, constant') + ': energy out of nothing'
     out = max(0.0, -least - (0.0 if capacity == PLENTY else allowed))
     return Row(LAWS[0], name, f'{out:.3f} J' + ('' if arm.running else ', FAULT'),
                '-' if capacity == PLENTY else '< 0.05 J',
@@ -217,24 +248,35 @@ def passivity(vary: bool, capacity: float, seconds: float, seed: int = 5) -> Row
 def stored(arm: Arm, pose: ndarray) -> float:
     """Return kinetic energy and that of the spring in force [J] toward ``pose`` (4, 4)."""
     q, qd, _ = arm.row()
-    T = DYNAMICS.pose(q, FRAME)
-    e = np.concatenate([pose[:3, 3] - T[:3, 3], Rotation.from_matrix(
+    e, memory = error(arm, pose), arm.controller._law_memory.ravel()
+    in_force, s = memory[:36].reshape(6, 6), arm.controller.settings.task_record().view(
+        np.recarray)[0]
+    size = 6 if spring.couples(in_force) else 3
+    return 0.5 * float(qd @ DYNAMICS.mass_matrix(q) @ qd) + sum(
+        spring.energy(spring.quadratic(in_force, e, first, first + size),
+                      spring.greatest(s, first, first + size)) for first in range(0, 6, size))
+
+
+def error(arm: Arm, pose: ndarray) -> ndarray:
+    """Return position and rotation vector (6,) [m, rad] from the frame to ``pose`` (4, 4)."""
+    T = arm.pose
+    return np.concatenate([pose[:3, 3] - T[:3, 3], Rotation.from_matrix(
         pose[:3, :3] @ T[:3, :3].T).as_rotvec()])
-    stiffness = arm.controller._law_memory.ravel()[:6]
-    return float(0.5 * (qd @ DYNAMICS.mass_matrix(q) @ qd + e @ (stiffness * e)))
 
 
 def rows(seconds: float) -> Iterator[Row]:
     """Yield all results."""
     yield static()
+    yield static_full()
     for law in LAWS:
         yield null_space(law)
         yield from singularity(law)
         yield joint_limits(law)
         yield jump(law)
-    yield passivity(False, 1.0, seconds)
-    for capacity in 0.0, 1.0, PLENTY:
-        yield passivity(True, capacity, seconds)
+    for stiffness in np.diag(K), FULL:
+        yield passivity(False, 1.0, seconds, stiffness)
+        for capacity in 0.0, 1.0, PLENTY:
+            yield passivity(True, capacity, seconds, stiffness)
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from . import (
     phase_efforts,
     plausibility,
     pose_tracking,
+    self_collision,
     time_scaling,
     trajectory_tracking,
     velocity_estimator,
@@ -353,6 +354,9 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
         if s.bounded == 1:
             contact_brake.brake(inputs.bounds, robot, inputs.workspace, s, v, v.tau_law)
+            if s.follows_pose == 1:
+                self_collision.keep_apart(inputs.bounds, robot, inputs.workspace, s, m, v,
+                                          v.tau_law)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
 

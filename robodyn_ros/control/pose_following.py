@@ -32,7 +32,8 @@ from .pose_planning import (
     splice_poses,
     to_pose,
 )
-from .pose_tracking import STIFFNESS, WRENCH, WRENCH_END, WRENCH_IN_TOOL, PosePoints
+from .pose_tracking import STIFFNESS, STIFFNESS_LAW, WRENCH, WRENCH_END, WRENCH_IN_TOOL, PosePoints
+from .semidefinite import as_matrix
 from .settings import Settings
 from .task_frame import reach
 
@@ -48,6 +49,7 @@ class PoseFollowing:
     memory: ndarray
     history: History
     changed: Callable[[], None]
+    _law: int
     _records: Version
     _poses: PosePoints
     _v: Vectors
@@ -103,7 +105,7 @@ class PoseFollowing:
                                       name='start', remedy='give it a start further in the future')
             if self._poses is old and bool(self.memory['pose_following'][0]) == following:
                 new = splice_poses(old, new, now) if following else new
-                if following:
+                if following or self._waits(old):
                     new = new._replace(command=old.command)
                 self._put(new)
                 return
@@ -132,28 +134,31 @@ class PoseFollowing:
 
     def follow_stiffness(self, stiffness: ArrayLike, start: float) -> None:
         """
-        Ask for a stiffness of cartesian_impedance, at most ``task_stiffness``.
+        Ask for a stiffness of cartesian_impedance, in no direction above ``task_stiffness``.
 
         It is reached within some tenths of a second, later where it would add more energy than
         the tank has (``tank_energy``); it stays until another one is asked for, or until the law
         or its gains change.
 
-        :param stiffness: (6,) [N/m, N·m/rad] along and about ``task_axes``.
+        :param stiffness: (6,) [N/m, N·m/rad] along and about ``task_axes``, or a symmetric,
+            positive semi-definite matrix (6, 6), or its 36 elements by rows.
         :param start: time [s] on the clock of :meth:`step`.
-        :raises TrajectoryError: as for :meth:`follow_pose`; a number is not finite, negative or
-            above ``task_stiffness``, for which the gains were judged.
+        :raises TrajectoryError: as for :meth:`follow_pose`; a number is not finite, or
+            the matrix is not symmetric, has a negative direction, or one in which it is above
+            ``task_stiffness``, for which the gains were judged.
         """
-        K = checked_stiffness(stiffness, np.asarray(self.settings.task_stiffness, float))
+        law = self._law
+        K = checked_stiffness(stiffness, as_matrix(self.settings.task_stiffness, 6))
 
         def change(command: ndarray) -> None:
-            command[STIFFNESS:] = K
+            command[STIFFNESS_LAW], command[STIFFNESS:] = law, K.ravel()
         self._command(change, start)
 
     def _command(self, change: Callable[[ndarray], None], start: float) -> None:
         """Change what goes with the reference, which stays as it is."""
         self._check_follows_pose()
         old, following = self._poses, bool(self.memory['pose_following'][0])
-        new = old if following else at_rest(self._held(), start, 0)
+        new = old if following or self._waits(old) else at_rest(self._held(), start, 0)
         header, command = new.header.copy(), new.command.copy()
         header['serial'] = self.pose_serial + 1
         change(command)
@@ -161,6 +166,10 @@ class PoseFollowing:
             raise TrajectoryError('the reference has changed meanwhile', name='reference',
                                   remedy='send it again')
         self._put(new._replace(header=header, command=command))
+
+    def _waits(self, points: PosePoints) -> bool:
+        """Return whether no cycle has seen a reference yet, which the next one will follow."""
+        return int(points.header['serial'][0]) != int(self.memory['pose_serial'][0])
 
     def _put(self, new: PosePoints) -> None:
         """Put a reference in force."""

@@ -8,6 +8,7 @@ jerk. The orientation is exp(φ) R, with R the orientation at the start: there �
 velocity and φ̈ its derivative, and elsewhere |ω| ≤ |φ̇|, so that limits of φ̇ are limits of ω.
 """
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from .dtypes import CONTROLLER_STATE
 from .motion_limits import MotionLimits
 from .pose_tracking import PosePoints, follow_pose, no_command
 from .reference_stream import deceleration, time_optimal
+from .semidefinite import ROUNDING, as_matrix, direction, negative_direction, objection
 from .settings import Settings
 from .trajectory import points_through
 
@@ -102,7 +104,7 @@ def checked_wrench(wrench: ArrayLike, most: tuple[float, float]) -> ndarray:
     :param most: largest force and torque.
     :raises TrajectoryError: a number is not finite, or the force or the torque is above it.
     """
-    w = _six(wrench, 'wrench')
+    w = _finite(wrench, 'wrench', (6,))
     for name, part, limit, unit in (('force', w[:3], most[0], 'N'),
                                     ('torque', w[3:], most[1], 'N·m')):
         if (size := float(np.linalg.norm(part))) > limit:
@@ -114,27 +116,38 @@ def checked_wrench(wrench: ArrayLike, most: tuple[float, float]) -> ndarray:
 
 def checked_stiffness(stiffness: ArrayLike, most: ndarray) -> ndarray:
     """
-    Return a stiffness (6,) [N/m, N·m/rad].
+    Return a stiffness (6, 6) [N/m, N, N·m/rad].
 
-    :param most: (6,) largest of each axis.
-    :raises TrajectoryError: a number is not finite, negative, or above it.
+    :param stiffness: (6,) its diagonal, or all elements, (6, 6) or (36,).
+    :param most: (6, 6) that in no direction it may be above.
+    :raises TrajectoryError: a number is not finite, the matrix is not symmetric or not positive
+        semi-definite, or it is above ``most``.
     """
-    K = _six(stiffness, 'stiffness')
-    if (wrong := (K < 0.0) | (K > most)).any():
+    given = _finite(stiffness, 'stiffness', (6,), (36,), (6, 6)).ravel()
+    K = as_matrix(given, 6)
+    diagonal, highest = K.diagonal(), (1.0 + ROUNDING) * most.diagonal()
+    if (wrong := (diagonal < 0.0) | (diagonal > highest)).any():
         i = int(wrong.argmax())
-        raise TrajectoryError(f'the stiffness of {AXES[i]} is {K[i]:.6g}', name='stiffness',
-                              value=float(K[i]), remedy=f'give 0 to {most[i]:.6g}, or raise '
-                              'task_stiffness')
+        raise TrajectoryError(f'the stiffness of {AXES[i]} is {diagonal[i]:.6g}', name='stiffness',
+                              value=float(diagonal[i]), remedy=f'give 0 to {most[i, i]:.6g}, or '
+                              'raise task_stiffness')
+    problem, remedy = objection(given, 6)
+    if problem:
+        raise TrajectoryError(f'the stiffness {problem}', name='stiffness', remedy=remedy)
+    if (along := negative_direction((1.0 + ROUNDING) * most - K)) is not None:
+        raise TrajectoryError(f'the stiffness is above task_stiffness along ({direction(along)})',
+                              name='stiffness', remedy='give less, or raise task_stiffness')
     return K
 
 
-def _six(values: ArrayLike, name: str) -> ndarray:
-    """Return six finite numbers, or raise :class:`TrajectoryError`."""
+def _finite(values: ArrayLike, name: str, *shapes: tuple[int, ...]) -> ndarray:
+    """Return finite numbers of one of these shapes, or raise :class:`TrajectoryError`."""
     numbers = np.array(values, float)
-    if numbers.shape != (6,) or not np.isfinite(numbers).all():
+    if numbers.shape not in shapes or not np.isfinite(numbers).all():
         shown = numbers.tolist() if numbers.size <= MOST_SHOWN else f'of {numbers.size} numbers'
+        counts = ' or '.join(dict.fromkeys(str(prod(shape)) for shape in shapes))
         raise TrajectoryError(f'the {name} is {shown}', name=name,
-                              remedy='give 6 finite numbers')
+                              remedy=f'give {counts} finite numbers')
     return numbers
 
 
@@ -165,7 +178,7 @@ def at_twist(limits: MotionLimits, now: PoseState, twist: ArrayLike, duration: f
     :param duration: [s] from ``start`` to the deceleration.
     :raises TrajectoryError: the twist is not finite, or above ``task_velocity_limit``.
     """
-    v = _six(twist, 'twist')
+    v = _finite(twist, 'twist', (6,))
     most = limits.model.velocity_limit
     if (above := np.abs(v) > most + SLACK).any():
         i = int(np.argmax(above))

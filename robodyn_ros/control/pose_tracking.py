@@ -15,9 +15,11 @@ from .task import Task
 from .trajectory_tracking import HEADER, segment_of
 
 # Command that goes with a reference pose: indices of the wrench [N, N·m], of the time [s] until
-# which it is exerted, of 1 where it is in the axes of the frame instead of the base, and of the
-# stiffness [N/m, N·m/rad], which is negative where it is that of the settings
-WRENCH, WRENCH_END, WRENCH_IN_TOOL, STIFFNESS = 0, 6, 7, 8
+# which it is exerted, of 1 where it is in the axes of the frame instead of the base, of the number
+# of the law that a stiffness was judged for, without which it is that of the settings, and of its
+# 36 elements [N/m, N, N·m/rad] by rows
+WRENCH, WRENCH_END, WRENCH_IN_TOOL, STIFFNESS_LAW, STIFFNESS = 0, 6, 7, 8, 9
+NO_LAW = -1.0
 WRENCH_FADE = 0.1       # s
 
 
@@ -28,7 +30,7 @@ class PosePoints(NamedTuple):
     ``header`` (1,) and ``times`` (S + 1,) [s] are as in :class:`.trajectory_tracking.Points`;
     ``coefficients`` (S, 6, 6) by ascending powers, of the position [m] and of a rotation vector φ
     [rad]: the orientation is exp(φ) R with the rotation R of the segment, ``bases`` (S, 3, 3).
-    ``command`` (14,) is what goes with it, see WRENCH and the other indices.
+    ``command`` (45,) is what goes with it, see WRENCH and the other indices.
     """
 
     header: ndarray
@@ -46,8 +48,8 @@ class PosePoints(NamedTuple):
 
 def no_command() -> ndarray:
     """Return the command of no wrench and of the stiffness of the settings."""
-    command = np.zeros(14)
-    command[STIFFNESS:] = -1.0
+    command = np.zeros(STIFFNESS + 36)
+    command[STIFFNESS_LAW] = NO_LAW
     return command
 
 
@@ -78,9 +80,11 @@ def take_command(command: ndarray, task: Task, m: record, now: float) -> None:
         share = min(1.0, max(0.0, 1.0 + (command[WRENCH_END] - now) / WRENCH_FADE))
     for i in range(6):
         task.wrench[i] = share * command[WRENCH + i]
-        most = task.settings[0].task_stiffness[i]
-        asked = command[STIFFNESS + i]
-        task.stiffness[i] = min(asked, most) if m.pose_following == 1 and asked >= 0.0 else most
+    asked = m.pose_following == 1 and command[STIFFNESS_LAW] == m.law
+    for i in range(6):
+        for j in range(6):
+            task.stiffness[i, j] = (command[STIFFNESS + 6 * i + j] if asked
+                                    else task.settings[0].task_stiffness[6 * i + j])
     if command[WRENCH_IN_TOOL] == 1.0:
         T, w = task.pose, task.wrench
         for k in range(0, 6, 3):

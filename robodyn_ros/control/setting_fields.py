@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
+from .semidefinite import as_matrix, objection
 
 PerJoint = Sequence[float] | float
 
@@ -45,6 +46,20 @@ def numbers(unit: str, lower: float, upper: float, doc: str,
     return field(default=default, metadata={
         'unit': unit, 'lower': lower, 'upper': upper, 'doc': doc, 'live': live, 'record': record,
         'unlimited': unlimited})
+
+
+def matrix(unit: str, most: float, doc: str, default: tuple[float, ...], *,
+           record: str = '') -> Any:
+    """
+    Declare a symmetric, positive semi-definite matrix: its diagonal, or all elements by rows.
+
+    :param unit, doc, record: see :func:`number`; the record has all elements by rows.
+    :param most: greatest magnitude of an element.
+    :param default: the diagonal.
+    """
+    return field(default=default, metadata={
+        'unit': unit, 'lower': -most, 'upper': most, 'doc': doc, 'live': True, 'record': record,
+        'unlimited': False, 'matrix': True})
 
 
 def gain(unit: str, lower: float, upper: float, doc: str, default: float | None = None) -> Any:
@@ -94,10 +109,11 @@ def record_dtype(declaration: Any, record: str) -> list[tuple[str, Any]]:
     """
     Return names and types of the fields of a record: integers, choices and flags as int64.
 
-    A list with a default is an array of as many numbers; of another list, the record has the
-    number of one joint.
+    A list with a default is an array of as many numbers, a matrix one of all its elements; of
+    another list, the record has the number of one joint.
     """
-    return [(f.name, (float, (len(f.default),)) if isinstance(f.default, tuple) and f.default
+    return [(f.name, (float, (len(f.default)**(2 if 'matrix' in f.metadata else 1),))
+             if isinstance(f.default, tuple) and f.default
              else float if isinstance(f.default, (float, tuple)) else np.int64)
             for f in recorded(declaration, record)]
 
@@ -109,6 +125,8 @@ def record_value(declared: 'Field[Any]', value: Any) -> Any:
     if declared.metadata.get('unlimited'):
         value = np.asarray(value, float)
         return np.where(value > 0.0, value, np.inf)
+    if 'matrix' in declared.metadata:
+        return as_matrix(value, len(declared.default)).ravel()      # type: ignore[arg-type]
     return value
 
 
@@ -141,6 +159,11 @@ def checked(declared: 'Field[Any]', value: Any) -> Any:
     if isinstance(default, tuple):
         if (found := _numbers(value, lower, upper)) is None:
             refuse(f'every element must be a finite {wanted}')
+        elif 'matrix' in about:
+            problem, remedy = objection(found, len(default))
+            if problem:
+                raise ParameterError(f'parameter {name} {problem}', name=name, value=value,
+                                     remedy=remedy)
         elif default and len(found) != len(default):
             refuse(f'give {len(default)} numbers')
         return found

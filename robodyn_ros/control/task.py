@@ -28,7 +28,7 @@ class Task(NamedTuple):
     velocity: ndarray
     acceleration: ndarray
     wrench: ndarray         # (6,) [N, N·m] that the frame is to exert, in the axes of the base
-    stiffness: ndarray      # (6,) that is asked for, in the axes of the settings
+    stiffness: ndarray      # (6, 6) that is asked for, in the axes of the settings
     scratch: ndarray        # (4, 6, 6) workspace of the laws
     vector: ndarray         # (4, 6) likewise
     effort: ndarray         # (nv,) likewise
@@ -37,4 +37,5 @@ class Task(NamedTuple):
     def of(cls, settings: ndarray, frame: ndarray, nv: int) -> 'Task':
         """Return a task of these settings, its arrays zero."""
         return cls(settings, frame, np.eye(4), np.eye(4), np.zeros(6), np.zeros(6),
-                   np.zeros(6), np.zeros(6), np.zeros((4, 6, 6)), np.zeros((4, 6)), np.zeros(nv))
+                   np.zeros(6), np.zeros((6, 6)), np.zeros((4, 6, 6)), np.zeros((4, 6)),
+                   np.zeros(nv))

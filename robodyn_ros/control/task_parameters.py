@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .setting_fields import TASK_RECORD as TASK
-from .setting_fields import choice, number, numbers, text
+from .setting_fields import choice, matrix, number, numbers, text
 
 #: Axes of stiffness and errors, and projectors of the posture, in the order of their numbers.
 TASK_AXES = ('base', 'tool')
@@ -21,19 +21,21 @@ class TaskParameters:
 
     task_frame: str = text('Link that cartesian_impedance and operational_space control: its '
                            'origin and axes.')
-    task_stiffness: Sequence[float] = numbers(
-        'N/m, N·m/rad', 0.0, 1e5, 'Stiffness of cartesian_impedance along and about x, y and z of '
-        '`task_axes`; 0 frees an axis.', (500.0, 500.0, 500.0, 30.0, 30.0, 30.0), record=TASK)
+    task_stiffness: Sequence[float] = matrix(
+        'N/m, N·m/rad', 1e5, 'Stiffness of cartesian_impedance along and about x, y and z of '
+        '`task_axes`, 0 frees an axis; or all 36 elements of a symmetric, positive semi-definite '
+        'matrix by rows.', (500.0, 500.0, 500.0, 30.0, 30.0, 30.0), record=TASK)
     task_damping_ratio: float = number(
         1.0, '', 0.0, 2.0, 'Damping ratio ζ of cartesian_impedance, see `task_damping_design`.',
         record=TASK)
     task_damping_design: str = choice(
         TASK_DAMPING_DESIGN, 'Damping of cartesian_impedance: by double diagonalisation, of the '
-        'ratio ζ in each mode of arm and spring; 2 ζ √K of each axis, as for an inertia of 1 kg '
-        'or 1 kg·m²; or `task_damping` as it is given.', record=TASK)
-    task_damping: Sequence[float] = numbers(
-        'N·s/m, N·m·s/rad', 0.0, 1e4, 'Damping of cartesian_impedance along and about each axis '
-        'of `task_axes`, where `task_damping_design` is given.',
+        'ratio ζ in each mode of arm and spring; 2 ζ √K, as for an inertia of 1 kg and '
+        '1 kg·m²; or `task_damping` as it is given.', record=TASK)
+    task_damping: Sequence[float] = matrix(
+        'N·s/m, N·m·s/rad', 1e4, 'Damping of cartesian_impedance along and about each axis of '
+        '`task_axes`, or 36 elements as of `task_stiffness`, where `task_damping_design` is '
+        'given.',
         (45.0, 45.0, 45.0, 11.0, 11.0, 11.0), record=TASK)
     task_selection: Sequence[float] = numbers(
         '', 0.0, 1.0, '1 for each axis along and about x, y and z of `task_axes` that task-space '
@@ -41,7 +43,8 @@ class TaskParameters:
         (1.0,) * 6, record=TASK)
     task_error_limit: Sequence[float] = numbers(
         'm, rad', 1e-3, 3.0, 'Distance and angle from the reference up to which the force of '
-        'task-space laws grows.', (0.1, 0.5), record=TASK)
+        'task-space laws grows; in cartesian_impedance in the stiffest direction, in softer ones '
+        'up to the same energy.', (0.1, 0.5), record=TASK)
     task_axes: str = choice(TASK_AXES, 'Axes of stiffness, gains and selection: those of the '
                             'base, or of `task_frame`.', record=TASK)
     task_kp: Sequence[float] = numbers(

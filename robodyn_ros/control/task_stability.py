@@ -22,6 +22,7 @@ from .gain_stability import MARGIN, TOLERANCE, Loop
 from .laws.cartesian_impedance import LEAST
 from .laws.operational_space import MOST, NEAR
 from .laws.task_space import PROJECTOR_DAMPING, damped_cholesky
+from .semidefinite import as_matrix, square_root
 from .workspace_planes import coincidence, workspace_planes
 
 # The same at all poses, as acceleration gains of joints: the 6 dB of textbooks
@@ -66,8 +67,10 @@ def check_task(model: RobotModel, settings: Any, poses: ndarray) -> None:
         return
     level = next(filter(stable, LEVELS), 0.0)
     values = np.asarray(getattr(settings, name))
-    remedy = f'give at most {", ".join(f"{x:.3g}" for x in level * values)}' if level else (
-        'lower nullspace_kp and nullspace_kd')
+    remedy = 'lower nullspace_kp and nullspace_kd'
+    if level:
+        remedy = (f'give at most {", ".join(f"{x:.3g}" for x in level * values)}'
+                  if len(values) == 6 else f'multiply all its elements by {level:.2g}')
     other = ('task_kd' if not impedance
              else 'task_damping' if settings.task_damping_design == 'given' else '')
     if level and other:
@@ -96,7 +99,7 @@ def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
     loop = Loop(M, MARGIN / settings.rate, MARGIN * settings.loop_delay, viscous(model))
 
     def stable(stiffness: float) -> bool:
-        K, D = _impedance(J, M, times * stiffness * TRANSLATION, 1.0)
+        K, D = _impedance(J, M, times * stiffness * np.diag(TRANSLATION), 1.0)
         return bool(loop.coupled_radii(K + FREE[0] * M, D + FREE[1] * M).max() <= 1.0 + TOLERANCE)
 
     asked = settings.workspace_stiffness
@@ -112,13 +115,13 @@ def check_walls(model: RobotModel, settings: Any, poses: ndarray) -> None:
 def _task_impedance(J: ndarray, M: ndarray, settings: Any, level: float
                     ) -> tuple[ndarray, ndarray]:
     """Return Jᵀ K J and Jᵀ D J (P, nv, nv) of cartesian_impedance, K times ``level``."""
-    stiffness = level * np.asarray(settings.task_stiffness)
+    stiffness = level * as_matrix(settings.task_stiffness, 6)
     if settings.task_damping_design == 'double_diagonalization':
         return _impedance(J, M, stiffness, settings.task_damping_ratio)
-    each = (2.0 * settings.task_damping_ratio * np.sqrt(stiffness)
-            if settings.task_damping_design == 'unit_inertia'
-            else np.sqrt(level) * np.asarray(settings.task_damping))
-    return (_transposed(J) @ (stiffness[:, None] * J), _transposed(J) @ (each[:, None] * J))
+    damping = (2.0 * settings.task_damping_ratio * square_root(stiffness)
+               if settings.task_damping_design == 'unit_inertia'
+               else np.sqrt(level) * as_matrix(settings.task_damping, 6))
+    return _transposed(J) @ stiffness @ J, _transposed(J) @ damping @ J
 
 
 def _impedance(J: ndarray, M: ndarray, stiffness: ndarray, ratio: float
@@ -128,9 +131,9 @@ def _impedance(J: ndarray, M: ndarray, stiffness: ndarray, ratio: float
 
     See :func:`.cartesian_impedance.damping_force`.
 
-    :param stiffness: (6,) [N/m, N·m/rad].
+    :param stiffness: (6, 6) [N/m, N, N·m/rad].
     """
-    scaled = np.sqrt(stiffness)[:, None] * J
+    scaled = square_root(stiffness) @ J
     square, U = np.linalg.eigh(scaled @ np.linalg.solve(M, _transposed(scaled)))
     square = np.maximum(square, LEAST * np.maximum(square.max(1, keepdims=True), 1e-30))
     damping = (U * (2.0 * ratio / np.sqrt(square))[:, None]) @ _transposed(U)

@@ -1,8 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Vertices of a mesh, from an STL or OBJ file."""
+"""Vertices of a mesh, from an STL or OBJ file, or with pycollada from a COLLADA file."""
 
 import re
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy import ndarray
 from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import UrdfError
+from ..extras import pip_install
 
-FORMATS = ('.stl', '.obj')
+COLLADA = '.dae'
+FORMATS = ('.stl', '.obj', COLLADA)
 MAX_BYTES = 50_000_000          # of a file; meshes for collisions have a hundredth of it
 HEADER, COUNT, TRIANGLE = 80, 4, 50     # bytes of a binary STL
 NUMBER = rb'\s+([-+.\deE]+)'
@@ -23,6 +26,9 @@ def mesh_points(path: Path) -> ndarray:
     """
     Return the vertices (N, 3) of a mesh that span its convex hull, in the units of the file.
 
+    Those of a COLLADA file are in meters, placed by the nodes of its scene; as in rviz, its
+    `up_axis` turns nothing.
+
     :raises UrdfError: the file cannot be read, is too large or of another format, has no
         vertices, or numbers that are not finite.
     """
@@ -32,7 +38,7 @@ def mesh_points(path: Path) -> ndarray:
 
     kind = path.suffix.lower()
     if kind not in FORMATS:
-        raise refuse('is not read', f'use {" or ".join(FORMATS)}')
+        raise refuse('is not read', f'use {", ".join(FORMATS[:-1])} or {FORMATS[-1]}')
     try:
         with open(path, 'rb') as file:
             content = file.read(MAX_BYTES + 1)
@@ -41,8 +47,16 @@ def mesh_points(path: Path) -> ndarray:
     if len(content) > MAX_BYTES:
         raise refuse(f'has more than {MAX_BYTES} bytes', 'simplify it, as collisions need it')
     try:
-        points = _binary(content) if kind == '.stl' and _is_binary(content) else np.array(
-            VERTEX[kind].findall(content), dtype='S').astype(float).reshape(-1, 3)
+        if kind == COLLADA:
+            points = _collada(content)
+        elif kind == '.stl' and _is_binary(content):
+            points = _binary(content)
+        else:
+            points = np.array(VERTEX[kind].findall(content), dtype='S').astype(float).reshape(
+                -1, 3)
+    except ImportError as error:
+        raise refuse('is a COLLADA file, which is read with pycollada',
+                     f'run `{pip_install("pycollada")}`, or use .stl or .obj') from error
     except ValueError as error:
         raise refuse(f'is damaged ({error})', 'export it again') from error
     if not len(points) or not np.isfinite(points).all():
@@ -71,3 +85,26 @@ def _binary(content: bytes) -> ndarray:
     rows = np.frombuffer(content, np.uint8, offset=HEADER + COUNT).reshape(-1, TRIANGLE)
     numbers = np.ascontiguousarray(rows[:, :48]).view('<f4').reshape(-1, 4, 3)
     return numbers[:, 1:].reshape(-1, 3).astype(float)
+
+
+def _collada(content: bytes) -> ndarray:
+    """
+    Return the vertices (N, 3) [m] of all geometries in the scene of a COLLADA file.
+
+    :raises ImportError: pycollada is not installed.
+    :raises ValueError: the file is none that it reads.
+    """
+    from collada import Collada
+    from collada.common import DaeBrokenRefError, DaeError, DaeUnsupportedError
+    if b'<!DOCTYPE' in content:         # entities, which are nothing that a mesh needs
+        raise ValueError('it declares a document type')
+    try:
+        file = Collada(BytesIO(content), ignore=[DaeUnsupportedError, DaeBrokenRefError])
+    except (DaeError, SyntaxError, LookupError, TypeError, AttributeError) as error:
+        # The reader takes for granted what the format demands
+        raise ValueError(str(error)) from error
+    geometries = file.scene.objects('geometry') if file.scene else ()
+    found = [primitive.vertex for geometry in geometries for primitive in geometry.primitives()
+             if primitive.vertex is not None]
+    points = np.concatenate([*found, np.zeros((0, 3))]).astype(float)
+    return points * (file.assetInfo.unitmeter or 1.0)

@@ -29,6 +29,7 @@ class Rig:
                                      specialize=False)
         self.q, self.qd = np.array(q, float), np.zeros(model.nv)
         self.tau = self.dynamics.gravity(self.q)
+        self.external = np.zeros(model.nv)      # efforts of somebody who pushes
         self.time, self.braked = 0.0, True
         self.published: list[np.ndarray] = []
 
@@ -53,7 +54,8 @@ class Rig:
         if not self.braked:
             for _ in range(self.substeps):
                 h = self.period / self.substeps
-                self.qd += h * self.dynamics.forward_dynamics(self.q, self.qd, self.tau)
+                self.qd += h * self.dynamics.forward_dynamics(
+                    self.q, self.qd, self.tau + self.external)
                 self.q += h * self.qd
         self.time += self.period
         return self.tau if published else None

@@ -2,84 +2,177 @@
 # SPDX-License-Identifier: Apache-2.0
 """Energy tank of a variable stiffness: what it pays, what it refuses, and the port it keeps."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
-from robodyn_ros.control.laws.energy_tank import TankMemory, fill, vary_stiffness
+from robodyn_ros import Settings
+from robodyn_ros.control.laws import spring
+from robodyn_ros.control.laws.cartesian_impedance import damping_force
+from robodyn_ros.control.laws.energy_tank import COUPLED, SPENT, TankMemory, fill, vary_stiffness
+from robodyn_ros.control.semidefinite import square_root
 
-DT = 1e-3
+DT, MOST = 1e-3, 500.0
+MATRICES = st.tuples(st.integers(0, 2**32 - 1), st.integers(1, 6))      # seed and rank
+
+
+@lru_cache
+def record(capacity, limit=0.08):
+    """Return the record of settings with the stiffness MOST of all axes."""
+    return Settings(task_stiffness=[MOST] * 6, tank_energy=capacity, task_error_limit=(
+        limit, limit)).task_record().view(np.recarray)[0]
+
+
+def semidefinite(seed, rank, most=MOST):
+    """Return a random matrix (6, 6) of a rank, whose largest eigenvalue is at most ``most``."""
+    random = np.random.default_rng(seed)
+    vectors = np.linalg.qr(random.normal(size=(6, 6)))[0][:, :rank]
+    found = (vectors * random.uniform(0.01, 1.0, rank) * most) @ vectors.T
+    return 0.5 * (found + found.T)
 
 
 def tank(asked=100.0):
     """Return a memory whose law has begun with this stiffness of each axis."""
-    memory = TankMemory(np.zeros(6), np.zeros(2))
-    vary_stiffness(memory, np.full(6, asked), np.zeros(6), np.zeros(6), 1.0, DT)
-    assert memory.stiffness.tolist() == [asked] * 6 and memory.spent.tolist() == [0.0, 1.0]
+    memory = TankMemory(np.zeros(36), np.zeros(3))
+    run(memory, asked, np.zeros(6), 1.0, DT)
+    assert matrix(memory).tolist() == (asked * np.eye(6)).tolist()
+    assert memory.account.tolist() == [0.0, 1.0, 0.0]
     return memory
+
+
+def matrix(memory):
+    return memory.stiffness.reshape(6, 6)
 
 
 def run(memory, asked, error, capacity, seconds=2.0):
     for _ in range(round(seconds / DT)):
-        vary_stiffness(memory, np.full(6, asked), error, error, capacity, DT)
+        vary_stiffness(memory, record(capacity, 3.0), asked * np.eye(6), error, DT, np.zeros(6))
 
 
 def test_without_load_the_stiffness_follows_and_costs_nothing():
     memory = tank()
     run(memory, 500.0, np.zeros(6), 0.0)
-    assert memory.stiffness == pytest.approx(500.0) and memory.spent[0] == 0.0
+    assert matrix(memory) == pytest.approx(500.0 * np.eye(6)) and memory.account[SPENT] == 0.0
 
 
 def test_under_load_it_rises_by_what_the_tank_pays():
     memory, error = tank(), np.array([0.05, 0.0, 0.0, 0.0, 0.0, 0.0])
     run(memory, 500.0, error, 0.2)
-    assert memory.stiffness[0] == pytest.approx(100.0 + 2 * 0.2 / 0.05**2)
-    assert memory.spent[0] == pytest.approx(0.2)
+    assert matrix(memory).diagonal() == pytest.approx([100.0 + 2 * 0.2 / 0.05**2] + [500.0] * 5)
+    assert memory.account[SPENT] == pytest.approx(0.2)
     fill(memory, 0.4, 0.1)              # half of 0.04 J
     run(memory, 500.0, error, 0.2)
-    assert memory.stiffness[0] == pytest.approx(100.0 + 2 * 0.22 / 0.05**2)
+    assert matrix(memory)[0, 0] == pytest.approx(100.0 + 2 * 0.22 / 0.05**2)
 
 
 def test_softening_gives_back_and_a_full_tank_holds_no_more():
     memory, error = tank(300.0), np.array([0.05] + [0.0] * 5)
     run(memory, 100.0, error, 1.0)
-    assert memory.stiffness[0] == pytest.approx(100.0) and memory.spent[0] == 0.0
+    assert matrix(memory)[0, 0] == pytest.approx(100.0) and memory.account[SPENT] == 0.0
     run(memory, 300.0, error, 1.0)
     run(memory, 100.0, error, 1.0)
-    assert memory.spent[0] == pytest.approx(0.0, abs=1e-6)
+    assert memory.account[SPENT] == pytest.approx(0.0, abs=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), capacity=st.floats(0.0, 0.5))
-def test_the_port_is_passive_at_random_stiffness(seed, capacity):
+def test_with_an_empty_tank_it_can_become_softer_across_the_deflection():
+    """Stiffer along the error, which nobody pays for, and softer across it, which is free."""
+    memory, error = tank(100.0), np.array([0.03, 0.03, 0.0, 0.0, 0.0, 0.0])
+    asked = np.diag([500.0, 500.0, 10.0, 10.0, 10.0, 10.0])
+    for _ in range(2000):
+        vary_stiffness(memory, record(0.0), asked, error, DT, np.zeros(6))
+    K = matrix(memory)
+    along, across = np.array([1.0, 1.0]) / np.sqrt(2), np.array([1.0, -1.0]) / np.sqrt(2)
+    assert along @ K[:2, :2] @ along == pytest.approx(100.0)
+    assert across @ K[:2, :2] @ across == pytest.approx(500.0)
+    assert K[2:, 2:] == pytest.approx(10.0 * np.eye(4), abs=1e-3)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), capacity=st.floats(0.0, 0.5), full=st.booleans())
+def test_the_port_is_passive_at_random_stiffness(seed, capacity, full):
     """
     A mass on the spring, at a K(t) that is chosen to pump it: no more comes out than went in.
 
     The energy of mass, spring and tank never rises by more than the force outside has given.
     """
-    rng, mass, damping = np.random.default_rng(seed), 2.0, 1.0
-    memory, x, v = tank(), rng.uniform(-0.1, 0.1, 6), rng.uniform(-0.3, 0.3, 6)
-    asked, force, given_energy, limit = np.full(6, 100.0), np.zeros(6), 0.0, 0.08
+    random, mass, damping = np.random.default_rng(seed), 2.0, 1.0
+    s, memory, work, pull = record(capacity), tank(), np.zeros(6), np.zeros(6)
+    x, v = random.uniform(-0.1, 0.1, 6), random.uniform(-0.3, 0.3, 6)
+    asked, force, given_energy = 100.0 * np.eye(6), np.zeros(6), 0.0
 
     def stored():
-        # A shortened error pulls with the force of the limit
-        size = np.abs(x)
-        spring = np.where(size < limit, size**2 / 2, limit * (size - limit / 2))
-        return 0.5 * mass * v @ v + memory.stiffness @ spring + capacity - memory.spent[0]
+        size = 6 if memory.account[COUPLED] else 3
+        return 0.5 * mass * v @ v + capacity - memory.account[SPENT] + sum(
+            spring.energy(spring.quadratic(matrix(memory), -x, first, first + size),
+                          spring.greatest(s, first, first + size)) for first in range(0, 6, size))
     begin = stored()
-    for k in range(1000):
+    for k in range(500):
         if k % 20 == 0:
             # Stiff on the way back, soft on the way out, or anything
-            asked = np.where(x * v < 0.0, 500.0, 10.0) if rng.uniform() < 0.7 else rng.uniform(
-                0.0, 500.0, 6)
-            force = rng.uniform(-3.0, 3.0, 6)
-        shortened = np.clip(-x, -limit, limit)
-        vary_stiffness(memory, asked, -x, shortened, capacity, DT)
-        damper = damping * v
-        fill(memory, damper @ v, DT)
-        v = v + DT / mass * (memory.stiffness * shortened - damper + force)
+            asked = np.diag(np.where(x * v < 0.0, 500.0, 10.0)) if (
+                random.uniform() < 0.7) else np.diag(random.uniform(0.0, 500.0, 6))
+            if full:
+                asked = semidefinite(random.integers(2**32), random.integers(1, 7))
+                if random.uniform() < 0.7:      # whichever of it pulls back along the motion
+                    asked *= 1.0 if v @ asked @ x < 0.0 else 0.02
+            force = random.uniform(-3.0, 3.0, 6)
+        vary_stiffness(memory, s, asked, -x, DT, work)
+        spring.spring_force(s, matrix(memory), bool(memory.account[COUPLED]), -x, pull)
+        fill(memory, damping * v @ v, DT)
+        v = v + DT / mass * (pull - damping * v + force)
         x = x + DT * v
         given_energy += DT * force @ v
         assert stored() - begin <= given_energy + 0.02 * (begin + abs(given_energy)) + 1e-3
-    assert memory.spent[0] <= capacity + 1e-12
+        if k % 100 == 0:
+            assert (matrix(memory) == matrix(memory).T).all()
+            assert np.linalg.eigvalsh(matrix(memory)).min() > -1e-9 * MOST
+    assert memory.account[SPENT] <= capacity + 1e-12
+
+
+@settings(max_examples=50, deadline=None)
+@given(stiffness=MATRICES, tool_axes=st.booleans(), size=st.floats(0.01, 2.5))
+def test_the_wrench_of_the_spring_does_the_work_of_its_potential(stiffness, tool_axes, size):
+    """-dU/dt = F · v + n · ω, for poses near and far, by differences of the error."""
+    random, K, s = np.random.default_rng(stiffness[0]), semidefinite(*stiffness), record(1.0)
+    p, turned = random.normal(size=3) * 0.2, Rotation.from_rotvec(random.normal(size=3))
+    goal = Rotation.from_rotvec(size * (axis := random.normal(size=3)) / np.linalg.norm(axis)
+                                ) * turned
+    v, w = random.normal(size=(2, 3))
+
+    def error(time):
+        """Of a frame that moves past p at v and w, from the frame at rest at the origin."""
+        R = Rotation.from_rotvec(time * w) * turned
+        e = np.concatenate([-(p + time * v), (goal * R.inv()).as_rotvec()])
+        return np.concatenate([R.inv().apply(e[:3]), R.inv().apply(e[3:])]) if tool_axes else e
+
+    def stored(time):
+        return spring.energy(spring.quadratic(K, error(time), 0, 6), spring.greatest(s, 0, 6))
+    force = np.zeros(6)
+    spring.spring_force(s, K, True, error(0.0), force)
+    spring.turn_force(error(0.0), tool_axes, force)
+    if tool_axes:
+        v, w = turned.inv().apply(v), turned.inv().apply(w)
+    power = force[:3] @ v + force[3:] @ w
+    step = 1e-6
+    v, w = (turned.apply(v), turned.apply(w)) if tool_axes else (v, w)
+    assert power == pytest.approx((stored(-step) - stored(step)) / (2 * step), rel=1e-4, abs=1e-3)
+
+
+@settings(max_examples=50, deadline=None)
+@given(stiffness=MATRICES, unit=st.booleans())
+def test_damping_of_a_full_stiffness(stiffness, unit):
+    """D of any K of any rank is that of Albu-Schäffer et al., and symmetric."""
+    K, A = semidefinite(*stiffness), semidefinite(stiffness[0] + 1, 6, 2.0) + 0.1 * np.eye(6)
+    D = np.eye(6)
+    for column in D:
+        damping_force(A, unit, K, 0.7, column, np.zeros((4, 6, 6)), np.zeros(6))
+    root, (values, vectors) = square_root(K), np.linalg.eigh(
+        square_root(K) @ (np.eye(6) if unit else A) @ square_root(K))
+    expected = 1.4 * root @ (vectors / np.sqrt(np.maximum(values, 1e-9 * values.max()))
+                             ) @ vectors.T @ root
+    assert D == pytest.approx(D.T, abs=1e-6 * abs(D).max())
+    assert D == pytest.approx(expected, abs=0.05 * abs(expected).max())

@@ -24,6 +24,7 @@ from robodyn_ros.control.link_pairs import watched_pairs
 from robodyn_ros.control.self_collision import (
     APPROACH,
     closest_points,
+    closing_row,
     pair_distance,
     self_collision_share,
 )
@@ -116,6 +117,10 @@ def test_the_rate_is_that_of_the_distance(panda, seed):
     q = rng.uniform(PANDA.position_lower, PANDA.position_upper)
     rate = rng.uniform(-1.0, 1.0, PANDA.nv) * PANDA.velocity_limit
     distance, closing, share = distances(panda, q, rate)
+    row = np.zeros(len(q))
+    for k, (a, b) in enumerate(panda[0].pairs):
+        closing_row(panda[0], panda[1], int(a), int(b), row)
+        assert row @ rate == near(closing[k], abs=1e-9)
     after, before = (distances(panda, q + s * h * rate)[0] for s in (1.0, -1.0))
     smooth = abs(after + before - 2.0 * distance) < 1e-3 * h
     assume(smooth.sum() > 0.8 * len(smooth))
@@ -185,6 +190,25 @@ def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
     assert 0.01 < nearest < 0.08
     assert 'SELF_COLLISION' in (guard.CODES[bench.controller.memory[x][0]]
                                 for x in ('held_by', 'slowed_by'))
+
+
+@pytest.mark.parametrize('bounded', [True, False])
+def test_a_hand_does_not_fold_an_arm_whose_pose_rests(bounded):
+    """Motions that the task leaves free, which no reference has, end before the links touch."""
+    rig = Rig(SOLID, START, mode='cartesian_impedance', task_selection=(0.0, 1.0) * 3,
+              nullspace_kp=[0.5], nullspace_kd=[3.0],
+              self_collision_distance=0.02 if bounded else 0.0)
+    rig.rise()
+    watched, nearest, said = prepared(SOLID), np.inf, set()
+    for k in range(1500):
+        rig.external[1] = 2.0               # N·m
+        rig.tick()
+        if k % 20 == 0:
+            nearest = min(nearest, distances(watched, rig.q)[0].min())
+        said.add(guard.CODES[rig.controller.memory['slowed_by'][0]])
+    assert rig.phase == 'RUNNING'
+    assert (nearest > 0.019) == bounded == ('SELF_COLLISION' in said)
+    assert nearest < 0.03
 
 
 @pytest.mark.parametrize('model, asked, name, word', [

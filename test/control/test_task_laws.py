@@ -37,6 +37,27 @@ def test_a_force_deflects_the_spring(axes):
     assert moved == near(turn.T @ force / K, rel=0.02)
 
 
+def turned_stiffness(stiffness=(800.0, 300.0, 500.0, 30.0, 30.0, 30.0)):
+    """Return a stiffness (6, 6) whose axes are none of the base, and are coupled to the angles."""
+    R = Rotation.from_euler('xyz', [0.5, -0.3, 0.8]).as_matrix()
+    K = np.kron(np.eye(2), R) @ np.diag(stiffness) @ np.kron(np.eye(2), R).T
+    K[0, 4] = K[4, 0] = 20.0
+    return K
+
+
+def test_a_force_deflects_the_spring_of_a_full_stiffness():
+    """K⁻¹ F, across the force and about axes, too."""
+    K = turned_stiffness()
+    bench = Bench(task_stiffness=K.ravel(), nullspace_kp=[0.0])
+    before, force = bench.pose, np.array([10.0, -6.0, 8.0])
+    bench.plant.push(FRAME, force, 9.0)
+    bench.run(2.5)
+    moved = np.concatenate([(bench.pose - before)[:3, 3], Rotation.from_matrix(
+        bench.pose[:3, :3] @ before[:3, :3].T).as_rotvec()])
+    expected = np.linalg.solve(K, [*force, 0.0, 0.0, 0.0])
+    assert abs(expected[4]) > 0.005 and moved == near(expected, rel=0.02, abs=3e-4)
+
+
 def test_a_stiffness_of_zero_frees_an_axis():
     bench = Bench(task_stiffness=(0.0, 500.0, 500.0, 30.0, 30.0, 30.0))
     before = bench.pose
@@ -81,21 +102,25 @@ def test_a_wrench_in_the_axes_of_the_tool(axes):
 def test_designs_of_the_damping(design):
     """-Jᵀ D J q̇ at the reference pose."""
     given = np.array([10.0, 20.0, 30.0, 1.0, 2.0, 3.0])
-    bench = Bench(task_damping_design=design, task_damping=given, task_damping_ratio=0.2,
+    if design == 'given':               # and a damper from one axis to another
+        given = np.diag(given)
+        given[0, 1] = given[1, 0] = -9.0
+        given[2, 5] = given[5, 2] = 4.0
+    bench = Bench(task_damping_design=design, task_damping=given.ravel(), task_damping_ratio=0.2,
                   nullspace_kp=[0.0], nullspace_kd=[0.0])
-    D = given if design == 'given' else 0.4 * np.sqrt([500.0] * 3 + [30.0] * 3)
+    D = given if design == 'given' else np.diag(0.4 * np.sqrt([500.0] * 3 + [30.0] * 3))
     qd = 0.01 * np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0])
     bench.plant.reset(bench.q, qd)
     bench.tick()
     J, v = DYNAMICS.jacobian(bench.q, FRAME, 'aligned'), bench.controller._v
-    assert v.tau_law - v.gravity == near(-J.T @ (D * (J @ v.qd)), abs=2e-2)
+    assert v.tau_law - v.gravity == near(-J.T @ D @ J @ v.qd, abs=2e-2)
 
 
 def test_the_stiffness_follows_and_pays_for_its_energy():
     """Softened under a load, the spring does not pull it back for nothing."""
     bench = Bench(nullspace_kp=[0.0], tank_energy=0.05)
     K = np.array([500.0] * 3 + [30.0] * 3)
-    in_force = bench.controller._law_memory.ravel()[:6]
+    in_force = bench.controller._law_memory.ravel()[:36:7]      # the diagonal
     bench.controller.follow_stiffness(0.3 * K, bench.now)
     bench.run(0.6)
     assert in_force == near(0.3 * K, rel=0.01)
@@ -108,11 +133,35 @@ def test_the_stiffness_follows_and_pays_for_its_energy():
     assert in_force[0] < 0.5 * K[0] and held == near(6.0 / 150.0, rel=0.15)
     bench.run(2.0)                                      # without load it is free
     assert in_force == near(K, rel=0.02) and bench.phase == 'RUNNING'
-    for wrong in (1.1 * K, -K, K[:5], np.full(6, np.nan)):
-        with pytest.raises(TrajectoryError):
+    full = np.diag(K)
+    full[0, 1] = full[1, 0] = 400.0
+    bench.controller.follow_stiffness(0.5 * full, bench.now)
+    bench.run(1.0)
+    assert bench.controller._law_memory.ravel()[:36] == near(0.5 * full.ravel(), abs=1.0)
+    lopsided, indefinite = full.copy(), np.diag(K)
+    lopsided[0, 1], indefinite[[0, 4], [4, 0]] = 399.0, 123.0
+    for wrong, why in ((1.1 * K, 'of x is 550'), (-K, 'of x is -500'), (K[:5], '6 or 36 finite'),
+                       (np.full(6, np.nan), 'finite'), (full, 'above task_stiffness along'),
+                       (lopsided, 'is not symmetric: 399 in row 1, column 2, and 400'),
+                       (0.9 * indefinite, 'is not positive semi-definite')):
+        with pytest.raises(TrajectoryError, match=why):
             bench.controller.follow_stiffness(wrong, bench.now)
     with pytest.raises(TrajectoryError, match='force of the wrench is 60'):
         bench.controller.follow_wrench([60.0, 0.0, 0.0, 0.0, 0.0, 0.0], bench.now)
+
+
+def test_commands_between_two_cycles_are_all_followed():
+    """A stiffness, a pose and a wrench that come before a cycle has seen the one before."""
+    bench = Bench(nullspace_kp=[0.0])
+    K, task = np.array([400.0] * 3 + [20.0] * 3), bench.controller.inputs.task
+    bench.controller.follow_stiffness(K, bench.now)
+    bench.go(bench.pose[:3, 3] + [0.0, 0.02, 0.0])
+    bench.controller.follow_wrench([0.0, 0.0, -2.0, 0.0, 0.0, 0.0], bench.now)
+    bench.tick()
+    assert task.stiffness.diagonal() == near(K) and task.wrench[2] == -2.0
+    before = task.target[1, 3]
+    bench.run(0.3)
+    assert task.target[1, 3] > before + 0.01
 
 
 @BOTH
@@ -312,6 +361,12 @@ def test_a_pose_may_be_asked_for_before_the_law_has_run():
     ({'task_frame': 'panda_link0'}, 'does not move'),
     ({'task_stiffness': [3e4] * 6}, 'task_stiffness would be unstable'),
     ({'task_damping_design': 'given', 'task_damping': [1e2] * 6}, 'task_damping lower by'),
+    ({'task_stiffness': (50.0 * turned_stiffness()).ravel()}, 'multiply all its elements by 0'),
+    ({'task_stiffness': [500.0] * 7}, 'has 7 numbers: .*, or 36, all elements by rows'),
+    ({'task_stiffness': [-1.0] * 6}, r'not positive semi-definite: negative along \(1, 0, 0, 0'),
+    ({'task_damping': np.eye(6).ravel() + np.eye(6, k=1).ravel()}, '1 in row 1, column 2, and 0'),
+    ({'task_stiffness': (np.eye(6) + 1.5 * np.ones((6, 6)) - 1.5 * np.eye(6)).ravel()},
+     'not positive semi-definite'),
     ({'mode': 'operational_space', 'task_kp': [9e4] * 6}, 'task_kp would be unstable')])
 def test_settings_that_are_refused(held, settings, why):
     with pytest.raises(ParameterError, match=why):

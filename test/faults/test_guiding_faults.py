@@ -7,7 +7,7 @@ from math import nan
 
 import numpy as np
 import pytest
-from faults.arm import Arm
+from faults.arm import TELEPORTED, Arm
 from faults.efforts import moving
 from faults.rows import row
 from std_msgs.msg import Bool
@@ -214,6 +214,31 @@ def test_two_links_come_too_close(controller, remote, tmp_path):
     assert 0.045 < gap < 0.08           # of the ball at the tool from the capsule of the base
     assert arm.ticks(50)[-1] == near(arm.gravity + reference - arm.position, abs=1e-6)
     assert 'base_link and link2' in remote.diagnostics['message']
+    assert arm.phase == 'RUNNING'
+
+
+@row('a motion that no reference has brings two links together', 'SELF_COLLISION',
+     where=self_collision.keep_apart, find='excess > 0.0 and _', instead='False')
+def test_a_motion_without_a_reference_brings_two_links_together(controller, remote, tmp_path):
+    """A task leaves the arm free, and a hand folds it: braked together, and free apart."""
+    solid = tmp_path / 'solid.urdf'
+    solid.write_text(robot_path('two_link').read_text().replace('visual>', 'collision>'))
+    arm = Arm(remote, controller(
+        mode='cartesian_impedance', task_frame='tool0', task_selection=[0.0, 1.0] * 3,
+        nullspace_kp=[0.0], nullspace_kd=[0.01], urdf=solid, self_collision_distance=0.05,
+        effort_rate_limit=[1e7, 1e7], **TELEPORTED))
+    arm.position[1] = 2.6
+    arm.effort = arm.gravity
+    arm.bring_up()
+    together, apart = [], []
+    for speed, efforts in (0.5, together), (-0.5, apart):
+        arm.velocity[1] = speed
+        for _ in range(3):              # where it is: the hand is quicker than the samples
+            efforts.append(arm.tick() - arm.gravity)
+    assert together[-1][1] < -1.0 and abs(apart[-1][1]) < 0.1
+    arm.velocity[1] = 0.5
+    with arm.streaming():
+        remote.until(lambda: remote.diagnostics.get('slowed by') == 'SELF_COLLISION', 'why')
     assert arm.phase == 'RUNNING'
 
 

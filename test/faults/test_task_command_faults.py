@@ -26,7 +26,14 @@ def wrench(arm, frame='', **force):
     return message
 
 
-@row('bad target wrench or stiffness', where=pose_planning._six, find='np.isfinite(_).all()',
+def coupled(one, other):
+    """Return the 36 elements of a stiffness that has two beside the diagonal."""
+    K = 30.0 * np.eye(6)
+    K[0, 1], K[1, 0] = one, other
+    return K.ravel().tolist()
+
+
+@row('bad target wrench or stiffness', where=pose_planning._finite, find='np.isfinite(_).all()',
      instead='True')
 def test_bad_target_wrench_or_stiffness(running):
     """Refused with the reason; nothing changes in the efforts."""
@@ -42,7 +49,10 @@ def test_bad_target_wrench_or_stiffness(running):
     stiffness = sender(arm, Float64MultiArray, 'target_stiffness')
     for data, why in (([500.0] * 5 + [nan], 'the stiffness is'), ([500.0] * 5, 'the stiffness is'),
                       ([600.0] + [30.0] * 5, 'the stiffness of x is 600'),
-                      ([-1.0] + [30.0] * 5, 'the stiffness of x is -1')):
+                      ([-1.0] + [30.0] * 5, 'the stiffness of x is -1'),
+                      (coupled(1.0, 2.0), 'is not symmetric'),
+                      (coupled(40.0, 40.0), 'is not positive semi-definite'),
+                      (coupled(1.0, nan), 'the stiffness is of 36 numbers')):
         refusal(arm, stiffness, Float64MultiArray(data=data), why)
     other = sender(arm, WrenchStamped, 'target_wrench')
     refusal(arm, wrenches, wrench(arm, x=5.0), '2 publishers of target_wrench')
@@ -63,8 +73,8 @@ def test_target_wrenches_stop(running):
     assert arm.phase == 'RUNNING'
 
 
-@row('stiffness rises under load', where=energy_tank.vary_stiffness,
-     find='min(1.0, max(0.0, _ - _) / _)', instead='1.0')
+@row('stiffness rises under load', where=energy_tank.vary_block,
+     find='min(1.0, max(0.0, _) / _)', instead='1.0')
 def test_stiffness_that_rises_under_load(running):
     """From 50 N/m to 500 N/m at 2 cm: 0.09 J, of which the tank has 0.02."""
     arm = running(**TASK, tank_energy=0.02)

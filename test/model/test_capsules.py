@@ -3,6 +3,7 @@
 """Capsules of links enclose their shapes, tightly; shapes survive as text."""
 
 import struct
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -145,7 +146,8 @@ def test_meshes_are_read(write, name, tmp_path):
 @pytest.mark.parametrize('content, name, word', [
     (b'', 'a.stl', 'no vertices'), (b'v 1 2\nv x', 'a.obj', 'no vertices'),
     (b'v 1 2 3e\n', 'a.obj', 'damaged'), (binary(np.full((3, 3), np.nan)), 'a.stl', 'not finite'),
-    (b'v 1e999 0 0\n', 'a.obj', 'not finite'), (b'<xml/>', 'a.dae', 'use .stl or .obj'),
+    (b'v 1e999 0 0\n', 'a.obj', 'not finite'), (b'<xml/>', 'a.ply', 'use .stl, .obj or .dae'),
+    (b'<xml/>', 'a.dae', 'COLLADA|no vertices'),
     (None, 'a.stl', 'cannot be read')])
 def test_meshes_that_are_none_leave_their_link_without_a_shape(content, name, word, tmp_path):
     if content is not None:
@@ -158,6 +160,46 @@ def test_meshes_that_are_none_leave_their_link_without_a_shape(content, name, wo
     found, problems = link_capsules(load_urdf(path))
     assert 'base_link' not in {one.link for one in found} and len(found) == 4
     assert len(problems) == 1 and "link 'base_link'" in problems[0]
+
+
+def collada(points, declared=''):
+    numbers = ' '.join(map(str, (1e3 * points).ravel()))
+    return f'''<?xml version="1.0"?>{declared}
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><created>2026-01-01T00:00:00</created><modified>2026-01-01T00:00:00</modified>
+<unit name="millimeter" meter="0.001"/><up_axis>Y_UP</up_axis></asset>
+<library_geometries><geometry id="a"><mesh>
+<source id="p"><float_array id="f" count="{points.size}">{numbers}</float_array>
+<technique_common><accessor source="#f" count="{len(points)}" stride="3">
+<param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/>
+</accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node><translate>1000 0 0</translate>
+<instance_geometry url="#a"/></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>'''.encode()
+
+
+def test_collada_meshes_are_read_in_meters_where_their_scene_has_them(tmp_path):
+    pytest.importorskip('collada', reason='pycollada is not installed')
+    (tmp_path / 'a.dae').write_bytes(collada(CUBE))
+    assert np.sort(mesh_points(tmp_path / 'a.dae'), 0) == pytest.approx(
+        np.sort(CUBE + [1.0, 0.0, 0.0], 0), abs=1e-6)
+    for content, word in ((collada(CUBE, '<!DOCTYPE a [<!ENTITY b "c">]>'), 'document type'),
+                          (collada(CUBE)[:500], 'damaged'),
+                          (collada(CUBE).replace(b'<scene>', b'<!--').replace(b'</scene>', b'-->'),
+                           'no vertices')):
+        (tmp_path / 'a.dae').write_bytes(content)
+        with pytest.raises(UrdfError, match=word):
+            mesh_points(tmp_path / 'a.dae')
+
+
+def test_without_pycollada_the_error_has_the_file_and_the_remedy(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'collada', None)
+    (tmp_path / 'a.dae').write_bytes(b'<xml/>')
+    with pytest.raises(UrdfError, match=r"a.dae' is a COLLADA file, .*pip install .*pycollada"):
+        mesh_points(tmp_path / 'a.dae')
 
 
 def test_meshes_of_a_text_are_found_where_it_comes_from(tmp_path):

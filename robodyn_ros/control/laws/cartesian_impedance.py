@@ -3,10 +3,11 @@
 """
 Cartesian impedance: a spring and a damper between a frame of the robot and its reference pose.
 
-τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + posture, with the wrench F of a feed-forward. C(q, q̇) q̇ is
-not compensated: then, at constant K in the axes of the base, what the arm gives to whoever touches
-its frame is what it was given (Ott, Cartesian Impedance Control of Redundant and Flexible-Joint
-Robots, 2008, section 3.3). A stiffness that varies pays for its energy, see :mod:`.energy_tank`.
+τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + posture, with full matrices K and D, and the wrench F of a
+feed-forward. C(q, q̇) q̇ is not compensated: then, at constant K, what the arm gives to whoever
+touches its frame is what it was given (Ott, Cartesian Impedance Control of Redundant and
+Flexible-Joint Robots, 2008, section 3.3). A stiffness that varies pays for its energy, see
+:mod:`.energy_tank`; of the spring, see :mod:`.spring`.
 """
 
 from math import sqrt
@@ -14,9 +15,10 @@ from typing import Any
 
 from numpy import ndarray
 
-from ..task import GIVEN, MODES
-from .energy_tank import TankMemory, fill, vary_stiffness
+from ..task import GIVEN, TOOL_AXES, UNIT_INERTIA
+from .energy_tank import COUPLED, TankMemory, fill, vary_stiffness
 from .law import POSE, Arm, Law
+from .spring import spring_force, turn_force
 from .task_space import (
     PostureGains,
     add_posture,
@@ -24,7 +26,6 @@ from .task_space import (
     mobility,
     pose_error,
     select,
-    shorten,
     task_jacobian,
     to_task_axes,
     velocity_error,
@@ -35,12 +36,15 @@ from .task_space import (
 SWEEPS = 3
 # Least mobility of a mode, relative to the largest, that its damping is designed for
 LEAST = 1e-9
+# Of an element of the diagonal of K, below which a pivot of its factor is rounding
+PIVOT = 1e-9
 
 
 def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     """Write τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + posture."""
     task, J, s = arm.task, arm.workspace.J, arm.task.settings[0]
-    e, v, full, K = task.vector[0], task.vector[1], task.vector[2], memory.stiffness
+    e, v, force, speed = task.vector[0], task.vector[1], task.vector[2], task.vector[3]
+    K, A = memory.stiffness.reshape(6, 6), task.scratch[0]
     task_jacobian(arm)
     pose_error(arm, e)
     velocity_error(arm, v)
@@ -52,23 +56,20 @@ def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None
     for r in range(6):
         if s.task_selection[r] == 0.0:
             e[r] = v[r] = 0.0
-        full[r] = e[r]
-    shorten(arm, e)
-    vary_stiffness(memory, task.stiffness, full, e, s.tank_energy, arm.dt)
-    A, speed = task.scratch[0], task.vector[3]
-    for r in range(6):
         speed[r] = v[r]
+    vary_stiffness(memory, s, task.stiffness, e, arm.dt, force)
     mobility(arm, A)
-    if s.task_damping_design == MODES:
-        damping_force(A, K, s.task_damping_ratio, v, task.scratch, task.vector[2])
+    if s.task_damping_design == GIVEN:
+        given_damping(s.task_damping, v, force)
     else:
-        for r in range(6):
-            v[r] *= (s.task_damping[r] if s.task_damping_design == GIVEN
-                     else 2.0 * s.task_damping_ratio * sqrt(K[r]))
+        damping_force(A, s.task_damping_design == UNIT_INERTIA, K, s.task_damping_ratio, v,
+                      task.scratch, force)
     fill_from_damper(task.velocity, speed, v, memory, arm.dt)
+    spring_force(s, K, memory.account[COUPLED] == 1.0, e, force)
+    turn_force(e, s.task_axes == TOOL_AXES, force)
     for i in range(tau.shape[0]):
         for r in range(6):
-            tau[i] += J[r, i] * (K[r] * e[r] + v[r])
+            tau[i] += J[r, i] * (force[r] + v[r])
     add_posture(arm, gains, A, tau)
 
 
@@ -90,27 +91,55 @@ def fill_from_damper(reference: ndarray, speed: ndarray, force: ndarray, memory:
         fill(memory, power, dt)
 
 
-def damping_force(A: ndarray, K: ndarray, ratio: float, v: ndarray, scratch: ndarray,
-                  modes: ndarray) -> None:
+def given_damping(D: ndarray, v: ndarray, force: ndarray) -> None:
+    """Replace the velocity ``v`` (6,) by D v; ``D`` (36,) by rows, ``force`` (6,) workspace."""
+    for r in range(6):
+        force[r] = 0.0
+        for c in range(6):
+            force[r] += D[6 * r + c] * v[c]
+    for r in range(6):
+        v[r] = force[r]
+
+
+def damping_force(A: ndarray, unit_inertia: bool, K: ndarray, ratio: float, v: ndarray,
+                  scratch: ndarray, modes: ndarray) -> None:
     """
     Replace the velocity ``v`` (6,) by the force D v whose modes have a damping ratio.
 
     Double diagonalisation (Albu-Schäffer, Ott, Frese and Hirzinger, ICRA 2003, section IV), with
-    the mobility A in place of its inverse, the task inertia, so that it exists at singularities:
-    √K A √K = U Ω² Uᵀ, D = 2 ζ √K U Ω⁻¹ Uᵀ √K. Along a direction in which the arm cannot move, D is
-    large and Jᵀ D J small.
+    the mobility A in place of its inverse, the task inertia, so that it exists at singularities,
+    and with the Cholesky factor of K in place of its root, from which it differs by a rotation:
+    K = L Lᵀ, Lᵀ A L = U Ω² Uᵀ, D = 2 ζ L U Ω⁻¹ Uᵀ Lᵀ. Along a direction in which the arm cannot
+    move, D is large and Jᵀ D J small.
 
-    :param A: (6, 6) J M⁻¹ Jᵀ; ``K`` (6,) stiffness; ``ratio`` ζ.
-    :param scratch: workspace (4, 6, 6), of which 1 and 2 are used; ``modes`` (6,) likewise.
+    :param A: (6, 6) J M⁻¹ Jᵀ; with ``unit_inertia``, A is that of 1 kg and 1 kg·m² instead, for
+        which D = 2 ζ √K.
+    :param K: (6, 6) stiffness; ``ratio`` ζ.
+    :param scratch: workspace (4, 6, 6), of which 1 to 3 are used; ``modes`` (6,) likewise.
     """
-    S, U = scratch[1], scratch[2]
+    S, U, L = scratch[1], scratch[2], scratch[3]
+    factor_stiffness(K, L)
+    for i in range(6):
+        for k in range(6):
+            U[i, k] = L[i, k]
+            if not unit_inertia:
+                U[i, k] = 0.0
+                for j in range(k, 6):
+                    U[i, k] += A[i, j] * L[j, k]
     largest = 0.0
     for i in range(6):
-        v[i] *= sqrt(K[i])
-        for j in range(6):
-            S[i, j] = sqrt(K[i] * K[j]) * A[i, j]
-            U[i, j] = 1.0 if i == j else 0.0
+        for k in range(i + 1):
+            S[i, k] = 0.0
+            for j in range(i, 6):
+                S[i, k] += L[j, i] * U[j, k]
+            S[k, i] = S[i, k]
         largest = max(largest, S[i, i])
+        v[i] *= L[i, i]
+        for j in range(i + 1, 6):
+            v[i] += L[j, i] * v[j]
+    for i in range(6):
+        for j in range(6):
+            U[i, j] = 1.0 if i == j else 0.0
     jacobi(S, U)
     for k in range(6):
         modes[k] = 0.0
@@ -121,7 +150,28 @@ def damping_force(A: ndarray, K: ndarray, ratio: float, v: ndarray, scratch: nda
     for i in range(6):
         v[i] = 0.0
         for k in range(6):
-            v[i] += sqrt(K[i]) * U[i, k] * modes[k]
+            v[i] += U[i, k] * modes[k]
+    for i in range(5, -1, -1):
+        v[i] *= L[i, i]
+        for j in range(i):
+            v[i] += L[i, j] * v[j]
+
+
+def factor_stiffness(K: ndarray, L: ndarray) -> None:
+    """Write the lower factor L (6, 6) of K = L Lᵀ, which may be semi-definite; 0 above it."""
+    for k in range(6):
+        pivot = K[k, k]
+        for j in range(k):
+            pivot -= L[k, j] * L[k, j]
+        root = sqrt(pivot) if pivot > PIVOT * K[k, k] else 0.0
+        for i in range(6):
+            if i <= k or root == 0.0:
+                L[i, k] = root if i == k else 0.0
+            else:
+                x = K[i, k]
+                for j in range(k):
+                    x -= L[i, j] * L[k, j]
+                L[i, k] = x / root
 
 
 def jacobi(S: ndarray, U: ndarray) -> None:

@@ -47,6 +47,7 @@ from . import (
     law,
     pd,
     registry,
+    spring,
     task_space,
 )
 from .call import ADDRESS, LawMemory
@@ -75,7 +76,7 @@ LAW_MODULES: tuple[ModuleType, ...] = (
     jitable(dynamics), law, call,
     jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
     jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),
-    jitable(energy_tank), jitable(cartesian_impedance))
+    jitable(spring), jitable(energy_tank), jitable(cartesian_impedance))
 
 
 call_at = caller(ENTRY)

@@ -3,68 +3,96 @@
 """
 Energy tank of a variable stiffness.
 
-A spring that becomes stiffer while it is deflected gains energy that nobody has given: ½ eᵀ ΔK e.
-A stiffness that changes with the motion can feed a contact that way until it is unstable. The tank
-(Ferraguti, Secchi and Fantuzzi, ICRA 2013; Ott, Mukherjee and Nakamura, 2010) pays for it: it is
-filled by the work that the damper takes from the arm and by a spring that becomes softer, and what
-it does not hold is not spent: the stiffness then rises by less. With the energy of the tank as
-part of the stored one, the port to the environment is passive at any K(t).
+A spring that becomes stiffer while it is deflected gains energy that nobody has given: U(e, K')
+- U(e, K), with the potential U of :mod:`.spring`. A stiffness that changes with the motion can
+feed a contact that way until it is unstable. The tank (Ferraguti, Secchi and Fantuzzi, ICRA 2013;
+Ott, Mukherjee and Nakamura, 2010) pays for it: it is filled by the work that the damper takes
+from the arm and by a spring that becomes softer. With the energy of the tank as part of the
+stored one, the port to the environment is passive at any K(t).
 
-What is paid is that of the whole deflection and what is credited that of the deflection within
-``task_error_limit``, so that shortened errors never gain energy.
+What the tank does not hold is not spent: of the stiffness that is asked for, A, a share γ of what
+it has along the deflection is then left out,
+
+    A - γ (A e) (A e)ᵀ / (eᵀ A e),
+
+which is positive semi-definite for γ in [0, 1] (Cauchy and Schwarz), and A in all directions that
+are A-orthogonal to e: there, the stiffness still changes, and it can always become softer.
 """
 
 from typing import Annotated, NamedTuple
 
-from numpy import ndarray
+from numpy import ndarray, record
+
+from .spring import couples, energy, greatest, quadratic, quadratic_of
 
 STIFFNESS_TIME = 0.1    # s, with which the stiffness in force follows the one asked for
 # Of the work of the damper: the rest is left for the efforts that are held for a period
 CREDITED = 0.5
+# Indices of `TankMemory.account`
+SPENT, BEGUN, COUPLED = range(3)
 
 
 class TankMemory(NamedTuple):
     """Memory of a law with a variable stiffness."""
 
-    stiffness: Annotated[ndarray, 6]    # in force [N/m, N·m/rad]
-    spent: Annotated[ndarray, 2]        # energy missing from the full tank [J]; 1 once it is used
+    stiffness: Annotated[ndarray, 36]   # in force, by rows [N/m, N, N·m/rad]
+    account: Annotated[ndarray, 3]      # energy missing from the full tank [J]; 1 once it is used;
+    #                                     1 once a stiffness has coupled position and orientation
 
 
-def vary_stiffness(memory: TankMemory, asked: ndarray, full: ndarray, shortened: ndarray,
-                   capacity: float, dt: float) -> None:
+def vary_stiffness(memory: TankMemory, s: record, asked: ndarray, e: ndarray, dt: float,
+                   work: ndarray) -> None:
     """
     Move the stiffness in force toward the one asked for, as far as the tank pays for it.
 
-    :param asked: (6,) stiffness [N/m, N·m/rad].
-    :param full: (6,) error of the pose [m, rad]; ``shortened`` (6,) that of the spring's force.
-    :param capacity: energy of the full tank [J].
+    :param s: record ``TASK``.
+    :param asked: (6, 6) stiffness [N/m, N, N·m/rad].
+    :param e: (6,) error of the pose [m, rad].
     :param dt: duration of the cycle [s].
+    :param work: (6,) workspace.
     """
-    K, spent = memory.stiffness, memory.spent
-    if spent[1] == 0.0:
-        spent[0], spent[1] = 0.0, 1.0
+    K, account = memory.stiffness.reshape(6, 6), memory.account
+    if account[BEGUN] == 0.0:
+        account[SPENT], account[BEGUN], account[COUPLED] = 0.0, 1.0, 0.0
         for i in range(6):
-            K[i] = asked[i]
-        return
-    share, price = min(1.0, dt / STIFFNESS_TIME), 0.0
-    for i in range(6):
-        change = share * (asked[i] - K[i])
-        if change < 0.0:
-            spent[0] += 0.5 * shortened[i]**2 * change
-            K[i] += change
-        else:
-            price += 0.5 * full[i]**2 * change
-    spent[0] = max(spent[0], 0.0)
-    paid = 1.0
-    if price > 0.0:
-        paid = min(1.0, max(0.0, capacity - spent[0]) / price)
-    for i in range(6):
-        change = share * (asked[i] - K[i])
-        if change > 0.0:
-            K[i] += paid * change
-    spent[0] += paid * price
+            for j in range(6):
+                K[i, j] = asked[i, j]
+    if account[COUPLED] == 0.0 and couples(asked):
+        account[COUPLED] = 1.0          # for good: then U is never larger than before
+    size = 6 if account[COUPLED] == 1.0 else 3
+    for first in range(0, 6, size):
+        vary_block(K, account, s, asked, e, min(1.0, dt / STIFFNESS_TIME), first, first + size,
+                   work)
+
+
+def vary_block(K: ndarray, account: ndarray, s: record, asked: ndarray, e: ndarray, share: float,
+               first: int, last: int, work: ndarray) -> None:
+    """
+    Move a block of the stiffness by a ``share`` of the way to the one asked for, if it is paid.
+
+    :param K, asked: (6, 6); ``first``, ``last``: axes of the block, see :mod:`.spring`.
+    """
+    most, available = greatest(s, first, last), s.tank_energy - account[SPENT]
+    x, y = quadratic(K, e, first, last), quadratic(asked, e, first, last)
+    before = energy(x, most)
+    price = energy((1.0 - share) * x + share * y, most) - before
+    drop = 0.0                          # γ / (eᵀ A e)
+    if price > available:
+        affordable = quadratic_of(before + max(available, 0.0), most)
+        kept = min(1.0, max(0.0, affordable - (1.0 - share) * x) / (share * y))
+        drop = (1.0 - kept) / y
+        price = max(available, 0.0)
+    for i in range(first, last):
+        work[i] = 0.0
+        for j in range(first, last):
+            work[i] += asked[i, j] * e[j]
+    for i in range(first, last):
+        for j in range(first, last):
+            K[i, j] += share * (asked[i, j] - drop * (work[i] * work[j]) - K[i, j])
+    account[SPENT] = max(0.0, account[SPENT] + price)
 
 
 def fill(memory: TankMemory, power: float, dt: float) -> None:
     """Credit the tank with the work of the damper, of which the arm gives the ``power`` [W]."""
-    memory.spent[0] = max(0.0, memory.spent[0] - CREDITED * max(0.0, power) * dt)
+    account = memory.account
+    account[SPENT] = max(0.0, account[SPENT] - CREDITED * max(0.0, power) * dt)
