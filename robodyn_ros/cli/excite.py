@@ -57,7 +57,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         velocity=_by_joint('--velocity-limit', velocity, model.joint_names),
         acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
     collisions, why = _collisions(robot, kind, packages, clearance, ground)
-    dynamics, known = Dynamics(model), _recorded(after, robot, reading, out)
+    dynamics, known = Dynamics(model), recorded(after, robot, reading, out)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task('optimising', total=1.0)
         found = excite(dynamics, robot.pose, limits, series=series, criterion=criterion,
@@ -82,7 +82,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     out.print(f'picture: {picture or output.with_suffix(".png")}')
 
 
-def _recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
+def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
               ) -> list[Motion]:
     """Return the motions of recordings; print how they were read."""
     found = []

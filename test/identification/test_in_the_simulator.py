@@ -29,7 +29,7 @@ CHOICE = ParameterSelection(moving=MOVING, decimate=20)
 # Hz: the rule takes less, and so leaves more of the rows near reversals out
 OPTIONS = PreparationOptions(cutoff=10.0)
 ROBOTS = {'two_link': 0, 'arm6': 1, 'panda': 1}         # and the seeds of what is not known
-FITTED, PREDICTED = 20, 10      # s: of the motion that is fitted, and of the other one
+SECONDS = 40            # of each motion
 # The method that is the default for each robot, the other one for the smallest: they take seconds
 FOUND = [('two_link', 'weighted'), *((name, 'consistent') for name in ROBOTS)]
 
@@ -55,13 +55,13 @@ class Unseen:
 @cache
 def found(name: str, seed: int, method: str) -> Estimate:
     known = arm(name, seed).known
-    motion, *_ = checked_motion(drive(name, seed, FITTED, 2 * seed).recording, known, OPTIONS)
+    motion, *_ = checked_motion(drive(name, seed, SECONDS, 2 * seed).recording, known, OPTIONS)
     return identify(known, motion, CHOICE, method)
 
 
 @cache
 def unseen(name: str, seed: int) -> Unseen:
-    known, driven = arm(name, seed).known, drive(name, seed, PREDICTED, 2 * seed + 1)
+    known, driven = arm(name, seed).known, drive(name, seed, SECONDS, 2 * seed + 1)
     motion, exact = (checked_motion(recording, known, OPTIONS)[0]
                      for recording in (driven.recording, driven.exact))
     counted = rows_that_count(motion, ParameterSelection(moving=MOVING))
