@@ -16,6 +16,7 @@ from .identify_commands import (
     Accept,
     ColumnsOption,
     CutoffOption,
+    Gravity,
     Joints,
     OfRobot,
     Rate,
@@ -43,7 +44,7 @@ def drive_gains_command(
         known: Annotated[str, typer.Option(
             metavar='JOINT=GAIN', help='Gain of one joint from its data sheet (N·m/A), instead '
             'of a load.')] = '',
-        locked: Locked = [], root: Root = '', tip: Tip = '',  # noqa: B006
+        locked: Locked = [], root: Root = '', tip: Tip = '', gravity: Gravity = '',  # noqa: B006
         columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
         accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
@@ -60,7 +61,7 @@ def drive_gains_command(
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
                             value=str(loaded), remedy='give all three, or none')
     chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
-                        massless='warn')
+                        gravity=numbers('--gravity', gravity) or None, massless='warn')
     reading = read_options(columns, units, rate, topic, joints)
     out = console()
     paths = [*recordings, *([loaded] if loaded else [])]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from math import isinf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
@@ -26,11 +27,12 @@ from ..identification.excitation.trajectory_file import JointTrajectory, write
 from ..identification.motion import Motion
 from ..identification.preparation.options import PreparationOptions
 from ..identification.preparation.prepare import prepare
-from ..identification.recordings.read import read
+from .identify import recording_of
 
 if TYPE_CHECKING:
     from ..identification.excitation.collisions import Collisions
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 FINE = 5        # points of the picture for each of the trajectory
 
 
@@ -38,8 +40,13 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         criterion: str, starts: int, seed: int, shares: Shares, velocity: Sequence[str],
         acceleration: Sequence[str], ranges: Sequence[str], include: Sequence[str], kind: str,
         packages: Sequence[Path], ground: float | None, clearance: float, approach: float,
-        repeat: int, after: Sequence[Path] = ()) -> None:
-    """Optimize a motion, print its table, and write the trajectory and a picture."""
+        repeat: int, after: Sequence[Path] = (), reading: Mapping[str, Any] = NOTHING) -> None:
+    """
+    Optimize a motion, print its table, and write the trajectory and a picture.
+
+    :param reading: keyword arguments of :func:`~..identification.recordings.read.read` for the
+        recordings ``after`` which the motion comes.
+    """
     if approach < 0.0 or repeat < 1:
         raise ArgumentError(f'--approach {approach:g} --repeat {repeat}', name='--repeat',
                             value=(approach, repeat),
@@ -50,7 +57,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
         velocity=_by_joint('--velocity-limit', velocity, model.joint_names),
         acceleration=_by_joint('--acceleration', acceleration, model.joint_names))
     collisions, why = _collisions(robot, kind, packages, clearance, ground)
-    dynamics, known = Dynamics(model), _recorded(after, robot, out)
+    dynamics, known = Dynamics(model), recorded(after, robot, reading, out)
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task('optimising', total=1.0)
         found = excite(dynamics, robot.pose, limits, series=series, criterion=criterion,
@@ -75,13 +82,12 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
     out.print(f'picture: {picture or output.with_suffix(".png")}')
 
 
-def _recorded(paths: Sequence[Path], robot: CatalogRobot, out: Console) -> list[Motion]:
+def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
+              ) -> list[Motion]:
     """Return the motions of recordings; print how they were read."""
     found = []
     for path in paths:
-        recording = read(path, robot.model).of(robot.model.joint_names)
-        for note in recording.notes:
-            out.print(f'- {note}')
+        recording = recording_of(path, robot, reading, out).of(robot.model.joint_names)
         found.append(prepare(recording, PreparationOptions()).motion)
     return found
 

@@ -9,6 +9,7 @@ import typer
 
 from ..errors import ParameterError, RosError
 from .arguments import locked_joints, numbers
+from .identify_commands import ColumnsOption, Joints, Rate, Topic, UnitsOption
 from .options import At, Locked, Robot, Root, Tip, app, console
 
 
@@ -59,6 +60,8 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            after: Annotated[list[Path], typer.Option(
                '--after', metavar='RECORDING', help='Recording that there is already: the motion '
                'is to tell what it does not. Can be repeated.')] = [],  # noqa: B006
+           columns: ColumnsOption = [], units: UnitsOption = [],  # noqa: B006
+           rate: Rate = None, topic: Topic = '', joints: Joints = '',
            approach: Annotated[float, typer.Option(
                help='Duration of a motion to the start (s); 0: the robot must be there.')] = 0.0,
            seed: Annotated[int, typer.Option(
@@ -68,6 +71,7 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     from ..identification.excitation.fourier import Fourier
     from ..identification.excitation.motion_limits import Shares
     from .excite import run
+    from .identify import read_options
 
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
                     tip=tip or None)
@@ -76,7 +80,7 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
         velocity=velocity_limit, acceleration=acceleration, ranges=ranges,
         include=[word.strip() for word in include.split(',') if word.strip()], kind=kind,
         packages=packages, ground=ground, clearance=clearance, approach=approach, repeat=repeat,
-        after=after)
+        after=after, reading=read_options(columns, units, rate, topic, joints))
 
 
 States = Annotated[str, typer.Option('--states', help='Topic of the joint states.')]

@@ -53,6 +53,15 @@ def read_options(columns: Iterable[str], units: Iterable[str], rate: float | Non
             or None, 'rate': rate, 'topic': topic or None, 'joint_names': names or None}
 
 
+def reading_words(columns: Iterable[str], units: Iterable[str], rate: float | None, topic: str,
+                  joints: str) -> list[str]:
+    """Return the options by which another command reads recordings likewise."""
+    rates = [] if rate is None else [f'{rate:.15g}']
+    return [word for option, values in (
+        ('--columns', columns), ('--units', units), ('--rate', rates), ('--topic', [topic]),
+        ('--joints', [joints])) for value in values if value for word in (option, value)]
+
+
 def recording_of(path: Path, robot: CatalogRobot, reading: Mapping[str, Any], out: Console
                  ) -> Recording:
     """
@@ -118,12 +127,14 @@ def _factor(value: Any) -> Any:
 
 def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
-        words: Sequence[str], same_robot: Sequence[str] = ()) -> None:
+        words: Sequence[str], same_robot: Sequence[str] = (), same_files: Sequence[str] = ()
+        ) -> None:
     """
     Identify the robot, print notes, issues and results, and write the files.
 
     :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
-    :param words: of this command; ``same_robot``: options by which another one has this robot.
+    :param words: of this command; ``same_robot``: options by which another one has this robot,
+        ``same_files``: those by which it reads recordings likewise.
     """
     source = Source(tuple(paths), robot.model, _text(robot.path), reading,
                     '--gravity' in same_robot, verification)
@@ -151,10 +162,11 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         delay = found.mounting.delay
         out.print('check it on another recording: ' + shlex.join([
             'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
-            str(output / FRICTION), *same_robot, *(['--delay', f'{delay:.6g}'] if delay else [])]))
+            str(output / FRICTION), *same_robot, *same_files,
+            *(['--delay', f'{delay:.6g}'] if delay else [])]))
         out.print('the next motion, which tells most beside these: ' + shlex.join([
             'robodyn', 'excite', str(output / URDF), *_without_gravity(same_robot),
-            '--criterion', 'information',
+            *same_files, '--criterion', 'information',
             *(word for path in paths for word in ('--after', str(path)))]))
 
 

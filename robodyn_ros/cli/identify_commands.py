@@ -101,6 +101,7 @@ def identify_command(
     from .identify import (
         distance,
         read_options,
+        reading_words,
         recording_of,
         robot_options,
         run,
@@ -126,7 +127,8 @@ def identify_command(
     options = PipelineOptions(selection, armature, method, split, speeds, late, tilt and not root,
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
-    run(recordings, verify, chosen, reading, options, output, console(), sys.argv[1:], same_robot)
+    run(recordings, verify, chosen, reading, options, output, console(), sys.argv[1:], same_robot,
+        reading_words(columns, units, rate, topic, joints))
 
 
 @app.command()

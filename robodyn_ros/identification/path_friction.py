@@ -35,6 +35,10 @@ def path_friction(model: RobotModel, motion: Motion, load: ndarray | None = None
     found = np.zeros_like(motion.velocity)
     carried = np.zeros_like(found) if load is None else load
     parameters = friction_parameters(model)
+    if not any(a.any() for a in (model.viscous_friction, model.coulomb_friction,
+                                 model.static_friction, model.backward_friction,
+                                 model.load_friction, model.coupled_friction)):
+        return found
     for begin, end in motion.segments:
         _compiled()(parameters, motion.position, motion.velocity, carried, begin, end, found)
     return found

@@ -177,13 +177,15 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
                            ) if lost else {}
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
+    if selected.weight is None:     # of a prior, which least squares do not have
+        weighted = least_squares(given, 'weighted')
+        return Estimates(others, absent, weighted, weighted)
     if selected.selection.load:     # with the gravity of the model that is exported
-        first = consistent(given, selected.weight, weighting=selected.method)
+        first = consistent(given, selected.weight, selected.method)
         given = regression(selected.model, placed, replace(
             selected.selection, load=inertial_of(first)))
-    weighted = least_squares(given, 'weighted', full_rank=options.method == 'weighted')
-    delivered = consistent(given, selected.weight, weighted.base, selected.method) \
-        if options.method == 'consistent' else weighted
+    weighted = least_squares(given, 'weighted', full_rank=False)
+    delivered = consistent(given, selected.weight, selected.method, weighted)
     return Estimates(others, absent, weighted, delivered)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -83,6 +83,8 @@ def digest(value: Any) -> bytes:
         return _hash('sequence', *map(digest, value))
     if value is None or isinstance(value, str | bool | int | float | np.generic):
         return _hash(type(value).__name__, repr(value))
+    if isinstance(value, PurePath):     # of the meshes of a model
+        return _hash('path', str(value))
     raise TypeError(f'{type(value).__name__} has no digest')
 
 

@@ -12,7 +12,7 @@ from ..model.robot import RobotModel
 from .estimation.estimate import Estimate
 from .estimation.filtered_columns import rows_that_count
 from .estimation.parameter_selection import KNOWN, ParameterSelection
-from .estimation.regression import regression
+from .estimation.regression import predicted
 from .motion import Motion
 
 MAX_LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
@@ -90,8 +90,7 @@ def of_model(model: RobotModel, motion: Motion, offset: ndarray | float = 0.0,
 
 def efforts_of(model: RobotModel, motion: Motion) -> ndarray:
     """Return the efforts (N, nv) of a model, which pass the filter of the motion."""
-    given = regression(model, motion, KNOWN)
-    return given.predict(given.prior)
+    return predicted(model, motion, KNOWN, model.inertial_parameters)
 
 
 def whiteness(error: ndarray, motion: Motion) -> ndarray:

@@ -4,17 +4,21 @@
 
 import json
 import sys
+from io import StringIO
 
 import numpy as np
 import pytest
 import yaml
 from recorded_files import OFFSET, nominal, real, write_csv
+from rich.console import Console
 from typer.testing import CliRunner
 
 from robodyn_ros import load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
-from robodyn_ros.cli.identify import robot_options
+from robodyn_ros.cli.excite import recorded
+from robodyn_ros.cli.identify import read_options, reading_words, robot_options
+from robodyn_ros.errors import RecordingError
 from robodyn_ros.model.payload import with_payload
 
 
@@ -184,6 +188,21 @@ def test_locked_joints_of_a_known_robot_are_named():
     again = load_robot(str(panda.path), {
         word.partition('=')[0]: float(word.partition('=')[2]) for word in words[1::2]}, [])
     assert again.model.joint_names == panda.model.joint_names
+
+
+def test_the_next_motion_is_proposed_with_options_that_read_this_recording(tmp_path):
+    """Columns that no header tells: without the options the recording is refused."""
+    path = write_csv(tmp_path / 'fit.csv', real(), 1, 4.0)
+    path.write_text('a,b,c,d,e\n' + path.read_text().partition('\n')[2])
+    words = reading_words(['time=0', 'position=1-2', 'effort=3-4'], [], None, '', '')
+    assert words == ['--columns', 'time=0', '--columns', 'position=1-2', '--columns', 'effort=3-4']
+    assert reading_words([], ['effort=-1'], 500.0, '/joints', 'a,b') == [
+        '--units', 'effort=-1', '--rate', '500', '--topic', '/joints', '--joints', 'a,b']
+    two_link, out = load_robot('two_link', {}, []), Console(file=StringIO())
+    motion, = recorded([path], two_link, read_options(words[1::2], [], None, '', ''), out)
+    assert motion.joint_names == two_link.model.joint_names and len(motion) > 500
+    with pytest.raises(RecordingError, match='has no positions'):
+        recorded([path], two_link, {}, out)
 
 
 def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):

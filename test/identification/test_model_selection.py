@@ -10,15 +10,16 @@ from exciting import motion, noisy, sliding, with_joints
 
 from robodyn_ros.identification import ParameterSelection, identify
 from robodyn_ros.identification.data_checks.result_checks import result_issues
+from robodyn_ros.identification.estimation.base_parameters import base_parameters
+from robodyn_ros.identification.estimation.compressed import BLOCKS
 from robodyn_ros.identification.estimation.cross_validation import (
     Candidate,
     Score,
     Trial,
-    without_rows,
 )
 from robodyn_ros.identification.estimation.delay_and_tilt import Mounting
+from robodyn_ros.identification.estimation.least_squares import solution_without
 from robodyn_ros.identification.estimation.model_selection import select_model
-from robodyn_ros.identification.estimation.physical_consistency import BLOCKS
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import CheckedMotion, identify_motion
@@ -47,12 +48,26 @@ def test_a_score_is_the_mean_relative_rms_and_a_gain_has_an_error():
     assert other.gain(score)[0] == -gain and score.gain(score) == (0.0, 0.0)
 
 
-def test_a_block_is_left_out_with_a_gap(planar):
-    given = regression(planar, motion(planar, 100), SELECTION)
-    rest = without_rows(given, slice(40, 60))
-    assert rest.segments == ((0, 40), (40, 80)) and len(rest) == 80
-    np.testing.assert_array_equal(rest.effort[40:], given.effort[60:])
-    assert without_rows(given, slice(0, 20)).segments == ((0, 80),)
+def test_factors_stand_for_the_samples_of_joints_and_blocks(planar):
+    given = regression(planar, motion(planar, 103), SELECTION)
+    parameters, sigma = np.random.default_rng(0).normal(size=given.size), np.array([0.5, 2.0])
+    squares = (given.target - given.matrix @ parameters)**2
+    blocks = np.array([squares[a:b].sum(0) for a, b in zip(
+        given.compressed.bounds, given.compressed.bounds[1:])])
+    for k, block in enumerate(blocks):
+        np.testing.assert_allclose(given.compressed.squares(k, parameters), block, rtol=1e-9)
+        rest = given.compressed.whole(sigma, without=k) @ np.append(parameters, -1.0)
+        assert rest @ rest == pytest.approx(((blocks.sum(0) - block) / sigma**2).sum())
+
+
+def test_a_block_that_is_left_out_takes_no_part(planar):
+    given = regression(planar, noisy(motion(planar, 100), 0.1, 1), SELECTION)
+    base = base_parameters(planar, SELECTION)
+    found = solution_without(given, base, 'weighted', 2)
+    other = replace(given, effort=given.effort + 9.0 * ((40 <= np.arange(100)) & (
+        np.arange(100) < 60))[:, None])
+    np.testing.assert_allclose(solution_without(other, base, 'weighted', 2), found, rtol=1e-8)
+    assert not np.allclose(solution_without(other, base, 'weighted', 1), found)
 
 
 def test_the_true_structure_has_the_least_error(planar):

@@ -3,6 +3,7 @@
 """Stages that are kept: found again for the same content, and for no other."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from exciting import motion
 from robodyn_ros import load_urdf
 from robodyn_ros.identification import ParameterSelection
 from robodyn_ros.identification import stage_cache as cache
+from robodyn_ros.model.shapes import Shape
 
 
 @pytest.fixture
@@ -43,6 +45,13 @@ def test_a_damaged_file_is_computed_again(folder):
     assert cache.remembered('stage', (1, 'a', None), lambda: 'second') == 'second'
     with pytest.raises(TypeError):
         cache.digest(np.random.default_rng())
+
+
+def test_a_model_with_meshes_has_a_digest(planar):
+    shape = Shape('link1', 'mesh', (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    found = [cache.digest(replace(planar, shapes=(shape._replace(mesh=Path(name)),)))
+             for name in ('a.stl', 'a.stl', 'b.stl')]
+    assert found[0] == found[1] != found[2]
 
 
 def test_nothing_is_kept_unasked(folder, monkeypatch):

@@ -103,3 +103,21 @@ def scores_of(trial: Trial, weights: Sequence[float]) -> dict[float, Score]:
     if failure is not None and not scores:
         raise failure
     return scores
+
+
+def choose_weight(trial: Trial, least: float = np.inf) -> tuple[float, float]:
+    """
+    Return the weight of the prior, and the error of prediction with it.
+
+    The largest weight whose error is within one standard error of the least is taken (Hastie,
+    Tibshirani and Friedman 2009, section 7.10): the motion to come may be another, and where data
+    are indifferent the nominal model is preferred. Where it exceeds ``least``, the error of
+    another estimate, the weight of the least error is taken.
+    """
+    scores = scores_of(trial, WEIGHTS)
+    best = min(scores, key=lambda weight: scores[weight].error)
+    weight = max(w for w in scores if w == best or np.less_equal(
+        *scores[best].gain(scores[w])))
+    if scores[weight].error > least:
+        weight = best
+    return weight, scores[weight].error

@@ -9,7 +9,8 @@ import numpy as np
 from numpy import ndarray
 from scipy.signal import oaconvolve
 
-from .regression import Regression, triangle
+from .compressed import triangle
+from .regression import Regression
 
 WINDOW = 5.0  # correlation times
 MOST_SPREAD = 10.0  # by which blocks may enlarge an error: beyond, they do not tell it alone

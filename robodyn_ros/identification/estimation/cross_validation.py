@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cross-validation of candidate models over blocks of a motion, as they would be exported."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,11 +12,13 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from ..stage_cache import remembered
 from .base_parameters import BaseParameters, base_parameters
+from .compressed import BLOCKS
 from .delay_and_tilt import Mounting
-from .least_squares import least_squares
+from .least_squares import determined_part, solution_without
+from .least_squares import solve as solve_freely
 from .parameter_selection import ParameterSelection
-from .physical_consistency import BLOCKS, Prior, divisors, solve
-from .regression import Regression, regression, triangle
+from .physical_consistency import Prior, divisors, solve
+from .regression import Regression, regression
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,22 +92,16 @@ class Trial:
         return regression(of.model, of.mounting.motion(self.prepared), of.selection)
 
     @cached_property
-    def blocks(self) -> list[slice]:
-        """Return the samples of each block."""
-        bounds = np.linspace(0, len(self.given), BLOCKS + 1).astype(int).tolist()
-        return [slice(a, b) for a, b in zip(bounds, bounds[1:])]
-
-    @cached_property
     def base(self) -> BaseParameters:
         """Return the base parameters of the candidate."""
         return base_parameters(self.candidate.model, self.candidate.selection)
 
     @cached_property
-    def parts(self) -> list[ndarray]:
-        """Triangular factor of each block, see :meth:`~.Regression.compressed`."""
-        plain = least_squares(self.given, 'weighted', self.base, full_rank=False)
+    def rests(self) -> list[ndarray]:
+        """Triangular factors of all blocks but one, for each block."""
+        plain = solve_freely(*determined_part(self.given, self.base), 'weighted')
         sigma = divisors(self.given, plain.sigma, self.candidate.ordinary)
-        return [self.given.compressed(sigma, block.start, block.stop) for block in self.blocks]
+        return [self.given.compressed.whole(sigma, without=k) for k in range(BLOCKS)]
 
     def exported(self, weight: float) -> Score:
         """Return the score of the consistent estimate."""
@@ -118,45 +114,21 @@ class Trial:
             of.ordinary
 
     def _exported(self, weight: float) -> Score:
-        prior, found = Prior.of(self.given), []
-        for k, block in enumerate(self.blocks):
-            rest = triangle(np.vstack(self.parts[:k] + self.parts[k + 1:]))
-            parameters = solve(rest, prior, weight)
-            found.append(squares(self.given, parameters, block))
-        return self._score(found)
+        prior = Prior.of(self.given)
+        return self._score([solve(rest, prior, weight) for rest in self.rests])
 
     def least_squares(self) -> Score:
         """Return the score of least squares without constraints."""
         return remembered('least_squares', self._inputs, self._least_squares)
 
     def _least_squares(self) -> Score:
-        found = []
-        for block in self.blocks:
-            rest = without_rows(self.given, block)
-            fitted = least_squares(rest, self.candidate.method, self.base, full_rank=False)
-            found.append(squares(self.given, fitted.parameters, block))
-        return self._score(found)
+        return self._score([solution_without(self.given, self.base, self.candidate.method, k)
+                            for k in range(BLOCKS)])
 
-    def _score(self, found: list[ndarray]) -> Score:
+    def _score(self, parameters: list[ndarray]) -> Score:
+        """Return the score of parameters (P,) for each block, which was left out."""
         efforts = np.where(self.given.counted, self.given.effort, np.nan)
         size = np.nansum((efforts - np.nanmean(efforts, axis=0))**2, axis=0)
-        return Score(np.array(found), np.maximum(size, np.finfo(float).tiny))
-
-
-def squares(given: Regression, parameters: ndarray, block: slice) -> ndarray:
-    """Return the sums of squared errors (nv,) of parameters (P,) in a block of samples."""
-    error = given.target[block] - given.matrix[block] @ parameters
-    return np.asarray((error**2).sum(0))
-
-
-def without_rows(given: Regression, block: slice) -> Regression:
-    """Return the regression without a block of samples, whose ends become a gap."""
-    keep = np.ones(len(given), bool)
-    keep[block] = False
-    pieces, at = [], 0
-    for a, b in given.segments:
-        for begin, end in ((a, min(b, block.start)), (max(a, block.stop), b)):
-            if begin < end:
-                pieces.append((at, at := at + end - begin))
-    return replace(given, segments=tuple(pieces), **{
-        name: getattr(given, name)[keep] for name in ('matrix', 'effort', 'known', 'counted')})
+        return Score(np.array([self.given.compressed.squares(k, found)
+                               for k, found in enumerate(parameters)]),
+                     np.maximum(size, np.finfo(float).tiny))

@@ -13,9 +13,10 @@ from scipy.stats import chi2
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import base_parameters
+from .compressed import triangle
 from .least_squares import determined_part, effective_samples, solve
 from .parameter_selection import ParameterSelection
-from .regression import Regression, regression, triangle
+from .regression import Regression, regression
 
 MAX_DELAY = 0.03                       # [s], of either sign
 MAX_TILT = 0.05                        # [rad]; more is another mounting
@@ -57,6 +58,8 @@ class Mounting:
             kept[self.delay] = motion.later(self.delay)
         return kept[self.delay]
 
+
+AS_RECORDED = Mounting(0.0, np.zeros(3), ())
 
 # Motions by their delay, so that what is computed of one is not computed again
 _SHIFTED: WeakKeyDictionary[Motion, dict[float, Motion]] = WeakKeyDictionary()

@@ -13,9 +13,10 @@ from ...errors import IdentificationError, UnknownNameError
 from ...model.robot import RobotModel
 from ..motion import Motion
 from .base_parameters import BaseParameters, base_parameters
+from .compressed import triangle
 from .covariance import autocovariance
 from .parameter_selection import ParameterSelection
-from .regression import Regression, regression, triangle
+from .regression import Regression, regression
 
 SETTLED = 1e-3  # relative change of σ
 ROUNDS = 20

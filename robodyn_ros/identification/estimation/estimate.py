@@ -14,7 +14,7 @@ from ..motion import Motion
 from .base_parameters import BaseParameters
 from .inertia import pseudo_inertia, with_inertial_parameters
 from .parameter_selection import ParameterSelection
-from .regression import FRICTION, LOAD, Regression, presliding_model, regression
+from .regression import FRICTION, LOAD, predicted, presliding_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,21 +92,17 @@ class Estimate:
 
         They pass the filter of the motion.
         """
-        return self._regression(motion).predict(self.parameters)
+        return predicted(self.model, motion, self.every_sample, self.parameters)
 
     def relative_errors(self, motion: Motion) -> ndarray:
         """Return RMS errors of prediction over RMS efforts about their mean (nv,)."""
-        given = self._regression(motion)
-        error = given.predict(self.parameters) - given.effort
-        return np.sqrt((error**2).mean(0)) / given.effort.std(0)
+        error = self.predict(motion) - motion.effort
+        return np.sqrt((error**2).mean(0)) / motion.effort.std(0)
 
     @property
     def every_sample(self) -> ParameterSelection:
         """Return the selection, of every sample."""
         return replace(self.selection, decimate=1, moving=None)
-
-    def _regression(self, motion: Motion) -> Regression:
-        return regression(self.model, motion, self.every_sample)
 
     def to_model(self) -> RobotModel:
         """

@@ -16,6 +16,7 @@ from ..motion import Motion
 from ..preparation.filtering import LowPass
 from .parameter_selection import ParameterSelection
 
+SMOOTH = 10.0  # samples in a period of the cutoff, between which filtered signals are smooth
 REACH = 1.8   # periods of a cutoff, beyond which 1 % of the response is left
 
 
@@ -26,10 +27,20 @@ def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSele
     They are the dearest part of a regression and the same for every choice of friction, so that
     those of a motion are kept as long as the motion is, if they are decimated.
     """
+    step, batch = selection.decimate, Batch(model)
+
     def columns() -> ndarray:
-        return thinner(motion, selection, True)(Batch(model).regressor(
-            motion.position, motion.velocity, motion.acceleration))
-    if selection.decimate == 1:
+        smooth = max((k for k in range(1, step + 1) if step % k == 0
+                      and k * SMOOTH * motion.cutoff <= motion.rate), default=1)
+        if smooth == 1:
+            return thinner(motion, selection, True)(batch.regressor(
+                motion.position, motion.velocity, motion.acceleration))
+        low_pass = LowPass(motion.cutoff, motion.order, motion.rate)
+        return np.concatenate([low_pass.of_kept(batch.regressor(*(
+            signal[a:b:smooth] for signal in (motion.position, motion.velocity,
+                                              motion.acceleration))), smooth)[::step // smooth]
+            for a, b in motion.segments])
+    if step == 1:
         return columns()
     key = (selection.decimate, *kinematics(model))
     kept = _COLUMNS.setdefault(motion, {})

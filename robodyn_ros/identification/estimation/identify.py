@@ -5,6 +5,9 @@
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 from ..motion import Motion
+from .candidate_comparison import choose_weight
+from .cross_validation import Candidate, Trial
+from .delay_and_tilt import AS_RECORDED
 from .estimate import Estimate
 from .least_squares import METHODS as UNCONSTRAINED
 from .least_squares import least_squares
@@ -26,7 +29,8 @@ def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = 
         used.
     :param method: 'consistent': physically consistent (:func:`~.physical_consistency.consistent`);
         'weighted', 'ordinary': see :func:`~.least_squares.least_squares`.
-    :param weight: of the nominal model as a prior, for 'consistent'; None: by cross-validation.
+    :param weight: of the nominal model as a prior, for 'consistent'; None: by cross-validation
+        (:func:`~.candidate_comparison.choose_weight`).
     :param speeds: estimate the velocity scales of the friction curve too
         (:func:`~.stribeck.friction_speeds`); the estimate's model then has them.
     :raises IdentificationError: the motion does not determine the parameters; the error names a
@@ -42,4 +46,8 @@ def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = 
     if speeds:
         model = friction_speeds(model, motion, selection).model
     given = regression(model, motion, selection)
-    return consistent(given, weight) if method == 'consistent' else least_squares(given, method)
+    if method != 'consistent':
+        return least_squares(given, method)
+    if weight is None:
+        weight, _ = choose_weight(Trial(Candidate(model, AS_RECORDED, selection), motion))
+    return consistent(given, weight)

@@ -11,6 +11,7 @@ from scipy.linalg import qr, solve_triangular
 
 from ...errors import IdentificationError
 from .base_parameters import BaseParameters, base_parameters
+from .compressed import BLOCKS, Compressed, triangle
 from .covariance import (
     autocovariance,
     covariance,
@@ -19,11 +20,11 @@ from .covariance import (
 )
 from .estimate import Estimate
 from .inertia import lengths, trusted
-from .regression import Regression, triangle
+from .regression import Regression
 
 SETTLED = 1e-4  # relative change of weights
 ROUNDS = 100
-BLOCKS, MOST_BLOCKS = 5, 20                # whose spread is looked at
+MOST_BLOCKS = 20                           # whose spread is looked at
 MIN_ERROR = 1e-12                          # of the efforts; less is rounding
 RANK_TOLERANCE = 1e-8                      # of the largest singular value
 MIN_ENTRY = 0.1  # of the largest entry of a direction, to be named with it
@@ -90,15 +91,11 @@ def block_factors(given: Regression, base: BaseParameters, sigma: ndarray) -> li
     Blocks are stretches between gaps, which recordings are, if there are enough of them, and else
     equal shares of the samples.
     """
-    bounds = [a for a, _ in given.segments] + [len(given)]
-    if not BLOCKS <= len(given.segments) <= MOST_BLOCKS:
-        bounds = np.linspace(0, len(given), BLOCKS + 1).astype(int).tolist()
-    target, found = given.target, []
-    for a, b in zip(bounds, bounds[1:]):
-        rows = np.concatenate([given.matrix[a:b][:, :, base.independent],
-                               target[a:b, :, None]], axis=2) / sigma[:, None]
-        found.append(triangle(rows.reshape(-1, base.rank + 1)))
-    return found
+    compressed = given.compressed
+    if BLOCKS <= len(given.segments) <= MOST_BLOCKS:
+        compressed = Compressed(given.matrix, given.target,
+                                [*(a for a, _ in given.segments), len(given)])
+    return compressed.blocks(sigma, base.independent)
 
 
 def effective_samples(given: Regression, found: Solution) -> ndarray:
@@ -132,7 +129,7 @@ def undetermined(given: Regression, base: BaseParameters) -> ndarray:
         if not np.isfinite(values).all():
             raise IdentificationError(f'the {name} has numbers that are not finite', name=name,
                                       remedy='leave these samples out')
-    R, norms = _normalized(given, base)
+    R, norms = _normalized(given.compressed.joints(base.independent))
     _, singular, directions = np.linalg.svd(R)
     size = abs(directions[singular <= RANK_TOLERANCE * singular.max(initial=0.0)])
     involved = size > MIN_ENTRY * size.max(axis=1, keepdims=True, initial=0.0)
@@ -141,7 +138,8 @@ def undetermined(given: Regression, base: BaseParameters) -> ndarray:
 
 def undetermined_error(given: Regression, base: BaseParameters) -> IdentificationError:
     """Return the error that names the parameters, or the joint that stood still."""
-    for i in np.flatnonzero(_normalized(given, base)[1] == 0.0):
+    _, norms = _normalized(given.compressed.joints(base.independent))
+    for i in np.flatnonzero(norms == 0.0):
         name, joint = base.base_names[i], given.joint[base.independent[i]]
         still = '' if joint < 0 else f': joint {given.model.joint_names[joint]!r} did not move'
         return IdentificationError(f'no effort of this motion depends on {name}{still}',
@@ -161,11 +159,7 @@ def determined_part(given: Regression, base: BaseParameters) -> tuple[Regression
     The others keep their nominal values: their efforts are known. Where all are determined both
     are returned as they are.
     """
-    R, _ = _normalized(given, base)
-    singular = np.linalg.svd(R, compute_uv=False)
-    rank = int(np.sum(singular > RANK_TOLERANCE * singular.max(initial=0.0)))
-    told = np.zeros(base.rank, bool)
-    told[qr(R, mode='r', pivoting=True)[1][:rank]] = True
+    told = _determined(given.compressed.joints(base.independent))
     if told.all():
         return given, base
     rest = base.independent[~told]
@@ -174,42 +168,79 @@ def determined_part(given: Regression, base: BaseParameters) -> tuple[Regression
         base, independent=base.independent[told], combination=base.combination[told])
 
 
-def _normalized(given: Regression, base: BaseParameters) -> tuple[ndarray, ndarray]:
+def _determined(joints: list[ndarray]) -> ndarray:
+    """Return which parameters (p,) rows (k, p + 1) of joints tell apart, as many as possible."""
+    R, _ = _normalized(joints)
+    singular = np.linalg.svd(R, compute_uv=False)
+    rank = int(np.sum(singular > RANK_TOLERANCE * singular.max(initial=0.0)))
+    told = np.zeros(R.shape[1], bool)
+    told[qr(R, mode='r', pivoting=True)[1][:rank]] = True
+    return told
+
+
+def _normalized(joints: list[ndarray]) -> tuple[ndarray, ndarray]:
     """Return the triangular factor (p, p) of the columns at unit length, and their norms (p,)."""
-    matrix = given.matrix[:, :, base.independent].reshape(-1, base.rank)
+    matrix = np.vstack(joints)[:, :-1]
     norms = np.linalg.norm(matrix, axis=0)
     return triangle(matrix / np.where(norms > 0.0, norms, 1.0)), norms
 
 
 def solve(given: Regression, base: BaseParameters, method: str) -> Solution:
     """Iterate the σ of the joints and the solution until they settle."""
-    matrix, target = given.matrix[:, :, base.independent], given.target
-    return Solution(*_solution(matrix, target, method, np.maximum(
-        given.counted.sum(0) - base.rank / target.shape[1], 1.0)))
+    columns = base.independent
+    values, sigma, divisor, condition = _solution(
+        given.compressed.joints(columns), given.counted.sum(0), method)
+    return Solution(values, sigma, divisor, condition,
+                    given.target - given.matrix[:, :, columns] @ values)
 
 
-def _solution(matrix: ndarray, target: ndarray, method: str, freedom: ndarray
-              ) -> tuple[ndarray, ndarray, ndarray, float, ndarray]:
-    """Return the fields of :class:`Solution`; ``freedom`` (nv,) are samples less parameters."""
-    nv, p = target.shape[1], matrix.shape[2]
-    scale = np.sqrt(np.einsum('njp,njp->p', matrix, matrix))
-    floor = MIN_ERROR * np.sqrt((target**2).mean(0)).max(initial=0.0) + np.finfo(float).tiny
-    # All that the samples of a joint say: the triangular factor of its rows
-    joints = np.array([triangle(np.column_stack([matrix[:, j] / scale, target[:, j]]))
-                       for j in range(nv)])
+def solution_without(given: Regression, base: BaseParameters, method: str, block: int) -> ndarray:
+    """
+    Return parameters (P,) of the same efforts as the base parameters of the other blocks.
+
+    Those that the other blocks do not determine are nominal.
+    """
+    compressed, values = given.compressed, base.values(given.prior)
+    joints = compressed.joints(base.independent, without=block)
+    told = _determined(joints)
+    kept = [np.column_stack([rows[:, :-1][:, told],
+                             rows[:, -1] - rows[:, :-1][:, ~told] @ values[~told]])
+            for rows in joints]
+    a, b = compressed.bounds[block:block + 2]
+    counted = given.counted.sum(0) - given.counted[a:b].sum(0)
+    values[told] = _solution(kept, counted, method)[0]
+    parameters = np.zeros(given.size)
+    parameters[base.independent] = values
+    return parameters
+
+
+def _solution(joints: list[ndarray], counted: ndarray, method: str
+              ) -> tuple[ndarray, ndarray, ndarray, float]:
+    """
+    Return the fields of :class:`Solution` but the error.
+
+    :param joints: rows (k, p + 1) of each joint, of the parameters and the target.
+    :param counted: (nv,) samples of each joint.
+    """
+    p, nv = joints[0].shape[1] - 1, len(joints)
+    square = np.array([(rows**2).sum(0) for rows in joints])
+    scale = np.sqrt(square[:, :p].sum(0))
+    floor = np.finfo(float).tiny + MIN_ERROR * np.sqrt(
+        square[:, p] / np.maximum(counted, 1)).max(initial=0.0)
+    freedom = np.maximum(counted - p / nv, 1.0)
+    scaled = [triangle(rows / np.append(scale, 1.0)) for rows in joints]
     sigma = np.ones(nv)
     for _ in range(1 if method == 'ordinary' else ROUNDS):
-        whole = triangle((joints / sigma[:, None, None]).reshape(-1, p + 1))
+        whole = triangle(np.vstack([rows / s for rows, s in zip(scaled, sigma)]))
         R = whole[:p, :p]
         values = solve_triangular(R, whole[:p, p])
-        error = joints @ np.append(values, -1.0)
-        divisor = sigma
-        sigma = np.maximum(np.sqrt((error**2).sum(1) / freedom), floor)
+        divisor, solution = sigma, np.append(values, -1.0)
+        sigma = np.maximum(np.sqrt([np.sum((rows @ solution)**2) for rows in scaled] / freedom),
+                           floor)
         if np.allclose(sigma, divisor, rtol=SETTLED, atol=0.0):
             break
     singular = np.linalg.svd(R, compute_uv=False)
-    values = values / scale
-    return (values, sigma, divisor, float(singular[0] / singular[-1]), target - matrix @ values)
+    return values / scale, sigma, divisor, float(singular[0] / singular[-1])
 
 
 def nearest(given: Regression, base: BaseParameters, values: ndarray) -> ndarray:

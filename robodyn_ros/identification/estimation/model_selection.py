@@ -13,14 +13,14 @@ from ...model.robot import RobotModel
 from ..motion import Motion
 from ..options import PipelineOptions
 from ..stage_cache import remembered
-from .candidate_comparison import Race, scores_of
+from .candidate_comparison import Race, choose_weight
+from .compressed import BLOCKS
 from .coupling import most_likely_coupling
 from .cross_validation import Candidate, Trial
 from .delay_and_tilt import Mounting
 from .estimate import inertial_of
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
-from .physical_consistency import BLOCKS, WEIGHTS
 from .regression import regression
 from .selection import Selected, select_effects
 from .stribeck import friction_speeds
@@ -167,20 +167,9 @@ def _selecting(given: Candidate, **terms: Any) -> Candidate:
 
 
 def _weight(race: Race, plain: list[float]) -> tuple[float, list[str]]:
-    """
-    Return the weight of the prior, and why.
-
-    The largest weight whose error is within one standard error of the least is taken, as in
-    :func:`~.physical_consistency.choose_weight`, unless its error exceeds one of ``plain``, those
-    of ordinary and weighted least squares: then the one of the least error is.
-    """
-    scores = scores_of(race.best, WEIGHTS)
-    best = min(scores, key=lambda weight: scores[weight].error)
-    weight = max(w for w in scores if w == best or np.less_equal(
-        *scores[best].gain(scores[w])))
-    if scores[weight].error > min(plain):
-        weight = best
-    error, least = scores[weight].error, min(plain)
+    """Return the weight of the prior, and why; ``plain``: errors of plain least squares."""
+    least = min(plain)
+    weight, error = choose_weight(race.best, least)
     notes = [f'cross-validation over {BLOCKS} blocks of the fitted part, mean relative RMS: '
              f'{100 * error:.2f} % as exported, {100 * plain[0]:.2f} % ordinary and '
              f'{100 * plain[1]:.2f} % weighted least squares; weight of the prior {weight:g}']

@@ -165,7 +165,7 @@ def _inertia_shows(found: _Solution) -> bool:
 
 def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:
     """Return the likeliest parameters (10,) of a body, or of a point, that can exist."""
-    R = given.compressed(sigma)
+    R = given.compressed.whole(sigma)
     size = np.array([LOAD_SIZE] * 3 + [1.0])
     lower = np.tril_indices(4)
 

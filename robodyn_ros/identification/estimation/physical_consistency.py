@@ -15,15 +15,14 @@ from ...errors import IdentificationError
 from ...extras import pip_install_extra
 from ...model.pose import spread
 from ...model.robot import RobotModel
-from .base_parameters import BaseParameters
+from .compressed import triangle
 from .estimate import Estimate
 from .inertia import UNITS, inertial_parameters, pseudo_inertia, trusted
 from .least_squares import least_squares
-from .regression import LOAD, Regression, triangle
+from .regression import LOAD, Regression
 
 MARGIN = 1e-3                                   # least share that is left of a body of the model
 WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried
-BLOCKS = 5                                      # of cross-validation
 POSES = 20                                      # over which the inertia at a joint is averaged
 LOAD_SCALE = 0.1                                # of load-dependent friction
 MIN_RELATIVE_ERROR = 1e-5                       # of the efforts, for simulations without noise
@@ -31,8 +30,8 @@ STEP_FRACTIONS = 0.99, 0.9                       # of the solver; shorter steps 
 SOLVED = ('Solved', 'AlmostSolved')              # the result is checked in any case
 
 
-def consistent(given: Regression, weight: float | None = None,
-               base: BaseParameters | None = None, weighting: str = 'weighted') -> Estimate:
+def consistent(given: Regression, weight: float, weighting: str = 'weighted',
+               plain: Estimate | None = None) -> Estimate:
     """
     Estimate all parameters under physical consistency, as near to the model as data allow.
 
@@ -46,23 +45,22 @@ def consistent(given: Regression, weight: float | None = None,
     determine every base parameter: what it does not determine stays near the model.
 
     :param weight: of the prior, in units of squared errors of one σ (a tenth of the samples needs
-        a tenth of the weight); None: :func:`choose_weight`.
+        a tenth of the weight).
     :param weighting: 'weighted', or 'ordinary' for the same σ at all joints.
+    :param plain: weighted least squares of this regression; None: computed here.
     :raises IdentificationError: clarabel is not installed, the solver finds no solution, or
         there are too few samples.
     """
-    plain = least_squares(given, 'weighted', base, full_rank=False)
-    prior = Prior.of(given)
-    sigma = divisors(given, plain.sigma, weighting == 'ordinary')
-    chosen = choose_weight(given, sigma, prior) if weight is None else float(weight)
-    if not 0.0 < chosen < np.inf:
+    if not 0.0 < weight < np.inf:
         raise IdentificationError(f'the weight of the prior is {weight!r}', name='weight',
                                   value=weight, remedy='give a positive number, or None to let '
                                                        'the data choose')
-    parameters = solve(given.compressed(sigma), prior, chosen)
+    plain = plain or least_squares(given, 'weighted', full_rank=False)
+    sigma = divisors(given, plain.sigma, weighting == 'ordinary')
+    parameters = solve(given.compressed.whole(sigma), Prior.of(given), weight)
     remains = np.std(given.target - given.matrix @ parameters, axis=0, where=given.counted)
     return replace(plain, method='consistent', parameters=parameters, sigma=remains,
-                   values=plain.base.values(parameters), weight=chosen)
+                   values=plain.base.values(parameters), weight=float(weight))
 
 
 def divisors(given: Regression, sigma: ndarray, equal: bool = False) -> ndarray:
@@ -137,7 +135,7 @@ def armature_scale(given: Regression) -> ndarray:
 
 def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
     """
-    Return the parameters (P,) that are best for R of :meth:`~.Regression.compressed`.
+    Return the parameters (P,) that are best for R of :meth:`~.compressed.Compressed.whole`.
 
     :raises IdentificationError: clarabel is missing, or finds nothing.
     """
@@ -161,33 +159,6 @@ def solve(R: ndarray, prior: Prior, weight: float) -> ndarray:
         if low < MARGIN / 2 or real <= 0.0:
             raise _unsolved(f'link {link!r} has a pseudo-inertia with the eigenvalue {real:.2g}')
     return found
-
-
-def choose_weight(given: Regression, sigma: ndarray, prior: Prior,
-                  weights: Sequence[float] = WEIGHTS) -> float:
-    """
-    Return the weight of the prior by cross-validation.
-
-    The recording is divided into ``BLOCKS`` blocks, each of which is predicted from the others;
-    single samples are not left out, since neighbouring errors are correlated. The largest weight
-    whose error is within one standard error of the least is taken (Hastie, Tibshirani and Friedman
-    2009, section 7.10): the motion to come may be another, and where data are indifferent the
-    nominal model is preferred.
-    """
-    bounds = np.linspace(0, len(given), BLOCKS + 1).astype(int)
-    parts = [given.compressed(sigma, a, b) for a, b in zip(bounds, bounds[1:])]
-    errors = np.empty((len(weights), BLOCKS))
-    for k, part in enumerate(parts):
-        others = triangle(np.vstack(parts[:k] + parts[k + 1:]))
-        for i, weight in enumerate(weights):
-            found = solve(others, prior, weight)
-            errors[i, k] = (np.linalg.norm(part @ np.append(found, -1.0))**2
-                            / (bounds[k + 1] - bounds[k]))
-    mean = errors.mean(1)
-    best = int(np.argmin(mean))
-    # Of the difference from the best: what all weights find hard in a block is no noise of theirs
-    deviation = (errors - errors[best]).std(1, ddof=1) / np.sqrt(BLOCKS)
-    return max(w for w, m, d in zip(weights, mean, deviation) if m - mean[best] <= d)
 
 
 def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence[ndarray]

@@ -19,7 +19,7 @@ from .presliding_search import find_presliding
 from .regression import regression
 from .stribeck import friction_speeds
 
-SAMPLES_PER_CUTOFF_PERIOD = 10  # that are kept: samples between them add nothing new
+SAMPLES_PER_CUTOFF_PERIOD = 5   # that are kept: samples between them add nothing new
 ARMATURE_SIGNIFICANCE = 3.0     # standard errors above zero
 SELECTION_ROUNDS = 4            # of mounting, presliding and armature at most
 SAME_DELAY = 1e-4               # [s]
@@ -58,6 +58,7 @@ def decimated(selection: ParameterSelection, motion: Motion
     if selection.decimate != 1 or not np.isfinite(motion.cutoff):
         return selection, []
     step = max(1, int(motion.rate / (SAMPLES_PER_CUTOFF_PERIOD * motion.cutoff)))
+    step -= step % 2 if step > 2 else 0     # columns are computed at half the step
     return replace(selection, decimate=step), [
         f'one sample in {step} is an equation: {SAMPLES_PER_CUTOFF_PERIOD} or more in a period of '
         'the cutoff']

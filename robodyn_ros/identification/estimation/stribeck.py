@@ -94,7 +94,7 @@ class Fit:
     def __init__(self, model: RobotModel, motion: Motion, selection: ParameterSelection,
                  friction: ndarray, fastest: ndarray):
         self.start, self.motion, self.selection, self.friction = model, motion, selection, friction
-        self.thin = thinner(motion, selection, True)
+        self.thin, self.fixed = thinner(motion, selection, True), dict[str, ndarray]()
         start = [model.friction_velocity, model.stribeck_velocity][:1 + selection.static]
         low, high = np.log(NARROWEST), np.log(np.tile(fastest, len(start)))
         self.bounds = np.full(high.shape, low), np.maximum(high, low + 1.0)
@@ -111,8 +111,14 @@ class Fit:
 
     def errors(self, logarithms: ndarray) -> ndarray:
         """Return what the best coefficients leave of the friction, joint by joint (nv · N,)."""
-        columns = [self.thin(path_friction(unit, self.motion, load)) for *_, unit, load in
-                   friction_columns(self.model(logarithms), self.selection, self.motion)]
+        columns = []
+        for name, *_, unit, load in friction_columns(self.model(logarithms), self.selection,
+                                                     self.motion):
+            if name not in self.fixed:
+                column = self.thin(path_friction(unit, self.motion, load))
+                if name.startswith('viscous'):      # no speed matters to it
+                    self.fixed[name] = column
+            columns.append(self.fixed[name] if name in self.fixed else column)
         columns += [np.ones_like(columns[0])] * self.selection.offset
         C = np.stack(columns, axis=2)
         left = []

@@ -10,7 +10,7 @@ from scipy import optimize
 
 from ...errors import IdentificationError
 from ..motion import Motion
-from .regression import triangle
+from .compressed import triangle
 
 GUESSES = 8            # starts of the search, besides the linear one
 MAX_LOGARITHM = 20.0   # of masses and lengths

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from ...dynamics import Dynamics
 from ...errors import Argument, IdentificationError, Placeholder
-from ..estimation.regression import triangle
+from ..estimation.compressed import triangle
 from ..motion import Motion
 from .base_regressor import BaseRegressor
 from .criteria import Criterion, Quality, of_matrix, quality

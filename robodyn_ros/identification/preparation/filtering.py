@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 from scipy.interpolate import make_interp_spline
+from scipy.ndimage import correlate1d
 from scipy.signal import butter, sosfiltfilt, welch, zpk2sos
 
 POWER_SHARE = 0.999     # of the velocities, below their bandwidth
 BANDWIDTH_FACTOR = 8.0  # times the bandwidth, at most
 MAX_CUTOFF = 0.2        # of the sampling rate
 SETTLED = 0.01          # of a transient, left where it is cut off
+TAILS = 4               # times as long: 1e-8 of it is left
 BAND = 1.2              # a spectrum is averaged from f / BAND to f BAND
 
 
@@ -106,6 +108,24 @@ class LowPass:
             z, p, k = butter(order, cutoff, fs=rate, output='zpk')
             self._sections = zpk2sos(z, p, k)
             self.settling = int(np.ceil(np.log(SETTLED) / np.log(np.abs(p).max())))
+
+    def of_kept(self, signal: ndarray, step: int) -> ndarray:
+        """
+        Return every ``step``-th sample of a filtered signal from these samples (n, ...) alone.
+
+        The signal has to be smooth: next to nothing above half the rate of the samples. The
+        response of the filter to an impulse is sampled as the signal is.
+        """
+        reach = TAILS * -(-self.settling // step)
+        impulse = np.zeros(2 * reach * step + 1)
+        impulse[reach * step] = step
+        response = sosfiltfilt(self._sections, impulse, padtype=None)[::step]
+        mirrored = min(round(self.settling / step), len(signal) - 1)
+        longer = np.concatenate([
+            2 * signal[:1] - signal[mirrored:0:-1], signal,
+            2 * signal[-1:] - signal[-2:-mirrored - 2:-1]])
+        return np.asarray(correlate1d(longer, response, axis=0, mode='nearest')[
+            mirrored:mirrored + len(signal)])
 
     def __call__(self, signal: ndarray) -> ndarray:
         """
