@@ -192,10 +192,12 @@ def test_another_processor_has_another_file(robot, monkeypatch):
     first = file_of(model)
     monkeypatch.setattr(jit.llvmlite.binding, 'get_host_cpu_name', lambda: 'another')
     jit._load.cache_clear()
+    jit._compiler_digest.cache_clear()
     try:
         assert file_of(model) != first
     finally:
         jit._load.cache_clear()
+        jit._compiler_digest.cache_clear()
 
 
 SCRIPT = '''
