@@ -18,6 +18,7 @@ SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.5]', '-p',
              '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p',
              'push_duration:=60.0']
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+              'state_timeout:=1.0', '-p',
               'mode:=joint_impedance', '-p', 'stiffness:=[400.0, 100.0]', '-p',
               'damping:=[40.0, 10.0]', '-p', 'autostart:=true', '-p', 'robot_compensates_gravity'
               ':=false', '-p', 'external_effort_rate:=100.0', '-p', 'external_wrench_frame:=tool0']

@@ -18,6 +18,7 @@ COMMAND = [sys.executable, '-m', 'robodyn_ros.cli', 'jog', '--sim-time', '--line
 SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p', 'lockstep:=true',
              '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0']
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+              'state_timeout:=1.0', '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'task_frame:=tool0', '-p', 'twist_timeout:=1.0']
 

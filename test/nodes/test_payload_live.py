@@ -27,7 +27,8 @@ INERTIA = (0.004, 0.0, 0.0005, 0.005, 0.0, 0.003)
 # On simulation time, which waits for each command, so that a busy machine changes nothing
 SIMULATED = ['-p', 'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'position_noise:=1e-5',
              '-p', 'effort_noise:=0.05', '-p', 'command_timeout:=5.0']
-IN_STEP = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'mode:=joint_impedance',
+IN_STEP = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'state_timeout:=1.0', '-p',
+           'mode:=joint_impedance',
            '-p', 'autostart:=true']
 
 

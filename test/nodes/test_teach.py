@@ -18,6 +18,7 @@ SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p',
              '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p', 'push_duration:=0.3',
              '-p', 'joint_damping:=1.0']
 CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+              'state_timeout:=1.0', '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'mode:=gravity_compensation',
               '-p', 'stiffness:=[400.0, 100.0]', '-p', 'damping:=[40.0, 10.0]']
