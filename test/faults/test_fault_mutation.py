@@ -19,7 +19,7 @@ TESTS = {test.__name__: test for test in with_rows()
 # That tests pass on a whole copy is seen once a file; all of them on both copies:
 # PYTHONPATH=test python -m pytest -p faults.mutants test/faults/test_state_faults.py
 FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()
-TOGETHER = 2        # pytest processes, which wait more than they compute
+TOGETHER = 1        # pytest processes, beside the others of this run
 
 pytestmark = pytest.mark.xdist_group('mutants')     # one process starts them for all
 
@@ -44,7 +44,7 @@ def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element
         for k in range(min(TOGETHER, len(wanted)))}
     try:
         for path, process in running.items():
-            process.wait(600.0)
+            process.wait(1200.0)
             assert path.exists(), process.text
         yield {case.attrib['name']: case for path in running
                for case in ElementTree.parse(path).iter('testcase')}

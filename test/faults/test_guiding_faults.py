@@ -236,7 +236,7 @@ def test_a_motion_without_a_reference_brings_two_links_together(controller, remo
         for _ in range(3):              # where it is: the hand is quicker than the samples
             efforts.append(arm.tick() - arm.gravity)
     assert together[-1][1] < -1.0 and abs(apart[-1][1]) < 0.1
-    arm.velocity[1] = 0.5
+    arm.position[1], arm.velocity[1] = 2.8, 0.5         # so near that it brakes in every cycle
     with arm.streaming():
         remote.until(lambda: remote.diagnostics.get('slowed by') == 'SELF_COLLISION', 'why')
     assert arm.phase == 'RUNNING'

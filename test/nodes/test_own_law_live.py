@@ -14,7 +14,6 @@ from processes import node
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.nodes import transport
 
-
 # On simulation time, which waits for each command, so that a busy machine changes nothing
 SIMULATED = [*SIMULATOR, '-p', 'joint_damping:=1.0', '-p', 'lockstep:=true', '-p',
              'publish_clock:=true', '-p', 'lockstep_timeout:=60.0']

@@ -90,6 +90,7 @@ def distance(done, asked, shift):
         at[inside], asked.times, asked.positions[:, i])).max() for i in range(MODEL.nv))
 
 
+@pytest.mark.alone              # what a busy machine does to a motion is learned, too
 def test_the_error_of_a_motion_is_learned(pair, start, tmp_path):
     """
     A false payload: a repeat teaches most of what it lacks, and the file is used again.
