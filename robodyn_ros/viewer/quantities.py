@@ -102,4 +102,8 @@ def homogeneous(rotation: ndarray, origin: ndarray) -> ndarray:
 
 def along(direction: ndarray) -> ndarray:
     """Return the quaternion (4,), w first, that turns z into a direction (3,), not zero."""
-    return Rotation.align_vectors([direction], [[0.0, 0.0, 1.0]])[0].as_quat()[[3, 0, 1, 2]]
+    x, y, z = direction
+    across = np.hypot(x, y)
+    # About x where z is turned round; Rotation.align_vectors is not exact near that
+    axis = np.array([-y, x, 0.0]) / across if across > 0.0 else np.array([1.0, 0.0, 0.0])
+    return Rotation.from_rotvec(np.arctan2(across, z) * axis).as_quat()[[3, 0, 1, 2]]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robodyn_ros import Dynamics, load_urdf
@@ -98,6 +98,7 @@ def test_ellipsoid_has_the_given_mass_and_inertia(sizes, mass, seed):
 
 @given(st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).filter(
     lambda v: np.linalg.norm(v) > 1e-3))
+@example([0.0, 1e-162, -0.5])
 def test_a_rod_points_along_its_direction(direction):
     w, *v = along(np.array(direction))
     z, v = np.array([0.0, 0.0, 1.0]), np.array(v)
