@@ -23,11 +23,12 @@ from numpy import ndarray
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control.collision_thresholds import thresholds
 from robodyn_ros.control.settings import EFFORT_RATE
+from robodyn_ros.simulation.obstacle import Obstacle
 
 from .collisions import Scene, arm, impact, quiet, scenes
 
 STEP, PULSE = 5e-5, 0.06        # s
-STIFFNESS = 75e3                # N/m
+STIFFNESS = Obstacle.stiffness  # N/m
 FOUND = 0.002                   # s from the first contact to the detection, the median
 CAUTIOUS = 5.0                  # times `effort_rate_limit`, as for limits of the joints
 DRIVES: dict[str, Callable[[float, ndarray], ndarray]] = {

@@ -25,8 +25,7 @@ def prepared(inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
 
 def fields_readable(inputs: CycleInputs) -> CycleInputs:
     """Return the inputs with fields that Python reads as compiled code does, and no kernels."""
-    def fields(array: ndarray) -> Any:
-        return Records(array)
+    fields: Any = Records
     robot, work, points, ring = inputs.robot, inputs.workspace, inputs.points, inputs.ring
     payload, loaded, task = inputs.payload, inputs.payload.robot, inputs.task
     return inputs._replace(

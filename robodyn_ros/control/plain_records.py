@@ -23,7 +23,7 @@ class Records:
     def __init__(self, array: ndarray):
         self._array, self._type = array, _record_type(array.dtype)
         self._records: list[Any] = [None] * len(array)
-        self.shape, self.dtype = array.shape, array.dtype
+        self.shape = array.shape
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -40,10 +40,6 @@ class Records:
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write a record."""
         self._array[index] = value._array if isinstance(value, _Record) else value
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> ndarray:
-        """Return the array, as NumPy asks for it."""
-        return np.array(self._array, dtype, copy=copy)
 
 
 class _Record:

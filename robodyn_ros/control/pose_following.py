@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike
 
 from ..dynamics import Dynamics
 from ..errors import TrajectoryError
-from ..model.robot import RobotModel
 from . import guard
-from .dtypes import Vectors
-from .history import History, Version
+from .controller_status import ControllerStatus
+from .history import History
 from .laws import registry
 from .laws.law import POSE
 from .motion_limits import MotionLimits
@@ -34,25 +33,19 @@ from .pose_planning import (
 )
 from .pose_tracking import STIFFNESS, STIFFNESS_LAW, WRENCH, WRENCH_END, WRENCH_IN_TOOL, PosePoints
 from .semidefinite import as_matrix
-from .settings import Settings
 from .task_frame import reach
 
 LATEST = 0.05       # s after its start for which a reference is still accepted
 Plan = Callable[[MotionLimits, PoseState, float, int], PosePoints]
 
 
-class PoseFollowing:
+class PoseFollowing(ControllerStatus):
     """Reference poses, twists, wrenches and stiffness of laws in task space."""
 
-    model: RobotModel
-    settings: Settings
-    memory: ndarray
     history: History
     changed: Callable[[], None]
     _law: int
-    _records: Version
     _poses: PosePoints
-    _v: Vectors
 
     def follow_pose(self, position: ArrayLike, quaternion: ArrayLike, start: float) -> None:
         """
@@ -178,9 +171,8 @@ class PoseFollowing:
         self.changed()
 
     def _check_follows_pose(self) -> None:
-        phase = int(self.memory['phase'][0])
-        if phase != guard.RUNNING:
-            raise TrajectoryError(f'the controller is {guard.PHASES[phase]}', name='phase',
+        if self.phase != guard.RUNNING:
+            raise TrajectoryError(f'the controller is {guard.PHASES[self.phase]}', name='phase',
                                   remedy='activate it first; it follows when RUNNING')
         mode = registry.mode_name(int(self.memory['mode'][0]))
         if registry.find(mode).reference != POSE:

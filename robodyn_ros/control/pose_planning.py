@@ -21,7 +21,7 @@ from .dtypes import CONTROLLER_STATE
 from .motion_limits import MotionLimits
 from .pose_tracking import PosePoints, follow_pose, no_command
 from .reference_stream import deceleration, time_optimal
-from .semidefinite import ROUNDING, as_matrix, direction, negative_direction, objection
+from .semidefinite import ROUNDING, as_matrix, direction, negative_direction, refusal
 from .settings import Settings
 from .trajectory import points_through
 
@@ -131,7 +131,7 @@ def checked_stiffness(stiffness: ArrayLike, most: ndarray) -> ndarray:
         raise TrajectoryError(f'the stiffness of {AXES[i]} is {diagonal[i]:.6g}', name='stiffness',
                               value=float(diagonal[i]), remedy=f'give 0 to {most[i, i]:.6g}, or '
                               'raise task_stiffness')
-    problem, remedy = objection(given, 6)
+    problem, remedy = refusal(given, 6)
     if problem:
         raise TrajectoryError(f'the stiffness {problem}', name='stiffness', remedy=remedy)
     if (along := negative_direction((1.0 + ROUNDING) * most - K)) is not None:

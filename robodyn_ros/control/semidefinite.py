@@ -24,7 +24,7 @@ def as_matrix(values: Sequence[float] | ndarray, size: int) -> ndarray:
     return 0.5 * (full + full.T)
 
 
-def objection(values: Sequence[float] | ndarray, size: int) -> tuple[str, str]:
+def refusal(values: Sequence[float] | ndarray, size: int) -> tuple[str, str]:
     """
     Return why numbers are no positive semi-definite matrix, and the remedy; ('', '') if they are.
 

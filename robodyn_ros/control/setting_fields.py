@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from .semidefinite import as_matrix, objection
+from .semidefinite import as_matrix, refusal
 
 PerJoint = Sequence[float] | float
 
@@ -160,7 +160,7 @@ def checked(declared: 'Field[Any]', value: Any) -> Any:
         if (found := _numbers(value, lower, upper)) is None:
             refuse(f'every element must be a finite {wanted}')
         elif 'matrix' in about:
-            problem, remedy = objection(found, len(default))
+            problem, remedy = refusal(found, len(default))
             if problem:
                 raise ParameterError(f'parameter {name} {problem}', name=name, value=value,
                                      remedy=remedy)

@@ -4,6 +4,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -11,6 +12,7 @@ from numpy import ndarray
 from ..control import guard
 from ..control.controller import Controller
 from ..control.cycle import CycleInputs
+from ..control.plain_records import Records
 from ..realtime import loop
 from ..realtime.loop_counters import Tally
 from ..realtime.loop_io import LOOP_STATE
@@ -130,7 +132,7 @@ class PythonLoop:
 
 def _with_fields(inputs: CycleInputs) -> CycleInputs:
     """Return the inputs with the records of the loop as Python reads their fields."""
+    fields: Any = Records
     return inputs._replace(
-        settings=inputs.settings.view(np.recarray),
-        cycle_input=inputs.cycle_input.view(np.recarray),
-        controller_state=inputs.controller_state.view(np.recarray))
+        settings=fields(inputs.settings), cycle_input=fields(inputs.cycle_input),
+        controller_state=fields(inputs.controller_state))

@@ -19,9 +19,8 @@ TESTS = {test.__name__: test for test in with_rows()
 # That tests pass on a whole copy is seen once a file; all of them on both copies:
 # PYTHONPATH=test python -m pytest -p faults.mutants test/faults/test_state_faults.py
 FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()
-TOGETHER = 1        # pytest processes, beside the others of this run
 
-pytestmark = pytest.mark.xdist_group('mutants')     # one process starts them for all
+pytestmark = pytest.mark.xdist_group('mutants')     # one process runs them for all
 
 
 @pytest.fixture(scope='module')
@@ -36,21 +35,17 @@ def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element
     env = {**os.environ, 'ROBODYN_PLAIN': '1', 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
            'PYTHONPATH': os.pathsep.join(
                [str(TEST), *os.environ.get('PYTHONPATH', '').split(os.pathsep)])}
-    running = {
-        folder / f'{k}.xml': Process(
-            [sys.executable, '-m', 'pytest', '-p', 'faults.mutants', '-p', 'no:cacheprovider',
-             f'--basetemp={folder / str(k)}', f'--junitxml={folder / str(k)}.xml', '-k', which,
-             *wanted[k::TOGETHER]], folder / f'{k}.txt', env, TEST.parent)
-        for k in range(min(TOGETHER, len(wanted)))}
+    path = folder / 'reports.xml'
+    process = Process(
+        [sys.executable, '-m', 'pytest', '-p', 'faults.mutants', '-p', 'no:cacheprovider',
+         f'--basetemp={folder / "tests"}', f'--junitxml={path}', '-k', which, *wanted],
+        folder / 'output.txt', env, TEST.parent)
     try:
-        for path, process in running.items():
-            process.wait(1200.0)
-            assert path.exists(), process.text
-        yield {case.attrib['name']: case for path in running
-               for case in ElementTree.parse(path).iter('testcase')}
+        process.wait(1200.0)
+        assert path.exists(), process.text
+        yield {case.attrib['name']: case for case in ElementTree.parse(path).iter('testcase')}
     finally:
-        for process in running.values():
-            process.kill()
+        process.kill()
 
 
 @pytest.mark.parametrize(('copy', 'name'), [*((WHOLE, name) for name in FIRST),

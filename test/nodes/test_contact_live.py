@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 import yaml
 from geometry_msgs.msg import WrenchStamped
+from nodes.bring_up import IN_STEP, LOCKSTEP
 from sensor_msgs.msg import JointState
 
 from processes import node
 
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
-# On simulation time, which waits for each command, so that a busy machine changes nothing
-SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.5]', '-p', 'lockstep:=true',
-             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0', '-p',
-             'push_duration:=60.0']
-CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
-              'state_timeout:=1.0', '-p',
+SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.5]', *LOCKSTEP,
+             '-p', 'push_duration:=60.0']
+CONTROLLER = ['-p', 'urdf:=two_link', *IN_STEP, '-p',
               'mode:=joint_impedance', '-p', 'stiffness:=[400.0, 100.0]', '-p',
               'damping:=[40.0, 10.0]', '-p', 'autostart:=true', '-p', 'robot_compensates_gravity'
               ':=false', '-p', 'external_effort_rate:=100.0', '-p', 'external_wrench_frame:=tool0']

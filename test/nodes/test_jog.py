@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from nodes.bring_up import IN_STEP, LOCKSTEP
 
 from processes import node
 from robodyn_ros import Dynamics, Settings, load_urdf
@@ -14,11 +15,8 @@ from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli', 'jog', '--sim-time', '--linear', '0.1']
-# On simulation time, which waits for each command, so that a busy machine changes nothing
-SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p', 'lockstep:=true',
-             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0']
-CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
-              'state_timeout:=1.0', '-p',
+SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', *LOCKSTEP]
+CONTROLLER = ['-p', 'urdf:=two_link', *IN_STEP, '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'task_frame:=tool0', '-p', 'twist_timeout:=1.0']
 

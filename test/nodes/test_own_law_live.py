@@ -7,17 +7,14 @@ import os
 import numpy as np
 import own_laws
 import pytest
-from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
+from nodes.bring_up import CONTROLLER, IN_STEP, LOCKSTEP, SIMULATOR, bring_up
 from nodes.test_controller import goal
 
 from processes import node
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.nodes import transport
 
-# On simulation time, which waits for each command, so that a busy machine changes nothing
-SIMULATED = [*SIMULATOR, '-p', 'joint_damping:=1.0', '-p', 'lockstep:=true', '-p',
-             'publish_clock:=true', '-p', 'lockstep_timeout:=60.0']
-IN_STEP = [*CONTROLLER, '-p', 'use_sim_time:=true', '-p', 'trigger:=state']
+SIMULATED = [*SIMULATOR, *LOCKSTEP, '-p', 'joint_damping:=1.0', '-p', 'lockstep_timeout:=60.0']
 
 
 @pytest.fixture(autouse=True)
@@ -32,9 +29,9 @@ def importable(monkeypatch):
 def test_it_drives_the_arm(start, remote, path):
     """It follows a trajectory; its gains are parameters, checked and changed like any others."""
     start(node('simulator'), *SIMULATED).wait_for_line('ready')
-    controller = start(node('controller'), *IN_STEP, '-p', 'mode:=own_laws:SPRING', '-p',
-                       f'data_path:={path}', '-p', 'spring:=[100.0, 50.0]', '-p',
-                       'damper:=[20.0, 5.0]')
+    controller = start(
+        node('controller'), *CONTROLLER, *IN_STEP, '-p', 'mode:=own_laws:SPRING', '-p',
+        f'data_path:={path}', '-p', 'spring:=[100.0, 50.0]', '-p', 'damper:=[20.0, 5.0]')
     bring_up(remote)
     assert f'own_laws:SPRING, 1000 Hz, trigger state, data path {path}' in controller.text
     remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from nodes.bring_up import IN_STEP, LOCKSTEP
 from rich.console import Console
 
 from processes import node
@@ -24,12 +25,8 @@ COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
 CONFIG = 'config/ur5.yaml'
 FRAME, MASS, COM = 'tool0', 1.5, (0.01, -0.02, 0.06)
 INERTIA = (0.004, 0.0, 0.0005, 0.005, 0.0, 0.003)
-# On simulation time, which waits for each command, so that a busy machine changes nothing
-SIMULATED = ['-p', 'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'position_noise:=1e-5',
-             '-p', 'effort_noise:=0.05', '-p', 'command_timeout:=5.0']
-IN_STEP = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'state_timeout:=1.0', '-p',
-           'mode:=joint_impedance',
-           '-p', 'autostart:=true']
+SIMULATED = [*LOCKSTEP, '-p', 'position_noise:=1e-5', '-p', 'effort_noise:=0.05']
+HOLDING = [*IN_STEP, '-p', 'mode:=joint_impedance', '-p', 'autostart:=true']
 
 
 def quiet_efforts(commands, model):
@@ -48,7 +45,7 @@ def carrying(start, tmp_path):
         start(node('simulator'), '--ros-args', '--params-file', CONFIG, '-p', f'urdf:={file}',
               *SIMULATED).wait_for_line('simulator ready')
         controller = start(node('controller'), '--ros-args', '--params-file', CONFIG, '-p',
-                           'urdf:=ur5', *IN_STEP)
+                           'urdf:=ur5', *HOLDING)
         controller.wait_for_line('RUNNING')
         return model, controller
     return carrying
@@ -119,7 +116,7 @@ def test_an_arm_is_calibrated(start, remote, tmp_path):
     start(node('simulator'), '--ros-args', '-p', f'urdf:={file}', '-p',
           'initial_position:=[0.3, 0.5]', *SIMULATED).wait_for_line('simulator ready')
     start(node('controller'), '--ros-args', '--params-file', 'config/two_link.yaml', '-p',
-          'urdf:=two_link', *IN_STEP).wait_for_line('RUNNING')
+          'urdf:=two_link', *HOLDING).wait_for_line('RUNNING')
     done = start([*COMMAND, 'calibrate-float'], '--sim-time', '--duration', '10', '--output',
                  str(tmp_path / 'found'))
     assert done.wait(90.0) == 0, done.text
