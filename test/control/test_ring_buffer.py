@@ -3,6 +3,7 @@
 """The flight recorder keeps what decided each cycle: computed again, nothing differs by a bit."""
 
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -166,9 +167,10 @@ def test_its_memory_is_bounded():
 
 
 def test_it_is_read_while_it_is_written():
+    """What was overwritten while it was read is left out, on a busy machine all of it."""
     rig = recording_rig(64)
     rig.rise()
-    over, trouble = threading.Event(), []
+    over, trouble, read, end = threading.Event(), [], 0, time.monotonic() + 60.0
 
     def step():
         while not over.is_set():
@@ -178,11 +180,13 @@ def test_it_is_read_while_it_is_written():
     thread = threading.Thread(target=step)
     thread.start()
     try:
-        for _ in range(10):
+        while read < 10:
             s = rig.controller.history.take()
+            read += len(s.cycles) > 10
             trouble += [k for k in range(len(s.cycles)) if Replay(MODEL, s).differences(k)]
             assert len(s.cycles) <= 66 and (np.diff(s.memory['cycles']) == 1).all()
+            assert time.monotonic() < end
     finally:
         over.set()
         thread.join()
-    assert trouble == [] and len(s.cycles) > 10
+    assert trouble == []

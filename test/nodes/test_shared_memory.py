@@ -46,7 +46,7 @@ def test_a_port_that_is_being_initialised_stays(tmp_path):
 
 
 def test_a_node_starts_in_spite_of_them(start):
-    """Without the removal it would hang before its first line."""
+    """Without the removal it would hang; a node of another test may be the one that removes."""
     domain = int(os.environ['ROS_DOMAIN_ID'])
     ports = [FOLDER / f'fastdds_port{FIRST + GAIN * domain + 2 * k}' for k in range(10)]
     made = [port for port in ports if not port.exists()]
@@ -54,4 +54,4 @@ def test_a_node_starts_in_spite_of_them(start):
         port.touch()
     simulator = start(node('simulator'), '--ros-args', '-p', 'urdf:=two_link')
     simulator.wait_for_line('simulator ready', 30.0)
-    assert simulator.text.count('had left unfinished') == len(made) > 0
+    assert made and not [port for port in made if port.exists() and not port.stat().st_size]

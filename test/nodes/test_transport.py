@@ -95,7 +95,8 @@ def test_a_recording_gives_the_same_efforts_on_each_path(node):
 @each_trigger
 def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
     """Laws, gains, payloads and references, replaced as fast as Python can, with the GIL busy."""
-    rig = Rig(node, trigger, 'native', arming_velocity=0.1)
+    patience = {'state_timeout': 1.0, 'late_limit': 1.0, 'missed_limit': 5000}
+    rig = Rig(node, trigger, 'native', arming_velocity=0.1, **patience)
     rig.run()
     over, used, trouble = threading.Event(), [], []
 
@@ -104,8 +105,8 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
             while not over.is_set():
                 mode = list(MODES)[len(used) % 3]       # those that follow references
                 rig.controller.use(Settings(
-                    mode=mode, state_timeout=0.5, late_limit=1.0, missed_limit=5000,
-                    payload_frame='link2', payload_mass=0.1 * (len(used) % 4), **MODES[mode]))
+                    mode=mode, payload_frame='link2', payload_mass=0.1 * (len(used) % 4),
+                    **patience, **MODES[mode]))
                 if rig.controller.memory['mode'][0] != 0:
                     rig.controller.follow(
                         Waypoints(rig.model.joint_names, 0.1 * np.arange(1, 3 + len(used) % 7),
