@@ -68,12 +68,12 @@ ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}
 QUICK = ['-n', '2', *SIDE_BY_SIDE, '-m', 'not (alone or process or ros or slow)']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
-PROBE = '''
+PROBE = """
 import struct, sys
 sys.exit(not (sys.implementation.name == 'cpython' and struct.calcsize('P') == 8
               and (3, 10) <= sys.version_info[:2] <= (3, 13)
               and getattr(sys, '_is_gil_enabled', lambda: True)()))
-'''
+"""
 
 # Set by another installation of ROS or of Python: ours would load its packages or settings. Those
 # kept say who may hear our nodes and where logs go.

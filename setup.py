@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package, for colcon and for pip alike; name, version and texts come from package.xml."""
 
-import sys
 from glob import glob
 from runpy import run_path
+import sys
 from xml.etree import ElementTree
 
 from setuptools import find_packages, setup

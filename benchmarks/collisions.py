@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-
-from robodyn_ros import Dynamics, RobotModel, Settings, load_urdf
+from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control import guard
 from robodyn_ros.control.collision_thresholds import thresholds

@@ -25,8 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-
-from robodyn_ros import Dynamics, RobotModel, Settings, load_urdf
+from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control.body_regions import REGIONS
 from robodyn_ros.control.bounds import Bounds
@@ -35,7 +34,7 @@ from robodyn_ros.control.contact_speed import permitted_speed
 from robodyn_ros.control.suggested_gains import suggest
 from robodyn_ros.control.time_scaling import joint_share
 from robodyn_ros.control.trajectory import Waypoints
-from robodyn_ros.dynamics.model_data import ModelData, Workspace, parameters, workspace
+from robodyn_ros.dynamics.model_data import ModelData, parameters, Workspace, workspace
 from robodyn_ros.model.pose import spread
 from robodyn_ros.simulation.obstacle import Obstacle
 

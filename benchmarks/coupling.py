@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros import Dynamics, RobotModel, Settings
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops

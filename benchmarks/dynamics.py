@@ -2,25 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make bench`: the dynamics of robots beside Pinocchio, MuJoCo and NumPy, in one process."""
 
-import json
-import os
-import platform
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
+import json
+import os
 from pathlib import Path
+import platform
+import sys
 from typing import Annotated, Any
 
 import mujoco
 import numba
 import numpy as np
-import pinocchio as pin
-import typer
 from numpy import ndarray
+import pinocchio as pin
 from rich.console import Console
-
-from robodyn_ros import Dynamics, RobotModel, load_urdf
+from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.model.resources import robot_path
+import typer
 
 from . import (
     pages,
@@ -30,7 +29,7 @@ from . import (
     results,
     robodyn_subject,
 )
-from .interleaved_timer import STATES, Contestant, Missing, States, interleaved
+from .interleaved_timer import Contestant, interleaved, Missing, STATES, States
 from .picture import draw
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,23 +8,20 @@ which it compiles into the folder unless it is there. Without a compiler or the 
 it does the same with compiled functions of our own that call librcl; no Python runs in either.
 """
 
+from functools import cache
 import hashlib
 import os
+from pathlib import Path
 import shutil
 import signal
 import subprocess
 import sys
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+from numba import carray
 import numpy as np
 import rclpy
-from numba import carray
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.dynamics.numba_types import pointer
 from robodyn_ros.jit import compile_callback, jitable
 from robodyn_ros.nodes.raw_subscription import LeftAlone, never_called
@@ -33,9 +30,11 @@ from robodyn_ros.realtime.native.compile import CALLBACK, IO_MODULES
 from robodyn_ros.realtime.native.ffi import check_symbols, sem_post
 from robodyn_ros.realtime.native.inline import handles_at, take_turn
 from robodyn_ros.realtime.native.io import content, publish_message, take
-from robodyn_ros.realtime.native.memory import LoopMemory, aligned_copy
+from robodyn_ros.realtime.native.memory import aligned_copy, LoopMemory
 from robodyn_ros.wire.effort import EffortEncoder
 from robodyn_ros.wire.joint_state import JointStateEncoder
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from . import native
 from .interleaved_timer import Missing

@@ -7,8 +7,8 @@ A page marks where a table belongs with ``<!-- figures: NAME -->`` and ``<!-- en
 What is between the marks is written anew by `python -m benchmarks.pages`.
 """
 
-import re
 from collections.abc import Callable, Mapping
+import re
 from typing import Any, NamedTuple
 
 from . import loop_results, results

@@ -14,15 +14,14 @@ its sensors. Printed are, in `gravity_compensation`,
 - that of the first joint of a two_link against the resolution of its encoders and their noise.
 """
 
-import sys
 from dataclasses import replace
+import sys
 
 import numpy as np
 from numpy import ndarray
-
-from robodyn_ros import RobotModel, Settings, Waypoints, simulate
+from robodyn_ros import RobotModel, Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
-from robodyn_ros.cli.calibrate_float import LEAST_DISTANCE, Calibration, calibrate
+from robodyn_ros.cli.calibrate_float import calibrate, Calibration, LEAST_DISTANCE
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.demo.law_comparison import DELAY, scenes, settings_of
 from robodyn_ros.identification.excitation.float_motion import float_motion

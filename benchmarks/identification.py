@@ -17,17 +17,16 @@ fitted together; one whose name begins with `verify` is then predicted.
 """
 
 import argparse
-import shlex
-import sys
-import tempfile
-import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+import shlex
+import sys
+import tempfile
+import time
 
 from rich.console import Console
-
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.cli.arguments import as_option, locked_joints, numbers
 from robodyn_ros.cli.identification_tables import table
@@ -38,7 +37,7 @@ from robodyn_ros.identification.friction_file import read_friction
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import run
 from robodyn_ros.identification.preparation.options import PreparationOptions
-from robodyn_ros.identification.result import ORDINARY, WEIGHTED, Identification
+from robodyn_ros.identification.result import Identification, ORDINARY, WEIGHTED
 from robodyn_ros.identification.result_files import FRICTION, URDF
 from robodyn_ros.identification.source import Source
 from robodyn_ros.identification.validation import of_model

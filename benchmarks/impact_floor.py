@@ -19,13 +19,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control.collision_thresholds import thresholds
 from robodyn_ros.control.settings import EFFORT_RATE
 from robodyn_ros.simulation.obstacle import Obstacle
 
-from .collisions import Scene, arm, impact, quiet, scenes
+from .collisions import arm, impact, quiet, Scene, scenes
 
 STEP, PULSE = 5e-5, 0.06        # s
 STIFFNESS = Obstacle.stiffness  # N/m

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several ways to compute one thing, timed in turn, so that the machine's moods hit all alike."""
 
-import gc
 from collections.abc import Callable, Mapping
+import gc
 from time import thread_time, thread_time_ns
 from timeit import Timer
 from typing import Any, NamedTuple

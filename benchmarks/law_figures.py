@@ -11,12 +11,11 @@ Figures of laws that learn, in MuJoCo: `python -m benchmarks.law_figures [recove
 `python -m benchmarks.floating` has those of arms that float.
 """
 
-import sys
 from dataclasses import replace
+import sys
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros import Dynamics, RobotModel, Settings, Waypoints
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.closed_loop import ClosedLoop

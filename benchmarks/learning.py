@@ -10,15 +10,14 @@ controller suggests. Prints the error of each repeat, and draws it to
 learning.png.
 """
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
+import sys
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros import Controller, RobotModel, Settings, Waypoints
 from robodyn_ros.catalog.robots import CatalogRobot, load_robot
 from robodyn_ros.control import guard

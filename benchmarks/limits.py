@@ -11,8 +11,8 @@ the test allows; the exit code is then 1.
 """
 
 import argparse
-import sys
 from pathlib import Path
+import sys
 
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.catalog.robots import load_robot
@@ -21,7 +21,7 @@ from robodyn_ros.control.laws.registry import BUILT_IN
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from control.disturbed import GUIDED, Worst, guided_within_walls, run  # noqa: E402
+from control.disturbed import GUIDED, guided_within_walls, run, Worst  # noqa: E402, I100
 
 ROBOTS, SEEDS, EVERY = ('two_link', 'panda'), 200, 50
 

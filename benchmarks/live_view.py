@@ -9,26 +9,19 @@ does. Prints, for each turn, the missed periods, the p99 of the wake-up error an
 second, and writes build/bench/live_view.json. Drawing is up to the browser, which is not measured.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import json
 import os
+from pathlib import Path
 import re
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
-import viser
-import zstandard
-from trajectory_msgs.msg import JointTrajectory
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
-
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.processes import Child, ending_once, running
@@ -37,8 +30,14 @@ from robodyn_ros.dynamics import Dynamics
 from robodyn_ros.nodes.client_session import Session, session
 from robodyn_ros.nodes.play import trajectory_message
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.system_checks import PRIORITY, attempt
+from robodyn_ros.realtime.system_checks import attempt, PRIORITY
 from robodyn_ros.realtime.timing_log import load
+from trajectory_msgs.msg import JointTrajectory
+import typer
+import viser
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+import zstandard
 
 from . import pages
 from .loop_peers import CONFIG

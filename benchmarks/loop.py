@@ -12,30 +12,29 @@ get (where memory lies, which CPU the middleware's threads run on) is not taken 
 the peer. The order moves on by one from round to round.
 """
 
+from collections.abc import Callable, Mapping
 import json
 import os
+from pathlib import Path
 import re
 import sys
-from collections.abc import Callable, Mapping
-from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from rich.console import Console
-
 from robodyn_ros.demo.processes import ending_once
 from robodyn_ros.demo.run import environment
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.system_checks import PRIORITY, attempt
+from robodyn_ros.realtime.system_checks import attempt, PRIORITY
+import typer
 
 from . import echo, machine, pages
 from . import loop_results as results
 from .interleaved_timer import Missing
-from .loop_peers import ECHO, PEERS, WAKE_UPS, answering, process_time, wake_ups
+from .loop_peers import answering, ECHO, PEERS, process_time, WAKE_UPS, wake_ups
 from .loop_picture import draw
-from .plant import ROOT, Done, Remote
+from .plant import Done, Remote, ROOT
 
 OUTPUT = ROOT / 'build' / 'bench'
 SECONDS = {1000: 4.0, 4000: 1.5, 10000: 1.5}    # by the rate of the states [Hz]

@@ -2,24 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that answer joint states: that of a tutorial, an echo without ROS, our controller."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, ExitStack
 import ctypes
+from pathlib import Path
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros.demo.processes import Child, running
-from robodyn_ros.realtime.scheduling import Scheduling, scheduled
+from robodyn_ros.realtime.scheduling import scheduled, Scheduling
 from robodyn_ros.realtime.system_checks import PRIORITY
 from robodyn_ros.realtime.timing_log import load
 
-from .plant import GRAVITY, NAMESPACE, POSITIONS, REST, ROOT, Remote
+from .plant import GRAVITY, NAMESPACE, POSITIONS, Remote, REST, ROOT
 
 CONFIG = ROOT / 'config' / 'panda.yaml'
 READY = 300.0               # s until it answers, at most: where nothing is compiled yet

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of `benchmarks.loop` beside the expectations."""
 
-import json
 from collections.abc import Callable, Mapping
+import json
 from typing import Any
 
 import numpy as np

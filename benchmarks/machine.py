@@ -3,27 +3,26 @@
 """Conditions of a run: processor, load, stolen time, idle states, and the cost of a wake-up."""
 
 import ctypes
+from functools import cache
 import os
+from pathlib import Path
 import platform
 import sys
 import threading
-from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 from numba import types
-
+import numpy as np
 from robodyn_ros.jit import compile_function, jitable
 from robodyn_ros.realtime import system_checks
 from robodyn_ros.realtime.native import ffi
 from robodyn_ros.realtime.native.ffi import (
+    clock_gettime,
+    clock_nanosleep,
     MONOTONIC,
     NS_PER_S,
     OK,
-    clock_gettime,
-    clock_nanosleep,
     sem_post,
     sem_wait,
 )

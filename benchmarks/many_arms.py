@@ -10,27 +10,26 @@ controllers, of the plants, and what nobody used, which says what gives out firs
 arms at 1 kHz, then one arm at several rates, and one of fewer joints.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, ExitStack
+import json
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import typer
 from rich.console import Console
-
 from robodyn_ros.demo.processes import Child, ending_once
 from robodyn_ros.demo.run import environment
 from robodyn_ros.realtime.system_checks import PRIORITY
+import typer
 
 from . import machine, pages
 from . import many_arms_results as results
-from .loop_peers import Peer, answering, process_time
+from .loop_peers import answering, Peer, process_time
 from .loop_results import figures, without_infinity
-from .plant import ARMS, ROBOT, ROOT, Done, Remote, robot
+from .plant import ARMS, Done, Remote, ROBOT, robot, ROOT
 
 OUTPUT = ROOT / 'build' / 'bench'
 RATE, RATES = 1000.0, (250.0, 500.0, 2000.0, 4000.0)    # Hz

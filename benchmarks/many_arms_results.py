@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of `benchmarks.many_arms`: tables, a verdict, and a picture."""
 
-import json
 from collections.abc import Mapping
+import json
 from pathlib import Path
 from typing import Any
 

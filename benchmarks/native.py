@@ -6,16 +6,15 @@ The other end of a control loop in compiled code: what is published when, and wh
 Python takes no part while it runs, so that what is measured is the loop and not its measurement.
 """
 
+from functools import cache
 import sys
 import time
-from functools import cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import carray, types
+import numpy as np
 from numpy import ndarray
-
 from robodyn_ros.dynamics.numba_types import pointer
 from robodyn_ros.jit import compile_callback, compile_function, jitable
 from robodyn_ros.realtime import timing_rules
@@ -25,18 +24,18 @@ from robodyn_ros.realtime.native.compile import CALLBACK, IO_MODULES, LOOP_IO
 from robodyn_ros.realtime.native.ffi import check_symbols, sem_post
 from robodyn_ros.realtime.native.inline import handles_at, take_turn
 from robodyn_ros.realtime.native.io import (
+    content,
     HANDLES,
     INFO_WORDS,
     LENGTH,
-    SEQUENCE,
     LoopIO,
-    content,
     publish_message,
+    SEQUENCE,
     sleep_until,
     steady_ns,
     take,
 )
-from robodyn_ros.realtime.native.memory import LoopMemory, aligned_copy
+from robodyn_ros.realtime.native.memory import aligned_copy, LoopMemory
 from robodyn_ros.wire.effort import EffortEncoder
 
 NO_BYTES = np.zeros(4, np.uint8)
@@ -150,7 +149,7 @@ class Ear:
             self._ear[field] = value.ctypes.data
         self._memory.pass_turn()
 
-    def open(self) -> None:
+    def open(self) -> None:  # noqa: A003
         """Begin to listen."""
         self._memory.set_callback(compiled().on_message.address, self._ear)
 

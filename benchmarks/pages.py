@@ -7,23 +7,23 @@ They are the page docs/benchmarks.md and the tables of :mod:`.figures` within ot
 of a benchmark puts its results there and writes all of them anew.
 """
 
-import json
-import shutil
 from collections.abc import Callable, Mapping
+import json
 from pathlib import Path
+import shutil
 from typing import Any, NamedTuple
 
 from . import figures, live_view_results, loop_results, many_arms_results, results
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = 'raw',           # of results: what the others are computed from
-HEAD = '''# Benchmarks
+HEAD = """# Benchmarks
 
 <!-- Written by `python -m benchmarks.pages` from docs/benchmarks/: change nothing here. -->
 
 What was measured side by side, in turns, since absolute times depend on the machine. Each section
 names the command that measures it again.
-'''
+"""
 
 
 class Section(NamedTuple):

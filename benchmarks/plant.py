@@ -9,32 +9,31 @@ moves by less than a thousandth of a radian, another amount in each of STATES st
 that the gravity efforts tell which state they were computed from.
 """
 
+from collections.abc import Mapping
+from contextlib import ExitStack
 import json
+from pathlib import Path
+from queue import Empty, SimpleQueue
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
-from contextlib import ExitStack
-from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
-import rclpy
 from numpy import ndarray
+import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-
-from robodyn_ros import Dynamics, RobotModel, load_urdf
+from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import qos
 from robodyn_ros.nodes.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.periodic_timer import sharpen_timers
-from robodyn_ros.realtime.scheduling import Outcome, Scheduling, middleware_threads, scheduled
+from robodyn_ros.realtime.scheduling import middleware_threads, Outcome, scheduled, Scheduling
 from robodyn_ros.realtime.system_checks import PRIORITY
 from robodyn_ros.wire.joint_state import JointStateEncoder
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from .native import Ear, Voice
 

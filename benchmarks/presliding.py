@@ -10,10 +10,9 @@ the slowly rising effort that moves the joint by five presliding distances, over
 far it is a minute after a small kick, and how much it still moves.
 """
 
-import numpy as np
 from numba import njit
+import numpy as np
 from numpy import ndarray
-
 from robodyn_ros.cli.calibrate_float import LEAST_DISTANCE
 from robodyn_ros.control.dtypes import Vectors
 from robodyn_ros.control.friction_compensation import advance_path

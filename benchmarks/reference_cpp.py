@@ -4,16 +4,16 @@
 
 import ctypes
 import hashlib
+from pathlib import Path
 import shutil
 import subprocess
-from pathlib import Path
 
 import llvmlite.binding
 import numpy as np
-import pinocchio as pin
 from numpy import ndarray
+import pinocchio as pin
 
-from .interleaved_timer import STATES, Contestant, Missing, States, timed
+from .interleaved_timer import Contestant, Missing, STATES, States, timed
 
 SOURCE = Path(__file__).with_name('pinocchio_loop.cpp')
 # What Pinocchio's CMake targets define for whoever includes its headers, and how we compile them

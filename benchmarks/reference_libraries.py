@@ -4,17 +4,16 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
+from lxml import etree
 import mujoco
 import numpy as np
-import pinocchio as pin
-from lxml import etree
 from numpy import ndarray
+import pinocchio as pin
+from robodyn_ros import RobotModel
 from scipy.spatial.transform import Rotation
 
-from robodyn_ros import RobotModel
-
 from . import reference_numpy
-from .interleaved_timer import Contestant, Missing, States, from_python
+from .interleaved_timer import Contestant, from_python, Missing, States
 
 
 def pinocchio_model(urdf: str, model: RobotModel, locked: Mapping[str, float]

@@ -4,9 +4,8 @@
 
 import numpy as np
 from numpy import ndarray
-from scipy.spatial.transform import Rotation
-
 from robodyn_ros import RobotModel
+from scipy.spatial.transform import Rotation
 
 
 def inverse_dynamics(model: RobotModel, q: ndarray, qd: ndarray, qdd: ndarray) -> ndarray:

@@ -2,20 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Libraries that take part in the benchmark of dynamics where they are installed."""
 
-import os
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Mapping
+import os
 from pathlib import Path
+import tempfile
 from typing import Any
+import warnings
 
-import numpy as np
 from lxml import etree
+import numpy as np
 from numpy import ndarray
-
 from robodyn_ros import RobotModel
 
-from .interleaved_timer import Contestant, Missing, States, from_python
+from .interleaved_timer import Contestant, from_python, Missing, States
 from .reference_libraries import plain_urdf
 
 Found = Iterator[tuple[tuple[str, str], Contestant]]

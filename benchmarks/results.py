@@ -73,7 +73,7 @@ def show(console: Console, robot: str, result: dict[str, Any]) -> None:
         table.add_column('quantity', no_wrap=True)
         table.add_column('ours', no_wrap=True)
         others = [name for name in FROM_PYTHON[1:] if any(name in row['against']
-                                                              for row in found)]
+                                                          for row in found)]
         for head in ('ns', 'its ns', 'times as fast', 'quartiles', 'expected',
                      *(PEERS[name] for name in others)):
             table.add_column(head, justify='right')

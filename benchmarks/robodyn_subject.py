@@ -5,15 +5,14 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 from numba import njit
+import numpy as np
 from numpy import ndarray
-
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.dynamics.signatures import QUANTITIES
 
-from .interleaved_timer import STATES, Contestant, States, from_python, timed
+from .interleaved_timer import Contestant, from_python, STATES, States, timed
 
 MANY = 1024         # states of a batch
 

@@ -2,22 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.robots FOLDER`: every URDF under a folder, beside Pinocchio."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+import re
 from typing import Annotated, NamedTuple
 
-import numpy as np
-import pinocchio as pin
-import typer
 from lxml import etree
+import numpy as np
 from numpy import ndarray
+import pinocchio as pin
 from rich.console import Console
-
-from robodyn_ros import Dynamics, RobotModel, load_urdf
+from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.pose import spread
+import typer
 
 POSES = 3           # of each robot that are compared
 TOLERANCE = 1e-10   # of the largest entry of a quantity, over all poses

@@ -2,37 +2,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make soak`: our two nodes for minutes at 1 kHz on a loaded machine; nothing may be missing."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import json
 import os
+from pathlib import Path
 import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-import rclpy
-import typer
 from diagnostic_msgs.msg import DiagnosticArray
+import numpy as np
 from numpy import ndarray
+import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rich.console import Console
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.cli import loop_report
 from robodyn_ros.demo.processes import Child, ending_once, running
 from robodyn_ros.demo.run import environment
 from robodyn_ros.nodes.raw_subscription import LeftAlone, never_called
 from robodyn_ros.realtime.scheduling import Scheduling
-from robodyn_ros.realtime.system_checks import PRIORITY, attempt
+from robodyn_ros.realtime.system_checks import attempt, PRIORITY
 from robodyn_ros.realtime.timing_log import load, save
+from std_msgs.msg import Float64MultiArray
+import typer
 
 from .loop_peers import CONFIG
 from .native import Ear
 from .plant import HEARD, ROOT
-from .soak_results import RUNNING, Check, judge, seen_by, stalls
+from .soak_results import Check, judge, RUNNING, seen_by, stalls
 from .wakeup_node import ASLEEP
 
 OUTPUT = ROOT / 'build' / 'soak'
@@ -45,12 +44,12 @@ WARM_UP = 60.0              # s before the memory counts, at most a third of the
 # Of the simulator, below the controller: a real arm does not wait for a processor that others use
 ARM = ('chrt', '--fifo', str(PRIORITY // 2))
 WIDTH = 100                 # of tables in a file
-BUSY = '''
+BUSY = """
 import os
 os.sched_setaffinity(0, {{{}}})
 while True:
     pass
-'''
+"""
 
 
 def soak(minutes: Annotated[float, typer.Option(

@@ -15,10 +15,9 @@ from time import perf_counter
 
 import numba
 import numpy as np
-
-from robodyn_ros import Controller, Dynamics, Settings, load_urdf
+from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.control import guard
-from robodyn_ros.control.compile import CYCLE_INPUTS, compiled
+from robodyn_ros.control.compile import compiled, CYCLE_INPUTS
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.tuple_reference import size_of

@@ -24,13 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-from scipy.spatial.transform import Rotation
-
-from robodyn_ros import Dynamics, Settings, load_urdf
+from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control import guard
 from robodyn_ros.control.laws import spring
 from robodyn_ros.model.resources import robot_path
+from scipy.spatial.transform import Rotation
 
 FRAME = 'panda_link7'
 POSE = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])

@@ -9,18 +9,17 @@ efforts.
 """
 
 import argparse
+from pathlib import Path
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from robodyn_ros import Dynamics
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-
-from robodyn_ros import Dynamics
 
 from .plant import NAMESPACE, robot
 

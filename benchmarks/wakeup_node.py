@@ -13,10 +13,9 @@ import threading
 import time
 
 import numpy as np
-
 from robodyn_ros.realtime.native.lateness import compiled_lateness
 from robodyn_ros.realtime.periodic_timer import sharpen_timers
-from robodyn_ros.realtime.scheduling import Scheduling, scheduled
+from robodyn_ros.realtime.scheduling import scheduled, Scheduling
 
 PERIOD = 1_000_000          # ns
 AT_ONCE = 1000              # wake-ups, then it looks whether it is over

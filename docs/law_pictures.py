@@ -7,16 +7,15 @@ Each picture shows the law beside another one, of equal stiffness, in the same r
 and a simulated arm in lockstep. `python docs/law_pictures.py [NAME ...]`
 """
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
+import sys
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.figure import Figure
-
-from robodyn_ros import Dynamics, RobotModel, Settings, load_urdf
+import numpy as np
+from robodyn_ros import Dynamics, load_urdf, RobotModel, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
 from robodyn_ros.control import guard
 from robodyn_ros.control.laws import registry

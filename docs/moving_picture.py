@@ -14,8 +14,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 from PIL import Image, ImageDraw
-
-from robodyn_ros import Dynamics, RobotModel, Settings, Waypoints, simulate
+from robodyn_ros import Dynamics, RobotModel, Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.suggested_gains import suggest
 from robodyn_ros.model.shapes import Shape
@@ -25,7 +24,7 @@ from robodyn_ros.viewer.quantities import quaternion
 
 FILE = Path(__file__).with_name('panda.webp')
 WIDTH, HEIGHT, RATE, QUALITY = 640, 360, 15, 60
-SCENE = '''
+SCENE = """
 <mujoco><visual><headlight ambient="0.45 0.45 0.45" diffuse="0.5 0.5 0.5"/>
 <global offwidth="{width}" offheight="{height}" fovy="38"/></visual>
 <asset><texture name="sky" type="skybox" builtin="gradient" rgb1="0.93 0.95 0.98"
@@ -33,7 +32,7 @@ rgb2="0.78 0.83 0.9" width="64" height="64"/>
 <texture name="floor" type="2d" builtin="checker" rgb1="0.86 0.88 0.9" rgb2="0.8 0.83 0.86"
 width="300" height="300"/><material name="floor" texture="floor" texrepeat="8 8"/>{meshes}</asset>
 <worldbody><light pos="1 -1 3" dir="-0.3 0.3 -1"/>
-<geom type="plane" size="3 3 0.1" material="floor"/>{bodies}</worldbody></mujoco>'''
+<geom type="plane" size="3 3 0.1" material="floor"/>{bodies}</worldbody></mujoco>"""
 
 
 def scene(shapes: list[Shape]) -> mujoco.MjModel:

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Picture of the three references of Jacobians, tasks and wrenches, for docs/theory.md."""
 
-import sys
 from pathlib import Path
+import sys
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-
+import numpy as np
 from robodyn_ros import DhLink, Dynamics, from_dh
 
 POSE = (0.9, -0.55)         # rad

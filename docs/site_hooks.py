@@ -10,9 +10,9 @@ instead.
 """
 
 import json
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any, TYPE_CHECKING
 
 from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.registry import BUILT_IN
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {'README.md': 'index.md', 'CONTRIBUTING.md': 'contributing.md'}
 GRAVITY = re.compile(r'<!-- gravity: ([\w ]+) -->')
-SLIDERS = '''
+SLIDERS = """
 <div class="gravity" id="gravity-{robot}"></div>
 <script>
 {function}
@@ -47,7 +47,7 @@ SLIDERS = '''
   update();
 }}
 </script>
-'''
+"""
 LINK = re.compile(r'(?<!!)\[([^\]]+)\]\(([^)\s]+)\)')
 
 

@@ -11,8 +11,7 @@ that keeps them those of a real body. What it learned stays: the next motion is 
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-
-from robodyn_ros import Settings, Waypoints, load_urdf, simulate
+from robodyn_ros import load_urdf, Settings, simulate, Waypoints
 from robodyn_ros.control.suggested_gains import suggest
 from robodyn_ros.model.payload import with_payload
 

@@ -12,7 +12,6 @@ from time import perf_counter
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-
 from robodyn_ros import Dynamics, load_urdf
 
 N = 20_000

@@ -11,8 +11,7 @@ arm retreats. The generalised-momentum observer needs no acceleration and no for
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
-
-from robodyn_ros import Dynamics, Settings, Waypoints, load_urdf
+from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.simulation.obstacle import Obstacle
 

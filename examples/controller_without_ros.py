@@ -13,8 +13,7 @@ import matplotlib.pyplot as plt
 import mujoco
 import numpy as np
 from picture import GREY, save
-
-from robodyn_ros import Controller, Dynamics, Settings, load_urdf
+from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 
 STEP = 1e-3                                         # s
 model = load_urdf('arm6')

@@ -10,7 +10,6 @@ joint i (Craig 2005). Rows, frames and centres of mass differ; the arm, and its 
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import BLUE, GREY, ORANGE, save
-
 from robodyn_ros import DhLink, Dynamics, from_dh
 
 L1, L2, M1, M2 = 0.5, 0.4, 2.0, 1.0         # m, kg: point masses at the ends of the links

@@ -11,8 +11,7 @@ with more bandwidth, until the sampling does not allow more.
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-
-from robodyn_ros import Dynamics, Settings, load_urdf, simulate
+from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.model.payload import with_payload
 
 model = load_urdf('two_link')

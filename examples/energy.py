@@ -11,9 +11,8 @@ part, as they do in a chaotic system.
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-from scipy.integrate import solve_ivp
-
 from robodyn_ros import Dynamics, load_urdf
+from scipy.integrate import solve_ivp
 
 arm = Dynamics(load_urdf('two_link'))
 DURATION = 5.0                      # s

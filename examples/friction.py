@@ -13,8 +13,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
-
-from robodyn_ros import Dynamics, Settings, Waypoints, load_urdf, simulate
+from robodyn_ros import Dynamics, load_urdf, Settings, simulate, Waypoints
 
 bare = load_urdf('two_link')
 curve = np.array([[0.3, 0.2], [2.0, 1.0], [3.0, 1.5]])        # viscous, Coulomb, static

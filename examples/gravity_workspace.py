@@ -11,7 +11,6 @@ coloured by the largest share of an effort limit that gravity takes, without a l
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.payload import with_payload
 

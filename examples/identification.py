@@ -11,7 +11,6 @@ themselves, with standard errors. A real arm: `robodyn excite`, `play`, `identif
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.identification import Motion, two_link
 

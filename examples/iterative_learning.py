@@ -14,8 +14,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-
-from robodyn_ros import Settings, Waypoints, load_urdf, simulate
+from robodyn_ros import load_urdf, Settings, simulate, Waypoints
 from robodyn_ros.control.iterative_learning import IterativeLearning, Repeat
 
 arm = replace(load_urdf('two_link'), viscous_friction=np.array([1.0, 0.5]))

@@ -10,12 +10,11 @@ Newton-Euler algorithm for the same motion.
 
 import matplotlib.pyplot as plt
 import numpy as np
-import sympy as sp
 from picture import GREY, save
-
 from robodyn_ros import Dynamics, load_dh
 from robodyn_ros.lagrange import derive
 from robodyn_ros.model.resources import share_path
+import sympy as sp
 
 found = derive('craig_2r')
 M, B, C, g = found.M, found.B, found.C, found.g

@@ -14,8 +14,7 @@ Run:  python leader_follower.py    # -> leader_follower.png
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-
-from robodyn_ros import Dynamics, Settings, load_urdf
+from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop, CoupledLoops
 from robodyn_ros.simulation.obstacle import Obstacle
 

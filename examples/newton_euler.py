@@ -11,7 +11,6 @@ second picture divides them into the terms of the equation of motion.
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
-
 from robodyn_ros import Dynamics, load_urdf
 
 L1, L2, M1, M2, G = 0.5, 0.4, 2.0, 1.0, 9.81        # m, kg, m/s²: point masses at the ends

@@ -14,8 +14,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
-
-from robodyn_ros import Law, Settings, gain, load_urdf, simulate
+from robodyn_ros import gain, Law, load_urdf, Settings, simulate
 from robodyn_ros.model.payload import with_payload
 
 

@@ -11,8 +11,7 @@ What an arm can hold at all is a question of the pose: g(q) against the effort l
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
-
-from robodyn_ros import Dynamics, Settings, Waypoints, load_urdf, simulate
+from robodyn_ros import Dynamics, load_urdf, Settings, simulate, Waypoints
 from robodyn_ros.model.payload import with_payload
 
 model = load_urdf('arm6')

@@ -10,8 +10,7 @@ cancels inertia, Coriolis and gravity terms and has no error but that of the sam
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
-
-from robodyn_ros import Dynamics, Settings, Waypoints, load_urdf, simulate
+from robodyn_ros import Dynamics, load_urdf, Settings, simulate, Waypoints
 
 model = load_urdf('two_link')
 start, goal, rate, damping = np.array([0.3, 0.5]), np.array([1.1, -0.6]), 60.0, 15.0

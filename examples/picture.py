@@ -3,12 +3,12 @@
 """Style and file of the pictures of the examples; every example takes `--save FILE`."""
 
 import argparse
-import sys
 from pathlib import Path
+import sys
 from typing import Any
 
-import matplotlib
 from cycler import cycler
+import matplotlib
 
 BLUE, ORANGE, GREEN, GREY = '#1f6fb4', '#e07b1a', '#2a9d5c', '#7a828c'
 matplotlib.rcParams.update({

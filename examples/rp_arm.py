@@ -11,7 +11,6 @@ the arm turns more slowly when the sliding link moves out, as a skater does. The
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import save
-
 from robodyn_ros import DhLink, Dynamics, from_dh
 
 M1, M2, L1 = 3.0, 1.5, 0.3          # kg, m

@@ -11,7 +11,6 @@ the arm is stretched (q₂ = 0). There the inertia M_x that the tip shows grows 
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import BLUE, GREY, ORANGE, save
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import SingularityError
 
@@ -23,7 +22,6 @@ circle = np.array([np.cos(angle), np.sin(angle)])
 def inertia(q, damping=0.0):
     """Return M_x (2, 2) [kg] of the tip in the plane of motion, in the axes of the base."""
     return arm.task_space(q, [0.0, 0.0], 'tool0', 'xz', 'aligned', damping).inertia
-
 
 
 figure, panels = plt.subplots(1, 3, figsize=(12.5, 4.2))

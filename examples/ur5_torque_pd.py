@@ -12,8 +12,7 @@ import matplotlib.pyplot as plt
 import mujoco
 import numpy as np
 from picture import GREY, save
-
-from robodyn_ros import Controller, Dynamics, Settings, load_urdf
+from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.errors import ParameterError
 
 RATE, SUBSTEPS, KP, KD = 240.0, 8, 500.0, 50.0      # Hz; of physics in a cycle; N·m/rad, N·m·s/rad

@@ -11,8 +11,7 @@ force. Under position control the same error would be a fault, or a broken tool.
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
-
-from robodyn_ros import Dynamics, Settings, load_urdf
+from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.simulation.obstacle import Obstacle
 

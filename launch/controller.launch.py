@@ -27,7 +27,6 @@ from launch.actions import (
 from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.xacro_file import urdf_text

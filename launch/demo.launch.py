@@ -17,7 +17,6 @@ from launch.actions import (
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
-
 from robodyn_ros.control.laws.registry import MODES
 
 ARGUMENTS = {

@@ -22,14 +22,13 @@ from launch.actions import (
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetRemap
-
 from robodyn_ros.control.laws.registry import MODES
 
 SIDES = 'left', 'right'
 ARGUMENTS = {
     'left_robot': ('two_link', 'robot of the left arm: a name, or the path of a URDF file'),
     'left_config': ('two_link.yaml', 'YAML file of the left arm, with sections for controller and '
-                                      'simulator'),
+                    'simulator'),
     'right_robot': ('two_link', 'robot of the right arm, likewise'),
     'right_config': ('two_link.yaml', 'YAML file of the right arm, likewise'),
     'mode': ('', 'control law of both; empty: as the configurations say'),

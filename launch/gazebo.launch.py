@@ -11,10 +11,9 @@ joint_state_broadcaster, forward_command_controller and ros2controlcli. Gazebo h
 until efforts come. So the order is: spawn the robot, then as in ros2_control.launch.py.
 """
 
-import tempfile
 from pathlib import Path
+import tempfile
 
-import yaml
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
     DeclareLaunchArgument,
@@ -31,12 +30,12 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
-
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.model.xacro_file import urdf_text
+import yaml
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),

@@ -11,10 +11,9 @@ holds the arm before the controller does, and an arm that moves is not armed: be
 keyframe in which it hangs or lies. `robodyn_simulator` of this package has brakes instead.
 """
 
-import tempfile
 from pathlib import Path
+import tempfile
 
-import yaml
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
     DeclareLaunchArgument,
@@ -27,13 +26,13 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.gazebo import controller_parameters
 from robodyn_ros.model.mujoco_ros2_control import check_scene, mujoco_description
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.model.xacro_file import urdf_text
+import yaml
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for, or the path of a URDF file'),

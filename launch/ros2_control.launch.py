@@ -29,7 +29,6 @@ from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.gazebo import EFFORT_CONTROLLER
 

@@ -23,7 +23,6 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.nodes.parameter_files import config_path

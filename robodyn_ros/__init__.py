@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .closed_loop import Simulated, simulate
+    from .closed_loop import simulate, Simulated
     from .control.controller import Controller
     from .control.laws.law import Law
     from .control.setting_fields import gain
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .control.trajectory import Waypoints
     from .driver_loop import drive
     from .dynamics import Dynamics
-    from .model import DhLink, RobotModel, from_dh, load_dh, load_urdf, robot_names
+    from .model import DhLink, from_dh, load_dh, load_urdf, robot_names, RobotModel
 
     __version__: str
 

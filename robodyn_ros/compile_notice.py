@@ -7,10 +7,10 @@ It appears after a second: on a terminal as a line that is removed at the end, o
 single line per process. The environment variable ROBODYN_PROGRESS=0 disables it.
 """
 
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+import os
+import sys
 from threading import Event, Lock, Thread
 from time import monotonic
 

@@ -8,9 +8,9 @@ calls both without messages in between (parameter ``driver`` of the node, :func:
 library); all else, from the decoding of states to the limits of efforts, is as with topics.
 """
 
-import threading
 from collections.abc import Callable, Mapping
 from queue import Empty, SimpleQueue
+import threading
 from time import monotonic, monotonic_ns, time_ns
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control loop of a controller and a driver without ROS."""
 
-import warnings
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
+import warnings
 
 import numpy as np
 

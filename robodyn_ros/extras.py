@@ -7,12 +7,12 @@ Optional dependencies of the package, and the commands that install them.
 standard library only.
 """
 
+from pathlib import Path
+from platform import machine
 import re
 import shlex
 import sys
 import sysconfig
-from pathlib import Path
-from platform import machine
 
 # Wheels of ROS 2 for machines without a ROS installation. They are not requirements of the
 # package, since they would shadow the rclpy of a ROS installation. The extra includes mcap, for

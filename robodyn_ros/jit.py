@@ -11,28 +11,28 @@ at the file of the function only and would miss a change in another one.
 """
 
 import atexit
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, ExitStack, suppress
+from functools import cache
 import hashlib
 import importlib.util
 import os
+from pathlib import Path
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
-from pathlib import Path
 from threading import RLock
+import time
 from types import FunctionType, ModuleType
 from typing import Any
 
 import llvmlite
+from llvmlite import ir
 import llvmlite.binding
 import numba
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.caching import CompileResultCacheImpl, _CacheLocator
+from numba.core.caching import _CacheLocator, CompileResultCacheImpl
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 from platformdirs import user_cache_path

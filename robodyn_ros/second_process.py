@@ -8,15 +8,15 @@ process, which leaves it in the cache. If it cannot be started or fails, nothing
 needs the code compiles it.
 """
 
+from collections.abc import Callable
+from contextlib import suppress
 import os
+from pathlib import Path
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 
-from .compile_notice import VARIABLE, compiling
+from .compile_notice import compiling, VARIABLE
 from .jit import cache_directory
 
 PATIENCE, POLL = 300.0, 0.05    # s; after the first, whoever waits compiles on their own

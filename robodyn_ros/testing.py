@@ -17,20 +17,20 @@ but not wrong.
             assert arm.reason_code() == 'TWO_STATE_PUBLISHERS'
 """
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, ExitStack
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
+import uuid
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
+import numpy as np
 from numpy import ndarray
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger

@@ -42,7 +42,7 @@ class Reference(types.Type):
 
 @register_model(Reference)
 class _ReferenceModel(models.PrimitiveModel):
-    def __init__(self, manager, kind):
+    def __init__(self, manager, kind):  # noqa: CNL100
         super().__init__(manager, kind, ir.IntType(8).as_pointer())
 
 

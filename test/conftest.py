@@ -6,21 +6,20 @@ Configuration of all tests: an own ROS domain, processes that cannot outlive a t
 Being here also puts this folder on the path of every test: `import processes`, `import robots`.
 """
 
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 import os
+from pathlib import Path
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from _pytest.runner import runtestprotocol
-
 import forked
-from processes import Process, claim_domain
+from processes import claim_domain, Process
+import pytest
 from stall_monitor import REPEATS, Watch
 
 if TYPE_CHECKING:

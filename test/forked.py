@@ -9,21 +9,21 @@ LTTng, which wait for somebody who traces; a fork loses them, and nothing else, 
 of rclpy begin with ``rclpy.init``. Run as a program, this file is the server.
 """
 
+from collections.abc import Mapping, Sequence
 import ctypes
+from functools import cache
 import gc
 import importlib
 import inspect
 import json
 import os
+from pathlib import Path
 import pkgutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 
 POLL = 0.01             # s
 ENVIRONMENT = dict(os.environ)          # before any test changes it
@@ -139,7 +139,7 @@ def load_type_support() -> None:
 
 def load_machine_code() -> None:
     """Load the control cycle and what most tests need of the native loop."""
-    from robodyn_ros import Controller, Settings, load_urdf
+    from robodyn_ros import Controller, load_urdf, Settings
     from robodyn_ros.control.compile import plain
     from robodyn_ros.model.resources import robot_path
     from robodyn_ros.realtime.native import compile as native

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from robodyn_ros import Law, gain
+from robodyn_ros import gain, Law
 from robodyn_ros.control.laws.law import Judged
 from robodyn_ros.control.laws.pd import ImpedanceGains
 

@@ -10,16 +10,16 @@ Tests take the fixture ``start`` (conftest.py), which kills what a test leaves r
     assert simulator.interrupt() == 0
 """
 
+from collections.abc import Mapping, Sequence
 import ctypes
 import os
+from pathlib import Path
 import re
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import forked
 

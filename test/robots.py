@@ -5,9 +5,8 @@
 from collections.abc import Iterator
 from dataclasses import fields
 
-import numpy as np
 from lxml import etree
-
+import numpy as np
 from robodyn_ros import RobotModel
 from robodyn_ros.model.resources import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path
 
@@ -56,7 +55,7 @@ TREES = {f'tree{seed}': (seed, (2 + seed // 2) % 30 + 1) for seed in range(100)}
 MIMIC_TREES = {f'mimic{seed}': (seed, 3 + seed) for seed in range(20)}
 
 # A plain arm to make faults in: what is wrong in a test is what the test wrote.
-ARM = '''<robot name="arm">
+ARM = """<robot name="arm">
   <link name="base"/>
   <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
     <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.01"/></inertial></link>
@@ -74,10 +73,10 @@ ARM = '''<robot name="arm">
   <joint name="mount" type="fixed"><parent link="fore"/><child link="tool"/>
     <origin xyz="0 0 0.2" rpy="0.1 0.2 0.3"/></joint>
 </robot>
-'''
+"""
 
 # A hand on a wrist: the right finger follows the left one, and the pad on it the right finger.
-GRIPPER = '''<robot name="gripper">
+GRIPPER = """<robot name="gripper">
   <link name="base"/>
   <link name="hand"><inertial><mass value="1"/>
     <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
@@ -106,9 +105,9 @@ GRIPPER = '''<robot name="gripper">
     <dynamics damping="0.01" friction="0.03"/>
     <mimic joint="right" multiplier="20" offset="0.1"/></joint>
 </robot>
-'''
+"""
 # The same with all that URDF has no words for.
-EXTENDED = ARM.replace('</robot>', '''<robodyn>
+EXTENDED = ARM.replace('</robot>', """<robodyn>
   <gravity xyz="0 -9.8 0.1"/>
   <joint name="shoulder" rotor_inertia="1e-4" gear_ratio="100" static_friction="0.3"
          friction_velocity="0.02" stribeck_velocity="0.2" unlimited="lower effort">
@@ -116,7 +115,7 @@ EXTENDED = ARM.replace('</robot>', '''<robodyn>
   </joint>
   <joint name="slide" armature="2.5"/>
   <warning>the tool is estimated</warning>
-</robodyn></robot>''')
+</robodyn></robot>""")
 
 
 def _numbers(values) -> str:

@@ -8,10 +8,10 @@ CPUs, periods are missed and states are late, and a test of them proves nothing.
 the tests, which only sleeps, tells when that was. Run as a program, this file is that process.
 """
 
+from pathlib import Path
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 PERIOD = 0.005          # s
 STALL = 0.03            # s that a sleep ends too late; state_timeout is 0.05 s

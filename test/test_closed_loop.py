@@ -4,8 +4,7 @@
 
 import numpy as np
 import pytest
-
-from robodyn_ros import Settings, Waypoints, load_urdf, simulate
+from robodyn_ros import load_urdf, Settings, simulate, Waypoints
 from robodyn_ros.errors import ParameterError, SimulationError, TrajectoryError
 
 pytest.importorskip('mujoco')

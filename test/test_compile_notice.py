@@ -3,16 +3,16 @@
 """Progress messages of slow compilation: a real compiler, on a cold cache."""
 
 import os
+from pathlib import Path
 import pty
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 # Compiles twice for longer than the patience, which is shortened so that the test is quick
-SCRIPT = '''
+SCRIPT = """
 import sys
 from numba import types
 from robodyn_ros import compile_notice, jit
@@ -27,7 +27,7 @@ def cube(x):
 for function in (square, cube):
     compiled = jit.compile_function(function.__name__, function, types.float64(types.float64), ())
 assert compiled(2.0) == 8.0
-'''
+"""
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_stderr_that_is_closed_stops_nothing(command, tmp_path):
 
 
 # What Linux alone has: the library is to run wherever Numba does
-ELSEWHERE = '''
+ELSEWHERE = """
 import os, sys
 for name in [n for n in dir(os) if n.startswith('sched_')]:
     delattr(os, name)
@@ -96,7 +96,7 @@ dynamics = Dynamics(load_urdf('two_link'))
 assert dynamics.batch.threads >= 1
 assert dynamics.batch.gravity(np.zeros((200, 2))).shape == (200, 2)
 Controller(dynamics.model, Settings(), specialize=False).step(0.0)
-'''
+"""
 
 
 def test_the_library_needs_nothing_of_linux_alone():

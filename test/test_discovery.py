@@ -8,7 +8,6 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-
 import robodyn_ros
 from robodyn_ros import Controller, Dynamics, from_dh, load_urdf, robot_names
 from robodyn_ros.errors import UrdfError
@@ -16,20 +15,20 @@ from robodyn_ros.model import resources
 from robodyn_ros.model.resources import share_path
 
 # What importing the package must not load, and what asking for a name loads
-LAZY = '''
+LAZY = """
 import sys
 import robodyn_ros
 assert not {'numba', 'mujoco', 'numpy', 'rclpy', 'scipy'} & sys.modules.keys()
 robodyn_ros.Controller, robodyn_ros.load_urdf
 assert not {'mujoco', 'rclpy'} & sys.modules.keys()
-'''
-DESCRIPTIONS = '''
+"""
+DESCRIPTIONS = """
 from types import SimpleNamespace
 DESCRIPTIONS = {'toy_description': SimpleNamespace(has_urdf=True),
                 'offline_description': SimpleNamespace(has_urdf=True),
                 'xacro_description': SimpleNamespace(has_urdf=True),
                 'mesh_mj_description': SimpleNamespace(has_urdf=False)}
-'''
+"""
 
 
 def test_the_package_lists_what_it_offers():

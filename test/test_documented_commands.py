@@ -3,15 +3,14 @@
 """Commands in the README and in docs/: arguments that are accepted, targets and files that are."""
 
 import ast
+from pathlib import Path
 import re
 import shlex
-from pathlib import Path
 
 import click
 import pytest
-import typer
-
 from robodyn_ros.cli.app import app
+import typer
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]

@@ -4,8 +4,7 @@
 
 import numpy as np
 import pytest
-
-from robodyn_ros import Controller, Settings, drive, load_urdf
+from robodyn_ros import Controller, drive, load_urdf, Settings
 from robodyn_ros.control import guard
 from robodyn_ros.simulation.driver import SimulatedArm
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import pytest
-
 from robodyn_ros.errors import RobodynError, UnknownNameError
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scripts in examples/: each runs, teaches what it says, and saves a picture."""
 
+from pathlib import Path
 import runpy
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,10 +22,10 @@ def angles(names):
 # What is true of the results of each script, its variables by name
 CLAIMS = {
     'adaptive_payload': lambda n: n['errors']['adaptive'][-1] < 3.0 < 100.0
-        < n['errors']['computed_torque'][-1],
+    < n['errors']['computed_torque'][-1],
     'batch_dynamics': lambda n: 0.3 < n['share'].max() < 1.0 and (n['M'][:, 0, 0] > 0.0).all(),
     'collision': lambda n: [*n['reasons'].values()][1] == 'COLLISION'
-        and [*n['peak'].values()][1] < 0.8 * [*n['peak'].values()][0],
+    and [*n['peak'].values()][1] < 0.8 * [*n['peak'].values()][0],
     'controller_without_ros': lambda n: 'contradict each other' in n['reason'],
     'dh_conventions': lambda n: n['difference'] < 1e-12,
     'disturbance_observer': lambda n: angles(n)[0] > 2.0 and max(angles(n)[2:]) < 0.01,
@@ -33,11 +33,11 @@ CLAIMS = {
     'friction': lambda n: n['errors']['100% compensated'] < 0.15 * n['errors']['0% compensated'],
     'gravity_workspace': lambda n: n['worst']['without a load'] < n['worst']['with 5 kg'] < 1.0,
     'identification': lambda n: (abs(n['values'][-1] - n['TRUE']) < 4 * n['errors'][-1]).all()
-        and n['rank'] == 6,
+    and n['rank'] == 6,
     'iterative_learning': lambda n: n['history'][-1] < 0.1 * n['history'][0],
     'lagrange': lambda n: n['difference'] < 1e-12,
     'leader_follower': lambda n: abs(n['felt'] / n['HAND'] - 1.0) < 0.1
-        and min(n['energy']) > -1e-3 and n['reasons'] == 2 * ['PARTNER_LOST'],
+    and min(n['energy']) > -1e-3 and n['reasons'] == 2 * ['PARTNER_LOST'],
     'newton_euler': lambda n: n['difference'] < 1e-12,
     'own_law': lambda n: n['sag']['stiffening spring'][-1] < 0.3 * n['sag']['linear spring'][-1],
     'payload': lambda n: 15.0 < [*n['sag'].values()][0] and abs([*n['sag'].values()][1]) < 1.0,
@@ -46,7 +46,7 @@ CLAIMS = {
     'rp_arm': lambda n: n['change'] < 2e-3 and np.ptp(n['speeds']) > 1.0,
     'task_space': lambda n: 'cannot move along' in n['refused'],
     'ur5_torque_pd': lambda n: n['final']['computed_torque'].max() < 1e-4
-        and n['final']['pd'].max() > 0.1 and 'unstable' in n['refused'],
+    and n['final']['pd'].max() > 0.1 and 'unstable' in n['refused'],
     'wiping': lambda n: [*n['force'].values()] == pytest.approx([16.0, 8.0], rel=0.1),
 }
 

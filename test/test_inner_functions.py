@@ -4,7 +4,6 @@
 
 from numba import njit, types
 from numba.extending import register_jitable
-
 from robodyn_ros.inner_functions import InnerLibrary, without_machine_code
 
 REAL = types.float64

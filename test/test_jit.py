@@ -4,16 +4,15 @@
 
 import importlib
 import os
+from pathlib import Path
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
-
 from robodyn_ros import jit
 
-TEXT = '''
+TEXT = """
 from numba import int64, njit
 
 import helper
@@ -22,21 +21,21 @@ import helper
 @njit(int64(int64), cache=True)
 def entry(x):
     return helper.step(x)
-'''
+"""
 HELPER = 'def step(x):\n    return x + {}\n'
 
 # Prints where the code went, what it gives, and how many functions were compiled, not loaded.
-SCRIPT = f'''
+SCRIPT = f"""
 import helper
 from robodyn_ros import jit
 
 module = jit.load('small', {TEXT!r}, (jit.jitable(helper),))
 print(module.__file__, module.entry(1), sum(module.entry.stats.cache_misses.values()), sep='|')
-'''
+"""
 ENTRY = 'import helper\n\n\ndef entry(x):\n    return helper.step(x)\n'
 
 # The same of a function that stands in a module.
-FUNCTION = '''
+FUNCTION = """
 import entry
 import helper
 from numba import int64
@@ -44,9 +43,9 @@ from robodyn_ros import jit
 
 compiled = jit.compile_function('small', entry.entry, int64(int64), (jit.jitable(helper),))
 print(compiled.stats.cache_path, compiled(1), sum(compiled.stats.cache_misses.values()), sep='|')
-'''
+"""
 each_kind = pytest.mark.parametrize('script', [SCRIPT, FUNCTION], ids=['text', 'function'])
-CALLBACK = '''
+CALLBACK = """
 import ctypes
 
 import entry
@@ -57,8 +56,8 @@ from robodyn_ros import jit
 compiled = jit.compile_callback('small', entry.entry, int64(int64), (jit.jitable(helper),))
 call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(compiled.address)
 print(call(1), compiled.cache_hits)
-'''
-SUBSTITUTED = '''
+"""
+SUBSTITUTED = """
 import entry
 import helper
 from numba import int64
@@ -71,8 +70,8 @@ def twice(x):
 
 jit.substitute(helper.step, twice)
 print(jit.compile_function('small', entry.entry, int64(int64), (helper,))(5), entry.entry(5))
-'''
-LINKED = '''
+"""
+LINKED = """
 import entry as apart
 import helper
 import numba
@@ -91,14 +90,14 @@ def entry(x):
 
 
 print(entry(1))
-'''
-DYNAMICS = '''
+"""
+DYNAMICS = """
 from robodyn_ros.dynamics.compile import generic
 
 names = 'gravity', 'bias'
 print(sum(len(generic(n).stats.cache_misses) for n in names),
       sum(len(generic(n).stats.cache_hits) for n in names))
-'''
+"""
 
 
 @pytest.fixture

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pictures of the control laws in docs/laws/: one of each, and true."""
 
-import runpy
 from pathlib import Path
+import runpy
 
 import pytest
-
 from robodyn_ros.control.laws.registry import BUILT_IN
 
 DOCS = Path(__file__).parents[1] / 'docs'

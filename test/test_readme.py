@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands and results in the README and in docs/library.md."""
 
-import re
 from pathlib import Path
+import re
 
 import numpy as np
 import pytest

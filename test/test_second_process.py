@@ -6,7 +6,6 @@ import os
 import sys
 
 import pytest
-
 from robodyn_ros import second_process
 from robodyn_ros.jit import cache_directory
 

@@ -3,18 +3,17 @@
 """A failing test shows its processes' words, and is repeated once if the machine stood still."""
 
 import os
+from pathlib import Path
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
 from stall_monitor import REPEATS
 
 ROOM = Path(__file__).parent
 
-FAILING = '''
+FAILING = """
 import os, signal, time
 from conftest import WATCH
 
@@ -33,7 +32,7 @@ def test_it(pytestconfig):
             watch.process.send_signal(signal.SIGCONT)
             time.sleep(0.1)
     assert len(runs) > {passes_after}
-'''
+"""
 
 
 @pytest.mark.parametrize(('stall', 'passes_after', 'code', 'said'), [
@@ -44,7 +43,7 @@ def test_what_fails_in_a_stall_is_repeated_once(tmp_path, stall, passes_after, c
     assert ('once more' in done.stderr) == said
 
 
-UNHEARD = '''
+UNHEARD = """
 from conftest import UNHEARD
 
 runs = []
@@ -53,7 +52,7 @@ runs = []
 def test_it():
     runs.append(0)
     assert len(runs) > {passes_after}, f'service /x: {{UNHEARD}} 20 s'
-'''
+"""
 
 
 @pytest.mark.parametrize(('passes_after', 'code', 'said'), [(1, 0, True), (2, 1, True),
@@ -64,7 +63,7 @@ def test_what_fails_for_want_of_a_service_is_repeated_once(tmp_path, passes_afte
     assert ('connected no service: once more' in done.stderr) == said
 
 
-STALLED = '''
+STALLED = """
 from conftest import STALLED
 
 runs = []
@@ -74,7 +73,7 @@ def test_it(start):
     runs.append(0)
     start('echo', f'FAULT: {{STALLED}}').wait_for_line(STALLED)
     assert len(runs) > {passes_after}
-'''
+"""
 
 
 @pytest.mark.parametrize(('passes_after', 'code', 'said'), [(1, 0, True), (2, 1, True),
@@ -85,7 +84,7 @@ def test_what_fails_with_a_stalled_controller_is_repeated_once(tmp_path, passes_
     assert ('the control loop stood still: once more' in done.stderr) == said
 
 
-UNKNOWN = '''
+UNKNOWN = """
 import pytest
 
 runs = dict.fromkeys(range({tests}), 0)
@@ -95,7 +94,7 @@ runs = dict.fromkeys(range({tests}), 0)
 def test_it(start, k):
     runs[k] += 1
     assert runs[k] > 1
-'''
+"""
 
 
 @pytest.mark.parametrize(('tests', 'code'), [(REPEATS, 0), (REPEATS + 1, 1)])
@@ -106,11 +105,11 @@ def test_few_tests_of_processes_may_fail_once(tmp_path, tests, code):
     assert done.stderr.count('AssertionError') >= REPEATS       # each is shown
 
 
-SAYING = '''
+SAYING = """
 def test_it(start):
     start('echo', 'last', 'words').wait_for_line('last words')
     assert {passes}
-'''
+"""
 
 
 @pytest.mark.parametrize('passes', [False, True])

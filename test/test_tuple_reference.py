@@ -5,13 +5,12 @@
 from typing import NamedTuple
 
 import numba
+from numba.core.errors import TypingError
 import numpy as np
 import pytest
-from numba.core.errors import TypingError
-
 from robodyn_ros.tuple_reference import (
-    Reference,
     dereference,
+    Reference,
     reference,
     reference_to,
     size_of,

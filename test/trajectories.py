@@ -5,7 +5,6 @@
 import struct
 
 import numpy as np
-
 from robodyn_ros.wire.cdr_writer import Writer
 
 

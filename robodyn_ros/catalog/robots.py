@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from numpy import ndarray
+import yaml
 
 from ..errors import RobodynError, UnknownNameError
 from ..model.pose import initial_position, roomy_position

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommands of `robodyn`; each imports what it needs when it runs."""
 
-import sys
 from pathlib import Path
+import sys
 from typing import Annotated
 
 import typer
 
-from ..errors import DemoError, ParameterError, RosError
-from ..model.resources import package_version
 from . import (  # noqa: F401  (their commands)
     contact_commands,
     drive_gains,
@@ -21,17 +19,19 @@ from . import (  # noqa: F401  (their commands)
 from .arguments import locked_joints, numbers
 from .options import (
     AcceptInertia,
+    app,
     AsJson,
     At,
+    console,
     Locked,
+    print_json,
     ReportFile,
     Robot,
     Root,
     Tip,
-    app,
-    console,
-    print_json,
 )
+from ..errors import DemoError, ParameterError, RosError
+from ..model.resources import package_version
 
 
 def _version(asked: bool) -> None:
@@ -63,11 +63,11 @@ def inspect(robot: Robot, locked: Locked = [],  # noqa: B006  (typer copies it)
             at: At = '',
             as_json: AsJson = False) -> None:
     """Show joints, bodies, limits, gravity torques at a pose, and warnings about the URDF."""
-    from ..catalog.robots import load_robot
     from .inspect import figures, report
+    from ..catalog.robots import load_robot
 
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                    tip=tip or None, massless='warn')
+                        tip=tip or None, massless='warn')
     if as_json:
         print_json(figures(chosen.model, chosen.pose))
     else:
@@ -96,10 +96,10 @@ def init(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
     from ..catalog.robots import load_robot
 
     require_modules('init', ['rclpy'], RosError)
-    from ..control.settings import Settings
     from .init import run
+    from ..control.settings import Settings
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                    tip=tip or None)
+                        tip=tip or None)
     given = chosen.urdf_parameters() | {name: link for name, link in (
         ('root', root), ('tip', tip)) if link}
     if robot_compensates is not None:
@@ -156,8 +156,8 @@ def warmup(robot: Robot, locked: Locked = [],  # noqa: B006
            root: Root = '',
            tip: Tip = '') -> None:
     """Compile the code of a robot in advance; report cold and cached start-up times."""
-    from ..catalog.robots import load_robot
     from .warmup import names, start, table
+    from ..catalog.robots import load_robot
 
     model = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None).model
     wanted, out = names(everything), console()
@@ -221,8 +221,8 @@ def replay(file: Annotated[Path, typer.Argument(
            report: ReportFile = None, as_json: AsJson = False) -> None:
     """Recompute the last seconds before a fault and show the cycle in which it latched."""
     _require_report(report)
-    from ..control.laws import registry
     from .replay import run
+    from ..control.laws import registry
 
     for mode in law:
         registry.find(mode)
@@ -304,10 +304,10 @@ def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
     require_modules('the demo', REQUIRED_MODULES, DemoError)
     if view:
         require_modules('demo --view', VIEWER, DemoError)
-    from ..demo.run import SCENES, run
+    from ..demo.run import run, SCENES
     if scene not in SCENES:
         raise ParameterError(f'--scene is {scene!r}', name='--scene', value=scene,
                              remedy=f'choose one of {", ".join(SCENES)}')
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at),
-                    accepted_links=['*'] if accept_inertia else None, roomy=True)
+                        accepted_links=['*'] if accept_inertia else None, roomy=True)
     raise typer.Exit(run(chosen, output, console(), brief=brief, scene=scene, view=view))

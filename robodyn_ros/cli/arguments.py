@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of the command line: parsing of composite values, and how errors propose them."""
 
+from collections.abc import Iterable
 import re
 import shlex
-from collections.abc import Iterable
 
 from ..errors import Argument, ArgumentError
 

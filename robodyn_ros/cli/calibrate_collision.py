@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `calibrate-collision`: collision thresholds of a running controller."""
 
-import time
 from pathlib import Path
+import time
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy import ndarray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+import yaml
 
+from .identification_tables import table
+from .payload import Node
 from ..control.collision_thresholds import CollisionThresholds, thresholds
 from ..control.settings import Settings
 from ..dynamics import Batch
@@ -21,8 +23,6 @@ from ..model.robot import RobotModel
 from ..nodes.client_session import session
 from ..nodes.record import Recorder, silent
 from ..nodes.running_controller import RunningController
-from .identification_tables import table
-from .payload import Node
 
 STILL = 0.05        # rad or m: a joint that moves less tells nothing of its motion
 FEWEST = 50         # samples

@@ -11,10 +11,12 @@ from numpy import ndarray
 from rich.console import Console
 from rich.table import Table
 
+from .identification_tables import table
+from .payload import Node, recorded, slowed
 from ..control.settings import Settings
 from ..dynamics import Batch
 from ..errors import IdentificationError, ParameterError
-from ..identification import Estimate, Motion, ParameterSelection, identify
+from ..identification import Estimate, identify, Motion, ParameterSelection
 from ..identification.estimation.presliding_search import find_presliding
 from ..identification.excitation.float_motion import float_motion
 from ..identification.friction_file import friction_parameters, write_friction
@@ -27,8 +29,6 @@ from ..model.robot import RobotModel
 from ..nodes.client_session import session
 from ..nodes.play import Player
 from ..nodes.running_controller import RunningController
-from .identification_tables import table
-from .payload import Node, recorded, slowed
 
 # Equations that are left: a slow motion carries little information a second
 SAMPLES = 1500

@@ -18,7 +18,7 @@ from rich.text import Text
 from ..errors import RobodynError
 from ..realtime import system_checks, system_fixes
 from ..realtime.native.lateness import compiled_lateness
-from ..realtime.rate_recommendation import Verdict, judge
+from ..realtime.rate_recommendation import judge, Verdict
 from ..realtime.scheduling import Scheduling
 from ..realtime.wakeup_latency import Case, Lateness, measure
 from ..report.document import Report

@@ -10,17 +10,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from .options import print_json
 from ..catalog.robots import CatalogRobot
 from ..control.laws.registry import FOLLOWING
 from ..demo import motion
-from ..demo.law_comparison import DELAY, FRICTION, MASS_ERROR, Figures, compare, draw
+from ..demo.law_comparison import compare, DELAY, draw, Figures, FRICTION, MASS_ERROR
 from ..demo.report import units
 from ..dynamics import Dynamics
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from ..report.document import Report
-from ..report.scene import RATE, moving_robot
-from .options import print_json
+from ..report.scene import moving_robot, RATE
 
 
 def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ..errors import RosError
 from .identification_commands import States
 from .options import app, console
 from .payload_commands import NodeName, SimTime, Wait
+from ..errors import RosError
 
 
 @app.command('calibrate-collision')

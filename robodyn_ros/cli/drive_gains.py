@@ -5,12 +5,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, TYPE_CHECKING
 
-import typer
 from rich.console import Console
+import typer
 
-from ..errors import ArgumentError
 from .arguments import locked_joints, numbers
 from .identify_commands import (
     Accept,
@@ -24,7 +23,8 @@ from .identify_commands import (
     Topic,
     UnitsOption,
 )
-from .options import Locked, Root, Tip, app, console
+from .options import app, console, Locked, Root, Tip
+from ..errors import ArgumentError
 
 if TYPE_CHECKING:
     from ..catalog.robots import CatalogRobot
@@ -49,13 +49,13 @@ def drive_gains_command(
         rate: Rate = None, topic: Topic = '', joints: Joints = '',
         accept: Accept = [], cutoff: CutoffOption = None) -> None:  # noqa: B006
     """Estimate the torque constants by which `robodyn identify` reads motor currents."""
+    from .identify import read_options
     from ..catalog.robots import load_robot
     from ..identification.estimation.drive import drive_gains
     from ..identification.estimation.parameter_selection import USUAL
     from ..identification.estimation.selection import decimated
     from ..identification.preparation.options import PreparationOptions
     from ..model.payload import with_payload
-    from .identify import read_options
 
     if (loaded is None) != (mass == 0.0) or (loaded is None) != (not frame):
         raise ArgumentError('--loaded, --frame and --mass belong together', name='--loaded',
@@ -80,8 +80,8 @@ def drive_gains_command(
 def _currents(paths: Sequence[Path], robot: 'CatalogRobot', reading: dict[str, Any],
               options: 'PreparationOptions', out: Console) -> list[Any]:
     """Return the motions of recordings whose efforts are currents."""
-    from ..identification.recorded_motion import checked_motions
     from .identify import recording_of, show
+    from ..identification.recorded_motion import checked_motions
 
     recordings = [recording_of(path, robot, reading, out) for path in paths]
     for recording, path in zip(recordings, paths):

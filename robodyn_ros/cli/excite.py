@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from math import isinf
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from rich import box
@@ -15,19 +15,19 @@ from rich.console import Console, Group
 from rich.progress import Progress
 from rich.table import Table
 
+from .identify import recording_of
 from ..catalog.robots import CatalogRobot
 from ..dynamics import Dynamics
 from ..errors import ArgumentError, IdentificationError
 from ..extras import pip_install
 from ..identification.excitation.collision_geometry import KINDS, shapes
 from ..identification.excitation.fourier import Fourier
-from ..identification.excitation.motion_limits import Shares, motion_limits
+from ..identification.excitation.motion_limits import motion_limits, Shares
 from ..identification.excitation.optimize import Excitation, excite
 from ..identification.excitation.trajectory_file import JointTrajectory, write
 from ..identification.motion import Motion
 from ..identification.preparation.options import PreparationOptions
 from ..identification.preparation.prepare import prepare
-from .identify import recording_of
 
 if TYPE_CHECKING:
     from ..identification.excitation.collisions import Collisions
@@ -83,7 +83,7 @@ def run(robot: CatalogRobot, out: Console, *, output: Path, picture: Path | None
 
 
 def recorded(paths: Sequence[Path], robot: CatalogRobot, reading: Mapping[str, Any], out: Console
-              ) -> list[Motion]:
+             ) -> list[Motion]:
     """Return the motions of recordings; print how they were read."""
     found = []
     for path in paths:
@@ -143,11 +143,12 @@ def _report(found: Excitation, shares: Shares, why: str) -> Group:
                                  (use.acceleration, limits.acceleration),
                                  (use.effort, limits.effort))))
     unlimited = np.isinf(limits.acceleration).any()
+    bounds = ['accelerations: bounded by the effort limits and by the highest frequency alone '
+              '(--acceleration)'] if unlimited else []
     lines = [f'{len(found.columns)} base parameters; allowed are {shares.position:.0%} of the '
              f'position range, {shares.velocity:.0%} of the velocity limits, {shares.effort:.0%} '
-             'of the effort limits', *(['accelerations: bounded by the effort limits and by the '
-             'highest frequency alone (--acceleration)'] if unlimited else []),
-             *([why] if why else []), *(f'! {note}' for note in found.notes)]
+             'of the effort limits', *bounds, *([why] if why else []),
+             *(f'! {note}' for note in found.notes)]
     return Group(attempts, usage, *lines)
 
 

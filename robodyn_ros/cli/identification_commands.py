@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ..errors import ParameterError, RosError
 from .arguments import locked_joints, numbers
 from .identify_commands import ColumnsOption, Joints, Rate, Topic, UnitsOption
-from .options import At, Locked, Robot, Root, Tip, app, console
+from .options import app, At, console, Locked, Robot, Root, Tip
+from ..errors import ParameterError, RosError
 
 
 @app.command()
@@ -67,14 +67,14 @@ def excite(robot: Robot, locked: Locked = [], at: At = '',  # noqa: B006
            seed: Annotated[int, typer.Option(
                min=0, help='Seed of the random motions.')] = 0) -> None:
     """Optimize an exciting trajectory for parameter identification."""
+    from .excite import run
+    from .identify import read_options
     from ..catalog.robots import load_robot
     from ..identification.excitation.fourier import Fourier
     from ..identification.excitation.motion_limits import Shares
-    from .excite import run
-    from .identify import read_options
 
     chosen = load_robot(robot, locked_joints(locked), numbers('--at', at), root=root or None,
-                    tip=tip or None)
+                        tip=tip or None)
     run(chosen, console(), output=output, picture=picture, series=Fourier(harmonics, period),
         criterion=criterion, starts=starts, seed=seed, shares=Shares(position, velocity, effort),
         velocity=velocity_limit, acceleration=acceleration, ranges=ranges,

@@ -2,34 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommands `identify` and `validate`: parsing of their options, tables of their results."""
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+import shlex
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from rich.console import Console
 
-from ..catalog.robots import CatalogRobot
-from ..errors import ArgumentError
-from ..identification.data_checks.data_issue import DataIssue, by_kind
-from ..identification.estimation.payload import find_payload
-from ..identification.friction_file import read_friction
-from ..identification.motion import Motion
-from ..identification.options import PipelineOptions
-from ..identification.pipeline import Source
-from ..identification.pipeline import run as identify
-from ..identification.preparation.options import PreparationOptions
-from ..identification.recorded_motion import checked_motion
-from ..identification.recordings.read import read
-from ..identification.recordings.recording import Recording
-from ..identification.result import TERMS
-from ..identification.result_files import FRICTION, URDF
-from ..identification.validation import Validation, of_model
-from ..model.robot import RobotModel
-from ..model.xacro_file import expanded, is_xacro
 from .arguments import as_option
 from .identification_tables import (
     band_table,
@@ -39,6 +21,24 @@ from .identification_tables import (
     measures,
     parameter_table,
 )
+from ..catalog.robots import CatalogRobot
+from ..errors import ArgumentError
+from ..identification.data_checks.data_issue import by_kind, DataIssue
+from ..identification.estimation.payload import find_payload
+from ..identification.friction_file import read_friction
+from ..identification.motion import Motion
+from ..identification.options import PipelineOptions
+from ..identification.pipeline import run as identify
+from ..identification.pipeline import Source
+from ..identification.preparation.options import PreparationOptions
+from ..identification.recorded_motion import checked_motion
+from ..identification.recordings.read import read
+from ..identification.recordings.recording import Recording
+from ..identification.result import TERMS
+from ..identification.result_files import FRICTION, URDF
+from ..identification.validation import of_model, Validation
+from ..model.robot import RobotModel
+from ..model.xacro_file import expanded, is_xacro
 
 # Kinds of issues that an unknown load causes
 OF_LOAD = 'effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order'

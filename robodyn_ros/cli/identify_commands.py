@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommands of the parameter identification: identify, validate."""
 
-import sys
 from pathlib import Path
+import sys
 from typing import Annotated
 
 import typer
 
-from ..errors import IdentificationError, ParameterError
 from .arguments import locked_joints, numbers
-from .options import AsJson, Locked, Root, Tip, app, console, print_json
+from .options import app, AsJson, console, Locked, print_json, Root, Tip
+from ..errors import IdentificationError, ParameterError
 
 Source = Annotated[Path, typer.Argument(
     metavar='RECORDING', help='CSV or .npz file, or a bag of ROS 2: time, positions and efforts '
@@ -93,11 +93,6 @@ def identify_command(
             metavar='FOLDER', help='Folder of the results.'
             )] = Path('identified')) -> None:
     """Identify the inertias and the friction of a robot from a recording of its motion."""
-    from ..catalog.requirements import require_modules
-    from ..catalog.robots import load_robot
-    from ..identification.estimation.parameter_selection import ParameterSelection
-    from ..identification.options import PipelineOptions
-    from ..identification.preparation.options import PreparationOptions
     from .identify import (
         distance,
         read_options,
@@ -108,6 +103,11 @@ def identify_command(
         seconds,
     )
     from .identify import payload as find
+    from ..catalog.requirements import require_modules
+    from ..catalog.robots import load_robot
+    from ..identification.estimation.parameter_selection import ParameterSelection
+    from ..identification.options import PipelineOptions
+    from ..identification.preparation.options import PreparationOptions
 
     chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
                         gravity=numbers('--gravity', gravity) or None, massless='warn')
@@ -144,10 +144,10 @@ def validate(recording: Source, robot: OfRobot, friction: FrictionFile = None,
                  min=0.0, help='Evaluate samples of a joint only above this velocity (rad/s | '
                  'm/s).')] = None, as_json: AsJson = False) -> None:
     """Evaluate how well a model predicts the efforts of a recording."""
-    from ..catalog.robots import load_robot
-    from ..identification.preparation.options import PreparationOptions
     from .identify import read_options, recording_of
     from .identify import validate as run
+    from ..catalog.robots import load_robot
+    from ..identification.preparation.options import PreparationOptions
 
     chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
                         gravity=numbers('--gravity', gravity) or None)

@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: A005
 """Subcommand `inspect`: tables of a robot that fit a terminal of 80 columns."""
 
 from math import inf, isinf

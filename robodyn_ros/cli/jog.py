@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `jog`: the frame of a task-space law moved from the keyboard."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 import os
 import select
 import sys
 import termios
 import time
 import tty
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
 
-import numpy as np
 from geometry_msgs.msg import TwistStamped
+import numpy as np
 from numpy import ndarray
 from rcl_interfaces.msg import Log
 from rclpy.duration import Duration
@@ -23,13 +23,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from .identification_tables import table
+from .payload import Node
 from ..control.laws.law import POSE
 from ..control.settings import Settings
 from ..errors import ParameterError, RosError
 from ..nodes.client_session import session
 from ..nodes.running_controller import RunningController
-from .identification_tables import table
-from .payload import Node
 
 # Direction of each key: axis of the twist (x, y, z, about x, about y, about z) and sign
 KEYS = {'w': (0, 1), 's': (0, -1), 'a': (1, 1), 'd': (1, -1), 'r': (2, 1), 'f': (2, -1),

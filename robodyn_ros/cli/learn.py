@@ -16,7 +16,7 @@ from ..control.trajectory import Waypoints
 from ..errors import RosError, TrajectoryError
 from ..identification.excitation.trajectory_file import read
 from ..nodes.client_session import Session, session
-from ..nodes.play import NEAR, Player, approach
+from ..nodes.play import approach, NEAR, Player
 from ..nodes.record import Recorder, silent
 from ..nodes.running_controller import RunningController
 

@@ -12,12 +12,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from .pictures import save
 from ..errors import ArgumentError
 from ..extras import pip_install
 from ..realtime.statistics import rate, spread
-from ..realtime.timing_log import Recording, load
+from ..realtime.timing_log import load, Recording
 from ..report.document import Report
-from .pictures import save
 
 COLUMNS = {'wake_up': 'wake-up error', 'cycle': 'cycle time', 'age': 'age of the state',
            'answer': 'state to effort'}

@@ -7,13 +7,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Console
+import typer
 from typer.core import TyperGroup
 
-from ..errors import RobodynError
 from .arguments import as_option
 from .usage import EXAMPLES, EXIT_CODES, robots
+from ..errors import RobodynError
 
 # Tables that go into a file or a pipe are not cut to the 80 columns rich would assume
 PIPE_WIDTH = 140
@@ -48,7 +48,7 @@ app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=F
 Robot = Annotated[str, typer.Argument(
     metavar='ROBOT', autocompletion=robots,
     help='Path of a URDF file, or a known name: two_link, rp, arm6, panda, ur5, '
-                          'kinova, ...')]
+    'kinova, ...')]
 Locked = Annotated[list[str], typer.Option(
     '--locked', metavar='JOINT=VALUE', help='Joint to lock, and its position '
     '(rad or m). Can be repeated; replaces the locked joints of config/ROBOT.yaml.')]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommands `set-payload` and `find-payload`: the payload of a running controller."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+import time
 from typing import Any
 
 import numpy as np
@@ -12,21 +12,21 @@ from numpy import ndarray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from .identification_tables import load_table
+from .identify import OF_LOAD
 from ..control.settings import Settings
 from ..errors import IdentificationError, ParameterError
-from ..identification.estimation.payload import Payload, find_payload
-from ..identification.excitation.payload_motion import PayloadMotion, payload_motion
+from ..identification.estimation.payload import find_payload, Payload
+from ..identification.excitation.payload_motion import payload_motion, PayloadMotion
 from ..identification.excitation.trajectory_file import JointTrajectory
 from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion, require_torques
 from ..identification.recordings.recording import Recording
 from ..model.robot import RobotModel
 from ..nodes.client_session import Session, session
-from ..nodes.play import SETTLE, Player
+from ..nodes.play import Player, SETTLE
 from ..nodes.record import Recorder, silent
 from ..nodes.running_controller import RunningController
-from .identification_tables import load_table
-from .identify import OF_LOAD
 
 UPPER = np.triu_indices(3)          # ixx, ixy, ixz, iyy, iyz, izz
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..errors import RosError
 from .arguments import numbers
 from .options import app, console
+from ..errors import RosError
 
 NodeName = Annotated[str, typer.Option(
     '--node', help='Name of the running controller, with its namespace.')]
@@ -63,7 +63,7 @@ def find_payload(frame: Annotated[str, typer.Option(
     from ..catalog.requirements import require_modules
 
     require_modules('find-payload', ['rclpy'], RosError)
-    from .payload import Node, find
+    from .payload import find, Node
     find(Node(node, states, sim_time, wait), console(), frame=frame, amplitude=amplitude,
          duration=duration, setting=setting)
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommands `play` and `record`: trajectories and joint states of a running robot."""
 
-import time
 from pathlib import Path
+import time
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
@@ -13,8 +13,8 @@ from ..identification.excitation.trajectory_file import JointTrajectory, read
 from ..identification.recordings.recording import Recording
 from ..identification.recordings.recording_file import check_target, write
 from ..nodes.client_session import Session, session
-from ..nodes.play import SETTLE, Player, approach
-from ..nodes.record import Recorder, record, silent
+from ..nodes.play import approach, Player, SETTLE
+from ..nodes.record import record, Recorder, silent
 
 
 def play(file: Path, out: Console, *, topic: str, states: str, delay: float, slowly: float,

@@ -13,6 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from .pictures import save
 from ..control import guard
 from ..control.dtypes import Vectors
 from ..control.history import Snapshot
@@ -21,11 +22,10 @@ from ..errors import ArgumentError, RecordingError
 from ..extras import pip_install
 from ..flight_recorder.arrays import Flown
 from ..flight_recorder.file import read
-from ..flight_recorder.replay import Agreement, Replay, latched
+from ..flight_recorder.replay import Agreement, latched, Replay
 from ..jit import machine
 from ..report.document import Report
 from ..report.scene import moving_robot
-from .pictures import save
 
 NARROW = 0.08                       # of the picture: a shorter phase is not named
 UNIX_EPOCH_AND_MORE = 1e9           # s: later times are dates, earlier ones those of a simulation
@@ -51,6 +51,7 @@ def run(path: Path, chosen: int | None, picture: Path, out: Console, *,
                                 remedy=f'the file has cycles 0 to {count - 1}')
         k = chosen
     now = s.cycles['now']
+
     def say(line: str, style: str | None = None) -> None:
         out.print(line, style=style, soft_wrap=True)
     say(f'{flown.model.name}, {about.node}: {about.reason}, {about.sentence}; '

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `teach`: poses or a motion shown by hand, as a trajectory file for `play`."""
 
-import sys
 from pathlib import Path
+import sys
 
 import numpy as np
 from numpy import ndarray
@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from .jog import keyboard
+from .payload import Node
 from ..errors import Argument, RosError, TrajectoryError
 from ..identification.excitation.taught_motion import smoothed, through_poses
 from ..identification.excitation.trajectory_file import JointTrajectory, write
@@ -19,8 +21,6 @@ from ..nodes.client_session import Session, session
 from ..nodes.live_robot import LiveRobot
 from ..nodes.record import Recorder, silent
 from ..nodes.running_controller import RunningController
-from .jog import keyboard
-from .payload import Node
 
 KEEP, DROP, END = '\n\r ', 'b\x7f', 'q\x1b'
 YIELDS = 'gravity_compensation', 'hand_guiding'

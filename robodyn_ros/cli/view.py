@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `view`: a robot in the browser, until Ctrl-C."""
 
-import time
-import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from typing import NamedTuple, TYPE_CHECKING
+import webbrowser
 
 from rich.console import Console
 
 from ..catalog.robots import CatalogRobot
 from ..control.laws import registry
 from ..viewer.control_panel import ControlPanel
-from ..viewer.page import TEXT_INTERVAL, Page
+from ..viewer.page import Page, TEXT_INTERVAL
 
 if TYPE_CHECKING:
     from ..nodes.client_session import Session

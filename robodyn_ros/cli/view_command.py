@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ..errors import DemoError, ParameterError, RosError
 from .arguments import locked_joints, numbers
-from .options import At, Locked, Robot, Root, Tip, app, console
+from .options import app, At, console, Locked, Robot, Root, Tip
+from ..errors import DemoError, ParameterError, RosError
 
 
 @app.command()

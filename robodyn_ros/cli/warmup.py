@@ -7,15 +7,15 @@ Subcommand `warmup`: compilation ahead of use, and start-up times.
 a start from nothing. It prints a line of JSON for each function that it has loaded.
 """
 
+from collections.abc import Callable
+from importlib.util import find_spec
 import json
 import os
+from pathlib import Path
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from rich import box

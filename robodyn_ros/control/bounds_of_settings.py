@@ -5,15 +5,15 @@
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics import Dynamics
-from ..dynamics.model_data import ModelData, frame_record
-from ..errors import ParameterError, UnknownNameError
-from ..model.robot import RobotModel
 from .body_regions import REGIONS
 from .bounds import Bounds
 from .link_pairs import with_self_collision
 from .settings import Settings
 from .workspace_planes import workspace_planes
+from ..dynamics import Dynamics
+from ..dynamics.model_data import frame_record, ModelData
+from ..errors import ParameterError, UnknownNameError
+from ..model.robot import RobotModel
 
 APART = 1e-3        # m, points of a body that are nearer to each other are one
 

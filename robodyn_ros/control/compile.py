@@ -7,32 +7,16 @@ With the environment variable ROBODYN_PLAIN=1 the cycle and its law stay plain P
 debugger stops: slow, and the same.
 """
 
-import os
-import sys
 from collections.abc import Callable
 from functools import cache
+import os
+import sys
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import types
+import numpy as np
 from numpy import ndarray
 
-from .. import second_process
-from ..dynamics import numba_types
-from ..dynamics.model_data import BODY, ModelData
-from ..jit import (
-    caller,
-    compile_callback,
-    compile_function,
-    is_cached,
-    jitable,
-    link,
-    linked,
-    substitute,
-    tuple_type,
-)
-from ..state import STATE
-from ..tuple_reference import Reference, reference_to, size_of, store
 from . import (
     collisions,
     contact_brake,
@@ -69,6 +53,22 @@ from .laws.trial import address_of
 from .payload_transition import PayloadInForce
 from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
+from .. import second_process
+from ..dynamics import numba_types
+from ..dynamics.model_data import BODY, ModelData
+from ..jit import (
+    caller,
+    compile_callback,
+    compile_function,
+    is_cached,
+    jitable,
+    link,
+    linked,
+    substitute,
+    tuple_type,
+)
+from ..state import STATE
+from ..tuple_reference import Reference, reference_to, size_of, store
 
 VARIABLE = 'ROBODYN_PLAIN'
 NAME, LAWS = 'control', 'control laws'

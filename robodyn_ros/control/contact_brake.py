@@ -14,10 +14,10 @@ reference, and nothing where the arm is slow enough. Parameters are named as in 
 
 from numpy import ndarray, record
 
-from ..dynamics.model_data import ModelData, Workspace
 from .bounds import Bounds
 from .dtypes import Vectors
 from .time_scaling import factor_inertia, moves, permitted_contact
+from ..dynamics.model_data import ModelData, Workspace
 
 # Of `limit_rate`, with which the arm is kept inside its limits
 BRAKE = 0.5

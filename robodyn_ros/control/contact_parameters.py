@@ -4,9 +4,9 @@
 
 from dataclasses import dataclass
 
+from .setting_fields import choice, number, numbers, PerJoint
 from .setting_fields import JOINT_RECORD as JOINT
 from .setting_fields import SETTINGS_RECORD as SETTINGS
-from .setting_fields import PerJoint, choice, number, numbers
 
 #: Efforts that the observer takes as known, and reactions to a collision, by their numbers.
 OBSERVED_EFFORT = ('commanded', 'measured')

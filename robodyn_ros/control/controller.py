@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics import Dynamics
-from ..dynamics.model_data import ModelData, parameters, workspace
-from ..dynamics.specialize import with_kernels
-from ..errors import ParameterError
-from ..model.robot import RobotModel
-from ..state import STATE, no_state
 from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
-from .compile import LawAddresses, compiled
 from .compile import begin as begin_compilation
+from .compile import compiled, LawAddresses
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
@@ -27,7 +21,7 @@ from .laws import registry, trial
 from .laws.call import LawMemory
 from .motion_limits import motion_limits
 from .pace import Pace
-from .partner import Partner, joint_map
+from .partner import joint_map, Partner
 from .partner_coupling import PartnerCoupling
 from .policy import Policy
 from .policy_following import PolicyFollowing
@@ -37,6 +31,12 @@ from .settings import Settings
 from .task_frame import task_of
 from .trajectory_following import TrajectoryFollowing
 from .trajectory_tracking import Points
+from ..dynamics import Dynamics
+from ..dynamics.model_data import ModelData, parameters, workspace
+from ..dynamics.specialize import with_kernels
+from ..errors import ParameterError
+from ..model.robot import RobotModel
+from ..state import no_state, STATE
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 GRAVITY_CHANGE = 0.1
@@ -218,7 +218,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         """
         settings = self.settings
         self.cycle_input['missed'] = self._pace.missed(now, 1.0 / settings.rate,
-                                                   settings.state_timeout)
+                                                       settings.state_timeout)
         return self.advance(now)
 
     def advance(self, now: float) -> bool:

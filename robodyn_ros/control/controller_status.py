@@ -9,13 +9,13 @@ import warnings
 import numpy as np
 from numpy import ndarray
 
-from ..model.robot import RobotModel
 from . import guard
 from .dtypes import ARM, NO_REQUEST, Vectors
 from .history import Version
 from .link_pairs import nearest_links
 from .pace import Pace
 from .settings import Settings
+from ..model.robot import RobotModel
 
 # A measured effort so near the negative of g(q), in their difference, has the wrong sign
 REVERSED = 0.3

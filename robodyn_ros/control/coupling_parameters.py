@@ -4,8 +4,8 @@
 
 from dataclasses import dataclass
 
+from .setting_fields import choice, number, numbers, PerJoint, text
 from .setting_fields import SETTINGS_RECORD as SETTINGS
-from .setting_fields import PerJoint, choice, number, numbers, text
 
 #: Roles of a coupled arm.
 COUPLING_ROLE = ('leader', 'follower')

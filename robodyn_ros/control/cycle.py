@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from numpy import ndarray, record
 
-from ..dynamics.entry_points import solve
-from ..dynamics.model_data import ModelData, Workspace
 from . import (
     collisions,
     contact_brake,
@@ -36,8 +34,8 @@ from . import (
     velocity_estimator,
 )
 from .bounds import Bounds
-from .dtypes import STOP_WITH_GRAVITY, VELOCITY_OR_GRAVITY, Vectors
-from .laws.call import LawMemory, call_law, forget
+from .dtypes import STOP_WITH_GRAVITY, Vectors, VELOCITY_OR_GRAVITY
+from .laws.call import call_law, forget, LawMemory
 from .laws.law import Arm
 from .laws.registry import GRAVITY_COMPENSATION
 from .partner import Partner
@@ -48,6 +46,8 @@ from .ring_buffer import Flight
 from .robot_dynamics import forward_dynamics, gravity, mass_matrix
 from .task import Task
 from .trajectory_tracking import Points
+from ..dynamics.entry_points import solve
+from ..dynamics.model_data import ModelData, Workspace
 
 
 class CycleInputs(NamedTuple):

@@ -8,9 +8,9 @@ import numpy as np
 from numpy import ndarray
 
 from .contact_parameters import COLLISION_REACTION, OBSERVED_EFFORT
-from .parameters import FAULT_ACTION, MISSING_VELOCITY, STALL_ACTION, STOP_WITH
 from .parameters import ControlParameters as Declared
-from .setting_fields import JOINT_RECORD, SETTINGS_RECORD, TASK_RECORD, record_dtype
+from .parameters import FAULT_ACTION, MISSING_VELOCITY, STALL_ACTION, STOP_WITH
+from .setting_fields import JOINT_RECORD, record_dtype, SETTINGS_RECORD, TASK_RECORD
 
 # Choices of parameters as the numbers that their record has
 VELOCITY_OR_FAULT, VELOCITY_OR_ESTIMATE, VELOCITY_OR_GRAVITY = range(len(MISSING_VELOCITY))

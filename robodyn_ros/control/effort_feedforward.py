@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ..errors import TrajectoryError
 from .dtypes import Vectors
+from ..errors import TrajectoryError
 
 if TYPE_CHECKING:
     from .motion_limits import MotionLimits

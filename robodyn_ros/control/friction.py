@@ -23,15 +23,15 @@ from dataclasses import replace
 import numpy as np
 from numpy import ndarray
 
+from .gain_stability import MARGIN
 from ..errors import ParameterError
 from ..model.robot import RobotModel
-from .gain_stability import MARGIN
 
 VELOCITIES = ('friction_velocity', 'stribeck_velocity')
 CURVE = ('viscous_friction', 'coulomb_friction', 'static_friction', 'backward_viscous_friction',
          'backward_coulomb_friction', 'backward_static_friction', *VELOCITIES,
-        'presliding_distance', 'load_friction', 'coupling_ratio', 'coupled_viscous_friction',
-        'coupled_coulomb_friction')
+         'presliding_distance', 'load_friction', 'coupling_ratio', 'coupled_viscous_friction',
+         'coupled_coulomb_friction')
 SIGNED = ('coupling_ratio',)
 
 # Greatest share with measured velocities: the arm slows down even if a fifth of the friction has

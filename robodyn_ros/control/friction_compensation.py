@@ -23,18 +23,18 @@ compensation follows. Therefore the measured velocity is damped by
     τ = - b q̇ (1 - z sgn q̇),  b = 2 ζ √(k M_ii),
 
 the damping of the bristles of the LuGre model (Canudas de Wit, Olsson, Åström, Lischinsky, IEEE
-Transactions on Automatic Control 40(3), 1995), which vanishes where the joint slides, z sgn q̇ = 1:
-a hand does not feel it. With a delay T it damps a vibration of frequency ω by the share cos(ω T),
-and would drive it beyond ω T = π/2: ζ falls to zero at ω T = 1.
+Transactions on Automatic Control 40(3), 1995). It vanishes where the joint slides,
+z sgn q̇ = 1: a hand does not feel it. With a delay T it damps a vibration of frequency ω by the
+share cos(ω T), and would drive it beyond ω T = π/2: ζ falls to zero at ω T = 1.
 """
 
 from math import sqrt
 
 from numpy import ndarray, record
 
-from ..dynamics.friction import advance_presliding, loaded_friction
 from .dtypes import Vectors
 from .limits import effective_delay
+from ..dynamics.friction import advance_presliding, loaded_friction
 
 # Of the presliding distance, to either side. A wider play leaves more of the friction to the
 # hand, a narrower one lets more noise through.

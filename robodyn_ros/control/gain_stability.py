@@ -16,7 +16,7 @@ Neglected are other friction, compliance, and the change of gravity with the pos
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import Context, ROUND_CEILING, ROUND_FLOOR
 from math import ceil, pi, sin
 
 import numpy as np
@@ -197,7 +197,6 @@ class Loop:
             return np.zeros(len(A))
         return np.abs(np.linalg.eigvals(A[:, kept[:, None], kept])).max(1)
 
-
     def coupled_radii(self, K: ndarray, D: ndarray) -> ndarray:
         """Return the spectral radius (P,) with gains that couple the joints, (P, nv, nv) each."""
         n, d = K.shape[-1], self.periods
@@ -296,7 +295,7 @@ def _more_damping(loop: Loop, K: ndarray, D: ndarray, where: ndarray) -> ndarray
     for factor in (1.1, 1.3, 1.6, 2.0, 3.0, 5.0):
         more = D.copy()
         more[where] = np.maximum(D, rounded(factor * loop.late * K - loop.friction,
-                                             ROUND_CEILING))[where]
+                                            ROUND_CEILING))[where]
         if loop.radii(K, more).max() < 1.0:
             return more
     return None

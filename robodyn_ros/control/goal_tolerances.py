@@ -9,9 +9,9 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy import ndarray
 
+from .settings import Settings
 from ..errors import TrajectoryError, TrajectoryJointsError
 from ..model.robot import RobotModel
-from .settings import Settings
 
 UNCHECKED = -1.0        # a tolerance with this value is erased, JointTolerance.msg
 KINDS = ('position', 'velocity', 'acceleration')

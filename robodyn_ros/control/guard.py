@@ -29,7 +29,7 @@ from math import inf, isfinite, isnan
 
 from numpy import ndarray, record
 
-from .dtypes import ARM, DISARM, NO_REQUEST, STALL_SILENCE, STOP, VELOCITY_OR_FAULT, Vectors
+from .dtypes import ARM, DISARM, NO_REQUEST, STALL_SILENCE, STOP, Vectors, VELOCITY_OR_FAULT
 
 PHASES = ('INACTIVE', 'RISING', 'RUNNING', 'STOPPING', 'FAULT')
 INACTIVE, RISING, RUNNING, STOPPING, FAULT = range(len(PHASES))

@@ -6,7 +6,7 @@ from numpy import ndarray, record
 
 from .dtypes import Vectors
 from .laws.registry import GRAVITY_COMPENSATION
-from .trajectory_tracking import Points, hold_here
+from .trajectory_tracking import hold_here, Points
 
 
 def allowed(cycle_input: record, s: record, now: float) -> bool:

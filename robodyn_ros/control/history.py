@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics.model_data import ModelData
 from .bounds import Bounds
 from .laws.call import LawMemory
 from .policy import Policy
 from .pose_tracking import PosePoints
-from .ring_buffer import SPARE, Flight
+from .ring_buffer import Flight, SPARE
 from .settings import Settings
 from .task import Task
 from .trajectory_tracking import Points
+from ..dynamics.model_data import ModelData
 
 LARGEST = 1 << 24           # bytes of each of the four that are kept for the ring
 

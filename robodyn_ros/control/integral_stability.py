@@ -21,8 +21,8 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
+from .gain_stability import Gains, highest, LEVELS, listing, Loop, MARGIN, rounded, TOLERANCE
 from ..errors import ParameterError
-from .gain_stability import LEVELS, MARGIN, TOLERANCE, Gains, Loop, highest, listing, rounded
 
 # What acts, as an argument of `Loop.radii`
 INTEGRAL, OBSERVER, REFERENCE = 'integral', 'observer', 'reference'

@@ -22,11 +22,11 @@ from numpy import ndarray
 from scipy.interpolate import PPoly
 from scipy.signal import butter, sosfiltfilt
 
+from .settings import Settings
+from .trajectory import interpolate, joint_order, MOST_WAYPOINTS, Waypoints
 from ..dynamics import Dynamics
 from ..errors import ParameterError, TrajectoryError
 from ..model.robot import RobotModel
-from .settings import Settings
-from .trajectory import MOST_WAYPOINTS, Waypoints, interpolate, joint_order
 
 SAMPLE = 0.01           # s between waypoints with efforts
 FINER = 5               # times as many samples of the error, filtered before it is sampled

@@ -5,19 +5,19 @@
 import hashlib
 import json
 import os
-import zipfile
-import zlib
 from pathlib import Path
 from typing import NoReturn
+import zipfile
+import zlib
 
 import numpy as np
 from numpy import ndarray
 
-from ..errors import TrajectoryError
-from ..model.to_urdf import to_urdf
 from .friction import CURVE
 from .iterative_learning import IterativeLearning
 from .settings import Settings
+from ..errors import TrajectoryError
+from ..model.to_urdf import to_urdf
 
 FORMAT = 'robodyn_ros learned efforts 1'
 MOST_BYTES = 1 << 26

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics.model_data import parameters
-from ..errors import ParameterError
 from .controller import Controller
 from .laws import adaptive, registry
+from ..dynamics.model_data import parameters
+from ..errors import ParameterError
 
 
 class LearnedPayload(NamedTuple):
@@ -46,7 +46,7 @@ def pseudo_inertia(controller: Controller) -> tuple[ndarray, ndarray]:
     memory = registry.memory_fields(adaptive.LAW, rows)
     if mode != adaptive.LAW.name or memory.clock[1] != 1.0:
         raise ParameterError('nothing is learned', name='mode', value=mode,
-                           remedy=f'follow trajectories in mode {adaptive.LAW.name}')
+                             remedy=f'follow trajectories in mode {adaptive.LAW.name}')
     G = memory.factor.reshape(4, 4)
     return G @ G.T, memory.nominal.reshape(4, 4).copy()
 
@@ -69,7 +69,7 @@ def learned_payload(controller: Controller) -> LearnedPayload:
     mass = float(more[3, 3])
     if mass < LEAST:
         raise ParameterError(f'the arm carries {mass:.3g} kg more than its model', name='mass',
-                           value=mass, remedy='grip a payload and move it, or correct the model')
+                             value=mass, remedy='grip a payload and move it, or correct the model')
     com = more[:3, 3] / mass
     # About the center of mass; moments that are not known well may come out negative
     moments, turn = np.linalg.eigh(more[:3, :3] - mass * np.outer(com, com))

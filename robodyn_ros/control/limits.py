@@ -15,8 +15,8 @@ from math import exp, isfinite
 
 from numpy import ndarray, record
 
-from ..dynamics.model_data import ModelData, Workspace
 from .dtypes import Vectors
+from ..dynamics.model_data import ModelData, Workspace
 
 # Fraction of the velocity limit above which joints are braked: late efforts of other joints take
 # some of the room beyond.

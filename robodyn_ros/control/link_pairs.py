@@ -8,20 +8,20 @@ those that are too close at all of SAMPLES poses: they belong together, as those
 disables with the reason *Always*.
 """
 
-import logging
 from functools import lru_cache
+import logging
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics.model_data import ModelData, frame_record, parameters, workspace
-from ..errors import ParameterError, close_names
+from . import self_collision
+from .bounds import Bounds
+from ..dynamics.model_data import frame_record, ModelData, parameters, workspace
+from ..errors import close_names, ParameterError
 from ..model.capsules import link_capsules, segment
 from ..model.pose import spread
 from ..model.robot import RobotModel
-from . import self_collision
-from .bounds import Bounds
 
 SAMPLES = 64        # poses, spread over the position limits
 PARAMETER, ALLOWED = 'self_collision_distance', 'self_collision_allowed'

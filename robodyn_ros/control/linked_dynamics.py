@@ -6,20 +6,20 @@ Dynamics of the control cycle, compiled on their own and linked by name to cycle
 They would be a quarter of what is compiled for the cycle, and each law would contain them again.
 """
 
-import sys
 from functools import cache
+import sys
 from typing import Any
 
 from numba import types
 from numpy import ndarray
 
+from . import robot_dynamics
 from ..dynamics import compile as dynamics_code
 from ..dynamics import numba_types
 from ..dynamics.model_data import ModelData, Workspace
 from ..dynamics.numba_types import MATRIX, VECTOR
 from ..jit import compile_callback, link, linked, substitute
 from ..tuple_reference import Reference
-from . import robot_dynamics
 
 MODULES = (*dynamics_code.MODULES, dynamics_code, robot_dynamics, sys.modules[__name__])
 

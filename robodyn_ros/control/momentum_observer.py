@@ -18,11 +18,11 @@ from typing import Any
 
 from numpy import ndarray, record
 
-from ..dynamics.friction import advance_presliding, loaded_friction
-from ..dynamics.model_data import ModelData, Workspace
 from .dtypes import EFFORT_MEASURED, Vectors
 from .momentum_residual import filtered, momentum_change
 from .robot_dynamics import inverse_dynamics
+from ..dynamics.friction import advance_presliding, loaded_friction
+from ..dynamics.model_data import ModelData, Workspace
 
 
 def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors, known: bool,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..model.robot import RobotModel
 from .settings import Settings
+from ..model.robot import RobotModel
 
 # s in which the velocity limit, and then the acceleration limit, is reached where none are set
 VELOCITY_TIME, ACCELERATION_TIME = 0.25, 0.1

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .body_regions import REGIONS
-from .setting_fields import SETTINGS_RECORD as SETTINGS
 from .setting_fields import choice, number, numbers, text
+from .setting_fields import SETTINGS_RECORD as SETTINGS
 
 #: Body regions that the speed of references may be limited for.
 CONTACT_REGION = ('none', *REGIONS)

@@ -27,9 +27,9 @@ from .laws.pd import ImpedanceGains
 from .laws.registry import MODES
 from .laws.task_space import PostureGains
 from .motion_parameters import MotionParameters
+from .setting_fields import choice, flag, number, numbers, PerJoint, text
 from .setting_fields import JOINT_RECORD as JOINT
 from .setting_fields import SETTINGS_RECORD as SETTINGS
-from .setting_fields import PerJoint, choice, flag, number, numbers, text
 from .task_parameters import TaskParameters
 
 #: Reactions to a state without velocity, in the order of their numbers.

@@ -9,7 +9,7 @@ power: velocities are scaled by s, efforts by 1/s, stiffness and damping by 1/sÂ
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -17,8 +17,8 @@ from numpy import ndarray
 from ..errors import ArgumentError, ParameterError
 
 if TYPE_CHECKING:
-    from ..model.robot import RobotModel
     from .settings import Settings
+    from ..model.robot import RobotModel
 
 HEADER = np.dtype([('time', float), ('serial', np.int64), ('status', np.int64),
                    ('follows', np.int64)])

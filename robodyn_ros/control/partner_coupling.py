@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..errors import ArgumentError
 from . import guard
 from .controller_status import ControllerStatus
 from .laws import registry
@@ -18,18 +17,19 @@ from .laws.law import PARTNER
 from .partner import (
     ALIGNED,
     AWAY,
-    COUPLED,
-    DAMPING,
-    HEADER,
-    STIFFNESS,
-    WAITING,
-    CouplingState,
-    Partner,
     check_continues,
     check_coupling,
     checked,
+    COUPLED,
+    CouplingState,
+    DAMPING,
+    HEADER,
     joint_map,
+    Partner,
+    STIFFNESS,
+    WAITING,
 )
+from ..errors import ArgumentError
 
 
 class PartnerCoupling(ControllerStatus):

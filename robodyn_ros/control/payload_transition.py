@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray, record
 
-from ..dynamics.model_data import BODY, ModelData, Workspace
 from .dtypes import Vectors
 from .plausibility import IN_FAULT, NOT_DRIVEN
 from .robot_dynamics import gravity
+from ..dynamics.model_data import BODY, ModelData, Workspace
 
 INERTIAL = 10           # mass, first and second moments of a body
 

@@ -12,7 +12,7 @@ from numpy import ndarray, record
 
 from .collisions import react
 from .dtypes import FAULT_HOLD, Vectors
-from .guard import COLLISION, PARTNER_LOST, WRONG_DIRECTION, at_rest
+from .guard import at_rest, COLLISION, PARTNER_LOST, WRONG_DIRECTION
 
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from numpy import ndarray
 
-from ..errors import ArgumentError
 from .controller_status import ControllerStatus
 from .history import History
 from .laws.law import POLICY
-from .policy import Policy, checked
+from .policy import checked, Policy
+from ..errors import ArgumentError
 
 
 class PolicyFollowing(ControllerStatus):

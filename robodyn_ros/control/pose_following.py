@@ -11,8 +11,6 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..dynamics import Dynamics
-from ..errors import TrajectoryError
 from . import guard
 from .controller_status import ControllerStatus
 from .history import History
@@ -20,20 +18,22 @@ from .laws import registry
 from .laws.law import POSE
 from .motion_limits import MotionLimits
 from .pose_planning import (
-    PoseState,
     at_rest,
     at_twist,
     checked_pose,
     checked_stiffness,
     checked_wrench,
     pose_limits,
+    PoseState,
     sample_pose,
     splice_poses,
     to_pose,
 )
-from .pose_tracking import STIFFNESS, STIFFNESS_LAW, WRENCH, WRENCH_END, WRENCH_IN_TOOL, PosePoints
+from .pose_tracking import PosePoints, STIFFNESS, STIFFNESS_LAW, WRENCH, WRENCH_END, WRENCH_IN_TOOL
 from .semidefinite import as_matrix
 from .task_frame import reach
+from ..dynamics import Dynamics
+from ..errors import TrajectoryError
 
 LATEST = 0.05       # s after its start for which a reference is still accepted
 Plan = Callable[[MotionLimits, PoseState, float, int], PosePoints]

@@ -4,7 +4,7 @@
 Planning of reference poses: motions to a target, and jogging at a twist, from any state.
 
 Position and orientation are six axes, of which each keeps its limits of velocity, acceleration and
-jerk. The orientation is exp(φ) R, with R the orientation at the start: there φ is 0, φ̇ the angular
+jerk. The orientation is exp(φ) R, with R that at the start: there φ is 0, φ̇ the angular
 velocity and φ̈ its derivative, and elsewhere |ω| ≤ |φ̇|, so that limits of φ̇ are limits of ω.
 """
 
@@ -16,14 +16,14 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from ..errors import TrajectoryError
 from .dtypes import CONTROLLER_STATE
 from .motion_limits import MotionLimits
-from .pose_tracking import PosePoints, follow_pose, no_command
+from .pose_tracking import follow_pose, no_command, PosePoints
 from .reference_stream import deceleration, time_optimal
-from .semidefinite import ROUNDING, as_matrix, direction, negative_direction, refusal
+from .semidefinite import as_matrix, direction, negative_direction, refusal, ROUNDING
 from .settings import Settings
 from .trajectory import points_through
+from ..errors import TrajectoryError
 
 AXES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
 UNIT = 1e-3             # distance of the length of a quaternion from 1

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray, record
 
-from ..dynamics import entry_points
-from ..dynamics.model_data import ModelData, Workspace
-from ..dynamics.record_types import Matrix3, Vector3
 from .rotations import angular_motion, exp, multiplied, rows
 from .task import Task
 from .trajectory_tracking import HEADER, segment_of
+from ..dynamics import entry_points
+from ..dynamics.model_data import ModelData, Workspace
+from ..dynamics.record_types import Matrix3, Vector3
 
 # Command that goes with a reference pose: indices of the wrench [N, N·m], of the time [s] until
 # which it is exerted, of 1 where it is in the axes of the frame instead of the base, of the number

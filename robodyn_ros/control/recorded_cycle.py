@@ -5,7 +5,7 @@
 from numpy import ndarray
 
 from . import ring_buffer
-from .cycle import CycleInputs, cycle
+from .cycle import cycle, CycleInputs
 
 
 def recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..errors import TrajectoryError, TrajectoryJointsError
 from .effort_feedforward import check_efforts
 from .motion_limits import MotionLimits
 from .reference_stream import decelerate, is_target, reach
-from .trajectory import Waypoints, interpolate, joint_order
+from .trajectory import interpolate, joint_order, Waypoints
 from .trajectory_tracking import HEADER, Points, sample_state
+from ..errors import TrajectoryError, TrajectoryJointsError
 
 
 class PlannedReference(NamedTuple):

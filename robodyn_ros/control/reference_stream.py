@@ -5,11 +5,11 @@
 import numpy as np
 from numpy import ndarray
 
+from .motion_limits import MotionLimits, VELOCITY_TIME
+from .trajectory import joint_order, points_through, Waypoints
+from .trajectory_tracking import Points
 from ..errors import TrajectoryError
 from ..extras import pip_install
-from .motion_limits import VELOCITY_TIME, MotionLimits
-from .trajectory import Waypoints, joint_order, points_through
-from .trajectory_tracking import Points
 
 # s; ends of phases of constant jerk that are closer together become one
 MERGED = 1e-5
@@ -46,7 +46,7 @@ def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: n
     target = target + np.where(model.periodic,
                                2.0 * np.pi * np.round((position - target) / (2.0 * np.pi)), 0.0)
     times, x, xd, xdd = time_optimal(limits, (position, velocity, acceleration),
-                                      (target, target_velocity))
+                                     (target, target_velocity))
     x[-1], xd[-1], xdd[-1] = target, target_velocity, 0.0
     if target_velocity.any():
         then = deceleration(limits, target, target_velocity, np.zeros(model.nv))

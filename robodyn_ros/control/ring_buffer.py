@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..state import STATE, no_state
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
-from .partner import QUANTITIES, Partner
+from .partner import Partner, QUANTITIES
 from .policy import Policy
 from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
+from ..state import no_state, STATE
 
 # Inputs of a cycle besides the joint states, and whether it published.
 CYCLE = np.dtype([

@@ -22,14 +22,14 @@ from math import inf, sqrt
 
 from numpy import ndarray, record
 
+from .bounds import Bounds
+from .dtypes import Vectors
+from .guard import NO_REASON, SELF_COLLISION
 from ..dynamics.forward_dynamics import ltdl, ltdl_solve
 from ..dynamics.joint_transforms import place_joints
 from ..dynamics.model_data import ModelData, Workspace
 from ..dynamics.record_types import Vector3
 from ..dynamics.spatial import add, cross, dot, origin, put, scale, sub, to_parent, vec
-from .bounds import Bounds
-from .dtypes import Vectors
-from .guard import NO_REASON, SELF_COLLISION
 
 APPROACH = 5.0      # 1/s, speed toward a boundary over the distance from it
 CLOSING = 1e-9      # m/s, slower pairs do not approach

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError
 from .semidefinite import as_matrix, refusal
+from ..errors import ParameterError
 
 PerJoint = Sequence[float] | float
 

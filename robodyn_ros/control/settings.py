@@ -3,36 +3,36 @@
 """Settings of a controller, and their conversion to the records that the cycle reads."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import dataclass, Field, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from .dtypes import JOINT, SETTINGS, TASK
+from .friction import check_compensation, CURVE, viscous, with_friction
+from .gain_stability import check, highest, MARGIN
+from .integral_stability import check_adaptation, check_integral, OBSERVER
+from .laws import registry
+from .laws.law import Law, PARTNER, POSE, TRAJECTORY
+from .limits import APPROACH_SHARE, DELAY_SHARE
+from .parameters import ControlParameters, LawGains
+from .partner import check_coupling
+from .setting_fields import (
+    checked,
+    JOINT_RECORD,
+    record_value,
+    recorded,
+    SETTINGS_RECORD,
+    TASK_RECORD,
+)
+from .task_stability import check_task, check_walls
 from ..dynamics import Dynamics
 from ..errors import ParameterError
 from ..model.payload import with_payload
 from ..model.pose import spread
 from ..model.robot import RobotModel
-from .dtypes import JOINT, SETTINGS, TASK
-from .friction import CURVE, check_compensation, viscous, with_friction
-from .gain_stability import MARGIN, check, highest
-from .integral_stability import OBSERVER, check_adaptation, check_integral
-from .laws import registry
-from .laws.law import PARTNER, POSE, TRAJECTORY, Law
-from .limits import APPROACH_SHARE, DELAY_SHARE
-from .parameters import ControlParameters, LawGains
-from .partner import check_coupling
-from .setting_fields import (
-    JOINT_RECORD,
-    SETTINGS_RECORD,
-    TASK_RECORD,
-    checked,
-    record_value,
-    recorded,
-)
-from .task_stability import check_task, check_walls
 
 # Of limits.enforce_joint_limits [1/s]: as high as causes no oscillation with efforts that act up
 # to 5 ms late, and low enough for the acceleration to follow; see test/control/test_limits.py.

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from .friction import viscous
+from .gain_stability import highest, rounded_down
+from .integral_stability import highest_integral, OBSERVER, REFERENCE
+from .settings import judged, JUDGED_POSES, Settings, TWICE
 from ..dynamics import Dynamics
 from ..model.payload import with_payload
 from ..model.pose import spread
 from ..model.robot import RobotModel
-from .friction import viscous
-from .gain_stability import highest, rounded_down
-from .integral_stability import OBSERVER, REFERENCE, highest_integral
-from .settings import JUDGED_POSES, TWICE, Settings, judged
 
 KP, KD = 100.0, 20.0        # 1/s², 1/s: 10 rad/s, critically damped
 BANDWIDTH = 50.0            # 1/s, of the disturbance observer

@@ -5,12 +5,12 @@
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics.model_data import ModelData, frame_record, no_frame
-from ..errors import ParameterError, UnknownNameError
-from ..model.robot import RobotModel
 from .laws.law import POSE
 from .settings import Settings
 from .task import Task
+from ..dynamics.model_data import frame_record, ModelData, no_frame
+from ..errors import ParameterError, UnknownNameError
+from ..model.robot import RobotModel
 
 
 def task_of(settings: Settings, model: RobotModel, robot: ModelData) -> Task:

@@ -5,8 +5,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .setting_fields import TASK_RECORD as TASK
 from .setting_fields import choice, matrix, number, numbers, text
+from .setting_fields import TASK_RECORD as TASK
 
 #: Axes of stiffness and errors, and projectors of the posture, in the order of their numbers.
 TASK_AXES = ('base', 'tool')

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .friction import viscous
+from .gain_stability import Loop, MARGIN, TOLERANCE
+from .laws.cartesian_impedance import LEAST
+from .laws.operational_space import MOST, NEAR
+from .laws.task_space import damped_cholesky, PROJECTOR_DAMPING
+from .semidefinite import as_matrix, square_root
+from .workspace_planes import coincidence, workspace_planes
 from ..dynamics import Dynamics
 from ..errors import ParameterError
 from ..model.robot import RobotModel
-from .friction import viscous
-from .gain_stability import MARGIN, TOLERANCE, Loop
-from .laws.cartesian_impedance import LEAST
-from .laws.operational_space import MOST, NEAR
-from .laws.task_space import PROJECTOR_DAMPING, damped_cholesky
-from .semidefinite import as_matrix, square_root
-from .workspace_planes import coincidence, workspace_planes
 
 # The same at all poses, as acceleration gains of joints: the 6 dB of textbooks
 ACCELERATION_MARGIN = 2.0

@@ -24,12 +24,6 @@ from math import inf, sqrt
 
 from numpy import ndarray, record
 
-from ..dynamics.forward_dynamics import ltdl, ltdl_solve
-from ..dynamics.joint_transforms import place_joints
-from ..dynamics.kinematics import ALIGNED, jacobian, pose
-from ..dynamics.model_data import ModelData, Workspace
-from ..dynamics.record_types import Vector3
-from ..dynamics.spatial import dot
 from .bounds import Bounds
 from .contact_speed import contact_share
 from .dtypes import Vectors
@@ -38,6 +32,12 @@ from .laws.task_space import cholesky_solve, damped_cholesky
 from .robot_dynamics import mass_matrix
 from .self_collision import APPROACH, self_collision_share
 from .task import Task
+from ..dynamics.forward_dynamics import ltdl, ltdl_solve
+from ..dynamics.joint_transforms import place_joints
+from ..dynamics.kinematics import ALIGNED, jacobian, pose
+from ..dynamics.model_data import ModelData, Workspace
+from ..dynamics.record_types import Vector3
+from ..dynamics.spatial import dot
 
 RISE = 4.0          # 1/s, of σ
 STEEPEST = 50.0     # 1/s, of σ in accelerations of the reference
@@ -180,7 +180,7 @@ def permitted_contact(bounds: Bounds, robot: ModelData, work: Workspace, rate: n
     share = inf
     for k in range(bounds.points.shape[0]):
         one = CONTACT_SHARE * contact_share(robot, work, bounds.points[k], bounds.region, rate,
-                                    bounds.vector[0], bounds.vector[1])
+                                            bounds.vector[0], bounds.vector[1])
         if not one >= share:
             share = one
     return share

@@ -11,9 +11,9 @@ import numpy as np
 from numpy import ndarray
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
+from .trajectory_tracking import HEADER, Points, sample
 from ..errors import TrajectoryError, TrajectoryJointsError
 from ..model.robot import RobotModel
-from .trajectory_tracking import HEADER, Points, sample
 
 MOST_WAYPOINTS = 20_000
 # Segments of trajectories that are queued: the queue must not fill the memory

@@ -8,16 +8,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import TrajectoryError
 from . import guard
-from .controller_status import HORIZON, ControllerStatus
+from .controller_status import ControllerStatus, HORIZON
 from .history import History
 from .laws import registry
 from .limits import SHARE
 from .motion_limits import motion_limits
-from .reference_planning import PlannedReference, plan
-from .trajectory import Waypoints, splice
+from .reference_planning import plan, PlannedReference
+from .trajectory import splice, Waypoints
 from .trajectory_tracking import Points
+from ..errors import TrajectoryError
 
 LATEST = 0.05       # s after its start for which a trajectory is still accepted
 

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
 from . import guard
 from .controller import Controller
 from .goal_tolerances import GoalTolerances
 from .reference_planning import PlannedReference
 from .trajectory import Waypoints
+from ..errors import TrajectoryError, TrajectoryJointsError, TrajectoryOverError
 
 SUCCESSFUL, INVALID_GOAL, INVALID_JOINTS = 0, -1, -2
 OLD_HEADER_TIMESTAMP, PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED = -3, -4, -5

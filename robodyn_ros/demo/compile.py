@@ -8,16 +8,16 @@ of the robot if there is one), because Numba cannot be interrupted: an exception
 handler may get lost in LLVM's callbacks. Here the signal itself ends the process.
 """
 
+from contextlib import suppress
 import signal
 import sys
-from contextlib import suppress
 
 from ..control.compile import compiled
 from ..dynamics.compile import generic
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
 from ..model.urdf import load_urdf
-from ..nodes.transport import UNFIT, compiled_loop
+from ..nodes.transport import compiled_loop, UNFIT
 from ..wire.compile import compiled_decoders
 
 # What the demo asks of a robot

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from numpy import ndarray
 from rcl_interfaces.srv import SetParametersAtomically
+import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -23,6 +23,8 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from .processes import Child, undisturbed
+from .recorder import Recorder
 from ..control.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
@@ -31,8 +33,6 @@ from ..nodes.play import trajectory_message
 from ..nodes.raw_subscription import SerializedSubscription
 from ..nodes.services import Services
 from ..nodes.shared_memory import remove_unfinished_ports
-from .processes import Child, undisturbed
-from .recorder import Recorder
 
 START = 60.0        # s for a node to start: discovery, and compiling where the cache is no use
 ANSWER = 20.0       # s for an answer: arming alone may take 5 s

@@ -5,12 +5,12 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
+import numpy as np
 
-from ..model.robot import RobotModel
-from .contact_scene import LETS_GO, ContactResults, Trace
+from .contact_scene import ContactResults, LETS_GO, Trace
 from .report import units
+from ..model.robot import RobotModel
 
 BEFORE, AFTER = 0.1, 0.8        # s around the contact
 COLORS = {'without detection': 'tab:gray', 'with detection': 'tab:red'}

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from .motion import OF_EFFORT, OF_ROOM, OF_VELOCITY, states, STRETCH, WAYPOINTS
 from ..control.settings import Settings
 from ..control.task_frame import reach
 from ..control.trajectory import Waypoints
 from ..dynamics import Dynamics
 from ..errors import DemoError, ParameterError
 from ..model.robot import RobotModel
-from .motion import OF_EFFORT, OF_ROOM, OF_VELOCITY, STRETCH, WAYPOINTS, states
 
 STIFFNESS = 500.0, 500.0, 500.0, 30.0, 30.0, 30.0     # N/m, N·m/rad: CRISP's defaults
 SOFTER, SOFTEST = 0.7, 0.02     # factor until the gains are accepted; least share of STIFFNESS

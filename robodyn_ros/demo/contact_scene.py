@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..catalog.robots import CatalogRobot
-from ..control.collision_thresholds import thresholds
-from ..dynamics import Dynamics
-from ..errors import DemoError
 from . import contact_plan, physics
 from .collision_time import detection
 from .conductor import ANSWER, Conductor
 from .recorder import Recording
 from .results import Results
 from .scene import Scene, Step
+from ..catalog.robots import CatalogRobot
+from ..control.collision_thresholds import thresholds
+from ..dynamics import Dynamics
+from ..errors import DemoError
 
 STATIC = 0.05               # of the displacement that the push shall cause
 BACK = 1e-3                 # m from where it was, after the push

@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..closed_loop import Simulated, simulate
+from . import motion
+from .report import units
+from ..closed_loop import simulate, Simulated
 from ..control.friction import MOST_MEASURED
 from ..control.laws import registry
 from ..control.settings import GAINS, Settings
-from ..control.suggested_gains import SuggestedGains, suggest
+from ..control.suggested_gains import suggest, SuggestedGains
 from ..control.trajectory import Waypoints
 from ..dynamics import Dynamics
 from ..model.robot import RobotModel
-from . import motion
-from .report import units
 
 SEED = 0
 MASS_ERROR = 0.2        # largest, of each body of the false model

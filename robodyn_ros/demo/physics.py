@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..dynamics import Dynamics
 from .recorder import Recording
+from ..dynamics import Dynamics
 
 FALL_WINDOW = 0.15          # s of a fall that are looked at
 STENCIL = 5                 # samples to either side of a difference quotient: stamps jitter

@@ -5,12 +5,12 @@
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.figure import Figure
+import numpy as np
 
-from ..model.robot import RobotModel
 from .report import units
 from .results import Tracking
+from ..model.robot import RobotModel
 
 FLOOR = 1e-3        # of the error [mrad | mm] on its log axis: it begins at zero
 

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes of both nodes: start, supervision and orderly end."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import ctypes
 import os
+from pathlib import Path
 import random
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 
 from ..errors import DemoError

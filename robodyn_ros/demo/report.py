@@ -12,10 +12,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from .results import Loop, Results, thousandths
 from ..model.robot import RobotModel
 from ..report.document import Report
 from ..report.scene import moving_robot
-from .results import Loop, Results, thousandths
 
 
 def units(model: RobotModel) -> tuple[str, str]:

@@ -2,18 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Demo from start to end: nodes, scenario, tables and picture."""
 
-import os
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
+import os
 from pathlib import Path
+import sys
+import time
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from .compile import libraries
+from .conductor import conducting
+from .contact_scene import ContactResults, ContactScene
+from .motion import check_limits
+from .processes import ending_once, free_domain, interrupts_later, running
+from .report import page, tables
+from .results import Results
+from .scenario import BUSY, Scenario
 from ..catalog.robots import CatalogRobot, write_parameters
 from ..control.settings import Settings
 from ..dynamics import Dynamics
@@ -23,14 +31,6 @@ from ..model.robot import RobotModel
 from ..model.validate import check_inertias
 from ..nodes import controller_file
 from ..report import REQUIRED_MODULES
-from .compile import libraries
-from .conductor import conducting
-from .contact_scene import ContactResults, ContactScene
-from .motion import check_limits
-from .processes import ending_once, free_domain, interrupts_later, running
-from .report import page, tables
-from .results import Results
-from .scenario import BUSY, Scenario
 
 NODES = ('simulator', 'controller')         # in the order in which they start
 #: Scenes of the demo.

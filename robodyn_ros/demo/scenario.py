@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..catalog.robots import CatalogRobot
-from ..dynamics import Dynamics
 from . import motion, physics
 from .conductor import Conductor, Diagnosis
-from .results import Floating, Loop, Results, Tracking, thousandths
+from .results import Floating, Loop, Results, thousandths, Tracking
 from .scene import Scene, Step
+from ..catalog.robots import CatalogRobot
+from ..dynamics import Dynamics
 
 DRIFT = 1e-3                # rad | m that a floating arm may move, in any joint
 MOVED = 0.03                # rad | m that the push has to move some joint

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from .conductor import Conductor, Diagnosis
+from .report import units
+from .results import Check, Results
 from ..catalog.robots import CatalogRobot
 from ..control.settings import Settings
 from ..control.suggested_gains import suggest
 from ..dynamics import Dynamics
-from .conductor import Conductor, Diagnosis
-from .report import units
-from .results import Check, Results
 
 Step = Callable[[str, float], AbstractContextManager]
 

@@ -7,17 +7,22 @@ The simulator waits for the command that answers each of its states: a busy mach
 comparison slow, and does not change what is compared.
 """
 
-import os
-import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+import os
 from pathlib import Path
+import sys
+import tempfile
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from . import motion
+from .conductor import conducting, Conductor
+from .law_comparison import evaluated, Figures, REST, Scene, scenes, settings_of
+from .processes import ending_once, running
+from .run import compile_all, environment, NODES, PATIENCE
 from ..catalog.robots import write_parameters
 from ..closed_loop import Simulated
 from ..control import guard
@@ -27,11 +32,6 @@ from ..control.trajectory import Waypoints
 from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..model.robot import RobotModel
-from . import motion
-from .conductor import Conductor, conducting
-from .law_comparison import REST, Figures, Scene, evaluated, scenes, settings_of
-from .processes import ending_once, running
-from .run import NODES, PATIENCE, compile_all, environment
 
 LEAD = 0.3              # s from sending a trajectory to its start
 LONGEST = 600.0         # s of wall time for one law

@@ -4,19 +4,17 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
+import os
+import threading
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError
-from ..model.robot import RobotModel
 from .arguments import joint_matrices, joint_vector
 from .compile import address_table, batch, generic, generic_checked
 from .evaluation import Loads
@@ -24,7 +22,9 @@ from .evaluators import EVALUATORS
 from .model_data import ModelData, workspace
 from .queries import Queries
 from .signatures import QUANTITIES
-from .specialize import SIMD_STATES, checked, simd_batch, state_loop
+from .specialize import checked, simd_batch, SIMD_STATES, state_loop
+from ..errors import ArgumentError
+from ..model.robot import RobotModel
 
 # Fewer states than this are not worth waking a second thread, which takes some 30 µs
 MIN_THREADED_STATES, MIN_THREADED_SIMD_STATES = 64, 2048
@@ -96,7 +96,7 @@ class Dynamics(Queries):
         return float(array[0])
 
     def _compute(self, name: str, vectors: tuple[ArrayLike, ...], options: tuple = (),
-             loads: Loads | None = None) -> list[ndarray]:
+                 loads: Loads | None = None) -> list[ndarray]:
         self._check_inverse(name)
         values = self._values(options)
         outputs = self._empty(name, values)
@@ -162,7 +162,7 @@ class Batch(Queries):
         return array[:, 0]
 
     def _compute(self, name: str, vectors: tuple[ArrayLike, ...], options: tuple = (),
-             loads: Loads | None = None) -> list[ndarray]:
+                 loads: Loads | None = None) -> list[ndarray]:
         self._check_inverse(name)
         values = self._values(options)
         own = self._state_loop(name, options) if self._has_own_kernel(options, loads) else None

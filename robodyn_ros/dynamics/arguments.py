@@ -11,10 +11,10 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError, SingularityError, UnknownNameError
-from ..model.robot import RobotModel
 from .compile import finite
 from .kinematics import REFERENCES
+from ..errors import ArgumentError, SingularityError, UnknownNameError
+from ..model.robot import RobotModel
 
 AXES = 'xyzrpy'
 # Singular value of a scaled Jacobian below which a task is singular: M_x, the inverse of a square,
@@ -181,7 +181,7 @@ def check_rank(jacobian: ndarray, rows: ndarray, axes: str, frame: str,
 
 
 def finite_array(name: str, value: Any, shape: tuple[int, ...], count: int | None, meaning: str,
-            rows: Sequence[str] = ()) -> ndarray:
+                 rows: Sequence[str] = ()) -> ndarray:
     """
     Return ``value`` as a finite float64 array.
 

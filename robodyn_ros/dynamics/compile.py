@@ -6,15 +6,14 @@ Generic kernels: the algorithms compiled once per machine, with the robot as dat
 The kernels of one robot are made by :mod:`~.specialize`.
 """
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+import sys
 from types import ModuleType
 
 import numpy as np
 from numpy import ndarray
 
-from ..jit import jitable, load
 from . import (
     coriolis,
     crba,
@@ -40,14 +39,15 @@ from .model_data import (
     FRAME,
     JOINT,
     MODEL_DATA_SHAPES,
-    WORK,
-    WORKSPACE_SHAPES,
     ModelData,
+    WORK,
     Workspace,
+    WORKSPACE_SHAPES,
 )
 from .numba_types import OPTION_TYPES
-from .signatures import TABLE, Quantity
+from .signatures import Quantity, TABLE
 from .templates import BATCH, CHECKED, FINITE, GENERIC
+from ..jit import jitable, load
 
 # Modules whose sources decide what a generated module that calls `entry_points` compiles to: they
 # are part of its cache key in `jit.load`.

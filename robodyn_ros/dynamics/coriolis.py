@@ -25,6 +25,7 @@ from .spatial import (
 
 AXIS = (0.0, 0.0, 1.0)
 
+
 def coriolis(bodies: ndarray, base: ndarray, joints: ndarray, qd: ndarray, work: ndarray,
              C: ndarray) -> None:
     """

@@ -144,7 +144,7 @@ def forward_dynamics_derivatives_with_wrenches(
     """
     forward_dynamics_with_wrenches(robot, q, qd, tau, wrenches, base, work, work.g)
     inverse_dynamics_derivatives_with_wrenches(robot, q, qd, work.g, wrenches, base, work, dqdd_dq,
-                                        dqdd_dqd, work.M)
+                                               dqdd_dqd, work.M)
     ltdl(robot.elimination_parent, work.M)
     dqdd_dtau[:] = 0.0
     for k in range(q.shape[0]):

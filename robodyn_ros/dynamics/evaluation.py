@@ -12,10 +12,9 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..model.robot import RobotModel
 from .arguments import (
-    BaseMotion,
     base_rows,
+    BaseMotion,
     check_options,
     damping_value,
     reference_code,
@@ -24,10 +23,11 @@ from .arguments import (
 from .default_reference import chosen
 from .kernels import Kernels
 from .kinematics import BODY
-from .model_data import ModelData, dimensions, frame_record, parameters
+from .model_data import dimensions, frame_record, ModelData, parameters
 from .signatures import QUANTITIES
 from .specialize import bind
-from .wrenches import Wrenches, link_wrenches
+from .wrenches import link_wrenches, Wrenches
+from ..model.robot import RobotModel
 
 # Conversion of the options that are names to arguments of compiled functions, in their order
 RESOLVE: tuple[Callable[[RobotModel, ModelData, Any], Any], ...] = (

@@ -11,10 +11,10 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from ..model.robot import RobotModel
 from .model_data import dimensions, parameters
 from .signatures import TABLE
 from .trace import lanes, trace
+from ..model.robot import RobotModel
 
 OPERATORS = {ast.Add: '+', ast.Sub: '-', ast.Mult: '*', ast.Div: '/'}
 

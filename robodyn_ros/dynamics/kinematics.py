@@ -13,7 +13,7 @@ Jacobian).
 from numpy import ndarray
 
 from .record_types import BodyRecord, FrameRecord, JointRecord, Vector3
-from .spatial import ZERO, add, cross, dot, origin, scale, to_parent, vec
+from .spatial import add, cross, dot, origin, scale, to_parent, vec, ZERO
 
 BODY, ALIGNED, WORLD = 0, 1, 2
 REFERENCES = {'body': BODY, 'aligned': ALIGNED, 'world': WORLD}

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..model.robot import RobotModel
 from .frame_assignment import record_frames
+from ..model.robot import RobotModel
 
 _F = np.float64
 

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numba types of records and arrays, and intrinsics for operations that Numba lacks."""
 
-import numba
 from llvmlite import ir
+import numba
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 
-from .model_data import FRAME, MODEL_DATA_SHAPES, WORKSPACE_SHAPES, ModelData, Workspace
+from .model_data import FRAME, MODEL_DATA_SHAPES, ModelData, Workspace, WORKSPACE_SHAPES
 
 FLOAT = types.float64
 VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]

@@ -11,13 +11,13 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..errors import InertiaError
 from .arguments import BaseMotion
 from .default_reference import ALIGNED
-from .evaluation import Loads, external_loads
+from .evaluation import external_loads, Loads
 from .frame_queries import FrameQueries
 from .results import ForwardDerivatives, InverseDerivatives, VelocityTerms
-from .wrenches import Wrenches, effort_slopes, in_frame
+from .wrenches import effort_slopes, in_frame, Wrenches
+from ..errors import InertiaError
 
 
 class Queries(FrameQueries):
@@ -176,7 +176,7 @@ class Queries(FrameQueries):
                                      base: BaseMotion | None = None, *,
                                      reference: str = ALIGNED) -> ForwardDerivatives:
         """
-        Return the partial derivatives ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹ of :meth:`forward_dynamics`.
+        Return the derivatives ∂q̈/∂q, ∂q̈/∂q̇ and ∂q̈/∂τ = M⁻¹ of :meth:`forward_dynamics`.
 
         Carpentier and Mansard 2018, eq. 11. The components of the wrenches in ``reference`` are
         constant.

@@ -6,7 +6,6 @@ from numpy import ndarray
 
 from .record_types import Vector3
 from .spatial import (
-    ZERO,
     acceleration_matrix,
     add,
     cross,
@@ -16,6 +15,7 @@ from .spatial import (
     times,
     vec,
     wrench_to_parent,
+    ZERO,
 )
 
 PARAMETERS = 10     # of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz
@@ -67,7 +67,7 @@ def regressor(bodies: ndarray, axes: ndarray, origins: ndarray, joints: ndarray,
 
 
 def write_column(bodies: ndarray, A: ndarray, at: Vector3, joints: ndarray, i: int,
-                          k: int, force: Vector3, moment: Vector3, Y: ndarray) -> None:
+                 k: int, force: Vector3, moment: Vector3, Y: ndarray) -> None:
     """Write column 10 i + k: the efforts of force and moment on body i, in its link frame."""
     force = to_record(A, force)
     moment = add(to_record(A, moment), cross(at, force))

@@ -35,7 +35,7 @@ class VelocityTerms(NamedTuple):
     """
     Velocity term as ``coriolis @ products + centrifugal @ qd**2``.
 
-    ``products`` are q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ..., or ``np.outer(qd, qd)[np.triu_indices(nv, 1)]``.
+    ``products``: q̇₁q̇₂, q̇₁q̇₃, ..., q̇₂q̇₃, ..., ``np.outer(qd, qd)[np.triu_indices(nv, 1)]``.
     """
 
     coriolis: ndarray

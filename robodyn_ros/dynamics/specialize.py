@@ -8,24 +8,24 @@ generic kernel. A *specialized* kernel is straight-line code from tracing the al
 data of the robot (:mod:`~.trace`): several times faster, but compiled for each robot.
 """
 
-import logging
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
+import logging
+import sys
 
 import numpy as np
 from numpy import ndarray
 
-from ..compile_notice import compiling
-from ..jit import load
 from . import compile as generic_code
 from . import tile_transposition
-from .compile import MODULES, checked_kernel, dtype_name, literal, output_types
-from .model_data import ADDRESSED_KERNELS, WORKSPACE_SHAPES, ModelData, dimensions
+from .compile import checked_kernel, dtype_name, literal, MODULES, output_types
+from .model_data import ADDRESSED_KERNELS, dimensions, ModelData, WORKSPACE_SHAPES
 from .signatures import TABLE
 from .templates import ADDRESS, BOUND, PLACE, SIMD_BATCH, SPECIALIZED, STATE_LOOP
 from .tile_transposition import TILE
-from .trace import LANES, Trace, lanes, trace
+from .trace import LANES, lanes, Trace, trace
+from ..compile_notice import compiling
+from ..jit import load
 
 # Friction does not depend on the structure of the robot
 SPECIALIZED_QUANTITIES = TABLE.keys() - {'friction'}
@@ -144,7 +144,7 @@ def state_loop(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
 
 
 def simd_batch(name: str, robot: ModelData, options: Mapping[str, ndarray | float]
-             ) -> Callable[..., None] | None:
+               ) -> Callable[..., None] | None:
     """
     Return specialized code that computes several states per SIMD instruction.
 
@@ -209,7 +209,7 @@ def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bo
     quantity = TABLE[name]
     arguments = ', '.join([*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)])
     return checked_kernel(name, f"sys.modules['{kernel.__module__}'].{name}", f'nv = {nv}',
-                        arguments)
+                          arguments)
 
 
 def _specialized(name: str, robot: ModelData, code: Trace) -> Callable[..., None]:

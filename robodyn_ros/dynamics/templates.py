@@ -3,7 +3,7 @@
 """Source templates of the modules that :mod:`~.compile` and :mod:`~.specialize` generate."""
 
 # Kernel of a quantity for any robot
-GENERIC = '''
+GENERIC = """
 from numba import njit, void
 
 from robodyn_ros.dynamics import entry_points
@@ -16,11 +16,11 @@ globals().update(TYPES)
 @njit(void({types}), cache=True, **OPTIONS)
 def {name}({arguments}):
     entry_points.{entry_point}({arguments})
-'''
+"""
 
 
 # Loop of a generic kernel over states
-BATCH = '''
+BATCH = """
 from numba import njit, void
 
 from robodyn_ros.dynamics.compile import generic
@@ -35,11 +35,11 @@ entry = generic('{name}')
 def {name}(first, last, {arguments}):
     for k in range(first, last):
         entry({call})
-'''
+"""
 
 
 # Bound kernel: holds the data of one robot and calls the generic kernel
-BOUND = '''
+BOUND = """
 import numpy as np
 from numba import carray, njit, void
 
@@ -59,11 +59,11 @@ def {name}({arguments}):
     unloaded[:] = 0.0
     robot, work = ModelData({robot}), Workspace({fields})
     entry({call})
-'''
+"""
 
 
 # Specialized kernel: straight-line code of one robot
-SPECIALIZED = '''
+SPECIALIZED = """
 import numpy as np
 from numba import carray, njit, void
 
@@ -79,11 +79,11 @@ DRIVER = np.array({driver})
 @njit(void({types}), cache=True, forceinline={inline}, **OPTIONS)
 def {name}({arguments}):{place}
     {lines}
-'''
+"""
 
 
 # Its first lines: sines and cosines of all joints in one vectorized loop
-PLACE = '''
+PLACE = """
     trig = carray(stack({room}), ({room},), np.float64)
     for i in range({lanes}):
         trig[{angles} + i] = 0.0
@@ -96,7 +96,7 @@ PLACE = '''
     if not near:
         for i in range({nb}):
             if abs(trig[{angles} + i]) > REDUCTION_LIMIT:
-                trig[i], trig[{lanes} + i] = far_cos_sin(TURN[i] * q[DRIVER[i]], OFFSET[i])'''
+                trig[i], trig[{lanes} + i] = far_cos_sin(TURN[i] * q[DRIVER[i]], OFFSET[i])"""
 
 
 # Specialized kernel for several states at once: each number becomes a row of numbers, one per
@@ -104,7 +104,7 @@ PLACE = '''
 # whether all inputs are finite: `doubt` becomes NaN with the product of 0 and what is not (and
 # with that of 0 and a sum of huge numbers, whose caller looks at each of them). Counting instead
 # of an early exit keeps the loop of sines and cosines free of branches.
-SIMD_BATCH = '''
+SIMD_BATCH = """
 import numpy as np
 from numba import boolean, carray, njit
 
@@ -162,11 +162,11 @@ def {name}(first, last, {arguments}):
     for lane in range({lanes}):
         good &= doubt[lane] == 0.0
     return good
-'''
+"""
 
 
 # Test for finite elements, several times as fast as the two passes of NumPy
-FINITE = '''
+FINITE = """
 import numpy as np
 from numba import boolean, njit
 
@@ -183,11 +183,11 @@ def finite(array):
     for i in range(array.shape[0]):
         good &= abs(array[i]) <= FLOAT_MAX
     return good
-'''
+"""
 
 
 # Loop of a kernel of one robot over states
-STATE_LOOP = '''
+STATE_LOOP = """
 import sys
 
 from numba import njit, void
@@ -203,13 +203,13 @@ entry = sys.modules['{module}'].{name}
 def {name}(first, last, {arguments}):
     for k in range(first, last):
         entry({call})
-'''
+"""
 
 
 # Checked kernel: returns whether the inputs have the right shape and are finite, and writes the
 # outputs only if they are. `memory` is the address of a `compile.address_table`, which a kernel of
 # one robot ignores.
-CHECKED = '''
+CHECKED = """
 import sys
 
 import numpy as np
@@ -234,10 +234,10 @@ def {name}(memory, {arguments}):
     if good:
         entry({call})
     return good
-'''
+"""
 
 # Kernel of one robot as a C function, which other compiled code calls by its address
-ADDRESS = '''
+ADDRESS = """
 import sys
 
 from numba import carray, cfunc, float64, types, void
@@ -251,4 +251,4 @@ entry = sys.modules['{module}'].{name}
        error_model='numpy')
 def {name}({arguments}):
     entry({arrays})
-'''
+"""

@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: A005
 """
 Tracing of the algorithms into straight-line code for one robot.
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import entry_points
-from .model_data import WORKSPACE_SHAPES, ModelData, Workspace, dimensions
+from .model_data import dimensions, ModelData, Workspace, WORKSPACE_SHAPES
 from .signatures import TABLE
 from .symbolic_scalar import Expression, Graph, straight_line
 
@@ -95,7 +96,7 @@ def regrouped(bodies: ndarray) -> ndarray:
             parent, p = records[b['parent']], b['origin']
             h, moved = R @ h, R @ moved @ R.T
             parent['second'] += _six_entries(moved + np.outer(h, p) + np.outer(p, h)
-                                     + mass * np.outer(p, p))
+                                             + mass * np.outer(p, p))
             parent['first'] += h + mass * p
             parent['mass'] += mass
     return records

@@ -9,8 +9,8 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..model.robot import RobotModel
 from .arguments import finite_array
+from ..model.robot import RobotModel
 
 Wrenches = ArrayLike | Mapping[str, ArrayLike]
 
@@ -32,7 +32,7 @@ def link_wrenches(model: RobotModel, wrenches: Wrenches,
     """
     if not isinstance(wrenches, Mapping):
         array = finite_array('wrenches', wrenches, (model.nb, 6), count,
-                        'force and moment on each moving body', model.link_names)
+                             'force and moment on each moving body', model.link_names)
         if reference == 'body':
             return array
         return np.stack([in_frame(array[..., i, :], reference, poses[name])

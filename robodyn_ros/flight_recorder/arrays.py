@@ -7,12 +7,12 @@ Damage is detected by the checksums of the zip. Values that the compiled cycle u
 checked before a snapshot is returned.
 """
 
-import json
-import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from io import BytesIO
+import json
 from typing import Any, NamedTuple
+import zipfile
 
 import numpy as np
 from numpy import ndarray
@@ -27,7 +27,7 @@ from ..control.laws.call import LawMemory
 from ..control.partner import QUANTITIES
 from ..control.policy import HEADER as POLICY_HEADER
 from ..control.policy import Policy
-from ..control.pose_tracking import PosePoints, no_command
+from ..control.pose_tracking import no_command, PosePoints
 from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
 from ..control.task_frame import task_of

@@ -7,17 +7,18 @@ The channels are ROS messages for viewers. The attachments are the exact arrays 
 the only part that :func:`read` uses) and, as text, the settings (``flight.json``).
 """
 
+from importlib.util import find_spec
 import json
 import os
+from pathlib import Path
 import struct
+from typing import Any
 import zipfile
 import zlib
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from .arrays import About, described, Flown, packed, unpacked
 from ..control import guard
 from ..control.dtypes import Vectors
 from ..control.history import Snapshot
@@ -28,7 +29,6 @@ from ..model.robot import RobotModel
 from ..wire.cdr_writer import Writer
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateEncoder
-from .arrays import About, Flown, described, packed, unpacked
 
 ARRAYS, WORDS = 'flight.npz', 'flight.json'
 # Prefix of the topics: playing a file back must not drive an arm
@@ -41,7 +41,7 @@ DAMAGE = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError
           RobodynError, RuntimeError, TypeError, ValueError, struct.error, zipfile.BadZipFile,
           zlib.error)
 
-JOINT_STATE = '''std_msgs/Header header
+JOINT_STATE = """std_msgs/Header header
 string[] name
 float64[] position
 float64[] velocity
@@ -54,8 +54,8 @@ string frame_id
 MSG: builtin_interfaces/Time
 int32 sec
 uint32 nanosec
-'''
-MULTI_ARRAY = '''std_msgs/MultiArrayLayout layout
+"""
+MULTI_ARRAY = """std_msgs/MultiArrayLayout layout
 float64[] data
 ================================================================================
 MSG: std_msgs/MultiArrayLayout
@@ -66,8 +66,8 @@ MSG: std_msgs/MultiArrayDimension
 string label
 uint32 size
 uint32 stride
-'''
-DIAGNOSTICS = '''std_msgs/Header header
+"""
+DIAGNOSTICS = """std_msgs/Header header
 diagnostic_msgs/DiagnosticStatus[] status
 ================================================================================
 MSG: diagnostic_msgs/DiagnosticStatus
@@ -84,11 +84,11 @@ diagnostic_msgs/KeyValue[] values
 MSG: diagnostic_msgs/KeyValue
 string key
 string value
-''' + JOINT_STATE[JOINT_STATE.index('====='):]
+""" + JOINT_STATE[JOINT_STATE.index('====='):]
 # Schemas by message type; all in one encoding, because rosbag2 before 2026 opens no file of two
 SCHEMAS = {'sensor_msgs/msg/JointState': JOINT_STATE,
-         'std_msgs/msg/Float64MultiArray': MULTI_ARRAY,
-         'diagnostic_msgs/msg/DiagnosticArray': DIAGNOSTICS}
+           'std_msgs/msg/Float64MultiArray': MULTI_ARRAY,
+           'diagnostic_msgs/msg/DiagnosticArray': DIAGNOSTICS}
 OK, ERROR = 0, 2            # levels of a DiagnosticStatus
 COUNTERS = ('cycles', 'good_samples', 'saturated', 'rate_limited', 'joint_limited')
 

@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Identification of the dynamic parameters of a robot from its recorded motion."""
 
-import warnings
 from typing import Any
+import warnings
 
-from .estimation.base_parameters import BaseParameters, base_parameters
-from .estimation.delay_and_tilt import Mounting, find_mounting
-from .estimation.drive import DriveGains, drive_gains
+from .estimation.base_parameters import base_parameters, BaseParameters
+from .estimation.delay_and_tilt import find_mounting, Mounting
+from .estimation.drive import drive_gains, DriveGains
 from .estimation.estimate import Estimate
 from .estimation.identify import identify
 from .estimation.parameter_selection import ParameterSelection
-from .estimation.payload import Payload, find_payload
-from .estimation.stribeck import FrictionSpeeds, friction_speeds
-from .estimation.two_link import TwoLink, two_link
+from .estimation.payload import find_payload, Payload
+from .estimation.stribeck import friction_speeds, FrictionSpeeds
+from .estimation.two_link import two_link, TwoLink
 from .motion import Motion
 from .validation import Validation
 

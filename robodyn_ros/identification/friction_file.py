@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy import ndarray
+import yaml
 
+from .estimation.estimate import Estimate
 from ..errors import IdentificationError
 from ..model.robot import RobotModel
-from .estimation.estimate import Estimate
 
 NODE = '/**/controller'
 FORWARD = ('viscous_friction', 'coulomb_friction', 'static_friction')

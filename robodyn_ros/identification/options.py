@@ -4,9 +4,9 @@
 
 from dataclasses import dataclass, field
 
-from ..errors import ArgumentError
 from .estimation.parameter_selection import ParameterSelection
 from .preparation.options import PreparationOptions
+from ..errors import ArgumentError
 
 
 @dataclass(frozen=True)

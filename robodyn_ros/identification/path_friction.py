@@ -5,16 +5,16 @@
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numba import types
+import numpy as np
 from numpy import ndarray
 
+from .motion import Motion
 from ..dynamics import friction as model_friction
 from ..dynamics.friction import advance_presliding, loaded_friction
 from ..dynamics.model_data import friction_parameters
 from ..jit import compile_function, jitable
 from ..model.robot import RobotModel
-from .motion import Motion
 
 _MATRIX = types.Array(types.float64, 2, 'C')
 _READ_ONLY = types.Array(types.float64, 2, 'A', readonly=True)

@@ -4,13 +4,13 @@
 
 from io import BytesIO
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+import numpy as np
 from numpy import ndarray
 
 from .motion import Motion
-from .result import NOMINAL, Identification
+from .result import Identification, NOMINAL
 
 MOST = 1500         # points of a curve
 WIDTH, ROW = 10.0, 1.7      # [in]

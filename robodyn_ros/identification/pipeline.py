@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import Argument, IdentificationError
-from ..model.robot import RobotModel
 from .data_checks.result_checks import result_issues
 from .estimation.base_parameters import base_parameters
 from .estimation.estimate import Estimate, inertial_of
@@ -23,22 +21,24 @@ from .estimation.model_selection import select_model
 from .estimation.parameter_selection import ParameterSelection
 from .estimation.physical_consistency import consistent
 from .estimation.regression import regression
-from .estimation.selection import Selected, decimated, select_effects
+from .estimation.selection import decimated, select_effects, Selected
 from .motion import Motion
 from .options import PipelineOptions
 from .prediction_band import prediction_band
-from .recorded_motion import CheckedMotion, Parts, checked_motion, parts_of, require_torques
+from .recorded_motion import checked_motion, CheckedMotion, Parts, parts_of, require_torques
 from .recordings.recording import Recording
 from .result import (
+    Identification,
     NOMINAL,
     ORDINARY,
     UNCONSTRAINED,
     WEIGHTED,
-    Identification,
 )
 from .result_files import writable_folder, write_friction_file, write_report, write_urdf
-from .source import Notify, Source, Stage, notify_all, read_parts
-from .validation import Validation, of_estimate, of_model
+from .source import Notify, notify_all, read_parts, Source, Stage
+from .validation import of_estimate, of_model, Validation
+from ..errors import Argument, IdentificationError
+from ..model.robot import RobotModel
 
 NO_PREDICTION = 0.95    # mean relative RMS; a constant has 1
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ..model.pose import FAR
 from .estimation.estimate import Estimate
 from .estimation.regression import regression
 from .motion import Motion
+from ..model.pose import FAR
 
 STATES, SEED = 400, 0
 WIDTH = 1.96            # standard errors: 95 %

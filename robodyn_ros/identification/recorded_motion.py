@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import Argument, IdentificationError, RecordingError
-from ..model.robot import RobotModel
 from .data_checks.data_issue import DataIssue, raise_errors
 from .data_checks.physics_checks import motion_issues
 from .data_checks.signal_checks import recording_issues, velocity_issues
@@ -18,6 +16,8 @@ from .preparation.filtering import MAX_CUTOFF
 from .preparation.options import PreparationOptions
 from .preparation.prepare import prepare, thinned
 from .recordings.recording import Recording
+from ..errors import Argument, IdentificationError, RecordingError
+from ..model.robot import RobotModel
 
 PAUSE = 1.0     # [s] between recordings that are joined, in pictures
 

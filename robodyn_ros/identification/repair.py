@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from .urdf_inertial_editor import InertialText
+from .urdf_update import decoded, encoding_of, UPPER
 from ..errors import InertiaError
 from ..model.consistency import is_consistent, nearest_consistent
 from ..model.urdf_xml import read
 from ..model.validate import inertia_excess
-from .urdf_inertial_editor import InertialText
-from .urdf_update import UPPER, decoded, encoding_of
 
 DIGITS = 8          # of the numbers that are written
 SAME = 1e-9         # of the largest moment: a number that differs by less stays as it is written

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Self-contained HTML report of an identification."""
 
-import platform
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+import platform
 
 import numpy as np
 
+from .result import Identification, TERMS
 from ..errors import IdentificationError
 from ..extras import pip_install_extra
-from .result import TERMS, Identification
 
 TEMPLATE = 'report.html.jinja'
 LIBRARIES = ('robodyn_ros', 'numpy', 'scipy', 'numba', 'clarabel', 'matplotlib')

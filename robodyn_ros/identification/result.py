@@ -5,14 +5,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..errors import Argument
-from ..model.robot import RobotModel
-from .data_checks.data_issue import DataIssue, by_kind
+from .data_checks.data_issue import by_kind, DataIssue
 from .estimation.delay_and_tilt import Mounting
 from .estimation.estimate import Estimate
 from .motion import Motion
 from .prediction_band import PredictionBand
 from .validation import Validation
+from ..errors import Argument
+from ..model.robot import RobotModel
 
 # Names of models in the validations and in the files
 NOMINAL, ORDINARY, WEIGHTED = ('URDF as it is', 'ordinary least squares',
@@ -64,4 +64,3 @@ class Identification:
     def rendered_issues(self, write: Callable[[Argument], str] = str) -> tuple[str, ...]:
         """Return one line for each kind of issue, see :meth:`~.DataIssue.render`."""
         return tuple(issue.render(write) for issue in by_kind(self.issues))
-

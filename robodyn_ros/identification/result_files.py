@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy import ndarray
+import yaml
 
-from ..errors import ArgumentError
 from .friction_file import friction_parameters, write_friction
 from .result import Identification
 from .urdf_update import corrected_urdf
+from ..errors import ArgumentError
 
 URDF, FRICTION, NUMBERS, REPORT = ('corrected.urdf', 'friction.yaml', 'parameters.yaml',
                                    'report.html')

@@ -9,19 +9,19 @@ from typing import Any
 
 from lxml import etree
 
-from ..errors import ArgumentError
-from ..model.robot import RobotModel
-from .data_checks.data_issue import DataIssue, by_kind
+from .data_checks.data_issue import by_kind, DataIssue
 from .options import PipelineOptions
 from .recorded_motion import (
-    Parts,
     checked_motion_like,
     checked_motions,
+    Parts,
     parts_of,
     require_torques,
 )
 from .recordings.read import read
 from .recordings.recording import Recording
+from ..errors import ArgumentError
+from ..model.robot import RobotModel
 
 Notify = Callable[[str | DataIssue], None]
 Stage = Callable[[str], None]
@@ -57,7 +57,7 @@ class Source:
                                            'verify')
 
     @property
-    def all(self) -> tuple[Path, ...]:
+    def all(self) -> tuple[Path, ...]:  # noqa: A003
         """Return the recordings that are fitted, then the one that is predicted, if any."""
         return (*self.paths, *(() if self.verification is None else (self.verification,)))
 
@@ -101,7 +101,7 @@ def read_parts(source: Source, options: PipelineOptions, notify: Notify, stage: 
     recordings, several = [], len(source.all) > 1
     for recording in source.read():
         notify_all(notify, [f'{recording.source}: {note}' if several else note
-                         for note in recording.notes])
+                            for note in recording.notes])
         require_torques(recording)
         recordings.append(recording)
     stage('checking and filtering the motion')

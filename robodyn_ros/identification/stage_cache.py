@@ -8,21 +8,21 @@ parameters that are selected decide, not the command. Sources of this package an
 libraries are part of the key.
 """
 
-import hashlib
-import os
-import pickle
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
+import hashlib
+import os
 from pathlib import Path, PurePath
+import pickle
+import tempfile
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy
 from numpy import ndarray
+import scipy
 
 from ..jit import cache_directory
 

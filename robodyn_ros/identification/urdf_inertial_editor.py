@@ -7,10 +7,10 @@ A parser that builds a tree forgets how the text was written. Expat tells at whi
 element begins, and from there a start tag is read by its characters: it is well-formed by then.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.parsers.expat import ExpatError, ParserCreate, errors
+import re
+from xml.parsers.expat import errors, ExpatError, ParserCreate
 from xml.parsers.expat.errors import codes
 
 from ..errors import UrdfError

@@ -18,9 +18,9 @@ Links at rest, and those that the model leaves out, stay. The rpy of an <origin>
 moments are those in its axes.
 """
 
-import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
+import re
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -28,15 +28,15 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 from urdf_parser_py.urdf import URDF
 
+from .urdf_inertial_editor import InertialText
 from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
 from ..model.array_checks import finite
 from ..model.kinematic_tree import check_tree
-from ..model.rigid_body import NO_INERTIA, Inertial
+from ..model.rigid_body import Inertial, NO_INERTIA
 from ..model.robot import Frame, RobotModel
-from ..model.urdf_elements import POSITIVE_SEMIDEFINITE, inertial, joint_placement, placement
+from ..model.urdf_elements import inertial, joint_placement, placement, POSITIVE_SEMIDEFINITE
 from ..model.urdf_extension import extension
 from ..model.urdf_xml import read
-from .urdf_inertial_editor import InertialText
 
 Text = TypeVar('Text', str, bytes)
 

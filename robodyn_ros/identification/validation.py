@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
-from ..errors import Argument, IdentificationError
-from ..model.robot import RobotModel
 from .estimation.estimate import Estimate
 from .estimation.filtered_columns import rows_that_count
 from .estimation.parameter_selection import KNOWN, ParameterSelection
 from .estimation.regression import predicted
 from .motion import Motion
+from ..errors import Argument, IdentificationError
+from ..model.robot import RobotModel
 
 MAX_LAGS = 50           # of the autocorrelation that are looked at, and a quarter of the samples
 BAND = 1.96         # standard deviations: 95 % of the autocorrelations of white noise are within

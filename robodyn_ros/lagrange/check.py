@@ -5,16 +5,16 @@
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from numpy import ndarray
+import sympy as sp
 
-from ..dynamics import Dynamics
-from ..model.rigid_body import axis_rotation
-from ..model.robot import RobotModel
 from .collect import Sum
 from .equations import pairs
 from .symbolic_model import Arm
 from .task import TaskSpace
+from ..dynamics import Dynamics
+from ..model.rigid_body import axis_rotation
+from ..model.robot import RobotModel
 
 TOLERANCE = 1e-9        # relative deviation of efforts above which a result is not to be trusted
 STATES = 100

@@ -39,7 +39,6 @@ class Trig(NamedTuple):
             angle = sp.Add(*[k * x for k, x in zip(angle, q)])
         return sp.cos(angle) if self.kind == 'c' else sp.sin(angle)
 
-
     def value(self, known: Known) -> Any:
         """Return the value, a number or an array."""
         q, values = known
@@ -62,7 +61,6 @@ class Product:
         return self.coefficient * sp.Mul(*[
             (base if isinstance(base, sp.Symbol) else base.sympy(q)) ** power
             for base, power in self.factors])
-
 
     def value(self, known: Known) -> Any:
         """Return the value, a number or an array."""

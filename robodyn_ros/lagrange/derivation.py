@@ -8,22 +8,22 @@ from pathlib import Path
 
 import sympy as sp
 
+from .check import joint_deviation, task_deviation, TOLERANCE
+from .collect import collected, Sum
+from .equations import equations
+from .kinematics import placements
+from .naming import model_arm
+from .polynomials import Polynomials
+from .symbolic_model import Arm, dh_arm, RIGHT_ANGLE
+from .task import task_space, TaskSpace
 from ..errors import DerivationError
 from ..model.dh_file import load_dh, read_dh
 from ..model.resources import robot_path, rows_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
-from .check import TOLERANCE, joint_deviation, task_deviation
-from .collect import Sum, collected
-from .equations import equations
-from .kinematics import placements
-from .naming import model_arm
-from .polynomials import Polynomials
-from .symbolic_model import RIGHT_ANGLE, Arm, dh_arm
-from .task import TaskSpace, task_space
 
 MAX_JOINTS = 4          # 26,000 characters and 1 s of a Panda; 420,000 and 10 s with 6 joints, 1.5
-                        # million and a minute with 7
+# million and a minute with 7
 MAX_ROUNDING = 0.01     # [rad]
 
 

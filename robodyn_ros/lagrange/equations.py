@@ -3,7 +3,7 @@
 """
 Equations of motion from the energies: τ = M(q) q̈ + B(q) [q̇q̇] + C(q) [q̇²] + g(q).
 
-With T = ½ q̇ᵀ M(q) q̇ and U(q), Lagrange's equations d/dt ∂T/∂q̇ - ∂T/∂q + ∂U/∂q = τ leave, for row
+With T = ½ q̇ᵀ M(q) q̇ and U(q), Lagrange's equations d/dt ∂T/∂q̇ - ∂T/∂q + ∂U/∂q = τ give, for row
 k, Σ Γ_kij q̇_i q̇_j with Christoffel's symbols Γ_kij = ½ (∂M_ki/∂q_j + ∂M_kj/∂q_i - ∂M_ij/∂q_k):
 Siciliano, Sciavicco, Villani, Oriolo, Robotics (2009), section 7.1. The products of two different
 velocities are Coriolis', the squares centrifugal terms: Craig, Introduction to Robotics (2005),

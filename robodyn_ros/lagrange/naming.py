@@ -12,11 +12,11 @@ same axis get one symbol: a point mass at the end of a link is at its length.
 from dataclasses import replace
 
 import numpy as np
-import sympy as sp
 from numpy import ndarray
+import sympy as sp
 
+from .symbolic_model import Arm, Body, coordinates, exact, RIGHT_ANGLE
 from ..model.robot import RobotModel
-from .symbolic_model import RIGHT_ANGLE, Arm, Body, coordinates, exact
 
 AXES = 'xyz'
 NOTHING = 1e-15         # [SI units] what rounding leaves of sums that are zero

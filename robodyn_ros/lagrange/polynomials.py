@@ -14,8 +14,8 @@ from typing import Any
 import sympy as sp
 from sympy.polys.rings import PolyElement, ring
 
-from ..errors import DerivationError
 from .symbolic_model import Arm
+from ..errors import DerivationError
 
 Form = tuple[sp.Rational, ...]      # of each coordinate: how often it is in an angle
 

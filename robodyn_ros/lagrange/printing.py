@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Printing of formulas in Unicode, in ASCII and in LaTeX."""
 
-import re
 from dataclasses import dataclass
+import re
 from typing import Any
 
 import sympy as sp
@@ -94,7 +94,7 @@ class Style:
             return f'{mantissa} \\cdot 10^{{{int(exponent)}}}'
         return text
 
-    def sum(self, formula: Sum) -> str:
+    def sum(self, formula: Sum) -> str:  # noqa: A003
         """Return a sum; 0 without terms."""
         return ' '.join(self.pieces(formula)) or '0'
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Report of a derivation for a terminal or in LaTeX."""
 
-import textwrap
 from dataclasses import dataclass
+import textwrap
 from unicodedata import normalize
 
 import sympy as sp
@@ -128,8 +128,8 @@ def _blocks(derivation: Derivation, style: Style) -> list[Block]:
     if task := derivation.task:
         blocks += [
             Block(f'Task space: {task.axes} of {task.frame} in its own axes: ẋ = J q̇, '
-                  'τ = Jᵀ (Mₓ ẍ + Bₓ [q̇q̇] + Cₓ [q̇²] + Gₓ), with ẍ the rate of change of these ẋ',
-                  'J', 'J_{{{}}}', task.J, each),
+                  'τ = Jᵀ (Mₓ ẍ + Bₓ [q̇q̇] + Cₓ [q̇²] + Gₓ), with ẍ the rate of change of '
+                  'these ẋ', 'J', 'J_{{{}}}', task.J, each),
             Block('Mass matrix', 'Mₓ', '(M_x)_{{{}}}', task.M, each, True),
             Block('Coriolis', 'Bₓ', '(B_x)_{{{}}}', task.B, both),
             Block('Centrifugal', 'Cₓ', '(C_x)_{{{}}}', task.C, each),

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbolic model of an arm: kinematics and inertia in symbols."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+import re
 from typing import Any
 
 import sympy as sp

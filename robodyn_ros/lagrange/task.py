@@ -3,26 +3,26 @@
 """
 Task-space equation of motion in the axes of a frame of the arm.
 
-With ẋ = J(q) q̇, the velocity of the frame's origin and its angular velocity in its own axes, and ẍ
+With ẋ = J(q) q̇, the velocity of the frame's origin and its angular velocity in its axes, and ẍ
 the rate of change of these numbers, τ = Jᵀ (M_x ẍ + V_x + G_x) where M_x = J⁻ᵀ M J⁻¹,
 V_x = J⁻ᵀ (V - M J⁻¹ J̇ q̇), G_x = J⁻ᵀ g: Craig, Introduction to Robotics (2005), section 6.8.
 V_x = B_x [q̇q̇] + C_x [q̇²] is split as in joint space. Jᵀ B_x and Jᵀ C_x are what Craig calls B_x
 and C_x in section 6.9: where V_x of the two-link arm has c_2 / s_2², they have c_2 / s_2.
 """
 
-import re
 from dataclasses import dataclass
+import re
 
 import sympy as sp
 from sympy.polys.rings import PolyElement
 
-from ..errors import DerivationError, UnknownNameError
-from .collect import Sum, collected
-from .equations import Equations, angular, chopped, pairs
+from .collect import collected, Sum
+from .equations import angular, chopped, Equations, pairs
 from .kinematics import Placement, Rows
 from .polynomials import Polynomials
 from .symbolic_model import Arm
 from .trig_division import quotient
+from ..errors import DerivationError, UnknownNameError
 
 MAX_SIZE = 3            # of a Jacobian whose inverse is still to be read
 AXES = re.compile(r'(x?)(y?)(z?)(r?)(p?)(y?)')

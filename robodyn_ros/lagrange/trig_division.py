@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy.polys.rings import PolyElement, ring
 
-from .collect import Product, Sum, Terms, Trig, collected, grouped, powers_of, shortened
+from .collect import collected, grouped, powers_of, Product, shortened, Sum, Terms, Trig
 from .polynomials import Polynomials
 
 Laurent = dict[tuple[int, ...], Any]

@@ -8,8 +8,8 @@ evaluated: no code is executed. The same tree gives floats or, with other leaves
 """
 
 import ast
-import re
 from collections.abc import Callable, Mapping
+import re
 from typing import Any
 
 from ..errors import ArgumentError

@@ -7,11 +7,11 @@ from functools import lru_cache
 import numpy as np
 from numpy import ndarray
 
-from ..errors import UrdfError
-from .capsule_fit import FINE, Capsule, about, around, volume
+from .capsule_fit import about, around, Capsule, FINE, volume
 from .mesh_points import mesh_points
 from .robot_data import RobotData
 from .shapes import Shape
+from ..errors import UrdfError
 
 MOST_SHAPES = 256       # whose capsules are remembered
 # Two capsules of a link become one that is at most as many times as large as they are together, or

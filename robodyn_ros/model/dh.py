@@ -22,13 +22,13 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError, UnknownNameError
 from .array_checks import finite
-from .rigid_body import Inertial, axis_rotation
+from .rigid_body import axis_rotation, Inertial
 from .robot import RobotModel
-from .robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY, Frame
-from .urdf_xml import MAX_NAME, NAME_REMEDY, name_problem
+from .robot_data import Frame, FRICTION_VELOCITY, STRIBECK_VELOCITY
+from .urdf_xml import MAX_NAME, name_problem, NAME_REMEDY
 from .validate import validated
+from ..errors import ArgumentError, UnknownNameError
 
 CONVENTIONS = ('standard', 'modified')
 JOINTS = ('revolute', 'prismatic')

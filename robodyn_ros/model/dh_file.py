@@ -19,19 +19,19 @@ of `tool`.
 """
 
 import ast
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+import math
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from ..errors import ArgumentError, DhFileError
-from .arithmetic import NAME, evaluate, names, parse
-from .dh import CONVENTIONS, JOINTS, DhLink, from_dh
+from .arithmetic import evaluate, NAME, names, parse
+from .dh import CONVENTIONS, DhLink, from_dh, JOINTS
 from .robot import RobotModel
+from ..errors import ArgumentError, DhFileError
 
 MAX_BYTES = 100_000         # a hundred times what a textbook arm needs
 MAX_DEPTH = 8               # nested lists and mappings; the format has four

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from ..errors import ParameterError
 from .robot import RobotModel
 from .urdf import load_urdf
+from ..errors import ParameterError
 
 HARDWARE = 'gz_ros2_control/GazeboSimSystem'
 PLUGIN = 'gz_ros2_control::GazeboSimROS2ControlPlugin'

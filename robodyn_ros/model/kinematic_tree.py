@@ -4,7 +4,7 @@
 
 from collections import Counter, defaultdict
 
-from urdf_parser_py.urdf import URDF, Joint
+from urdf_parser_py.urdf import Joint, URDF
 
 from ..errors import UrdfError
 from ..text import appearance

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vertices of a mesh, from an STL or OBJ file, or with pycollada from a COLLADA file."""
 
-import re
 from io import BytesIO
 from pathlib import Path
+import re
 
 import numpy as np
 from numpy import ndarray

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from urdf_parser_py.urdf import Joint
 
-from ..errors import UrdfError
-from .urdf_elements import JointData, joint_data, locked_position
+from .urdf_elements import joint_data, JointData, locked_position
 from .urdf_extension import Extension
 from .urdf_xml import MAX_NUMBER
+from ..errors import UrdfError
 
 SLACK = 1e-9        # [rad | m] by which limits that meet in one position may miss each other
 

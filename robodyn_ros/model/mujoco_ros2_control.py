@@ -9,10 +9,10 @@ Source: its `docs/hardware_interface.rst`, version of 2026.
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
-from ..errors import ParameterError, SimulationError
 from .gazebo import add_joint, hardware_block, remove_other_hardware
 from .robot import RobotModel
 from .urdf import load_urdf
+from ..errors import ParameterError, SimulationError
 
 HARDWARE = 'mujoco_ros2_control/MujocoSystemInterface'
 # Actuators of MJCF that are no motors: the hardware takes no efforts for them

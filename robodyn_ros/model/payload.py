@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError
 from .array_checks import finite
 from .consistency import can_exist
 from .rigid_body import Inertial, joined
 from .robot import RobotModel
+from ..errors import ArgumentError
 
 
 def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float] = (0, 0, 0),
@@ -34,7 +34,7 @@ def with_payload(model: RobotModel, frame: str, mass: float, com: Sequence[float
                             name=frame, remedy='name the frame that holds the payload')
     center = finite('com', com, (3,), '[m] in the axes of the frame')
     moments = np.zeros((3, 3)) if inertia is None else finite('inertia', inertia, (3, 3),
-                                                             '[kg·m²] about the center of mass')
+                                                              '[kg·m²] about the center of mass')
     mass = float(finite('mass', mass, (), '[kg]'))
     if not (mass >= 0.0 and (moments == moments.T).all() and can_exist(moments)):
         raise ArgumentError('mass or inertia of the payload are invalid', name='payload',

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy import ndarray
 
-from ..errors import ParameterError
 from .robot import RobotModel
+from ..errors import ParameterError
 
 MIN_MARGIN = 0.1    # distance to a limit, relative to the range, of a pose with room to move
 FAR = 10.           # [rad | m] limits beyond are treated as absent

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lookup of the files of this package and of robots that are known by a short name."""
 
-import re
 from collections import Counter
 from importlib import import_module, metadata
 from pathlib import Path
+import re
 from sysconfig import get_path, get_preferred_scheme
 from xml.etree import ElementTree
 
-from ..errors import UnknownNameError, UrdfError, close_names
+from ..errors import close_names, UnknownNameError, UrdfError
 from ..extras import pip_install
 
 PACKAGE = 'robodyn_ros'

@@ -9,6 +9,8 @@ import numpy as np
 from numpy import ndarray
 
 NO_INERTIA = 1e-12      # [kg·m²] moments below this are rounding
+
+
 def rpy_rotation(rpy: Sequence[float] | ndarray) -> ndarray:
     """Return the rotation (3, 3) by roll, pitch, yaw [rad] about the fixed axes x, y, z."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..errors import InertiaError, UnknownNameError
 from .rigid_body import offset_inertia
 from .shapes import Shape
+from ..errors import InertiaError, UnknownNameError
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collision and visual shapes of the links of a URDF, with the files of their meshes."""
 
-import os
 from collections.abc import Iterable, Sequence
+import os
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 from urllib.parse import unquote, urlparse
@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlparse
 from lxml import etree
 from numpy import ndarray
 
-from ..errors import UrdfError
 from .rigid_body import rpy_rotation
 from .urdf_xml import MAX_NUMBER, numbers
+from ..errors import UrdfError
 
 # Attributes that tell the size of each primitive: as how many numbers, and if across the whole
 PRIMITIVES = {'box': {'size': (3, True)}, 'sphere': {'radius': (1, False)},

@@ -7,18 +7,18 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-import numpy as np
 from lxml import etree
+import numpy as np
 from numpy import ndarray
 
-from ..errors import UrdfError
-from ..text import appearance
 from .rigid_body import rotation_rpy, rpy_rotation
 from .robot_data import Frame, RobotData
 from .shapes import Shape
 from .shapes import written as written_shape
-from .urdf_extension import COUPLED, LIMITS, Extension, JointExtension, words, written
+from .urdf_extension import COUPLED, Extension, JointExtension, LIMITS, words, written
 from .urdf_xml import MAX_NAME, MAX_NUMBER, MOMENTS
+from ..errors import UrdfError
+from ..text import appearance
 
 UPPER_TRIANGLE = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))      # as in MOMENTS
 

@@ -5,11 +5,11 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
-import numpy as np
 from lxml import etree
+import numpy as np
 
-from ..errors import UrdfError
 from .rigid_body import rotation_rpy
+from ..errors import UrdfError
 
 UNNAMED = 'robot'       # name of a robot without name
 DEFAULT_AXIS = '1 0 0'  # of the URDF format

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
-from urdf_parser_py.urdf import URDF, Joint
+from urdf_parser_py.urdf import Joint, URDF
 
-from ..errors import Argument, Placeholder, RobodynError, UnknownNameError, UrdfError
 from .array_checks import finite
 from .kinematic_tree import check_tree, child_joints, joints_between, lookalike_warnings
-from .mimic import SLACK, MimicRelation, mimic_relation, with_followers
+from .mimic import mimic_relation, MimicRelation, SLACK, with_followers
 from .resources import is_robot_name, robot_path
 from .rigid_body import Inertial, joined
 from .robot import Frame, RobotModel
-from .shapes import Shape, readable_shapes
-from .urdf_elements import JointData, inertial, joint_data, joint_placement
+from .shapes import readable_shapes, Shape
+from .urdf_elements import inertial, joint_data, joint_placement, JointData
 from .urdf_extension import Extension, extension
 from .urdf_xml import MAX_NAME, read
 from .validate import validated
+from ..errors import Argument, Placeholder, RobodynError, UnknownNameError, UrdfError
 
 GRAVITY = (0.0, 0.0, -9.81)     # [m/s²] of a robot that stands upright
 MAX_JOINTS = 200        # moving ones, twice as many as in the largest known robot

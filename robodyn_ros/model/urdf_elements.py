@@ -9,11 +9,11 @@ import numpy as np
 from numpy import ndarray
 from urdf_parser_py.urdf import Joint, Link, Pose
 
-from ..errors import ArgumentError, InertiaError, UrdfError
 from .array_checks import finite
-from .rigid_body import NO_INERTIA, Inertial, axis_rotation, rpy_rotation
-from .urdf_extension import LIMITS, JointExtension
+from .rigid_body import axis_rotation, Inertial, NO_INERTIA, rpy_rotation
+from .urdf_extension import JointExtension, LIMITS
 from .urdf_xml import MAX_NUMBER
+from ..errors import ArgumentError, InertiaError, UrdfError
 
 MOVING = ('revolute', 'continuous', 'prismatic')
 POSITIVE_SEMIDEFINITE = 1e-6    # relative tolerance of moments: URDFs are written with few digits

@@ -23,14 +23,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 from lxml import etree
+import numpy as np
 from numpy import ndarray
 
-from ..errors import UnknownNameError, UrdfError
-from ..text import printable
 from .robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY
 from .urdf_xml import MAX_NAME, MAX_NUMBER, numbers
+from ..errors import UnknownNameError, UrdfError
+from ..text import printable
 
 LIMITS = ('lower', 'upper', 'velocity', 'effort')
 COUPLED = ('coupling_ratio', 'coupled_damping', 'coupled_friction')

@@ -8,32 +8,32 @@ shapes and transmissions that are irrelevant for the dynamics, and prints to std
 checked first, irrelevant elements are removed, and messages of the parser become warnings.
 """
 
-import re
 from copy import deepcopy
 from pathlib import Path
+import re
 from sys import float_info
 from threading import Lock
 
 from lxml import etree
-from urdf_parser_py.urdf import URDF, Joint
+from urdf_parser_py.urdf import Joint, URDF
 from urdf_parser_py.xml_reflection import core
 
-from ..errors import InertiaError, UrdfError
-from ..text import appearance, printable
 from .tolerance import (
-    UNNAMED,
     left_over_macros,
     quaternion_rpy,
     tolerated,
+    UNNAMED,
     well_formed,
     without_limits,
     without_namespace,
 )
 from .xacro_file import expanded, is_xacro
+from ..errors import InertiaError, UrdfError
+from ..text import appearance, printable
 
 MAX_BYTES = 10_000_000      # fifty times the largest known robot
 MAX_MARKS = 60_000          # of < and of =, ten times that robot's: XML libraries before libxml2
-                            # 2.12 take time quadratic in them, and all take memory
+# 2.12 take time quadratic in them, and all take memory
 MAX_ATTRIBUTES = 100        # of an element; the format needs six
 MAX_DEPTH = 50              # nested elements; the format needs six
 MAX_NAME = 200              # characters of the name of a link or joint
@@ -81,7 +81,7 @@ _parser_lock = Lock()
 
 
 def read(source: str | bytes | Path) -> tuple[URDF, list[etree._Element], list[str],
-                                             list[etree._Element]]:
+                                              list[etree._Element]]:
     """
     Parse the URDF in a file (a path) or in a text (XML).
 

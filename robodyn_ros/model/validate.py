@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 from numpy import ndarray
 
-from ..errors import ArgumentError, InertiaError
 from .pose import FAR, initial_position
-from .rigid_body import NO_INERTIA, axis_rotation
+from .rigid_body import axis_rotation, NO_INERTIA
 from .robot import RobotModel
+from ..errors import ArgumentError, InertiaError
 
 TRIANGLE = 1e-3     # excess, relative to the largest moment, of plates written with few digits
 SLIGHT = 0.02       # excess over the triangle inequality that is a warning, not an error
@@ -87,7 +87,7 @@ def check_inertias(model: RobotModel, accepted: Collection[str] = ()) -> None:
         + ', '.join(f'{name} ({excess[name]})' for name in refused)
         + ': by so many percent the largest principal moment exceeds the sum of the others',
         name=refused[0], value=tuple(refused), remedy='run `robodyn repair FILE`, which writes '
-        "the nearest physically consistent inertias, or use them as they are: accepted_links: "
+        'the nearest physically consistent inertias, or use them as they are: accepted_links: '
         "['*'], on the command line --accept-inertia")
 
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arming of a running controller, which waits for states and for the guard, and stopping."""
 
-import time
 from collections.abc import Callable
+import time
 from typing import NamedTuple
 
-from ..control import guard
 from .control_loop import ControlLoop
+from ..control import guard
 
 POLL = 0.002        # s
 STANDING = 0.2      # s for which a refusal must last to be the answer of ~/reset

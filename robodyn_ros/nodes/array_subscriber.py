@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subscriber of stamped arrays that a control law reads, each of which is used or refused."""
 
-import time
 from collections.abc import Callable
+import time
 from typing import Any
 
 from numpy import ndarray
@@ -12,11 +12,11 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64MultiArray
 
-from ..control.controller import Controller
-from ..errors import ArgumentError
 from .command_publishers import several
 from .raw_waitable import LargeMessages
-from .trajectory_subscriber import BURST, RATE, Follower, Throttle
+from .trajectory_subscriber import BURST, Follower, RATE, Throttle
+from ..control.controller import Controller
+from ..errors import ArgumentError
 
 MOST_BYTES = 1 << 17        # of a message; that is a policy of 80 joints
 FURTHEST = 0.5              # s that a stamp may be off; a further one is of some other clock

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 
-from ..control import guard
 from .arming import Answer
+from ..control import guard
 
 RETRY = 0.5         # s between two attempts
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wake-up of a sleeping executor by changes and by signals."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import signal
 import socket
 import threading
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from rclpy.executors import Executor
 from rclpy.node import Node

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes of commands: a context of their own, waits with a timeout, Ctrl-C as a flag."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 
 import rclpy
 from rclpy.context import Context

@@ -8,8 +8,8 @@ joints of its parameter ``joints``, in that order: with another one, efforts of 
 to another.
 """
 
-import time
 from collections.abc import Sequence
+import time
 from typing import Any
 
 from rcl_interfaces.msg import ParameterType

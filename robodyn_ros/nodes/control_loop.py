@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control thread: state bytes in, one cycle, effort bytes out; no executor in between."""
 
-import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
+import threading
+import time
 
 import numpy as np
 
+from .python_loop import PythonLoop
+from .transport import DataPath
 from ..control.controller import Controller
 from ..realtime.loop_counters import Tally
 from ..realtime.periodic_timer import sharpen_timers
-from ..realtime.scheduling import Outcome, Scheduling, middleware_threads, scheduled
-from ..realtime.time_slice import SLICE, shortened
+from ..realtime.scheduling import middleware_threads, Outcome, scheduled, Scheduling
+from ..realtime.time_slice import shortened, SLICE
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder
-from .python_loop import PythonLoop
-from .transport import DataPath
 
 NORMAL = Scheduling()
 

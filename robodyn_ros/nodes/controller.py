@@ -2,23 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The controller: a lifecycle node between joint states and effort commands."""
 
-import sys
 from collections.abc import Callable
 from math import inf
+import sys
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from ..control import guard
-from ..control.controller import Controller
-from ..errors import RobodynError
-from ..wire.joint_state import JointStateDecoder
 from . import gravity_choice, node_main, robot, timing_file
-from .arming import ARMED, STANDING, Answer, Arming, wait_for_rest
+from .arming import Answer, ARMED, Arming, STANDING, wait_for_rest
 from .autostart import Autostart
 from .change_monitor import ChangeMonitor
 from .control_loop import ControlLoop
-from .controller_parameters import TABLE, driver_of, scheduling, settings
+from .controller_parameters import driver_of, scheduling, settings, TABLE
 from .controller_reports import ControllerReports
 from .controller_switch import check_switch
 from .controller_topics import ControllerTopics
@@ -28,6 +24,10 @@ from .parameters import Parameters
 from .reference_topics import ReferenceTopics
 from .reset_service import ResetService
 from .robot_description import RobotDescription
+from ..control import guard
+from ..control.controller import Controller
+from ..errors import RobodynError
+from ..wire.joint_state import JointStateDecoder
 
 POLL_PERIOD = 0.05      # s between two checks whether there is something to log
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .controller_parameters import TABLE
 from ..control.settings import EFFORT_RATE, Settings
 from ..control.suggested_gains import suggest
 from ..model.robot import RobotModel
-from .controller_parameters import TABLE
 
 WIDTH = 96
 ORDER = ('urdf', 'root', 'tip', 'locked_joints', 'locked_positions', 'robot_compensates_gravity',

@@ -12,6 +12,9 @@ from typing import Any
 
 import yaml
 
+from . import robot
+from .parameters import Parameter
+from .transport import DATA_PATHS
 from .. import driver
 from ..control.contact_parameters import ContactParameters
 from ..control.laws import registry
@@ -28,9 +31,6 @@ from ..driver import Driver
 from ..errors import ParameterError
 from ..model.robot import RobotModel
 from ..realtime.scheduling import Scheduling
-from . import robot
-from .parameters import Parameter
-from .transport import DATA_PATHS
 
 TRIGGERS = ('timer', 'state', 'inline')
 

@@ -8,8 +8,6 @@ from typing import Protocol
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 
-from ..control import guard
-from ..model.robot import RobotModel
 from . import diagnostics, gravity_choice
 from .control_loop import ControlLoop
 from .controller_parameters import thresholds
@@ -18,6 +16,8 @@ from .flight_recorder import FlightRecorder
 from .parameters import Parameters
 from .reference_topics import ReferenceTopics
 from .robot_description import RobotDescription
+from ..control import guard
+from ..model.robot import RobotModel
 
 
 class ReportedNode(Protocol):

@@ -8,8 +8,8 @@ told efforts that hold the arm, in one switch with the controllers that have hel
 take over again when this controller is deactivated and the arm is at rest.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
+import time
 from typing import Any
 
 from builtin_interfaces.msg import Duration

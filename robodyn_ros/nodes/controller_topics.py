@@ -12,13 +12,6 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ..control import guard
-from ..control.controller import Controller
-from ..driver import Driver
-from ..realtime.loop_counters import Tally
-from ..realtime.scheduling import Scheduling
-from ..realtime.timing_log import LONGEST
-from ..wire.joint_state import JointStateDecoder
 from . import command_forwarder, qos, transport
 from .command_publishers import CommandPublishers
 from .control_loop import ControlLoop
@@ -31,6 +24,13 @@ from .raw_subscription import RCLError
 from .simulation_clock import SimulationClock
 from .stop_topics import StopTopics
 from .telemetry_publisher import TelemetryPublisher
+from ..control import guard
+from ..control.controller import Controller
+from ..driver import Driver
+from ..realtime.loop_counters import Tally
+from ..realtime.scheduling import Scheduling
+from ..realtime.timing_log import LONGEST
+from ..wire.joint_state import JointStateDecoder
 
 LAST_MESSAGE = Duration(seconds=2.0)     # until all subscribers have acknowledged it, at most
 DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING

@@ -13,7 +13,7 @@ import numpy as np
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from ..control.coupling_parameters import COUPLING_ROLE
-from ..control.partner import ALIGNED, AWAY, QUANTITIES, CouplingState
+from ..control.partner import ALIGNED, AWAY, CouplingState, QUANTITIES
 from ..errors import ArgumentError
 
 LABEL = ','.join(QUANTITIES)

@@ -10,10 +10,10 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Float64MultiArray
 
-from ..control.controller import Controller
 from .array_subscriber import ArraySubscriber
 from .coupling_message import coupling_message, coupling_state
 from .trajectory_subscriber import Follower
+from ..control.controller import Controller
 
 # A message that is lost is not sent again: the next one is newer
 QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Diagnostics of the controller: status of the control loop and of its timing."""
 
-import time
 from collections.abc import Iterable, Mapping
 from math import inf, isfinite
+import time
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
+from .clock_skew import FURTHEST, skew
+from .control_loop import ControlLoop
+from .trajectory_subscriber import TrajectorySubscriber
 from ..control import guard
 from ..control.cycle_telemetry import receipt_offset
 from ..control.laws.registry import mode_name
 from ..realtime.statistics import OK, quality, rate, spread, worst
-from .clock_skew import FURTHEST, skew
-from .control_loop import ControlLoop
-from .trajectory_subscriber import TrajectorySubscriber
 
 JUDGED = 2048               # latest cycles
 LEVELS = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """States and efforts of a driver in the process of the node, in place of the topics."""
 
-import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
+import threading
 
 import numpy as np
 from rclpy.publisher import Publisher
 
+from .raw_subscription import RCLError, Sample
 from ..driver import Driver, DriverReader
 from ..wire.joint_state import JointStateEncoder
-from .raw_subscription import RCLError, Sample
 
 KEPT = 10               # readings and messages that wait, as on a topic
 

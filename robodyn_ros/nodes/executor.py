@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An executor that no callback can end: what one raises is logged, and the next one runs."""
 
+from collections.abc import Callable
 import time
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 from rclpy.executors import SingleThreadedExecutor

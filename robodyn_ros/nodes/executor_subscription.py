@@ -27,7 +27,7 @@ class ExecutorSubscription:
         no other executor spins.
     """
 
-    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile):
+    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile):  # noqa: A002
         self._context, self.most = node.context, qos.depth
         self._node = rclpy.create_node(
             f'{node.get_name()}_states', context=node.context, namespace=node.get_namespace(),

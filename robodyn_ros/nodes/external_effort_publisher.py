@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publisher of the estimated external efforts of a controller."""
 
-import numpy as np
 from geometry_msgs.msg import Vector3, WrenchStamped
+import numpy as np
 from numpy import ndarray
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from .heard_timer import HeardTimer
 from ..control.controller import Controller
 from ..dynamics import Dynamics
 from ..dynamics.external_wrench import external_wrench
 from ..errors import ParameterError
 from ..model.robot import RobotModel
-from .heard_timer import HeardTimer
 
 DEPTH = 1       # the newest estimate counts
 

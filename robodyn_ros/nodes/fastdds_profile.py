@@ -11,8 +11,8 @@ ever expires. A lost sample is still sent again, at the latest when that time ha
 
 import ctypes
 import os
-import re
 from pathlib import Path
+import re
 from xml.sax.saxutils import quoteattr
 
 SUPPRESSION = 100_000_000               # ns
@@ -24,11 +24,11 @@ FACTORY = '_ZN8eprosima7fastdds3dds24DomainParticipantFactory'
 INSTANCE, LOAD = f'{FACTORY}12get_instanceEv', f'{FACTORY}24load_XML_profiles_stringEPKcm'
 # Since version 3, which has renamed the library, elements of XML are in lower case
 ELEMENTS = {'libfastdds': 'nack_supression_duration', 'libfastrtps': 'nackSupressionDuration'}
-PROFILE = '''<?xml version="1.0" encoding="UTF-8"?>
+PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <dds xmlns="http://www.eprosima.com"><profiles>
 <data_writer profile_name={name}>
 <times><{element}><sec>0</sec><nanosec>{ns}</nanosec></{element}></times>
-</data_writer></profiles></dds>'''
+</data_writer></profiles></dds>"""
 
 _loaded: set[str] = set()               # topics; a second profile of one name would be an error
 

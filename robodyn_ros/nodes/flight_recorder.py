@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flight recordings of faults: the ring of the controller is written to a file."""
 
-import re
-import threading
-import time
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
+import re
+import threading
+import time
 
 from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
+from .control_loop import ControlLoop
 from ..control import guard, payload_transition, ring_buffer
 from ..control.compile import compiled
 from ..control.controller import Controller
@@ -24,7 +25,6 @@ from ..flight_recorder.arrays import About
 from ..flight_recorder.replay import latched
 from ..jit import machine
 from ..model.resources import package_version
-from .control_loop import ControlLoop
 
 AFTER = 0.5             # s after the fault that are recorded too
 KEPT = 20               # newest files of a node; older ones are deleted

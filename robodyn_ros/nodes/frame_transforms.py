@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from geometry_msgs.msg import PoseStamped
+import numpy as np
 from rclpy.node import Node
 from rclpy.time import Time
 from scipy.spatial.transform import Rotation

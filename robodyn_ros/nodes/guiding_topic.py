@@ -8,10 +8,10 @@ thread receives the messages independently of the executor, and tells the contro
 the arm may be guided; the cycle sees to the end of it, whatever becomes of the thread.
 """
 
-import threading
-import time
 from collections.abc import Callable
 from math import inf
+import threading
+import time
 
 from rclpy.node import Node
 from std_msgs.msg import Bool

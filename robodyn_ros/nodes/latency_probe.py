@@ -7,29 +7,29 @@ Round-trip time of a joint state to another process and of its efforts back, thr
 efforts until its standard input ends.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import monotonic, monotonic_ns
 
 import numpy as np
-import rclpy
 from numpy import ndarray
+import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ..errors import RobodynError
-from ..realtime.periodic_timer import Grid, sharpen_timers
-from ..wire.effort import EffortEncoder
-from ..wire.joint_state import JointStateEncoder
 from . import qos
 from .fastdds_profile import suppress_timer
 from .raw_subscription import SerializedSubscription
 from .shared_memory import remove_unfinished_ports
+from ..errors import RobodynError
+from ..realtime.periodic_timer import Grid, sharpen_timers
+from ..wire.effort import EffortEncoder
+from ..wire.joint_state import JointStateEncoder
 
 JOINTS = 7
 RATE = 1000.0                   # Hz

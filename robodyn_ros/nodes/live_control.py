@@ -17,13 +17,13 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
-from ..control.laws import registry
-from ..errors import ParameterError
-from ..viewer.wishes import Aim, Change, Field, Push, Reset, Target, Wish
 from .controller_parameters import TABLE
 from .diagnostics import told_name
 from .live_robot import Line
-from .parameters import WRITTEN, Parameter
+from .parameters import Parameter, WRITTEN
+from ..control.laws import registry
+from ..errors import ParameterError
+from ..viewer.wishes import Aim, Change, Field, Push, Reset, Target, Wish
 
 ANSWER = 10.0       # s for a service; arming alone may take 5 s
 REFRESH = 1.0       # s between two readings of the parameters

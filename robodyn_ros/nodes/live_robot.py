@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+import numpy as np
 from numpy import ndarray
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from ..wire.joint_state import JointStateDecoder
 from .qos import STATES_IN
 from .raw_subscription import SerializedSubscription
+from ..wire.joint_state import JointStateDecoder
 
 STALE = 0.5             # s without a state of some joint: the picture is old
 FORGOTTEN = 5.0         # s after which a status that is not repeated is left out

@@ -5,11 +5,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..control.laws import registry
 from .control_loop import ControlLoop
 from .controller_parameters import law_parameters, settings
 from .controller_switch import check_hand_over
 from .parameters import Parameters
+from ..control.laws import registry
 
 
 class LiveSettings:

@@ -10,14 +10,14 @@ another thread, which may block, writes to the reader. The reader's descriptor i
 O_NONBLOCK, because other processes share it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager, ExitStack, suppress
 import fcntl
 import os
 import stat
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
 
 CAPACITY = 1 << 20      # bytes of the pipe, more than is written before its thread runs
 BACKLOG = 1 << 18       # bytes kept for a slow reader; older lines are dropped

@@ -3,13 +3,13 @@
 """Main function of node processes: from the start of rclpy to an exit code."""
 
 import argparse
+from collections.abc import Callable, Iterable
+from functools import wraps
 import gc
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable
-from functools import wraps
 from typing import Any
 
 import rclpy
@@ -17,13 +17,13 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
-from ..errors import RobodynError
 from .change_monitor import woken_by_signals
 from .executor import TolerantExecutor
 from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
 from .shared_memory import remove_unfinished_ports
+from ..errors import RobodynError
 
 # Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP

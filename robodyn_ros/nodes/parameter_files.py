@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameter files: search by name, and check that a file has a section for a node."""
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+import re
 from typing import Any
 
 import yaml

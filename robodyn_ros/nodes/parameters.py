@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of a node: ROS descriptors, checks and documentation from one declaration."""
 
-import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
+import sys
 from typing import Any
 
 from rcl_interfaces.msg import (
@@ -20,9 +20,9 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
+from .parameter_files import check_sections
 from ..errors import ParameterError, RobodynError
 from ..text import printable
-from .parameter_files import check_sections
 
 TYPES = {bool: RosParameter.Type.BOOL, int: RosParameter.Type.INTEGER,
          float: RosParameter.Type.DOUBLE, str: RosParameter.Type.STRING,
@@ -45,7 +45,7 @@ class Parameter:
     """
 
     name: str
-    type: Any
+    type: Any  # noqa: A003
     default: Any
     description: str
     unit: str = ''
@@ -76,13 +76,14 @@ class Parameter:
                    f'number in {self.range}{" " + self.unit if self.unit else ""}')
 
     @property
-    def range(self) -> str:
+    def range(self) -> str:  # noqa: A003
         """Return the range as text, e.g. [0, 1], or the choices; empty if there is none."""
         if self.choices:
             return ', '.join([*(f'`{c}`' for c in self.choices),
                               *(['package.module:NAME'] if self.places else [])])
         if self.lower is None and self.upper is None:
             return ''
+
         def bound(x: float | None, none: str) -> str:
             return none if x is None else f'{x:g}'
         return f'[{bound(self.lower, "-inf")}, {bound(self.upper, "inf")}]'

@@ -9,11 +9,11 @@ from geometry_msgs.msg import InertiaStamped
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from .command_publishers import several
+from .trajectory_subscriber import BURST, INFO_BURST, INFO_RATE, RATE, Throttle
 from ..control import guard
 from ..control.controller import Controller
 from ..text import printable
-from .command_publishers import several
-from .trajectory_subscriber import BURST, INFO_BURST, INFO_RATE, RATE, Throttle
 
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 

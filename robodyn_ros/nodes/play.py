@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Playback of a trajectory file to a controller, whose execution is monitored."""
 
-import time
 from collections.abc import Callable, Iterable, Sequence
+import time
 from typing import TYPE_CHECKING
 
-import numpy as np
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray
+import numpy as np
 from numpy import ndarray
 from rcl_interfaces.msg import Log
 from rclpy.duration import Duration as RosDuration
@@ -16,11 +16,11 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ..errors import RosError, TrajectoryError
-from ..identification.excitation import trajectory_file
 from . import qos
 from .client_session import Session
 from .diagnostics import told_name
+from ..errors import RosError, TrajectoryError
+from ..identification.excitation import trajectory_file
 
 if TYPE_CHECKING:
     from ..control.trajectory import Waypoints

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
-from ..control.controller import Controller
 from .array_subscriber import ArraySubscriber
 from .policy_message import policy_rows
 from .trajectory_subscriber import Follower
+from ..control.controller import Controller
 
 
 class PolicySubscriber(ArraySubscriber):

@@ -9,11 +9,11 @@ from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, Header
 
-from ..errors import TrajectoryError
-from ..text import printable
 from .command_publishers import several
 from .frame_transforms import FrameTransforms
-from .trajectory_subscriber import BURST, LEAD, RATE, Follower, Throttle
+from .trajectory_subscriber import BURST, Follower, LEAD, RATE, Throttle
+from ..errors import TrajectoryError
+from ..text import printable
 
 MOTIONS = 'target_pose', 'target_twist'      # of which only one may be published
 OLDEST = 0.5        # s; an older target is of some other time, or waited for somebody

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control loop run by Python: the functions of the compiled one over rclpy's subscriptions."""
 
-import time
 from collections.abc import Callable
+import time
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from .driver_states import DriverStates
+from .executor_subscription import ExecutorSubscription
+from .raw_subscription import Sample, SerializedSubscription
 from ..control import guard
 from ..control.controller import Controller
 from ..control.cycle import CycleInputs
@@ -19,9 +22,6 @@ from ..realtime.loop_io import LOOP_STATE
 from ..realtime.periodic_timer import Grid
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder, stamp_of
-from .driver_states import DriverStates
-from .executor_subscription import ExecutorSubscription
-from .raw_subscription import Sample, SerializedSubscription
 
 LOOPS = {'timer': loop.on_grid, 'state': loop.on_state}     # by their trigger
 

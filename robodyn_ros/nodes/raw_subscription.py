@@ -54,7 +54,7 @@ class SerializedSubscription:
     :param qos: a profile, or the depth of a reliable one.
     """
 
-    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile | int):
+    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile | int):  # noqa: A002
         self._node, self._type = node, type
         self._context = node.context
         depth = qos if isinstance(qos, int) else qos.depth

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subscription that takes messages of any size without stopping the node's other threads."""
 
+from collections.abc import Callable
 import ctypes
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.waitable import NumberOfEntities, Waitable
 
-from ..realtime.serialized_bytes import TAKE_FAILED, SerializedBytes, no_bytes, rcutils, release
 from .raw_subscription import LeftAlone, never_called
+from ..realtime.serialized_bytes import no_bytes, rcutils, release, SerializedBytes, TAKE_FAILED
 
 # The library that rclpy has loaded; ctypes calls it without the interpreter's lock.
 _rcl = ctypes.CDLL('librcl.so')
@@ -38,8 +38,8 @@ class LargeMessages(Waitable):
     :param callback: gets an array of bytes and the size of the whole message.
     """
 
-    def __init__(self, node: Node, type: Any, topic: str, qos: QoSProfile | int, most: int,
-                 callback: Callable[[ndarray, int], None]):
+    def __init__(self, node: Node, type: Any, topic: str,  # noqa: A002
+                 qos: QoSProfile | int, most: int, callback: Callable[[ndarray, int], None]):
         super().__init__(node.default_callback_group)
         self._node, self._most, self._callback = node, most, callback
         self._subscription = node.create_subscription(

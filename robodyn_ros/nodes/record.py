@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording of joint states from a topic into a file, for identification."""
 
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
+import threading
+import time
 from typing import Any
 
 from rclpy.node import Node
@@ -13,11 +13,11 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
+from .client_session import session
+from .raw_subscription import Sample, SerializedSubscription
 from ..errors import RosError
 from ..identification.recordings.recording import Recording
 from ..identification.recordings.recording_file import check_target, write
-from .client_session import session
-from .raw_subscription import Sample, SerializedSubscription
 
 # Best effort hears whoever publishes, and asks no driver to wait for us or to send again; what is
 # lost is counted. As deep as it is, only a machine that stands still for a second loses anything.

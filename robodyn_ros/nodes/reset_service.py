@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Service ``~/reset``, which arms the controller again after a fault."""
 
-import threading
 from collections.abc import Callable
+import threading
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import Executor

@@ -4,13 +4,13 @@
 
 from typing import Any
 
+from .parameters import Parameter
 from ..errors import ParameterError, UrdfError
 from ..model.resources import robot_path
 from ..model.robot import RobotModel
 from ..model.urdf import load_urdf
 from ..model.validate import check_inertias
 from ..model.xacro_file import urdf_text
-from .parameters import Parameter
 
 PARAMETERS = (
     Parameter('robot_description', str, '', 'URDF text.'),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topic robot_description: the newest text, and its changes."""
 
-import time
 from collections.abc import Callable
+import time
 from typing import Any
 
 from rclpy.node import Node

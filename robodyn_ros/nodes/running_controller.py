@@ -9,13 +9,13 @@ from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.parameter import Parameter, parameter_value_to_python
 from std_msgs.msg import String
 
+from . import qos, robot
+from .client_session import Session
+from .controller_parameters import law_parameters, settings, TABLE
 from ..control.laws import registry
 from ..control.settings import Settings
 from ..errors import ParameterError, RosError
 from ..model.robot import RobotModel
-from . import qos, robot
-from .client_session import Session
-from .controller_parameters import TABLE, law_parameters, settings
 
 
 class RunningController:
@@ -59,7 +59,7 @@ class RunningController:
         own = [p.name for p in law_parameters(law) if p.name not in values]
         return settings(values | (self._values(own) if own else {}))
 
-    def set(self, values: dict[str, Any]) -> None:
+    def set(self, values: dict[str, Any]) -> None:  # noqa: A003
         """
         Set parameters, all of them or none.
 

@@ -12,11 +12,11 @@ The mutex of a port, ``sem.fastdds_port*_mutex``, is left alone: where a killed 
 Fast DDS waits two seconds and makes a new one (3.2.3, tried with a held mutex).
 """
 
+from contextlib import suppress
+from pathlib import Path
 import struct
 import sys
 import time
-from contextlib import suppress
-from pathlib import Path
 
 FOLDER = Path('/dev/shm')
 PORTS = 'fastdds_port*[0-9]', 'fastrtps_port*[0-9]'     # Fast DDS 3, 2; not their lock files

@@ -5,9 +5,9 @@
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
-from ..wire.joint_state import stamp_of
 from . import qos
 from .raw_subscription import SerializedSubscription
+from ..wire.joint_state import stamp_of
 
 
 class SimulationClock:

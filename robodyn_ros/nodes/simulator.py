@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator: a node that looks like the drives of a real arm to a controller."""
 
-import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+import sys
+import time
 from typing import Any
 
-import numpy as np
 from geometry_msgs.msg import WrenchStamped
+import numpy as np
 from rclpy.node import Node
 from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
@@ -18,6 +18,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
+from . import node_main, qos, robot
+from .fastdds_profile import suppress_timer
+from .parameters import Parameters
+from .raw_subscription import SerializedSubscription
+from .simulator_loop import SimulatorLoop
+from .simulator_obstacle import check_obstacle, obstacle_of, obstacle_parameters, put
+from .simulator_parameters import TABLE
 from ..errors import ParameterError, RobodynError
 from ..identification.friction_file import read_friction
 from ..model.pose import initial_position
@@ -26,13 +33,6 @@ from ..simulation.drive import Drive
 from ..simulation.imperfections import Noise
 from ..simulation.plant import Plant, PlantState
 from ..wire.joint_state import JointStateEncoder
-from . import node_main, qos, robot
-from .fastdds_profile import suppress_timer
-from .parameters import Parameters
-from .raw_subscription import SerializedSubscription
-from .simulator_loop import SimulatorLoop
-from .simulator_obstacle import check_obstacle, obstacle_of, obstacle_parameters, put
-from .simulator_parameters import TABLE
 
 
 class Simulator(Node):

@@ -2,24 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The thread of the plant: commands in, states out, at a fixed rate or in lockstep."""
 
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
+import threading
+import time
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy import ndarray
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
+from .raw_subscription import SerializedSubscription
 from ..errors import RobodynError
 from ..realtime.periodic_timer import Grid, sharpen_timers
 from ..simulation.drive import Drive
 from ..simulation.plant import PlantState
-from ..wire.effort import ACCEPTED, REASONS, EffortDecoder
-from .raw_subscription import SerializedSubscription
+from ..wire.effort import ACCEPTED, EffortDecoder, REASONS
 
 CATCH_UP = 0.1          # s of wall time that physics makes up for after an overrun
 SLICE = 10_000_000      # ns that a wait for a command takes before requests get their turn

@@ -17,20 +17,20 @@ executor and of ROS time, and writes the result to the input of the control cycl
 This is no certified safety function: it needs the network, the operating system and Python.
 """
 
-import threading
-import time
 from collections.abc import Callable
 from math import inf
+import threading
+import time
 
 from numpy import ndarray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from std_msgs.msg import Bool
 
-from ..control import guard
 from . import qos
 from .command_publishers import named, publisher_names
 from .raw_subscription import SerializedSubscription
+from ..control import guard
 
 LOOK = 0.02             # s between two looks, at most
 HELD = 0.1              # s for which a stop stands, however short it was

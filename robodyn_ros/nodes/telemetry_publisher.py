@@ -12,10 +12,10 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import UInt8
 
-from ..control.controller import Controller
-from ..control.cycle_telemetry import CycleTelemetry, TelemetryReader
 from . import qos
 from .heard_timer import HeardTimer
+from ..control.controller import Controller
+from ..control.cycle_telemetry import CycleTelemetry, TelemetryReader
 
 PARTS = 'gravity', 'friction', 'law', 'limits'
 PHASE = '~/phase'

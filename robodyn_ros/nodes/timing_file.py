@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from ..realtime.timing_log import About, save
 from .control_loop import ControlLoop
+from ..realtime.timing_log import About, save
 
 
 def write(name: str, loop: ControlLoop, log: RcutilsLogger) -> None:

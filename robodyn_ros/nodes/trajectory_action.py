@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Action server of trajectories, control_msgs/FollowJointTrajectory, as MoveIt sends them."""
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+import time
 from typing import Any, NamedTuple, Protocol
 
 from builtin_interfaces.msg import Duration
@@ -17,12 +17,14 @@ from rclpy.serialization import serialize_message
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from .raw_subscription import RCLError
+from .trajectory_subscriber import LEAD, TrajectorySubscriber
 from ..control.controller import Controller
 from ..control.goal_tolerances import (
-    GoalTolerances,
-    JointTolerance,
     default_tolerances,
     goal_tolerances,
+    GoalTolerances,
+    JointTolerance,
 )
 from ..control.reference_planning import PlannedReference
 from ..control.trajectory import MOST_WAYPOINTS
@@ -30,14 +32,12 @@ from ..control.trajectory_goal import (
     CODES,
     INVALID_GOAL,
     Progress,
+    refusal_code,
     Result,
     Status,
     TrajectoryGoal,
-    refusal_code,
 )
 from ..errors import TrajectoryError
-from .raw_subscription import RCLError
-from .trajectory_subscriber import LEAD, TrajectorySubscriber
 
 NAME = '~/follow_joint_trajectory'
 PERIOD = 0.05           # s between two checks of the tolerances, and between two feedbacks

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subscriber of trajectories, which accepts or refuses each of them."""
 
-import time
 from collections.abc import Callable
+import time
 from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
@@ -12,15 +12,15 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
-from ..control.controller import Controller
-from ..control.reference_stream import is_target
-from ..control.trajectory import MOST_WAYPOINTS, Waypoints, joint_order
-from ..errors import TrajectoryError, TrajectoryOverError
-from ..wire.joint_trajectory import JointTrajectoryMessage
 from .clock_skew import ClockSkew
 from .command_publishers import several
 from .raw_waitable import LargeMessages
 from .stream_rate import StreamRate
+from ..control.controller import Controller
+from ..control.reference_stream import is_target
+from ..control.trajectory import joint_order, MOST_WAYPOINTS, Waypoints
+from ..errors import TrajectoryError, TrajectoryOverError
+from ..wire.joint_trajectory import JointTrajectoryMessage
 
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5

@@ -3,25 +3,25 @@
 """Transport of states and efforts: the fastest way that works here, and why it was chosen."""
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ..control import guard
-from ..control.compile import VARIABLE, plain
-from ..control.controller import Controller
-from ..errors import DataPathError, RobodynError
-from ..realtime.loop_counters import Tally
-from ..wire.effort import EffortEncoder
-from ..wire.joint_state import JointStateDecoder
 from . import qos
 from .driver_states import DriverStates
 from .executor_subscription import ExecutorSubscription
 from .raw_subscription import RCLError, SerializedSubscription
 from .simulation_clock import SimulationClock
+from ..control import guard
+from ..control.compile import plain, VARIABLE
+from ..control.controller import Controller
+from ..errors import DataPathError, RobodynError
+from ..realtime.loop_counters import Tally
+from ..wire.effort import EffortEncoder
+from ..wire.joint_state import JointStateDecoder
 
 if TYPE_CHECKING:
     from ..realtime.native.runner import NativeLoop
@@ -46,8 +46,8 @@ class DataPath(NamedTuple):
 
 
 def open_transport(wanted: str, node: Node, controller: Controller, decoder: JointStateDecoder,
-          commands: Publisher, clock: SimulationClock | None, tally: Tally, *, trigger: str,
-          spin: float, topic: str = 'joint_states') -> DataPath:
+                   commands: Publisher, clock: SimulationClock | None, tally: Tally, *,
+                   trigger: str, spin: float, topic: str = 'joint_states') -> DataPath:
     """
     Open the topic of states in the way that was asked for, or on the next rung that holds.
 
@@ -117,7 +117,7 @@ def compiled_loop(trigger: str) -> Any:
 
     :raises: one of UNFIT where there can be none.
     """
-    from ..realtime.native import compile
+    from ..realtime.native import compile  # noqa: A004
 
     return compile.compiled_loop(trigger)
 

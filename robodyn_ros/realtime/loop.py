@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
-from ..wire.decode_status import ACCEPTED
-from ..wire.decoders import POSITION, RECEIVED, SEQUENCE
 from . import timing_rules
 from .loop_counters import count_missed, count_sample
 from .loop_io import (
-    CALLED,
-    AnyLoopIO,
     advance,
+    AnyLoopIO,
+    CALLED,
     count_listeners,
     cycle_time,
     decode,
@@ -36,6 +34,8 @@ from .loop_io import (
     wake,
     wall_clock_ns,
 )
+from ..wire.decode_status import ACCEPTED
+from ..wire.decoders import POSITION, RECEIVED, SEQUENCE
 
 if TYPE_CHECKING:
     from ..control.cycle import CycleInputs

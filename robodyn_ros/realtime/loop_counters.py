@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..wire.decode_status import ACCEPTED, REASONS
 from . import timing_rules
 from .statistics import Timing
+from ..wire.decode_status import ACCEPTED, REASONS
 
 COUNTS = np.dtype([
     ('samples', np.int64, (len(REASONS),)),     # by what the decoder answered

@@ -13,8 +13,8 @@ import errno
 import os
 from time import monotonic_ns
 
-from ..errors import ArgumentError
 from .timing_rules import next_point
+from ..errors import ArgumentError
 
 CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1           # linux/time.h
 PR_SET_TIMERSLACK = 29                          # linux/prctl.h

@@ -6,14 +6,14 @@ Real-time scheduling, CPU affinity and memory locking of a thread; remedies wher
 Nothing here stops a loop: what the kernel does not grant becomes a sentence, and on it goes.
 """
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, ExitStack, suppress
 import ctypes
+from dataclasses import dataclass, field
 import os
+from pathlib import Path
 import resource
 import struct
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 DMA_LATENCY = Path('/dev/cpu_dma_latency')

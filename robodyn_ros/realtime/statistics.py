@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: A005
 """Timing statistics of a control loop: a ring buffer of its latest cycles, and percentiles."""
 
 from collections.abc import Iterable
@@ -72,7 +73,7 @@ class Spread(NamedTuple):
     p50: float
     p99: float
     p999: float
-    max: float
+    max: float  # noqa: A003
 
     def named(self) -> dict[str, float]:
         """Return them by the names that people read."""

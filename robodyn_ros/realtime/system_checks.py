@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the Linux settings that determine wake-up latencies, with remedies."""
 
-import os
-import platform
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+import os
 from pathlib import Path
+import platform
 
-from .scheduling import Outcome, Scheduling, listed, scheduled
+from .scheduling import listed, Outcome, scheduled, Scheduling
 
 CPUS = Path('/sys/devices/system/cpu')
 SLOW = 10                   # µs: idle states that take longer to leave are deep

@@ -7,7 +7,7 @@ import subprocess
 from typing import NamedTuple
 
 from .scheduling import DMA_LATENCY, LIMITS, Scheduling
-from .system_checks import CPUS, PRIORITY, attempt, text
+from .system_checks import attempt, CPUS, PRIORITY, text
 
 UDEV_RULES = '/etc/udev/rules.d/99-cpu-dma-latency.rules'
 

@@ -10,12 +10,12 @@ takes no privilege, because its share of the processor stays the same (Stoica an
 "Earliest Eligible Virtual Deadline First", Old Dominion University TR-95-22, 1995).
 """
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, ExitStack
 import ctypes
 import os
 import platform
 import struct
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
 
 SLICE = 100_000                         # ns, the shortest that the kernel takes
 # Numbers of the system calls sched_setattr and sched_getattr, linux/unistd.h

@@ -7,18 +7,18 @@ It holds the columns of ``statistics.TIMING`` (N,) [s], oldest first, and the wo
 :class:`About` (``about``, a JSON text).
 """
 
+from dataclasses import asdict, dataclass
 import json
 import os
-import zipfile
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+import zipfile
 
 import numpy as np
 from numpy import ndarray
 
+from .statistics import no_cycles, TIMING
 from ..errors import ArgumentError
-from .statistics import TIMING, no_cycles
 
 FORMAT = 'robodyn_ros timing 1'
 LONGEST = 1 << 20               # cycles: 17 minutes at 1 kHz, 40 MiB

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurement of the wake-up latency of a periodic loop on this machine."""
 
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+import sys
+import threading
 from time import monotonic_ns
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from .native.lateness import compiled_lateness
 from .periodic_timer import Grid, sharpen_timers
-from .scheduling import Outcome, Scheduling, scheduled
+from .scheduling import Outcome, scheduled, Scheduling
 
 SWITCH = 1e-4               # s, as the nodes have it: process.main
 

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Self-contained HTML document of tables, plots and pictures, light and dark."""
 
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 import html
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 import json
+from pathlib import Path
 import platform
 import re
 import shlex
 import sys
-from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from .traces import COLORS, envelope, finite
 from ..errors import ArgumentError
 from ..model.resources import package_version
-from .traces import COLORS, envelope, finite
 
 LIBRARIES = ('numpy', 'scipy', 'numba', 'mujoco', 'rclpy')
 WIDTH = 110         # columns of what is not a table

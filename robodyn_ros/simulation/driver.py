@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import threading
 import time
-from collections.abc import Sequence
 
 import numpy as np
 from numpy import ndarray
 
+from .drive import Drive
+from .plant import Plant
 from ..driver import Reading
 from ..model.pose import initial_position
 from ..model.robot import RobotModel
-from .drive import Drive
-from .plant import Plant
 
 PHYSICS_STEP = 0.25e-3      # s, at most
 

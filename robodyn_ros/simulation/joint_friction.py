@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any
 
 import mujoco
-import numpy as np
 from numba import types
+import numpy as np
 from numpy import ndarray
 
 from ..dynamics import friction as model_friction

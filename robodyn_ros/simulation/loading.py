@@ -8,14 +8,14 @@ Only shapes and extensions are removed before; mimic rules, and inertias that th
 MuJoCo rejects although the equation of motion is well defined, are set afterwards.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
+import logging
 from types import MappingProxyType
 from typing import NamedTuple
 
+from lxml import etree
 import mujoco
 import numpy as np
-from lxml import etree
 
 from ..errors import SimulationError, UnknownNameError
 from ..model.urdf_xml import regular

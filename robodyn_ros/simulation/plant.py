@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
+import logging
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -14,11 +14,11 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
+from .joint_friction import is_beyond_mujoco, JointFriction
+from .loading import load, POINT_INERTIA
+from .obstacle import Obstacle
 from ..errors import ArgumentError, SimulationError, UnknownNameError
 from ..model.robot import RobotModel
-from .joint_friction import JointFriction, is_beyond_mujoco
-from .loading import POINT_INERTIA, load
-from .obstacle import Obstacle
 
 # Bound of timestep * trace(M⁻¹D) for the explicit integrator, which is stable up to about 2.8; M
 # depends on the pose

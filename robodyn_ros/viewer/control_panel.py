@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controls of a running robot on its page: mode, gains, payload, reset, target pose, pushes."""
 
-import html
-import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+import html
+import time
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from .dragging import Holder, force_of
+from .dragging import force_of, Holder
 from .page import Page
 from .quantities import quaternion
 from .torque_table import RED

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
 from lxml import etree
+import numpy as np
 from numpy import ndarray
 
 from ..errors import UrdfError

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import viser
 from numpy import ndarray
+import viser
 from viser.uplot import Series
 
 SPAN = 10.0         # s that are shown

@@ -2,22 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Page of a robot in the browser, by viser: 3D scene, joint sliders, gravity torques."""
 
+from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
 import html
 import io
 import logging
-import time
-from collections.abc import Iterable, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from threading import Lock
+import time
 from typing import Any
 
 import numpy as np
-import viser
 from numpy import ndarray
+import viser
 
-from ..dynamics import Dynamics
-from ..model.robot import RobotModel
 from .link_shapes import extent, link_shapes
 from .live_plots import LivePlot
 from .origin import refuse_other_sites
@@ -25,6 +23,8 @@ from .quantities import Drawn, drawn, slider_range
 from .robot_nodes import RobotNodes
 from .torque_table import RED as TEXT_RED
 from .torque_table import torque_table
+from ..dynamics import Dynamics
+from ..model.robot import RobotModel
 
 RED = (200, 40, 60)
 STEPS = 4000                # of a slider

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import trimesh
 from numpy import ndarray
+import trimesh
 
+from .link_shapes import rods, THICKNESS
+from .quantities import along, ellipsoid, homogeneous, quaternion
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 from ..model.shapes import Shape
-from .link_shapes import THICKNESS, rods
-from .quantities import along, ellipsoid, homogeneous, quaternion
 
 GREY, ORANGE, BLUE = (122, 130, 140), (224, 123, 26), (31, 111, 180)
 SMALLEST_AXIS = 2e-3        # [m] of an ellipsoid, so that thin ones can be seen

@@ -8,8 +8,8 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError
 from .cdr import aligned
+from ..errors import ArgumentError
 
 
 class Writer:

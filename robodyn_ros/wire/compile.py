@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from ..jit import compile_function, jitable, tuple_type
 from . import cdr, decode_status, decoders
 from .decoders import DecoderArrays
+from ..jit import compile_function, jitable, tuple_type
 
 MODULES = (jitable(cdr, inline=True), decode_status, jitable(decoders))
 

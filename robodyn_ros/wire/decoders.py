@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from numpy import ndarray
 
-from .cdr import BODY, aligned, body_end, copy_double, count, doubles, string, u32
+from .cdr import aligned, BODY, body_end, copy_double, count, doubles, string, u32
 from .decode_status import ACCEPTED, DUPLICATE, FOREIGN, LENGTHS, MALFORMED, NON_FINITE
 
 FRAME_ID = BODY + 8                 # behind the two 32-bit numbers of the stamp

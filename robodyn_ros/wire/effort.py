@@ -6,10 +6,10 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError
-from .cdr_writer import Writer, write
+from .cdr_writer import write, Writer
 from .compile import compiled_decoders
 from .decode_status import ACCEPTED, LENGTHS, MALFORMED, NON_FINITE, REASONS
+from ..errors import ArgumentError
 
 __all__ = ['ACCEPTED', 'LENGTHS', 'MALFORMED', 'NON_FINITE', 'REASONS',
            'EffortDecoder', 'EffortEncoder']

@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """sensor_msgs/JointState between bytes and arrays in the model's joint order."""
 
+from collections.abc import Sequence
 import math
 import struct
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ArgumentError
-from ..state import STATE, no_state
 from . import decoders
-from .cdr_writer import Writer, write
+from .cdr_writer import write, Writer
 from .compile import compiled_decoders
 from .decode_status import (
     ACCEPTED,
@@ -24,6 +22,8 @@ from .decode_status import (
     REASONS,
 )
 from .decoders import DecoderArrays
+from ..errors import ArgumentError
+from ..state import no_state, STATE
 
 __all__ = ['ACCEPTED', 'DUPLICATE', 'FOREIGN', 'LENGTHS', 'MALFORMED', 'NON_FINITE',
            'REASONS', 'STATE', 'JointStateDecoder', 'JointStateEncoder', 'stamp_of']

@@ -12,8 +12,8 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy import ndarray
 
+from .cdr import aligned, BODY, body_end, count, doubles
 from ..errors import TrajectoryError
-from .cdr import BODY, aligned, body_end, count, doubles
 
 FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
 MOST_NAMES, LONGEST_NAME = 1000, 1000           # joints; bytes

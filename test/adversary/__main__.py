@@ -4,21 +4,21 @@
 
 import json
 import os
+from pathlib import Path
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.progress import track
+import typer
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / 'build' / 'adversary'
 sys.path.insert(0, str(ROOT / 'test'))
 
-from adversary import campaign as campaigns  # noqa: E402
+from adversary import campaign as campaigns  # noqa: E402, I100
 from adversary import quiet as quiets  # noqa: E402
 from adversary import report as reports  # noqa: E402
 from adversary import table as tables  # noqa: E402
@@ -54,7 +54,8 @@ def compositions(
 def table(words: Annotated[list[str] | None, typer.Argument(
               help='Only injections with one of these words in their names.')] = None,
           path: Annotated[list[str], typer.Option(
-              help='library, native or python; several may be given.')] = ['library'],  # noqa: B006
+              help='library, native or python; several may be given.'
+          )] = ['library'],  # noqa: B006
           compare: Annotated[Path | None, typer.Option(
               exists=True, dir_okay=False, help='JSON of another run, shown beside.')] = None,
           output: Annotated[Path, typer.Option(help='Where the JSON goes.')]

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-
-from robodyn_ros import Dynamics, RobotModel, load_urdf
-from robodyn_ros.control.gain_stability import Loop, highest
+from robodyn_ros import Dynamics, load_urdf, RobotModel
+from robodyn_ros.control.gain_stability import highest, Loop
 from robodyn_ros.control.laws.registry import BUILT_IN
-from robodyn_ros.control.settings import TWICE, Settings
+from robodyn_ros.control.settings import Settings, TWICE
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 

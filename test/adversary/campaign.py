@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many compositions, in several processes: library ones side by side with those through nodes."""
 
+from collections.abc import Iterator
 import multiprocessing
 import queue
 import time
 import traceback
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from .composition import SECONDS, Composition, composition, path_of
+from .composition import Composition, composition, path_of, SECONDS
 from .features import FAULT
 from .play import play
 from .table import Subjects

@@ -5,7 +5,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.settings import Settings
 

@@ -5,7 +5,6 @@
 from typing import Any
 
 import numpy as np
-
 from robodyn_ros.control import guard, limits
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.state import STATE

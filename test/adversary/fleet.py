@@ -2,30 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The harness's own ROS node, and the controller processes that it keeps over many runs."""
 
-import os
 from collections.abc import Callable
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+import processes
 from rcl_interfaces.srv import SetParametersAtomically
+import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.task import Future
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory
-
-import processes
 from robodyn_ros.control import guard
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.nodes.raw_subscription import SerializedSubscription
 from robodyn_ros.nodes.services import Services
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
 
 from . import arms
 
@@ -128,7 +127,7 @@ class Link:
         lines += [f'    {name}: [{", ".join(map(str, values))}]' for name, values in (
             ('locked_joints', locked), ('locked_positions', locked.values())) if locked]
         lines += ['    robot_description: |', *(f'      {line}' for line in
-                                                 arms.urdf(robot).splitlines())]
+                                                arms.urdf(robot).splitlines())]
         text.write_text('/**:\n  ros__parameters:\n' + '\n'.join(lines) + '\n')
         env = {**os.environ, 'PYTHONUNBUFFERED': '1', 'ROS_LOG_DIR': fleet.folder.name}
         self.process = processes.Process(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros import RobotModel
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros.control.trajectory import Waypoints
 
 from .plant import Plant

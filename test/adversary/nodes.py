@@ -2,28 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller node under test, over real DDS: in lockstep on simulation time, or in real time."""
 
+from dataclasses import fields
 import os
 import signal
 import struct
 import time
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from rclpy.serialization import serialize_message
 from rclpy.task import Future
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
 from robodyn_ros.control import guard
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
 from robodyn_ros.wire.joint_state import JointStateEncoder
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from .fleet import LIVE, Link
+from .fleet import Link, LIVE
 from .plant import TICK
 from .sensing import Sample
 from .world import World

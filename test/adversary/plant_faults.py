@@ -6,14 +6,14 @@ import numpy as np
 
 from . import arms
 from .injection import (
+    Active,
     FLOATING,
     IMPEDANCE,
+    injection,
     PANDA,
     PANDA_IMPEDANCE,
     PLANT,
-    Active,
     Scene,
-    injection,
 )
 from .plant import Plant
 

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """False alarms: hours of healthy motion, in which no fault may latch."""
 
-import multiprocessing
 from collections.abc import Iterator
 from dataclasses import dataclass
+import multiprocessing
 from typing import Any, NamedTuple
 
 import numpy as np
 from rich.table import Table
-
 from robodyn_ros.control.laws.registry import find
 
 from . import arms

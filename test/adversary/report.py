@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Progress and summary of random compositions."""
 
-import json
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+import json
 from pathlib import Path
+import time
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from .campaign import Result
-from .composition import PATHS, composition
+from .composition import composition, PATHS
 
 MOST_SHOWN = 30         # violations told of at once; all are in the JSON
 

@@ -3,11 +3,10 @@
 """Injections by those who ask: parameters, references, other publishers, a loop that stalls."""
 
 import numpy as np
-
 from robodyn_ros.control.trajectory import Waypoints
 
 from . import arms, features
-from .injection import ASKED, FLOATING, IMPEDANCE, PANDA, PANDA_IMPEDANCE, Active, Scene, injection
+from .injection import Active, ASKED, FLOATING, IMPEDANCE, injection, PANDA, PANDA_IMPEDANCE, Scene
 from .world import World
 
 LIBRARY, NODES = ('library',), ('native', 'python')

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
-from .plant import TICK, Plant
+from .plant import Plant, TICK
 
 
 @dataclass

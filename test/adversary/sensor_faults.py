@@ -6,14 +6,14 @@ import numpy as np
 
 from .arms import CONTINUOUS
 from .injection import (
+    Active,
     FLOATING,
     IMPEDANCE,
+    injection,
     PANDA,
     PANDA_IMPEDANCE,
-    SEEN,
-    Active,
     Scene,
-    injection,
+    SEEN,
 )
 from .sensing import Sample
 
@@ -156,7 +156,7 @@ def wrong_effort(a: Active, s: Sample) -> None:
 
 
 @injection('states stop', SEEN, scenes=(FLOATING, Scene(motion='still'), PANDA_IMPEDANCE,
-                                         *NODE_SCENES))
+                                        *NODE_SCENES))
 def stale(a: Active, s: Sample) -> None:
     s.lost = True
 

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every injection of the catalogue in the situations that show it, as a table and as JSON."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
+import json
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
-
 from robodyn_ros.control import guard
 
 from . import arms
@@ -17,7 +16,7 @@ from .catalogue import CATALOGUE
 from .injection import Injection, Scene
 from .judge import Figures
 from .library import Library
-from .play import Planned, Run, play
+from .play import Planned, play, Run
 from .sensing import Conditions
 from .world import World
 
@@ -104,6 +103,7 @@ class Subjects(Libraries):
 def _cells(row: Row | None) -> list[str]:
     if row is None:
         return [''] * 6
+
     def number(name: str, form: str) -> str:
         return '-' if row[name] is None else format(row[name], form)
     end = row['reason'] if row['phase'] == 'FAULT' else row['phase']

@@ -4,9 +4,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
 from adversary import arms, quiet
 from adversary.campaign import Players
 from adversary.catalogue import CATALOGUE
@@ -18,6 +15,8 @@ from adversary.play import Planned, play
 from adversary.sensing import Conditions
 from adversary.table import row, scenes, shown
 from adversary.world import World
+import numpy as np
+import pytest
 from robodyn_ros.control import settings as control_settings
 
 FEWER = 20              # compositions

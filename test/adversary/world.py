@@ -7,14 +7,13 @@ from typing import Protocol
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 
 from .arms import Arm
-from .injection import ASKED, PLANT, SEEN, Active
+from .injection import Active, ASKED, PLANT, SEEN
 from .motion import Motion
-from .plant import SILENCE, TICK, Plant
+from .plant import Plant, SILENCE, TICK
 from .sensing import Channel, Conditions, Sample
 
 # s without a sample after which what the arm does is not the controller's, and until it is again

@@ -5,11 +5,10 @@
 import json
 import shutil
 
-import numpy as np
-import pytest
-
 from benchmarks import figures, loop_results, many_arms_results, pages, results
 from benchmarks.loop_peers import PEERS, WAKE_UPS
+import numpy as np
+import pytest
 
 COMPILER = 'g++ (Debian 12.2.0-14) 12.2.0'
 RATES = {str(rate): {'p50': 100.0, 'p99': 200.0, 'p99.9': 300.0, 'max': 400.0, 'cpu': 0.1,

@@ -3,9 +3,9 @@
 """`make bench` computes the same as others, and writes down how long each took. Not how long."""
 
 import json
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 

@@ -3,9 +3,9 @@
 """`make bench ARGS=loop` finds which efforts answer which state, and writes it down."""
 
 import json
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest

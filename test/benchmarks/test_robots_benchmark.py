@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.robots` tells what loads, what is refused and why, and what differs."""
 
+from pathlib import Path
 import re
 import subprocess
 import sys
-from pathlib import Path
 
+from benchmarks import robots
 import numpy as np
 import pinocchio as pin
 import pytest
-
-from benchmarks import robots
 from robodyn_ros import load_urdf
 from robots import ARM, GRIPPER, OWN
 

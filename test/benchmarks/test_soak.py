@@ -3,13 +3,12 @@
 """`make soak` says whether efforts were missing, and whose fault that was."""
 
 import json
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
 from robodyn_ros.realtime.statistics import no_cycles
 from robodyn_ros.realtime.timing_log import load
 

@@ -6,7 +6,6 @@ import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
-
 from robodyn_ros.catalog.robots import read_configuration
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.settings import Settings

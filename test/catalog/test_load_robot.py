@@ -4,7 +4,6 @@ import shutil
 
 import numpy as np
 import pytest
-
 from robodyn_ros.catalog.robots import load_robot, read_configuration, write_parameters
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
@@ -21,7 +20,7 @@ def test_a_known_robot_comes_with_its_configuration():
 
 def test_what_is_said_replaces_the_configuration():
     robot = load_robot('panda', {'panda_finger_joint1': 0.0, 'panda_finger_joint2': 0.01},
-                   [0, 0, 0, -1, 0, 1, 0])
+                       [0, 0, 0, -1, 0, 1, 0])
     for node in robot.parameters.values():
         assert node['locked_positions'] == [0.0, 0.01]
     assert robot.pose.tolist() == robot.parameters['simulator']['initial_position'] \

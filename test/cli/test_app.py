@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command as a person runs it: what it prints, where, and how it ends."""
 
+from io import StringIO
 import re
 import subprocess
 import sys
-from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
-
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.inspect import report
 from robodyn_ros.model.resources import robot_path, share_path
 from robots import ARM, GRIPPER
+from typer.testing import CliRunner
 
 # As if they were not installed
 WITHOUT_ROS = [sys.executable, '-c', 'import sys\n'

@@ -10,14 +10,13 @@ import sys
 import numpy as np
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
-
 from robodyn_ros.cli import check_machine
 from robodyn_ros.cli.app import app
 from robodyn_ros.realtime import system_fixes
 from robodyn_ros.realtime.statistics import no_cycles
 from robodyn_ros.realtime.system_fixes import Fix
 from robodyn_ros.realtime.timing_log import About, save
+from typer.testing import CliRunner
 
 
 def run(*words):

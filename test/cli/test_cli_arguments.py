@@ -1,7 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 import pytest
-
 from robodyn_ros.cli.arguments import locked_joints, numbers
 from robodyn_ros.errors import ArgumentError
 

@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands of `robodyn` in the README and in docs/: each runs as it stands, here or in a test."""
 
-import shlex
 from pathlib import Path
+import shlex
 
 import numpy as np
 import pytest
-from test_documented_commands import METAVARIABLE, PAGES, inline_commands, shell_lines
-from typer.testing import CliRunner
-
 from robodyn_ros import load_urdf
 from robodyn_ros.cli.app import app
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.realtime.statistics import no_cycles
 from robodyn_ros.realtime.timing_log import About, save
+from test_documented_commands import inline_commands, METAVARIABLE, PAGES, shell_lines
+from typer.testing import CliRunner
 
 TEST = Path(__file__).resolve().parents[1]
 HERE = {'derive', 'init', 'inspect', 'loop-report', 'new-driver', 'new-law', 'repair'}

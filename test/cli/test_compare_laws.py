@@ -4,14 +4,13 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
-from robodyn_ros import Dynamics, Settings, load_urdf
+from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.law_comparison import compensated_share, drive, scenes
+from typer.testing import CliRunner
 
 pytest.importorskip('mujoco')
 pytest.importorskip('matplotlib')

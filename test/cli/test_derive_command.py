@@ -7,11 +7,10 @@ import sys
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
-
 from robodyn_ros.cli import derive
 from robodyn_ros.cli.app import app
 from robodyn_ros.model.resources import share_path
+from typer.testing import CliRunner
 
 ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
 

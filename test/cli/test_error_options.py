@@ -3,7 +3,6 @@
 """Arguments that errors propose, in the syntax of Python and of the command line."""
 
 import pytest
-
 from robodyn_ros.cli.arguments import as_option
 from robodyn_ros.errors import Argument, Placeholder, RobodynError
 

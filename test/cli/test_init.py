@@ -4,17 +4,16 @@
 
 import pytest
 import rclpy
-import yaml
 from rclpy.context import Context
 from rclpy.node import Node
-from typer.testing import CliRunner
-
 from robodyn_ros.cli.app import app
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import controller_parameters
 from robodyn_ros.nodes import robot as node_robot
 from robodyn_ros.nodes.parameters import Parameters
+from typer.testing import CliRunner
+import yaml
 
 CHOSEN = '--controller-compensates-gravity'
 

@@ -3,14 +3,13 @@
 """`robodyn new-law`, `new-driver`: what they write works as it is; nothing is overwritten."""
 
 import os
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
-
 from robodyn_ros.cli.options import app
+from typer.testing import CliRunner
 
 app_module = pytest.importorskip('robodyn_ros.cli.app')
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,13 +5,12 @@
 import json
 import sys
 
+from flight_recorder.flights import about, eventful, MODEL, recording_rig
 import numpy as np
 import pytest
-from flight_recorder.flights import MODEL, about, eventful, recording_rig
-from typer.testing import CliRunner
-
 from robodyn_ros.cli.app import app
 from robodyn_ros.flight_recorder import file
+from typer.testing import CliRunner
 
 pytest.importorskip('mcap', reason='needs pip install mcap')
 

@@ -7,11 +7,10 @@ import shlex
 
 import click
 import pytest
-import typer
-from typer.testing import CliRunner
-
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.usage import EXAMPLES, robots
+import typer
+from typer.testing import CliRunner
 
 GROUP = typer.main.get_command(app)
 

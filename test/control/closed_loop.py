@@ -3,7 +3,6 @@
 """A controller in closed loop with exact dynamics, on a clock of its own: no ROS, no waiting."""
 
 import numpy as np
-
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings

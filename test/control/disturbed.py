@@ -9,20 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
-from scipy.spatial.transform import Rotation
-
 from robodyn_ros import Dynamics, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.gain_stability import highest
 from robodyn_ros.control.laws.registry import BUILT_IN
 from robodyn_ros.control.limits import BRAKING_RATE
-from robodyn_ros.control.partner import WAITING, CouplingState
-from robodyn_ros.control.settings import TWICE, Settings
+from robodyn_ros.control.partner import CouplingState, WAITING
+from robodyn_ros.control.settings import Settings, TWICE
 from robodyn_ros.control.task_parameters import NULLSPACE_PROJECTOR, TASK_AXES
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ArgumentError, ParameterError, TrajectoryError
 from robodyn_ros.model.payload import with_payload
+from scipy.spatial.transform import Rotation
 
 # Modes, without and with a pose as their reference, and those in which a hand guides the arm
 OF_JOINTS = tuple(law.name for law in BUILT_IN

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An arm in closed loop that follows goals, with its reference recorded."""
 
-import numpy as np
 from control.closed_loop import Rig
-
+import numpy as np
 from robodyn_ros import load_urdf
 from robodyn_ros.control.goal_tolerances import default_tolerances, goal_tolerances
 from robodyn_ros.control.trajectory import Waypoints

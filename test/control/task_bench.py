@@ -5,13 +5,12 @@
 from math import inf
 
 import numpy as np
-from scipy.spatial.transform import Rotation
-
-from robodyn_ros import Controller, Dynamics, Settings, load_urdf
+from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.control import guard
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant
+from scipy.spatial.transform import Rotation
 
 FRAME, PERIOD = 'panda_link7', 1e-3
 POSE = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])

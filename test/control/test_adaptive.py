@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adaptive computed torque: its terms, the bounds of its estimate, and a payload in MuJoCo."""
 
-import re
 from dataclasses import replace
 from functools import cache
+import re
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
-from robodyn_ros import Dynamics, Settings, Waypoints, load_urdf
+from robodyn_ros import Dynamics, load_urdf, Settings, Waypoints
 from robodyn_ros.control import guard
 from robodyn_ros.control.bounds import Bounds
 from robodyn_ros.control.controller import Controller

@@ -6,17 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.collision_thresholds import thresholds
 from robodyn_ros.control.collisions import RETREAT_SPEED
 from robodyn_ros.errors import ArgumentError
 
 pytest.importorskip('mujoco')
-from thorough import seeds  # noqa: E402
-
-from benchmarks.collisions import APPROACH, MODE, arm, begin, impact, quiet, scenes  # noqa: E402
+from benchmarks.collisions import APPROACH, arm, begin, impact, MODE, quiet, scenes  # noqa: E402, I100, E501
 from robodyn_ros.simulation.obstacle import Obstacle  # noqa: E402
+from thorough import seeds  # noqa: E402
 
 SHARE = 0.03        # effort limits, threshold of these tests
 POSE = [0.3, 0.5]

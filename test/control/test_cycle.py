@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control cycle in closed loop with exact dynamics."""
 
+from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
-from control.closed_loop import GAINS, Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.compile import PLAIN
 from robodyn_ros.control.laws.registry import FOLLOWING

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a display is told of a cycle: its parts sum to the command, and what is unknown is NaN."""
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control import guard
 from robodyn_ros.control.cycle_telemetry import TelemetryReader

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from robodyn_ros import Dynamics, Settings, load_urdf, simulate
+from robodyn_ros import Dynamics, load_urdf, Settings, simulate
 from robodyn_ros.control.suggested_gains import suggest
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.law_comparison import DELAY, drive, scenes

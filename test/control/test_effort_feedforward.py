@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Efforts of waypoints: they reach every law, within bounds, and end with their trajectory."""
 
-import json
 from dataclasses import replace
+import json
 from math import inf, nan
 
+from control.closed_loop import Rig
+from flight_recorder.flights import about, MODEL, POSE, recording_rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-from flight_recorder.flights import MODEL, POSE, about, recording_rig
-
 from robodyn_ros.control.effort_feedforward import FADE_TIME
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.trajectory import Waypoints
@@ -156,4 +155,3 @@ def test_they_are_recorded_and_replayed():
     assert max(np.abs(p.efforts).max() for p in s.points.values()) > 1.0
     agreement = Replay(MODEL, flown.snapshot).compare()
     assert agreement.same == agreement.cycles > 700
-

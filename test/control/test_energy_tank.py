@@ -4,17 +4,16 @@
 
 from functools import lru_cache
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation
-
+import numpy as np
+import pytest
 from robodyn_ros import Settings
 from robodyn_ros.control.laws import spring
 from robodyn_ros.control.laws.cartesian_impedance import damping_force
-from robodyn_ros.control.laws.energy_tank import COUPLED, SPENT, TankMemory, fill, vary_stiffness
+from robodyn_ros.control.laws.energy_tank import COUPLED, fill, SPENT, TankMemory, vary_stiffness
 from robodyn_ros.control.semidefinite import square_root
+from scipy.spatial.transform import Rotation
 
 DT, MOST = 1e-3, 500.0
 MATRICES = st.tuples(st.integers(0, 2**32 - 1), st.integers(1, 6))      # seed and rank

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from robodyn_ros import Dynamics, Settings, load_urdf
+from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.control.momentum_residual import filtered
 from robodyn_ros.control.suggested_gains import suggest
 
 pytest.importorskip('mujoco')
-from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402
+from robodyn_ros.closed_loop import ClosedLoop  # noqa: E402, I100
 
 POSE = [0.3, 0.5]
 FORCE = np.array([3.0, 0.0, 5.0])   # N, world axes

@@ -4,11 +4,10 @@
 
 import json
 
+from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
-from control.closed_loop import GAINS, Rig
-
-from robodyn_ros import Controller, Settings, load_urdf
+from robodyn_ros import Controller, load_urdf, Settings
 from robodyn_ros.control.laws.feedback_policy import FADE
 from robodyn_ros.control.linear_quadratic import linear_quadratic_regulator
 from robodyn_ros.errors import ArgumentError

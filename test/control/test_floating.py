@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from robodyn_ros import Settings, Waypoints, simulate
+from robodyn_ros import Settings, simulate, Waypoints
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.calibrate_float import calibrate, without_payload
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.demo.law_comparison import scenes, settings_of
 from robodyn_ros.errors import IdentificationError, ParameterError, RecordingError
-from robodyn_ros.identification.excitation.float_motion import LEAST, float_motion
+from robodyn_ros.identification.excitation.float_motion import float_motion, LEAST
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.simulation.imperfections import Noise
 

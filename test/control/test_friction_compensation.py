@@ -5,27 +5,26 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
-import pytest
 from control.closed_loop import GAINS, Rig
 from control.disturbed import run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from thorough import seeds
-
+import numpy as np
+import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings as settings_module
 from robodyn_ros.control.compile import PLAIN
 from robodyn_ros.control.dtypes import Vectors
 from robodyn_ros.control.friction import CURVE, MOST_MEASURED
-from robodyn_ros.control.friction_compensation import PLAY, begin_path, friction_compensation
-from robodyn_ros.control.gain_stability import MARGIN, TOLERANCE, spectral_radius
+from robodyn_ros.control.friction_compensation import begin_path, friction_compensation, PLAY
+from robodyn_ros.control.gain_stability import MARGIN, spectral_radius, TOLERANCE
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.plant import Plant
+from thorough import seeds
 
 POSE, GOAL = np.array([0.3, 0.5]), np.array([1.0, -0.4])
 VISCOUS, COULOMB, SHARE = np.array([0.8, 0.3]), np.array([2.0, 0.8]), [0.8]

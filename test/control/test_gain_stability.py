@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gains that shake the arm are refused, and what is proposed instead does not."""
 
-import re
 from collections import deque
 from math import ceil, pi, sin
+import re
 
-import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.linalg import expm
-
-from robodyn_ros.control.gain_stability import MARGIN, TOLERANCE, check, highest, spectral_radius
+import numpy as np
+import pytest
+from robodyn_ros.control.gain_stability import check, highest, MARGIN, spectral_radius, TOLERANCE
 from robodyn_ros.errors import ParameterError
+from scipy.linalg import expm
 
 T = 1e-3
 TWO = np.array([[1.5, 0.4], [0.4, 0.2]])
@@ -247,4 +246,3 @@ def test_following_the_remedy(arm):
             k, d = follow(way, K, D)
             assert not (np.array_equal(k, K) and np.array_equal(d, D))
             check(names, M, k, d, T, delay, viscous)
-

@@ -4,10 +4,9 @@
 
 from collections import deque
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.registry import FOLLOWING, MODES
 from robodyn_ros.control.trajectory import Waypoints
@@ -100,7 +99,7 @@ def test_a_wrong_choice_neither_throws_the_arm_nor_lets_it_fall(two_link, by_rob
     rig.controller.arm()
     rig.run(0.1)
     assert rig.controller.arming_refusal == ('the measured efforts contradict '
-                                        'robot_compensates_gravity')
+                                             'robot_compensates_gravity')
     rig.controller.disarm()
     rig.controller.stop()
     rig.run(0.5)

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guard: admitted efforts, and those published in a fault."""
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.model.resources import robot_path

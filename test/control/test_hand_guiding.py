@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand guiding: floating within walls while it is enabled, holding where it is let go."""
 
-import numpy as np
-import pytest
 from control.closed_loop import Rig
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
+import numpy as np
+import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.control.laws.hand_guiding import joint_wall, wall_force
 from robodyn_ros.control.settings import Settings

@@ -4,13 +4,12 @@
 
 from dataclasses import replace
 
+from benchmarks.learning import LAWS, RepeatedMotion, with_friction, wrong_model
 import numpy as np
 import pytest
-
-from benchmarks.learning import LAWS, RepeatedMotion, with_friction, wrong_model
-from robodyn_ros import Settings, load_urdf
+from robodyn_ros import load_urdf, Settings
 from robodyn_ros.control import learned_efforts
-from robodyn_ros.control.iterative_learning import MOST_WORSE, REST, IterativeLearning, Repeat
+from robodyn_ros.control.iterative_learning import IterativeLearning, MOST_WORSE, Repeat, REST
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.demo.motion import amplitudes, waypoints
 from robodyn_ros.errors import ParameterError, TrajectoryError

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control laws with a memory: what they learn, and that it neither winds up nor jumps."""
 
-import re
 from dataclasses import replace
+import re
 
+from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
-from control.closed_loop import GAINS, Rig
-
-from robodyn_ros import Waypoints, load_urdf
+from robodyn_ros import load_urdf, Waypoints
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
 

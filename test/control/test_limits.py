@@ -4,17 +4,16 @@
 
 from dataclasses import replace
 
+from control.closed_loop import Rig
+from control.disturbed import guided_within_walls, HARD, MOST, run, Worst
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-from control.disturbed import HARD, MOST, Worst, guided_within_walls, run
-from thorough import seeds
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
 from robodyn_ros.control.dtypes import JOINT
-from robodyn_ros.control.limits import RETURN_VELOCITY, SHARE, acceleration_bounds
+from robodyn_ros.control.limits import acceleration_bounds, RETURN_VELOCITY, SHARE
 from robodyn_ros.model.resources import robot_path
+from thorough import seeds
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 SEEDS = seeds(40, 200)

@@ -6,10 +6,9 @@ from collections import deque
 from dataclasses import replace
 from types import SimpleNamespace
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control import guard, limits
 from robodyn_ros.control.dtypes import CONTROLLER_STATE, JOINT

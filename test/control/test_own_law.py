@@ -6,12 +6,11 @@ import os
 import subprocess
 import sys
 
+from control.closed_loop import Rig
 import numpy as np
 import own_laws
 import pytest
-from control.closed_loop import Rig
-
-from robodyn_ros import Controller, Law, Settings, gain, load_urdf
+from robodyn_ros import Controller, gain, Law, load_urdf, Settings
 from robodyn_ros.control.compile import PLAIN
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import ParameterError
@@ -98,7 +97,7 @@ def test_refused_before_it_drives(monkeypatch, name, why):
 def test_one_that_does_not_return_is_refused_and_steps_back(tmp_path):
     """In a process of its own, for compiled code goes on until its process ends."""
     script = tmp_path / 'refused.py'
-    script.write_text('''
+    script.write_text("""
 import os, threading
 from robodyn_ros import Controller, Settings, errors, load_urdf
 from robodyn_ros.control.laws import trial
@@ -110,7 +109,7 @@ except errors.ParameterError as error:
 on = next(t for t in threading.enumerate() if t.name == 'trial of law endless')
 print('idle:', os.sched_getscheduler(on.native_id) == os.SCHED_IDLE, flush=True)
 os._exit(0)
-''')
+""")
     path = os.pathsep.join([os.path.dirname(own_laws.__file__), os.environ.get('PYTHONPATH', '')])
     found = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300,
                            env={**os.environ, 'PYTHONPATH': path})
@@ -183,7 +182,7 @@ def test_one_that_fails_later_is_a_fault(name):
 
 def test_a_law_of_no_file():
     """As in a notebook: its functions and numbers are compiled as they are, each time."""
-    text = '''
+    text = """
 from robodyn_ros import Law
 def helper(arm, i):
     return SHARE * arm.gravity[i]
@@ -191,7 +190,7 @@ def efforts(arm, gains, memory, tau):
     for i in range(tau.shape[0]):
         tau[i] = helper(arm, i)
 LAW = Law('share', efforts, '', '', reference='none')
-'''
+"""
     for share in 1.0, 0.97:
         space = {'SHARE': share}
         exec(text, space)

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loop of the user's own: slower than its gains were judged for, or streaming references."""
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.pace import Pace
 from robodyn_ros.control.trajectory import Waypoints

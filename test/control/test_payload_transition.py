@@ -4,11 +4,10 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
 from control.closed_loop import GAINS, Rig
 from flight_recorder.flights import recording_rig
-
+import numpy as np
+import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings

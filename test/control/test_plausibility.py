@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plausibility of joint states: valid ones always pass, contradictions do not for long."""
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.model.resources import robot_path
 

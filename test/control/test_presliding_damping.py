@@ -5,10 +5,9 @@
 from dataclasses import replace
 from functools import cache
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.dtypes import JOINT, Vectors
 from robodyn_ros.control.friction_compensation import DAMPING_RATIO, presliding_damping

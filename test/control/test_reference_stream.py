@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """References to targets without a time, to rest and of some joints: none demands a jump."""
 
-import sys
 from dataclasses import replace
+import sys
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.dtypes import CONTROLLER_STATE, Vectors
-from robodyn_ros.control.motion_limits import MotionLimits, motion_limits
+from robodyn_ros.control.motion_limits import motion_limits, MotionLimits
 from robodyn_ros.control.reference_planning import plan
 from robodyn_ros.control.settings import Settings
-from robodyn_ros.control.trajectory import Waypoints, splice
+from robodyn_ros.control.trajectory import splice, Waypoints
 from robodyn_ros.control.trajectory_tracking import follow, sample_state
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path

@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flight recorder keeps what decided each cycle: computed again, nothing differs by a bit."""
 
+from dataclasses import replace
 import threading
 import time
-from dataclasses import replace
 
+from flight_recorder.flights import eventful, go, MODEL, recording_rig
 import numpy as np
 import pytest
-from flight_recorder.flights import MODEL, eventful, go, recording_rig
-
 from robodyn_ros.control import guard, history, plain_cycle, ring_buffer
 from robodyn_ros.control.cycle import cycle
 from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.control.trajectory_tracking import HEADER, Points
-from robodyn_ros.flight_recorder.replay import Replay, latched
+from robodyn_ros.flight_recorder.replay import latched, Replay
 
 
 def phases(snapshot):

@@ -4,9 +4,8 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
-
 from robodyn_ros.control.rotations import angular_motion, exp, log, multiplied, rows
+from scipy.spatial.transform import Rotation
 
 near = pytest.approx
 

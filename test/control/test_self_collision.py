@@ -4,17 +4,16 @@
 
 import json
 
-import mujoco
-import numpy as np
-import pytest
 from control.closed_loop import Rig
-from control.task_bench import DYNAMICS, PANDA, Bench
+from control.task_bench import Bench, DYNAMICS, PANDA
 from control.test_time_scaling import readable
 from flight_recorder.flights import about
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-
-from robodyn_ros import Settings, load_urdf
+import mujoco
+import numpy as np
+import pytest
+from robodyn_ros import load_urdf, Settings
 from robodyn_ros.control import guard, time_scaling
 from robodyn_ros.control.bounds import Bounds
 from robodyn_ros.control.bounds_of_settings import bounds_of

@@ -6,7 +6,6 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.parameters import ControlParameters

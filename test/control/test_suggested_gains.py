@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import numpy as np
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.suggested_gains import KD, KP, suggest

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control of a frame in task space: the Panda in MuJoCo under cartesian_impedance and the like."""
 
-import json
 from dataclasses import replace
+import json
 
+from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, PERIOD, POSE
 import numpy as np
 import pytest
-from control.task_bench import DYNAMICS, FRAME, PANDA, PERIOD, POSE, Bench
-from scipy.spatial.transform import Rotation
-
 from robodyn_ros import Settings
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control import guard
@@ -18,6 +16,7 @@ from robodyn_ros.errors import ParameterError, TrajectoryError
 from robodyn_ros.flight_recorder.arrays import About, described, packed, unpacked
 from robodyn_ros.flight_recorder.replay import Replay
 from robodyn_ros.simulation.obstacle import Obstacle
+from scipy.spatial.transform import Rotation
 
 near = pytest.approx
 BOTH = pytest.mark.parametrize('mode', ['cartesian_impedance', 'operational_space'])

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time scaling: references are slowed down as the bounds demand, on the path that was planned."""
 
-import numpy as np
-import pytest
 from control.closed_loop import Rig
-from control.task_bench import DYNAMICS, FRAME, PANDA, POSE, Bench
+from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from robodyn_ros import Settings, load_urdf
+import numpy as np
+import pytest
+from robodyn_ros import load_urdf, Settings
 from robodyn_ros.control import guard, time_scaling
 from robodyn_ros.control.body_regions import REGIONS
 from robodyn_ros.control.bounds import Bounds

@@ -6,20 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.interpolate import BPoly, PPoly
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.dtypes import CONTROLLER_STATE, Vectors
 from robodyn_ros.control.trajectory import (
-    MOST_SEGMENTS,
-    Waypoints,
     interpolate,
     joint_order,
+    MOST_SEGMENTS,
     splice,
+    Waypoints,
 )
 from robodyn_ros.control.trajectory_tracking import follow, hold_here, sample
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
+from scipy.interpolate import BPoly, PPoly
 
 HERE = np.array([0.1, 0.2])
 REST = np.zeros(2)

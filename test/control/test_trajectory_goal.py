@@ -5,15 +5,14 @@
 from dataclasses import replace
 from math import inf
 
+from control.goal_cell import Cell, LEAD, MODEL, NAMES, POSE
 import numpy as np
 import pytest
-from control.goal_cell import LEAD, MODEL, NAMES, POSE, Cell
-
 from robodyn_ros.control.goal_tolerances import (
-    GoalTolerances,
-    JointTolerance,
     default_tolerances,
     goal_tolerances,
+    GoalTolerances,
+    JointTolerance,
 )
 from robodyn_ros.control.motion_limits import motion_limits
 from robodyn_ros.control.trajectory_goal import (
@@ -23,10 +22,10 @@ from robodyn_ros.control.trajectory_goal import (
     INVALID_JOINTS,
     OLD_HEADER_TIMESTAMP,
     PATH_TOLERANCE_VIOLATED,
-    SUCCESSFUL,
-    Status,
-    TrajectoryGoal,
     refusal_code,
+    Status,
+    SUCCESSFUL,
+    TrajectoryGoal,
 )
 from robodyn_ros.errors import (
     ParameterError,

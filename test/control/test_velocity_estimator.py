@@ -4,10 +4,9 @@
 
 from math import nan
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
-from control.closed_loop import Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.model.resources import robot_path
 

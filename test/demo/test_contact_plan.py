@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import contact_plan
 from robodyn_ros.dynamics import Dynamics

@@ -3,14 +3,13 @@
 """The whole demo as a process, to its end and interrupted: verdict, files, and nothing left."""
 
 import os
+from pathlib import Path
 import re
 import signal
 import sys
-from pathlib import Path
-
-import pytest
 
 from processes import DEADLINE
+import pytest
 
 DEMO = [sys.executable, '-m', 'robodyn_ros.cli', 'demo', 'two_link', '--brief']
 SHM = Path('/dev/shm')

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from rich.console import Console
-
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import motion
 from robodyn_ros.dynamics import Dynamics

@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import physics
 from robodyn_ros.demo.recorder import Recording
@@ -117,12 +116,12 @@ def test_friction_bounds_what_computed_torque_can_gain(tmp_path):
 def test_a_finger_is_not_what_is_pushed(tmp_path):
     # The last link slides by 1 cm, and the push would end there
     path = tmp_path / 'finger.urdf'
-    path.write_text(robot_path('two_link').read_text().replace('</robot>', '''
+    path.write_text(robot_path('two_link').read_text().replace('</robot>', """
       <link name="finger"><inertial><mass value="0.05"/><inertia ixx="1e-5" iyy="1e-5" izz="1e-5"
         ixy="0" ixz="0" iyz="0"/></inertial></link>
       <joint name="grip" type="prismatic"><parent link="link2"/><child link="finger"/>
         <axis xyz="0 1 0"/><limit lower="-0.005" upper="0.005" effort="9" velocity="1"/></joint>
-    </robot>'''))
+    </robot>"""))
     robot = load_robot(str(path), {}, [])
     dynamics = Dynamics(robot.model)
     push = physics.push(dynamics, robot.pose, physics.damping(dynamics, robot.pose), 0.5)

@@ -5,9 +5,8 @@ import signal
 import sys
 import time
 
-import pytest
-
 from processes import DEADLINE
+import pytest
 from robodyn_ros.demo.processes import (
     Child,
     ending_once,

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from rich.console import Console
-
 from robodyn_ros.demo.conductor import Diagnosis
 from robodyn_ros.demo.picture import draw
 from robodyn_ros.demo.report import tables
-from robodyn_ros.demo.results import Check, Floating, Loop, Results, Tracking, thousandths
+from robodyn_ros.demo.results import Check, Floating, Loop, Results, thousandths, Tracking
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.urdf import load_urdf
 

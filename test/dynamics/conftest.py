@@ -4,22 +4,21 @@
 
 from functools import cache
 
+from lxml import etree
 import numpy as np
 import pinocchio as pin
 import pytest
-from lxml import etree
-
 from robodyn_ros import Dynamics, load_urdf
 from robots import (
     GRIPPER,
     LOCKED,
     MIMIC_TREES,
     OWN,
+    random_mimic_tree,
+    random_tree,
     REAL,
     TREES,
     WIDE,
-    random_mimic_tree,
-    random_tree,
 )
 
 

@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import pytest
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.errors import ArgumentError, InertiaError
@@ -15,13 +14,13 @@ from robodyn_ros.model.resources import robot_path
 from robots import differences
 
 Q = np.array([0.3, 0.5])
-MASSLESS = '''<robot name="wheel"><link name="base"/><link name="rim"><inertial><mass value="0"/>
+MASSLESS = """<robot name="wheel"><link name="base"/><link name="rim"><inertial><mass value="0"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="axle" type="continuous"><parent link="base"/><child link="rim"/></joint></robot>'''
+  <joint name="axle" type="continuous"><parent link="base"/><child link="rim"/></joint></robot>"""
 
 
 class Floating(Dynamics):
-    def gravity(self, q):
+    def gravity(self, q):  # noqa: CNL100
         return 0.0 * super().gravity(q)
 
 

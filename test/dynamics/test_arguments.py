@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.errors import ArgumentError, UnknownNameError
 
 CALLS = {'inverse_dynamics': ('q', 'qd', 'qdd'), 'gravity': ('q',), 'bias': ('q', 'qd'),

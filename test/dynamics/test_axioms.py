@@ -4,11 +4,10 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
+import numpy as np
+import pytest
 from robodyn_ros import Dynamics
 from robots import MIMIC_TREES
 

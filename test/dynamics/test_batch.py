@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.dynamics import BaseMotion, Batch
 from robodyn_ros.dynamics.signatures import QUANTITIES
 from robodyn_ros.errors import ArgumentError, SingularityError

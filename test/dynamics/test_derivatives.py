@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.dynamics import BaseMotion
 
 BASE = BaseMotion((1.0, -2.0, 3.0), (0.4, 0.5, -0.6), (2.0, -1.0, 0.5))
@@ -35,7 +34,7 @@ def test_under_wrenches_on_a_moving_base_they_are_the_slopes(robot, close, name,
     function = getattr(dynamics, kind)
     given = rng.uniform(-1, 1, (3, dynamics.model.nv))
     ours = getattr(dynamics, f'{kind}_derivatives')(*given, wrenches, base=BASE,
-                                                   reference=reference)
+                                                    reference=reference)
     step = 1e-5
     for argument, derivative in enumerate(ours):
         change = np.zeros_like(given)

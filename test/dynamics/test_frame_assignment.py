@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros import DhLink, from_dh
 from robodyn_ros.dynamics.frame_assignment import record_frames
 

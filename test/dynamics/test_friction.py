@@ -4,11 +4,10 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
+import numpy as np
+import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh
 from robodyn_ros.dynamics.friction import advance_presliding
 

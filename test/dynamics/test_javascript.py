@@ -8,7 +8,6 @@ import subprocess
 
 import numpy as np
 import pytest
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.javascript import javascript
 from robodyn_ros.model.resources import robot_path

@@ -4,12 +4,11 @@
 
 from math import cos, sin
 
-import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, place_joints
+import numpy as np
+import pytest
+from robodyn_ros.dynamics.joint_transforms import cos_sin, place_joints, REDUCTION_LIMIT
 from robodyn_ros.dynamics.model_data import BODY, JOINT
 
 

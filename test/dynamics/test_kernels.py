@@ -7,7 +7,6 @@ import threading
 import numba
 import numpy as np
 import pytest
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics.compile import generic
 from robots import random_tree

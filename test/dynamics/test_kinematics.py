@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.errors import UnknownNameError
 
 

@@ -5,7 +5,6 @@
 from dataclasses import replace
 
 import numpy as np
-
 from robodyn_ros import Dynamics
 
 

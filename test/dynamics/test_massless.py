@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import InertiaError
 from robots import ARM

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from robodyn_ros import Dynamics
 
 # Joint: leader, ratio, shift. Of one branch, of two, a chain's end, and one that leads two.

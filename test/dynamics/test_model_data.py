@@ -3,7 +3,6 @@
 """Records made of a model."""
 
 import pytest
-
 from robodyn_ros.dynamics.model_data import parameters
 
 

@@ -5,11 +5,10 @@
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
+import numpy as np
+import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import BaseMotion
 
@@ -18,7 +17,7 @@ names, seeds = st.sampled_from(ROBOTS), st.integers(0, 2**32)
 many = settings(deadline=None, max_examples=60)
 
 # It turns about two skew axes, slides along a third, and carries the base off all of them.
-TABLE = '''
+TABLE = """
 <link name="ground"/>
 <joint name="tilt" type="continuous"><parent link="ground"/><child link="table_1"/>
   <origin xyz="0.1 0.2 0.3" rpy="0.3 -0.2 0.5"/><axis xyz="1 0 0"/>
@@ -34,7 +33,7 @@ TABLE = '''
 <link name="table_3"/>
 <joint name="mount" type="fixed"><parent link="table_3"/><child link="{base}"/>
   <origin xyz="0.5 -0.3 0.2" rpy="0.7 0.1 -0.4"/></joint>
-</robot>'''
+</robot>"""
 CARRIED = 3         # joints of the table, which come first
 
 

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dynamics against MuJoCo: other code, other algorithms, other parser."""
 
+from lxml import etree
 import mujoco
 import numpy as np
 import pytest
-from lxml import etree
-
 from robodyn_ros import Dynamics, load_urdf
-from robots import LOCKED, OWN, REAL, WIDE, random_tree
+from robots import LOCKED, OWN, random_tree, REAL, WIDE
 
 # Of the others MuJoCo refuses a body or more: point masses, inertias that no body has
 NAMES = ('arm6', 'ur10', 'xarm7', 'z1', 'so101', 'solo12', 'centauro', 'g1', 'simple_humanoid',

@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, SingularityError
 from robodyn_ros.model.resources import robot_path

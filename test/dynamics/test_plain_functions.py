@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from robodyn_ros.dynamics import entry_points
 from robodyn_ros.dynamics.compile import generic
 from robodyn_ros.dynamics.coriolis import coriolis
@@ -15,17 +14,17 @@ from robodyn_ros.dynamics.derivatives import position_derivative
 from robodyn_ros.dynamics.energy import kinetic_energy, potential_energy
 from robodyn_ros.dynamics.forward_dynamics import forward_dynamics
 from robodyn_ros.dynamics.joint_transforms import place_joints
-from robodyn_ros.dynamics.kinematics import WORLD, jacobian_rate, pose
+from robodyn_ros.dynamics.kinematics import jacobian_rate, pose, WORLD
 from robodyn_ros.dynamics.model_data import (
     BODY,
-    FRAME,
-    JOINT,
-    WORK,
-    ModelData,
-    Workspace,
     dimensions,
+    FRAME,
     frame_record,
+    JOINT,
+    ModelData,
     parameters,
+    WORK,
+    Workspace,
     workspace,
 )
 from robodyn_ros.dynamics.regressor import regressor

@@ -4,14 +4,13 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT
 from robodyn_ros.dynamics.signatures import QUANTITIES
-from robodyn_ros.dynamics.specialize import SIMD_STATES, SPECIALIZED_QUANTITIES, simd_batch
+from robodyn_ros.dynamics.specialize import simd_batch, SIMD_STATES, SPECIALIZED_QUANTITIES
 from robodyn_ros.errors import ArgumentError
-from robots import GRIPPER, REAL, random_tree
+from robots import GRIPPER, random_tree, REAL
 
 VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
            'potential_energy', 'center_of_mass')

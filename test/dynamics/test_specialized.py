@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels compiled for one robot: the generic ones' numbers, behavior and promises."""
 
+from dataclasses import replace
 import logging
 import os
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 
 import numba
 import numpy as np
 import pytest
-
 from robodyn_ros import Dynamics, jit, load_urdf
 from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.dynamics.signatures import QUANTITIES
@@ -200,13 +199,13 @@ def test_another_processor_has_another_file(robot, monkeypatch):
         jit._compiler_digest.cache_clear()
 
 
-SCRIPT = '''
+SCRIPT = """
 import sys
 from robodyn_ros import Dynamics, load_urdf
 dynamics = Dynamics(load_urdf(sys.argv[1]), specialize=True)
 kernel = dynamics.kernels.gravity
 print(dynamics.gravity([0.3, 0.5]).tolist(), sum(kernel.stats.cache_misses.values()))
-'''
+"""
 
 
 def processes(path, env, count=1):

@@ -4,11 +4,10 @@
 
 from math import isclose
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
-from robodyn_ros.dynamics.symbolic_scalar import MAX_LINE, Expression, Graph, straight_line
+import pytest
+from robodyn_ros.dynamics.symbolic_scalar import Expression, Graph, MAX_LINE, straight_line
 
 NAMES = 'abc'
 numbers = st.sampled_from([0.0, 1.0, -1.0, 2.0, -0.5, 3.7])

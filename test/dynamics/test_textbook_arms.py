@@ -3,8 +3,8 @@
 """The 2R and RP arms against the closed forms that textbooks print."""
 
 import numpy as np
-import pytest
 from numpy import cos, sin
+import pytest
 
 g = 9.81
 STATES = np.random.default_rng(7).uniform(-2, 2, (20, 3, 2))

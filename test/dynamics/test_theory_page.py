@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names and tests that docs/theory.md refers to."""
 
+from importlib import import_module
+from pathlib import Path
 import re
 import subprocess
 import sys
-from importlib import import_module
-from pathlib import Path
 
 import pytest
 

@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.dynamics.compile import generic
 from robodyn_ros.dynamics.model_data import dimensions, frame_record, parameters, workspace
 from robodyn_ros.dynamics.signatures import QUANTITIES

@@ -9,7 +9,6 @@ the largest entry of the quantity, of whatever size that is.
 
 import numpy as np
 import pytest
-
 from robots import MIMIC_TREES, TREES, WIDE
 
 STATES = 3

@@ -4,11 +4,10 @@
 
 import warnings
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
+import numpy as np
+import pytest
 from robodyn_ros.dynamics import BaseMotion
 
 ROBOTS = ('panda', 'ur5', 'tiago_pro', 'tree3', 'tree7', 'tree16', 'mimic5', 'mimic12')

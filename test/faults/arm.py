@@ -7,17 +7,16 @@ The controller runs with `trigger: state` on simulation time, which the test mak
 effort, and the cycle in which it changes, is exact however slow the machine is.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+import time
 
 import numpy as np
+from processes import Process
+from robodyn_ros import Dynamics, load_urdf, RobotModel
+from robodyn_ros.model.resources import robot_path
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-
-from processes import Process
-from robodyn_ros import Dynamics, RobotModel, load_urdf
-from robodyn_ros.model.resources import robot_path
 
 START, PERIOD = 100.0, 0.001        # s
 PATIENCE = 10.0     # s, wall time for one answer, or for a message that may come any time

@@ -4,11 +4,10 @@
 
 import os
 
-import pytest
-from faults.arm import GRANTED, Arm
+from faults.arm import Arm, GRANTED
 from nodes.bring_up import CONTROLLER
-
 from processes import node
+import pytest
 
 EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_link',
          '-p', 'state_timeout:=0.05', '-p', 'fault_hold_time:=0.02',

@@ -4,9 +4,9 @@
 
 from collections.abc import Callable
 
+from faults.arm import Arm, PERIOD, RAMP
 import numpy as np
 import pytest
-from faults.arm import PERIOD, RAMP, Arm
 
 near = pytest.approx
 # Of the efforts of conftest.EXACT, from the cycle of the fault to the last message, which is zero

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A driver that misbehaves as a file tells it to, while the test runs."""
 
-import time
 from pathlib import Path
+import time
 
 import numpy as np
-
 from robodyn_ros.driver import Reading
 from robodyn_ros.simulation.driver import SimulatedArm
 

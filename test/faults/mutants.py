@@ -10,18 +10,17 @@ and on the disk already where its sources are unchanged. With ROBODYN_PLAIN=1 in
 pytest, nodes are forked (test/forked.py), which saves a second each.
 """
 
+from collections.abc import Generator
 import os
+from pathlib import Path
 import re
 import shutil
-from collections.abc import Generator
-from pathlib import Path
 
-import pytest
 from faults import arm
 from faults.rows import Row
 from nodes.remote import Remote
-
 from processes import Process
+import pytest
 
 TEST = Path(__file__).resolve().parents[1]
 ROOT = TEST.parent

@@ -4,14 +4,13 @@
 
 import time
 
-import pytest
 from faults.arm import Arm
 from faults.rows import row
 from nodes.bring_up import SIMULATOR
-from std_srvs.srv import Trigger
-
 from processes import node
+import pytest
 from robodyn_ros.nodes import autostart, reset_service
+from std_srvs.srv import Trigger
 
 near = pytest.approx
 MOVING = {'velocity': [0.5, 0.0]}       # rad/s

@@ -5,22 +5,21 @@
 import signal
 import sys
 
-import numpy as np
-import pytest
 from faults.arm import Arm
 from faults.conftest import EXACT
 from faults.rows import row
 from nodes.bring_up import CONTROLLER, SIMULATOR
+import numpy as np
+from processes import node
+import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
-from std_srvs.srv import Trigger
-
-from processes import node
 from robodyn_ros.nodes import node_main
+from std_srvs.srv import Trigger
 
 near = pytest.approx
 # The controller, with two services more
-RAISING = '''
+RAISING = """
 import sys
 from std_srvs.srv import Trigger
 from robodyn_ros.nodes import controller, node_main
@@ -38,7 +37,7 @@ class Raising(controller.ControllerNode):
         raise OSError('out of order')
 
 sys.exit(node_main.main(Raising, None))
-'''
+"""
 MALFORMED = Parameter(name='mode', value=ParameterValue(type=99))
 
 

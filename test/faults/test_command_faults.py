@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another publisher on the topic of the commands: the drives obey whoever came last."""
 
-import pytest
-from faults.arm import RAMP, Arm
+from faults.arm import Arm, RAMP
 from faults.rows import row
+import pytest
+from robodyn_ros.nodes.command_publishers import CommandPublishers, NAMELESS
 from std_msgs.msg import Float64MultiArray
-
-from robodyn_ros.nodes.command_publishers import NAMELESS, CommandPublishers
 
 near = pytest.approx
 SAID = "another publisher sends commands ('/test')"

@@ -4,15 +4,13 @@
 
 import re
 
+from faults.arm import Arm, TELEPORTED
+from faults.rows import row
 import numpy as np
+from processes import node
 import pytest
 import rclpy
-from faults.arm import TELEPORTED, Arm
-from faults.rows import row
 from rclpy.parameter import Parameter
-from std_msgs.msg import Float64MultiArray, String
-
-from processes import node
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path, share_path
@@ -28,6 +26,7 @@ from robodyn_ros.nodes.controller_parameters import TABLE
 from robodyn_ros.nodes.live_settings import LiveSettings
 from robodyn_ros.nodes.robot_description import RobotDescription
 from robots import ARM
+from std_msgs.msg import Float64MultiArray, String
 
 near = pytest.approx
 

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of contacts: one test a row of the table in docs/safety.md."""
 
-import numpy as np
-import pytest
 from faults.efforts import moving
 from faults.rows import row
-
+import numpy as np
+import pytest
 from robodyn_ros.control import collisions, phase_efforts
 
 near = pytest.approx

@@ -4,16 +4,15 @@
 
 from math import nan
 
+from faults.rows import row
 import numpy as np
 import pytest
-from faults.rows import row
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.control import partner, partner_link
 from robodyn_ros.control.laws import leader_follower
-from robodyn_ros.control.partner import AWAY, COUPLED, WAITING, CouplingState
+from robodyn_ros.control.partner import AWAY, COUPLED, CouplingState, WAITING
 from robodyn_ros.nodes.coupling_message import coupling_message, coupling_state
 from robodyn_ros.nodes.coupling_topics import QOS
+from std_msgs.msg import Float64MultiArray
 
 near = pytest.approx
 STIFFNESS, DAMPING = np.array([40.0, 10.0]), np.array([8.0, 2.0])

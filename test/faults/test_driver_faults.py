@@ -5,13 +5,12 @@
 import os
 from pathlib import Path
 
-import numpy as np
-import pytest
 from faults.rows import row
 from nodes.bring_up import CONTROLLER
-
+import numpy as np
 from processes import node
-from robodyn_ros import Dynamics, driver, load_urdf
+import pytest
+from robodyn_ros import driver, Dynamics, load_urdf
 from robodyn_ros.driver import DriverReader
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes.controller_parameters import driver_options
@@ -57,7 +56,7 @@ def test_driver_that_gives_no_states(driven, remote):
         remote.forget()
         behave(wrong)
         remote.until(lambda: remote.diagnostics.get('phase') == 'FAULT', f'a fault: {wrong}',
-                         deadline=STARTS)
+                     deadline=STARTS)
         assert 'state is stale (joint1)' in remote.diagnostics['message'], wrong
         remote.until(lambda: remote.newest_command() == [0.0, 0.0], 'the last effort')
         if told:

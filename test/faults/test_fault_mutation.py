@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The test of each row of the fault table fails where the row is disabled."""
 
+from collections.abc import Iterator
 import os
 import sys
-from collections.abc import Iterator
 from xml.etree import ElementTree
 
-import pytest
 from faults.mutants import DISABLED, TEST, WHOLE
 from faults.rows import with_rows
-
 from processes import Process
+import pytest
 
 # The rows that hang on the control cycle, its guard and its limits; with ALL_ROWS=1 the others too
 TESTS = {test.__name__: test for test in with_rows()

@@ -3,7 +3,6 @@
 """Friction compensation that could drive the arm."""
 
 from faults.rows import row
-
 from robodyn_ros.control.friction import check_compensation
 
 

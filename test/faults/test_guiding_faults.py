@@ -2,17 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of hand guiding, and of bounded motions: one test a row of docs/safety.md."""
 
-import threading
 from math import nan
+import threading
 
-import numpy as np
-import pytest
-from faults.arm import TELEPORTED, Arm
+from faults.arm import Arm, TELEPORTED
 from faults.efforts import moving
 from faults.rows import row
-from std_msgs.msg import Bool
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
+import numpy as np
+import pytest
 from robodyn_ros.control import (
     contact_brake,
     link_pairs,
@@ -22,6 +19,8 @@ from robodyn_ros.control import (
 )
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes import guiding_topic
+from std_msgs.msg import Bool
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 K, D = np.array([40.0, 10.0]), np.array([4.0, 1.0])

@@ -5,12 +5,11 @@
 import signal
 import sys
 
-import pytest
-from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
-
+from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
 from processes import node
+import pytest
 
-LISTENER = '''
+LISTENER = """
 import rclpy
 from std_msgs.msg import Float64MultiArray
 rclpy.init()
@@ -18,7 +17,7 @@ node = rclpy.create_node('listener')
 node.create_subscription(Float64MultiArray, 'commands',
                          lambda m: print(list(m.data), flush=True), 9)
 rclpy.spin(node)
-'''
+"""
 
 
 @pytest.mark.parametrize('how', ['SIGINT', 'SIGTERM'])

@@ -4,16 +4,15 @@
 
 import os
 
-import numpy as np
-import own_laws
-import pytest
 from builtin_interfaces.msg import Duration
 from faults.arm import TELEPORTED
 from faults.efforts import goes_limp
 from faults.rows import row
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
+import numpy as np
+import own_laws
+import pytest
 from robodyn_ros.control.laws import adaptive, call
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the efforts: what the law asks for and the arm is not given, or not at once."""
 
+from faults.arm import Arm, PERIOD, RAMP, TELEPORTED
+from faults.rows import row
 import numpy as np
 import pytest
-from faults.arm import PERIOD, RAMP, TELEPORTED, Arm
-from faults.rows import row
-
 from robodyn_ros.control import cycle, limits
-from robodyn_ros.control.limits import CAUTION, OBSERVER_RATE, acceleration_bounds
+from robodyn_ros.control.limits import acceleration_bounds, CAUTION, OBSERVER_RATE
 from robodyn_ros.control.settings import Settings
 
 near = pytest.approx

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults that show in the motion: one test a row of the table in docs/safety.md."""
 
-import numpy as np
-import pytest
 from faults.arm import PERIOD
 from faults.efforts import moving
 from faults.rows import row
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
+import numpy as np
+import pytest
 from robodyn_ros.control import motion_checks
 from robodyn_ros.control.settings import Settings
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 ZERO = [0.0, 0.0]

@@ -5,11 +5,11 @@
 import ast
 from types import ModuleType
 
-import pytest
-from faults.mutation import PACKAGE, Mutation
+from faults.mutation import Mutation, PACKAGE
 from faults.rows import with_rows
+import pytest
 
-TEXT = '''
+TEXT = """
 LIMIT = 3
 
 
@@ -23,7 +23,7 @@ def first(x):
 class Thing:
     def second(self):
         self.total += self.é * 2
-'''
+"""
 
 
 def applied(where, find, instead):

@@ -4,19 +4,18 @@
 
 from math import inf, nan
 
-import numpy as np
-import pytest
 from faults.rows import row
 from geometry_msgs.msg import InertiaStamped
+import numpy as np
+import pytest
 from rcl_interfaces.srv import GetParameters
 from rclpy.parameter import parameter_value_to_python
 from rclpy.serialization import serialize_message
-from test_reference_faults import motion
-
 from robodyn_ros import Dynamics
 from robodyn_ros.control import payload_transition
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.nodes.payload_subscriber import PayloadSubscriber
+from test_reference_faults import motion
 
 near = pytest.approx
 NAMES = ('payload_frame', 'payload_mass', 'payload_com', 'payload_inertia')

@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states that the arm cannot have sent: one test a row of the table in docs/safety.md."""
 
-import numpy as np
-import pytest
-from faults.arm import PERIOD, Arm, Simulation
+from faults.arm import Arm, PERIOD, Simulation
 from faults.efforts import goes_limp, moving
 from faults.rows import row
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
+import numpy as np
+import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import phase_efforts, plausibility
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 TURN = 2.0 * np.pi

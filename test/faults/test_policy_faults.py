@@ -4,14 +4,13 @@
 
 from math import nan
 
+from faults.rows import row
 import numpy as np
 import pytest
-from faults.rows import row
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.control import policy
 from robodyn_ros.control.laws import feedback_policy
 from robodyn_ros.nodes.policy_message import policy_message
+from std_msgs.msg import Float64MultiArray
 
 near = pytest.approx
 GAIN = np.hstack([np.diag([40.0, 10.0]), np.diag([4.0, 1.0])])

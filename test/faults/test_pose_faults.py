@@ -4,14 +4,13 @@
 
 from math import nan
 
-import numpy as np
-import pytest
 from faults.rows import row
 from geometry_msgs.msg import PoseStamped, TwistStamped
-from scipy.spatial.transform import Rotation
-
+import numpy as np
+import pytest
 from robodyn_ros.control import pose_planning
 from robodyn_ros.nodes import frame_transforms
+from scipy.spatial.transform import Rotation
 
 near = pytest.approx
 TASK = {'mode': 'cartesian_impedance', 'task_frame': 'tool0', 'nullspace_kp': [0.0]}

@@ -5,14 +5,13 @@
 import re
 import signal
 
-import numpy as np
-import pytest
-from faults.arm import RAMP, TELEPORTED, Arm
+from faults.arm import Arm, RAMP, TELEPORTED
 from faults.rows import row
 from geometry_msgs.msg import WrenchStamped
-from nodes.bring_up import CONTROLLER, POSE, SIMULATOR, bring_up
-
+from nodes.bring_up import bring_up, CONTROLLER, POSE, SIMULATOR
+import numpy as np
 from processes import node
+import pytest
 from robodyn_ros.control import cycle, gravity_check, guard, phase_efforts
 from robodyn_ros.simulation import drive
 

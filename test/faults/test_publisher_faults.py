@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publishers of joint states: two at a time, one after the other, one for each joint."""
 
-import numpy as np
-import pytest
-from faults.arm import PERIOD, START, TELEPORTED, Arm
-from faults.efforts import SHARES, goes_limp
+from faults.arm import Arm, PERIOD, START, TELEPORTED
+from faults.efforts import goes_limp, SHARES
 from faults.rows import row
-from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
-from sensor_msgs.msg import JointState
-
+from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
+import numpy as np
 from processes import node
+import pytest
 from robodyn_ros.control import guard
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.decode_status import DUPLICATE, REASONS
+from sensor_msgs.msg import JointState
 
 near = pytest.approx
 TWICE = f'refused samples: {REASONS[DUPLICATE]}'

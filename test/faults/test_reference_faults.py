@@ -4,16 +4,15 @@
 
 from math import inf, nan
 
-import numpy as np
-import pytest
 from builtin_interfaces.msg import Duration
 from faults.rows import row
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
+import numpy as np
+import pytest
 from robodyn_ros.control import effort_feedforward, reference_stream
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.nodes import command_publishers
 from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 

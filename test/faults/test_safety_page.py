@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/safety.md says what the code does: rows, reason codes, phases, parameters, numbers."""
 
-import re
 from pathlib import Path
+import re
 
-import pytest
 from faults.rows import with_rows
-
+import pytest
 from robodyn_ros.control import guard, limits, settings
 from robodyn_ros.nodes import controller_parameters, simulator_parameters
 

@@ -6,14 +6,13 @@ import os
 import signal
 import sys
 
-import numpy as np
-import pytest
 from faults.arm import Arm
 from faults.conftest import EXACT
 from faults.rows import row
 from nodes.bring_up import CONTROLLER
-
+import numpy as np
 from processes import node
+import pytest
 from robodyn_ros.nodes import node_main
 
 near = pytest.approx

@@ -5,17 +5,16 @@
 import signal
 import time
 
-import numpy as np
-import pytest
 from faults.arm import Arm, Simulation
 from faults.rows import row
-from nodes.bring_up import POSE, SIMULATOR, bring_up
-from std_msgs.msg import Float64MultiArray
-
+from nodes.bring_up import bring_up, POSE, SIMULATOR
+import numpy as np
 from processes import node
+import pytest
 from robodyn_ros.control import guard
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.simulation import drive
+from std_msgs.msg import Float64MultiArray
 
 near = pytest.approx
 ZERO = [0.0, 0.0]

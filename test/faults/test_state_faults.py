@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the joint state: one test a row of the table in docs/safety.md, and its variants."""
 
-import signal
 from math import inf, nan
+import signal
 
+from faults.arm import Arm, PERIOD
+from faults.efforts import goes_limp, moving, SHARES
+from faults.rows import row
 import numpy as np
 import pytest
-from faults.arm import PERIOD, Arm
-from faults.efforts import SHARES, goes_limp, moving
-from faults.rows import row
-
 from robodyn_ros.control import guard
 from robodyn_ros.nodes import arming
 from robodyn_ros.wire import decoders

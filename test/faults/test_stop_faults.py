@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The topics on which others let the arm move or not: ~/heartbeat and ~/emergency_stop."""
 
-import time
 from contextlib import contextmanager
+import time
 
-import pytest
-from faults.arm import RAMP, Arm
+from faults.arm import Arm, RAMP
 from faults.rows import row
+import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from std_msgs.msg import Bool
-
 from robodyn_ros.nodes import stop_topics
+from std_msgs.msg import Bool
 
 near = pytest.approx
 ZERO = [0.0, 0.0]

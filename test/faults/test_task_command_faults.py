@@ -4,15 +4,14 @@
 
 from math import nan
 
+from faults.rows import row
+from faults.test_pose_faults import refusal, sender, target, TASK
+from geometry_msgs.msg import WrenchStamped
 import numpy as np
 import pytest
-from faults.rows import row
-from faults.test_pose_faults import TASK, refusal, sender, target
-from geometry_msgs.msg import WrenchStamped
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.control import pose_planning, pose_tracking
 from robodyn_ros.control.laws import energy_tank
+from std_msgs.msg import Float64MultiArray
 
 near = pytest.approx
 

@@ -4,16 +4,15 @@
 
 import signal
 
-import numpy as np
-import pytest
-from faults.arm import PERIOD, TELEPORTED, Arm, Simulation
+from faults.arm import Arm, PERIOD, Simulation, TELEPORTED
 from faults.efforts import goes_limp, moving
 from faults.rows import row
-from nodes.bring_up import SIMULATOR, bring_up
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
+from nodes.bring_up import bring_up, SIMULATOR
+import numpy as np
 from processes import node
+import pytest
 from robodyn_ros.control import cycle, guard
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 near = pytest.approx
 TOO_FAR = 1e306                         # rad: a number, but the law's answer to it is none

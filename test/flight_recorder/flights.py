@@ -5,7 +5,6 @@
 from dataclasses import replace
 
 from control.closed_loop import GAINS, Rig
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.compile import compiled
 from robodyn_ros.control.controller import Controller

@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flight recordings come back bit by bit, are what viewers read, and are refused when damaged."""
 
-import json
-import zipfile
 from functools import cache
 from io import BytesIO
+import json
+import zipfile
 
+from flight_recorder.flights import about, eventful, go, MODEL, recording_rig
+from hypothesis import example, given, HealthCheck, settings
+from hypothesis import strategies as st
 import numpy as np
 import own_laws
 import pytest
-from flight_recorder.flights import MODEL, about, eventful, go, recording_rig
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
-
 from robodyn_ros.control.laws import registry
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.flight_recorder import arrays, file

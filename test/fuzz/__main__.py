@@ -2,27 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make fuzz`: whether any of many URDFs or messages is more than this package can take."""
 
+from collections import Counter
+from functools import partial
 import importlib.util
 import os
+from pathlib import Path
 import shutil
 import signal
 import sys
 import time
-from collections import Counter
-from functools import partial
-from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+import typer
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / 'build' / 'fuzz'
 sys.path.insert(0, str(ROOT / 'test'))
 
-from fuzz.campaign import campaign  # noqa: E402
+from fuzz.campaign import campaign  # noqa: E402, I100
 from fuzz.judge import FAILED, VALID  # noqa: E402
 from fuzz.mutants import Mutant, mutant  # noqa: E402
 

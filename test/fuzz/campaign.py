@@ -6,18 +6,18 @@ Many mutants, judged in processes that may die or hang: who does is named, and t
 The deadline is a detector of hangs, no measure of speed: it is far above what any mutant takes.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 import faulthandler
 import multiprocessing
+from multiprocessing.connection import Connection, wait
 import os
+from pathlib import Path
 import resource
 import signal
-import time
-from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from tempfile import TemporaryDirectory
+import time
 
-from fuzz.judge import FAILED, Canary, Verdict, judge
+from fuzz.judge import Canary, FAILED, judge, Verdict
 from fuzz.mutants import Mutant, mutant
 from robots import ARM
 

@@ -2,23 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Criteria for every text: a valid robot or a helpful refusal, and nothing else."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import ctypes
 import os
+from pathlib import Path
 import re
 import socket
 import sys
 import traceback
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
+import warnings
 
 from fuzz import malformed_urdfs as urdfs
 from fuzz.mutants import Mutant
-from robodyn_ros import Dynamics, RobotModel, load_urdf
+import numpy as np
+from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.errors import RobodynError
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf_xml import MAX_NUMBER

@@ -22,8 +22,8 @@ TAGS = ('link', 'joint', 'robot', 'inertial', 'inertia', 'mass', 'origin', 'axis
         'dynamics', 'mimic', 'parent', 'child', 'visual', 'collision', 'geometry', 'gazebo',
         'transmission', 'calibration', 'safety_controller', 'springStiffness', 'material', 'group',
         'robodyn', 'gravity', 'backward', 'warning',
-        'é', '_', '{http://www.ros.org/wiki/xacro}macro', '{http://www.w3.org/2001/XInclude}include',
-        '{}x')
+        'é', '_', '{http://www.ros.org/wiki/xacro}macro',
+        '{http://www.w3.org/2001/XInclude}include', '{}x')
 ATTRIBUTES = ('name', 'type', 'link', 'joint', 'xyz', 'rpy', 'quat_xyzw', 'value', 'ixx', 'ixy',
               'izz', 'lower', 'upper', 'effort', 'velocity', 'damping', 'friction', 'multiplier',
               'offset', 'armature', 'rotor_inertia', 'gear_ratio', 'static_friction',

@@ -6,12 +6,11 @@ from functools import cache
 from random import Random
 from typing import Any, NamedTuple
 
-from lxml import etree
-
 from fuzz import malformed_urdfs as urdfs
 from fuzz import texts, trees
+from lxml import etree
 from robodyn_ros import load_urdf
-from robots import ARM, EXTENDED, GRIPPER, OWN, REAL, random_tree
+from robots import ARM, EXTENDED, GRIPPER, OWN, random_tree, REAL
 
 
 class Mutant(NamedTuple):

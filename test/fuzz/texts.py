@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutations of a URDF that know only bytes, and documents made to exhaust a reader."""
 
-import re
 from collections.abc import Callable
 from random import Random
+import re
 
 from fuzz import malformed_urdfs as urdfs
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from copy import deepcopy
 from random import Random
 
-from lxml import etree
-
 from fuzz import malformed_urdfs as urdfs
+from lxml import etree
 
 Element = etree._Element
 FACTORS = (-1, 0, 0.5, 1.1, 3, 1e-9, 1e-30, 1e-160, 1e-320, 1e6)

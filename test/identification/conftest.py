@@ -3,7 +3,6 @@
 """Robots that are identified."""
 
 import pytest
-
 from robodyn_ros import DhLink, from_dh, load_urdf
 from robots import PANDA_LOCKED, REAL
 

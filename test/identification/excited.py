@@ -5,8 +5,7 @@
 from functools import cache
 
 import numpy as np
-
-from robodyn_ros import RobotModel, load_urdf
+from robodyn_ros import load_urdf, RobotModel
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.identification.recordings.recording import Recording
 from robots import LOCKED, OWN, REAL

@@ -5,12 +5,11 @@
 from dataclasses import replace
 
 import numpy as np
-from scipy.signal import butter, sosfiltfilt
-
 from robodyn_ros import Dynamics
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.identification import Motion
 from robodyn_ros.identification.path_friction import path_friction
+from scipy.signal import butter, sosfiltfilt
 
 
 def motion(model, count=1500, rate=100.0, seed=0, offset=0.0, speed=1.0):

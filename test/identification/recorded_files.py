@@ -4,9 +4,8 @@
 
 from dataclasses import replace
 
-import numpy as np
 from excited import sines
-
+import numpy as np
 from robodyn_ros import load_urdf
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.model.payload import with_payload

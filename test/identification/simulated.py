@@ -5,11 +5,10 @@
 from dataclasses import dataclass, replace
 from functools import cache
 
-import numpy as np
 from lxml import etree
+import numpy as np
 from numpy import ndarray
-
-from robodyn_ros import Dynamics, RobotModel, load_urdf
+from robodyn_ros import Dynamics, load_urdf, RobotModel
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.gain_stability import highest
@@ -18,7 +17,7 @@ from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
 from robodyn_ros.identification.excitation.criteria import quality
 from robodyn_ros.identification.excitation.fourier import Fourier
-from robodyn_ros.identification.excitation.motion_limits import Shares, motion_limits
+from robodyn_ros.identification.excitation.motion_limits import motion_limits, Shares
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.imperfections import Noise

@@ -4,12 +4,11 @@
 
 import re
 
+from exciting import motion
 import numpy as np
 import pytest
-from exciting import motion
-
 from robodyn_ros import DhLink, Dynamics, from_dh, identification, load_urdf
-from robodyn_ros.identification import ParameterSelection, base_parameters
+from robodyn_ros.identification import base_parameters, ParameterSelection
 from robodyn_ros.identification.estimation.base_parameters import number
 from robodyn_ros.identification.estimation.regression import regression
 from robots import OWN, REAL

@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data checks: deliberate errors are named, correct data pass."""
 
-import re
 from dataclasses import replace
+import re
 
+from excited import recorded, robot
 import numpy as np
 import pytest
-from excited import recorded, robot
-
 from robodyn_ros import Dynamics
 from robodyn_ros.cli.arguments import as_option
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
-from robodyn_ros.identification.data_checks.data_issue import Severity, by_kind
+from robodyn_ros.identification.data_checks.data_issue import by_kind, Severity
 from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.options import PreparationOptions
 

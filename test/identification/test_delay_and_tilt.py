@@ -4,13 +4,12 @@
 
 from dataclasses import replace
 
-import numpy as np
 from exciting import motion, noisy, with_joints
-from scipy.interpolate import CubicSpline
-
-from robodyn_ros.identification import ParameterSelection, identify
+import numpy as np
+from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.delay_and_tilt import find_mounting
 from robodyn_ros.identification.preparation.filtering import LowPass
+from scipy.interpolate import CubicSpline
 
 CHOICE = ParameterSelection(armature=False)
 

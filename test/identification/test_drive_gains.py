@@ -4,13 +4,12 @@
 
 from dataclasses import replace
 
+from exciting import motion, with_joints
 import numpy as np
 import pytest
-from exciting import motion, with_joints
-
 from robodyn_ros import DhLink, from_dh
 from robodyn_ros.errors import IdentificationError, UnknownNameError
-from robodyn_ros.identification import ParameterSelection, drive_gains
+from robodyn_ros.identification import drive_gains, ParameterSelection
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.model.payload import with_payload
 
@@ -100,7 +99,7 @@ def test_joints_that_share_nothing_are_named():
 def test_what_makes_no_sense_is_refused(robot):
     given = currents(robot, 50)
     for motions, selection, loads in (([], ALL, []), ([given], ALL, [None, None]),
-                                   ([given], ParameterSelection(armature=False), []),
-                                   ([given.part(0, 3)], ALL, [])):
+                                      ([given], ParameterSelection(armature=False), []),
+                                      ([given.part(0, 3)], ALL, [])):
         with pytest.raises(IdentificationError):
             drive_gains(robot, motions, selection, loads)

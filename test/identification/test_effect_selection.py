@@ -4,15 +4,14 @@
 
 from dataclasses import replace
 
-import pytest
 from exciting import motion, noisy, sliding, with_joints
-from scipy.interpolate import CubicSpline
-
+import pytest
 from robodyn_ros.identification import ParameterSelection
 from robodyn_ros.identification.estimation import selection as effects
 from robodyn_ros.identification.estimation.delay_and_tilt import criterion, find_mounting
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.preparation.filtering import LowPass
+from scipy.interpolate import CubicSpline
 
 WAY, BODIES = 0.003, ParameterSelection(armature=False)
 OPTIONS = PipelineOptions(tilt=False, armature=False)

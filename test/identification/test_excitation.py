@@ -6,18 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.arguments import as_option
-from robodyn_ros.control.trajectory import Waypoints, interpolate
+from robodyn_ros.control.trajectory import interpolate, Waypoints
 from robodyn_ros.control.trajectory_tracking import sample
 from robodyn_ros.errors import IdentificationError, UnknownNameError
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
 from robodyn_ros.identification.excitation.collision_geometry import shapes
-from robodyn_ros.identification.excitation.collisions import GROUND, Collisions
+from robodyn_ros.identification.excitation.collisions import Collisions, GROUND
 from robodyn_ros.identification.excitation.criteria import (
     little_information,
     of_matrix,
@@ -25,11 +23,12 @@ from robodyn_ros.identification.excitation.criteria import (
     smooth_condition,
 )
 from robodyn_ros.identification.excitation.fourier import Fourier
-from robodyn_ros.identification.excitation.motion_limits import Shares, motion_limits
+from robodyn_ros.identification.excitation.motion_limits import motion_limits, Shares
 from robodyn_ros.identification.excitation.objective import MotionCost
 from robodyn_ros.identification.excitation.optimize import excite
 from robodyn_ros.identification.excitation.trajectory_file import read
 from robots import ARM, OWN
+from typer.testing import CliRunner
 
 SERIES = Fourier(3, 4.0)
 # At the tip of two_link and around its base: they meet where it folds back
@@ -74,7 +73,7 @@ def test_usage_is_that_of_the_motion(two_link, found):
     use = found.usage
     for values, most in ((q.max(0), use.upper), (-q.min(0), -use.lower),
                          (np.abs(qd).max(0), use.velocity), (np.abs(qdd).max(0),
-                                                            use.acceleration)):
+                                                             use.acceleration)):
         assert np.allclose(values, most, rtol=1e-3)
 
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-
-from robodyn_ros.identification.preparation.filtering import LowPass, choose_cutoff, derivatives
+from robodyn_ros.identification.preparation.filtering import choose_cutoff, derivatives, LowPass
 
 RATE = 500.0
 TIME = np.arange(6000) / RATE

@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification.excitation.fourier import Fourier
 

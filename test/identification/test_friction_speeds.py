@@ -4,12 +4,11 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
-
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import ParameterSelection, friction_speeds, identify
+from robodyn_ros.identification import friction_speeds, identify, ParameterSelection
 
 STRIBECK = ParameterSelection(static=True)
 

@@ -4,11 +4,10 @@
 
 from io import StringIO
 
+from benchmarks.identification import jobs, main, WORDS
 import pytest
 from recorded_files import real, write_csv
 from rich.console import Console
-
-from benchmarks.identification import WORDS, jobs, main
 from robodyn_ros.errors import ArgumentError
 
 

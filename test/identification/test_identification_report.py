@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report: one file, with all in it that a reader needs."""
 
-import re
 from html.parser import HTMLParser
+import re
 
 import numpy as np
 import pytest
-import yaml
 from recorded_files import nominal, real, write_csv
-
 from robodyn_ros.identification.friction_file import (
     friction_parameters,
     read_friction,
@@ -20,6 +18,7 @@ from robodyn_ros.identification.pictures import draw_all
 from robodyn_ros.identification.pipeline import identify_recording
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.report import report
+import yaml
 
 
 @pytest.fixture(scope='module')

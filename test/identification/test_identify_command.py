@@ -2,17 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a recording to a corrected URDF, as a person types it; the same model on another one."""
 
+from io import StringIO
 import json
 import sys
-from io import StringIO
 
 import numpy as np
 import pytest
-import yaml
-from recorded_files import OFFSET, nominal, real, write_csv
+from recorded_files import nominal, OFFSET, real, write_csv
 from rich.console import Console
-from typer.testing import CliRunner
-
 from robodyn_ros import load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
@@ -20,6 +17,8 @@ from robodyn_ros.cli.excite import recorded
 from robodyn_ros.cli.identify import read_options, reading_words, robot_options
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.model.payload import with_payload
+from typer.testing import CliRunner
+import yaml
 
 
 def robodyn(*words):

@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import pytest
 from numpy import ndarray
-from scipy.stats import binom
-from simulated import arm, drive
-
-from robodyn_ros.identification import Estimate, Motion, ParameterSelection, identify
+import pytest
+from robodyn_ros.identification import Estimate, identify, Motion, ParameterSelection
 from robodyn_ros.identification.estimation.regression import regression, rows_that_count
 from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.validation import efforts_of
+from scipy.stats import binom
+from simulated import arm, drive
 
 MOVING = 0.05           # rad/s
 CHOICE = ParameterSelection(moving=MOVING, decimate=20)

@@ -4,13 +4,12 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
-
 from robodyn_ros import Dynamics
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import ParameterSelection, base_parameters, identify
+from robodyn_ros.identification import base_parameters, identify, ParameterSelection
 from robodyn_ros.identification.estimation.least_squares import least_squares
 from robodyn_ros.identification.estimation.regression import regression
 

@@ -4,11 +4,10 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, sliding, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, sliding, with_joints
-
-from robodyn_ros.identification import ParameterSelection, identify
+from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.data_checks.result_checks import result_issues
 from robodyn_ros.identification.estimation.base_parameters import base_parameters
 from robodyn_ros.identification.estimation.compressed import BLOCKS

@@ -4,12 +4,11 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
-
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import Motion, ParameterSelection, identify
+from robodyn_ros.identification import identify, Motion, ParameterSelection
 from robodyn_ros.identification.estimation.filtered_columns import REACH, rows_that_count
 from robodyn_ros.identification.estimation.regression import regression
 
@@ -50,7 +49,7 @@ def test_what_sticks_biases_nothing(planar, method):
     true = with_joints(planar, viscous=0.3, coulomb=0.8, armature=0.05)
     given = sticking(noisy(motion(true, count=3000), 0.01, seed=3), 0.7)
     off = {selection: identify(with_joints(planar), given, selection, method
-                              ).of_joints('Coulomb') - 0.8
+                               ).of_joints('Coulomb') - 0.8
            for selection in (MOVING, ParameterSelection())}
     assert abs(off[MOVING]).max() < 5e-3
     assert abs(off[ParameterSelection()]).min() > 0.02

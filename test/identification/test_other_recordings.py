@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as programs of others write them: read right, or refused with what to do."""
 
+from excited import recorded, robot
 import numpy as np
 import pytest
-from excited import recorded, robot
-from scipy.io import savemat
-
 from robodyn_ros.errors import RecordingError, UnknownNameError
 from robodyn_ros.identification.recordings.read import read
+from scipy.io import savemat
 
 SHORT = 't,q1,q2,dq1,dq2,tau1,tau2'
 DEGREES = np.array([1.0, *[180 / np.pi] * 4, 1.0, 1.0])

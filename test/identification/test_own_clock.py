@@ -4,10 +4,9 @@
 
 from dataclasses import replace
 
+from excited import robot, sines
 import numpy as np
 import pytest
-from excited import robot, sines
-
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.clock import own_clock

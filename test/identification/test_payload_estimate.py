@@ -4,10 +4,9 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
-
 from robodyn_ros.errors import ArgumentError, IdentificationError, UnknownNameError
 from robodyn_ros.identification.estimation.payload import find_payload
 from robodyn_ros.model.payload import with_payload

@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Estimates of bodies that can exist, even where least squares finds others."""
 
-import sys
 from dataclasses import replace
+import sys
 
+from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
-
 from robodyn_ros import DhLink, Dynamics, from_dh
 from robodyn_ros.errors import IdentificationError
-from robodyn_ros.identification import ParameterSelection, identify
+from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.inertia import (
     inertial_parameters,
     pseudo_inertia,

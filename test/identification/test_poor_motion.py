@@ -4,14 +4,13 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
 from recorded_files import nominal, real
 from rich.console import Console
-
 from robodyn_ros.cli.identification_tables import comparison
-from robodyn_ros.identification import ParameterSelection, base_parameters, identify
+from robodyn_ros.identification import base_parameters, identify, ParameterSelection
 from robodyn_ros.identification.estimation.least_squares import least_squares
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.options import PipelineOptions

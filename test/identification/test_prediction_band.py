@@ -4,12 +4,11 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
-
 from robodyn_ros import Dynamics
-from robodyn_ros.identification import ParameterSelection, identify
+from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.covariance import with_spread_of_blocks
 from robodyn_ros.identification.excitation.base_regressor import BaseRegressor
 from robodyn_ros.identification.excitation.motion_limits import motion_limits

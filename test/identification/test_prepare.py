@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from dataclasses import replace
 
+from excited import recorded, robot, sines
 import numpy as np
 import pytest
-from excited import recorded, robot, sines
-
 from robodyn_ros.errors import ArgumentError, RecordingError
 from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.options import PreparationOptions

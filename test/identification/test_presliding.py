@@ -4,13 +4,12 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, sliding, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, sliding, with_joints
-
 from robodyn_ros.cli.identify import distance
 from robodyn_ros.errors import ArgumentError, IdentificationError
-from robodyn_ros.identification import ParameterSelection, identify
+from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.presliding_search import find_presliding
 from robodyn_ros.identification.friction_file import (
     friction_parameters,

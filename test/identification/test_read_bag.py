@@ -3,15 +3,14 @@
 import subprocess
 import sys
 
+from excited import recorded, robot
 import numpy as np
 import pytest
-from excited import recorded, robot
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
-
 from robodyn_ros.errors import RecordingError, UnknownNameError
 from robodyn_ros.extras import pip_install_extra
 from robodyn_ros.identification.recordings.read import read
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import get_typestore, Stores
 
 STORE = get_typestore(Stores.ROS2_HUMBLE)
 TYPE = 'sensor_msgs/msg/JointState'

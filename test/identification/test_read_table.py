@@ -1,9 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+from excited import recorded, robot
 import numpy as np
 import pytest
-from excited import recorded, robot
-
 from robodyn_ros.errors import RecordingError, UnknownNameError
 from robodyn_ros.identification.recordings.read import read
 

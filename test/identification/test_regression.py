@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The linear system of a motion: columns and names."""
 
+from exciting import motion, with_joints
 import numpy as np
 import pytest
-from exciting import motion, with_joints
-
 from robodyn_ros import load_urdf
 from robodyn_ros.identification import ParameterSelection
 from robodyn_ros.identification.estimation.base_parameters import base_of, base_parameters

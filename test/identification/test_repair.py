@@ -6,7 +6,6 @@ import difflib
 import mujoco
 import numpy as np
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import InertiaError
 from robodyn_ros.identification.repair import repaired_urdf

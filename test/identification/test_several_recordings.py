@@ -4,29 +4,28 @@
 
 from dataclasses import replace
 
+from exciting import motion
 import numpy as np
 import pytest
-import yaml
-from exciting import motion
-from recorded_files import OFFSET, nominal, real, write_csv
-from typer.testing import CliRunner
-
+from recorded_files import nominal, OFFSET, real, write_csv
 from robodyn_ros.cli.app import app
 from robodyn_ros.errors import ArgumentError, IdentificationError, RecordingError
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import identify_parts
 from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recorded_motion import (
-    PAUSE,
-    CheckedMotion,
     checked_motion,
     checked_motions,
+    CheckedMotion,
     joined,
     parts_of,
+    PAUSE,
 )
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.source import Source
 from robodyn_ros.identification.validation import of_model, validate
+from typer.testing import CliRunner
+import yaml
 
 MODEL = nominal()
 QUICK = PipelineOptions(method='weighted', delay=0.0, tilt=False, armature=False, presliding=0.0)

@@ -5,10 +5,9 @@
 from dataclasses import replace
 from pathlib import Path
 
+from exciting import motion
 import numpy as np
 import pytest
-from exciting import motion
-
 from robodyn_ros import load_urdf
 from robodyn_ros.identification import ParameterSelection
 from robodyn_ros.identification import stage_cache as cache

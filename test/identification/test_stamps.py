@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.preparation.timing import grid, stretches
 

@@ -4,17 +4,16 @@
 
 import numpy as np
 import pytest
-import yaml
-
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.identification.excitation.trajectory_file import (
-    MOST_POINTS,
     JointTrajectory,
+    MOST_POINTS,
     read,
     write,
 )
+import yaml
 
-TWO = '''joint_names: [a, b]
+TWO = """joint_names: [a, b]
 points:
 - positions: [0.0, 1]
   velocities: [0.0, 0.0]
@@ -24,7 +23,7 @@ points:
   velocities: [0.0, 0.0]
   accelerations: [0.0, 0.0]
   time_from_start: {sec: 1, nanosec: 500000000}
-'''
+"""
 
 
 @pytest.fixture

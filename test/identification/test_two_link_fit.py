@@ -4,10 +4,9 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy
 import numpy as np
 import pytest
-from exciting import motion, noisy
-
 from robodyn_ros import DhLink, from_dh
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import two_link

@@ -6,11 +6,10 @@ import re
 
 import numpy as np
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
 from robodyn_ros.identification.urdf_update import corrected_urdf
-from robots import ARM, EXTENDED, GRIPPER, OWN, PANDA_LOCKED, REAL, WIDE, random_tree
+from robots import ARM, EXTENDED, GRIPPER, OWN, PANDA_LOCKED, random_tree, REAL, WIDE
 
 # An inertial with the whitespace before it; of comments, which hold such too, nothing is masked
 INERTIAL = re.compile(r'<!--.*?-->|<!\[CDATA\[.*?\]\]>|\s*<inertial\s*>.*?</inertial\s*>', re.S)
@@ -175,9 +174,10 @@ def test_origins_of_every_form(origin, expected):
 
 
 HOSTILE = {
-    'comments': ARM.replace('<mass value="1"/>', '<!-- <mass value="8"/> <inertial> --><mass '
-                            'value="1"/>').replace('<link name="fore">', '<!-- <link name="fore">'
-                            '<inertial><mass value="3"/></inertial></link> --><link name="fore">'),
+    'comments': ARM.replace(
+        '<mass value="1"/>', '<!-- <mass value="8"/> <inertial> --><mass value="1"/>').replace(
+        '<link name="fore">', '<!-- <link name="fore"><inertial><mass value="3"/></inertial>'
+        '</link> --><link name="fore">'),
     'cdata': ARM.replace('</robot>', '<gazebo><![CDATA[<link name="fore"><inertial><mass '
                                      'value="7"/>]]></gazebo></robot>'),
     'elsewhere': ARM.replace('</robot>', '<gazebo><link name="fore"><inertial><mass value="7"/>'

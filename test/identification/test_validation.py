@@ -4,11 +4,10 @@
 
 from dataclasses import replace
 
+from exciting import motion, noisy, with_joints
 import numpy as np
 import pytest
-from exciting import motion, noisy, with_joints
-
-from robodyn_ros.identification import ParameterSelection, identify
+from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.data_checks.result_checks import repeats
 from robodyn_ros.identification.preparation.filtering import LowPass
 from robodyn_ros.identification.validation import of_estimate, of_model, validate

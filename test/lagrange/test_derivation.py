@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import sympy as sp
-
 from robodyn_ros import Dynamics, load_dh, load_urdf
 from robodyn_ros.errors import DerivationError, UnknownNameError
 from robodyn_ros.lagrange import derive
-from robodyn_ros.lagrange.check import TOLERANCE, joint_deviation
+from robodyn_ros.lagrange.check import joint_deviation, TOLERANCE
 from robodyn_ros.lagrange.equations import pairs
 from robodyn_ros.model.resources import robot_path
 from robots import GRIPPER, random_tree
+import sympy as sp
 
-MIXED = '''
+MIXED = """
 convention: {convention}
 gravity: [g/4, -g, g/2]
 links:
@@ -25,8 +24,8 @@ links:
   - {{theta: 0, d: 0, {third}, mass: m3, com: [{x3}, 0, 0.1], inertia: [Ia, 0.3, Ic]}}
 values: {{m1: 2, m2: 1.5, m3: 1, d1: 0.2, a1: 0.3, al: 0.4, r1: 0.1, r2: -0.2, J1: 0.05,
          Ia: 0.2, Ic: 0.25, g: 9.81}}
-'''
-PLANAR = '''
+"""
+PLANAR = """
 convention: {}
 gravity: [0, -g, 0]
 links:
@@ -34,7 +33,7 @@ links:
   - {{theta: 0, d: 0, a: {}, alpha: 0, mass: m2, com: [{}, 0, 0], inertia: [0, 0, I2]}}
   - {{theta: 0, d: 0, a: {}, alpha: 0, mass: m3, com: [{}, 0, 0]}}
 values: {{m1: 2, m2: 1.5, m3: 1, l1: 0.5, l2: 0.4, l3: 0.3, I1: 0.1, I2: 0.2, g: 9.81}}
-'''
+"""
 
 
 def mixed(tmp_path, convention='modified'):
@@ -234,11 +233,11 @@ def test_what_rounding_leaves_of_locked_joints_is_not_shown():
 
 def test_a_geared_motor_adds_to_m(tmp_path):
     path = tmp_path / 'geared.yaml'
-    path.write_text('''
+    path.write_text("""
 convention: modified
 links: [{theta: 0, d: 0, a: 0, alpha: 0, mass: m, com: [l, 0, 0], rotor_inertia: J, gear_ratio: r}]
 values: {m: 2, l: 0.5, J: 1e-4, r: 50}
-''')
+""")
     m, length, J, r = sp.symbols('m l J r', real=True)
     found = derive(str(path))
     assert sp.expand(found.M[0] - m * length**2 - J * r**2) == 0 and found.trusted

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.lagrange import derive, latex, text
 from robodyn_ros.model.resources import robot_path

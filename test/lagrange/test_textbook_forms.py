@@ -9,10 +9,9 @@ Where this package's notes err, the physics is written here.
 """
 
 import pytest
-import sympy as sp
-
 from robodyn_ros.lagrange import derive
 from robodyn_ros.lagrange.printing import Style
+import sympy as sp
 
 m1, m2, l1, l2, g = sp.symbols('m_1 m_2 l_1 l_2 g', real=True)
 t1, t2, d2 = sp.symbols('theta_1 theta_2 d_2', real=True)
@@ -112,7 +111,7 @@ def test_derivative_of_the_kinetic_energy_of_the_rp_arm(rp):
     assert [sp.expand(k.diff(q)) for q in rp.q] == [0, m2*d2*w1**2]
 
 
-SCARA = '''
+SCARA = """
 convention: standard
 links:
   - {theta: 0, d: h, a: l1, alpha: 0, mass: m1, com: [-r1, 0, 0], inertia: [0, 0, Izz1]}
@@ -120,7 +119,7 @@ links:
   - {theta: 0, d: 0, a: 0, alpha: 0, joint: prismatic, mass: m3}
 values: {m1: 3, Izz1: 0.1, m2: 2, Izz2: 0.05, m3: 1, l1: 0.4, l2: 0.3, r1: 0.2, r2: 0.15, h: 0.3,
          g: 9.81}
-'''
+"""
 
 
 def test_scara_depends_on_its_elbow_alone(tmp_path):

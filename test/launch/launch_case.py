@@ -7,10 +7,10 @@ Base of the launch tests: the skip without a ROS installation, diagnostics, wait
 ``__file__``.
 """
 
+from importlib import import_module
 import os
 import time
 import unittest
-from importlib import import_module
 
 import pytest
 
@@ -52,8 +52,8 @@ class LaunchCase(unittest.TestCase):
     """
 
     def setUp(self):
-        import rclpy
         from diagnostic_msgs.msg import DiagnosticArray
+        import rclpy
         rclpy.init()
         self.node, self.reports = rclpy.create_node('launch_test'), {}
         self.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)

@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: E402, I100
 """
 Bring-up by the launch files: a simulated arm floats on the controller's torque; clean exits.
 
@@ -7,29 +8,28 @@ Needs launch_testing, which only a ROS installation has. `python3 -m launch_test
 runs this file, too.
 """
 
+from pathlib import Path
 import sys
 import unittest
-from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent))
-from launch_case import LaunchCase, compile_ahead, need
+from launch_case import compile_ahead, LaunchCase, need
 
 need('launch_testing.actions')
 
-import launch_testing.asserts
-import numpy as np
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import SetParameter
+import launch_testing.asserts
+import numpy as np
 from rclpy.qos import qos_profile_sensor_data
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path, share_path
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 ROBOT = 'two_link'
 SAMPLES = 500

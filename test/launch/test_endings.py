@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: E402, I100
 """
 Ends of processes: of the simulator, which ends the launch; of a controller that is respawned.
 
@@ -23,18 +24,17 @@ from launch.actions import (
 from launch.event_handlers import OnProcessExit, OnProcessIO, OnProcessStart
 from launch.events import Shutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-
 from robodyn_ros.model.resources import share_path
 
 # Lockstep: a busy machine makes the test slow, not wrong
-PARAMETERS = '''
+PARAMETERS = """
 /**/controller:
   ros__parameters: {mode: joint_impedance, stiffness: [123.0], damping: [9.0], trigger: state,
                     state_timeout: 1.0, late_limit: 1.0}
 /**/simulator:
   ros__parameters: {initial_position: [0.3, 0.5], lockstep: true, lockstep_settle: 0.05,
                     command_timeout: 5.0}
-'''
+"""
 
 
 class Watched:

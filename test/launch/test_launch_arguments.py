@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: E402, I100
 """
 Arguments of the launch files: what they make of them, and what of those of others.
 
@@ -9,19 +10,17 @@ Needs launch and launch_ros, which only a ROS installation has.
 import re
 import runpy
 
-import pytest
-
 from launch_case import need
+import pytest
 
 need('launch_ros.actions')
 
-import launch_ros.actions
 from launch import LaunchContext, LaunchDescription
 from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration, Shutdown
 from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
-
+import launch_ros.actions
 from robodyn_ros.errors import ParameterError, RobodynError
 from robodyn_ros.model.resources import _ament_share, share_path
 

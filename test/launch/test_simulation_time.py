@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: E402, I100
 """
 Simulation time: parameters from YAML, a paused clock, a simulator that is started again.
 
@@ -8,40 +9,39 @@ runs this file, too.
 """
 
 import os
+from pathlib import Path
 import signal
 import sys
 import tempfile
 import unittest
-from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent))
-from launch_case import LaunchCase, compile_ahead, need
+from launch_case import compile_ahead, LaunchCase, need
 
 need('launch_testing.actions')
 
-import launch_testing.asserts
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
+import launch_testing.asserts
 from rcl_interfaces.srv import GetParameters
 from rclpy.qos import qos_profile_sensor_data
+from robodyn_ros.model.resources import share_path
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from robodyn_ros.model.resources import share_path
-
 # Lockstep: a busy machine makes the test slow, not wrong
-PARAMETERS = '''
+PARAMETERS = """
 /**/controller:
   ros__parameters: {mode: joint_impedance, stiffness: [123.0], damping: [9.0], trigger: state,
                     state_timeout: 1.0, late_limit: 1.0}
 /**/simulator:
   ros__parameters: {urdf: two_link, initial_position: [0.3, 0.5], lockstep: true,
                     lockstep_settle: 0.05, publish_clock: true, command_timeout: 5.0}
-'''
+"""
 
 
 @pytest.mark.launch_test

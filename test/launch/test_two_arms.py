@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: E402, I100
 """
 A namespaced pair by dual_arm.launch.py: holding, a trajectory, fault, reset, deactivation, exits.
 
@@ -7,42 +8,41 @@ Needs launch_testing, which only a ROS installation has. `python3 -m launch_test
 runs this file, too.
 """
 
+from pathlib import Path
 import sys
 import tempfile
 import unittest
-from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent))
-from launch_case import LaunchCase, compile_ahead, need
+from launch_case import compile_ahead, LaunchCase, need
 
 need('launch_testing.actions')
 
-import launch_testing.asserts
-import numpy as np
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+import launch_testing.asserts
 from lifecycle_msgs.msg import State, Transition, TransitionEvent
 from lifecycle_msgs.srv import ChangeState
+import numpy as np
 from rclpy.qos import qos_profile_sensor_data
+from robodyn_ros.model.resources import share_path
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-from robodyn_ros.model.resources import share_path
 
 SIDES = 'left', 'right'
 NEAR = 0.05                 # rad, of the simulated arm with friction-free joints from its target
 
 # Lockstep, each arm on a clock of its own: a busy machine makes the test slow, not wrong
-PARAMETERS = '''
+PARAMETERS = """
 /**/controller: {ros__parameters: {robot_compensates_gravity: false, stiffness: [400.0, 100.0],
                  damping: [40.0, 10.0], trigger: state, state_timeout: 1.0, late_limit: 1.0}}
 /**/simulator: {ros__parameters: {initial_position: [0.3, 0.5], lockstep: true,
                 lockstep_settle: 0.05, command_timeout: 5.0}}
-'''
+"""
 
 
 @pytest.mark.launch_test

@@ -5,7 +5,6 @@
 import math
 
 import pytest
-
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.model.arithmetic import evaluate, names, parse
 

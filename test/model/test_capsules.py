@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Capsules of links enclose their shapes, tightly; shapes survive as text."""
 
+from dataclasses import replace
 import struct
 import sys
-from dataclasses import replace
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
+import numpy as np
+import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.model.capsule_fit import around, volume
@@ -164,7 +163,7 @@ def test_meshes_that_are_none_leave_their_link_without_a_shape(content, name, wo
 
 def collada(points, declared=''):
     numbers = ' '.join(map(str, (1e3 * points).ravel()))
-    return f'''<?xml version="1.0"?>{declared}
+    return f"""<?xml version="1.0"?>{declared}
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset><created>2026-01-01T00:00:00</created><modified>2026-01-01T00:00:00</modified>
 <unit name="millimeter" meter="0.001"/><up_axis>Y_UP</up_axis></asset>
@@ -178,7 +177,7 @@ def collada(points, declared=''):
 </mesh></geometry></library_geometries>
 <library_visual_scenes><visual_scene id="s"><node><translate>1000 0 0</translate>
 <instance_geometry url="#a"/></node></visual_scene></library_visual_scenes>
-<scene><instance_visual_scene url="#s"/></scene></COLLADA>'''.encode()
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>""".encode()
 
 
 def test_collada_meshes_are_read_in_meters_where_their_scene_has_them(tmp_path):

@@ -1,14 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robodyn_ros.model.consistency import is_consistent, nearest_consistent, SECOND_MOMENTS
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
-
-from robodyn_ros.model.consistency import SECOND_MOMENTS, is_consistent, nearest_consistent
 
 MOMENTS = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3).filter(
     lambda moments: max(map(abs, moments)) > 1e-3)

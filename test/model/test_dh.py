@@ -4,12 +4,11 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+import numpy as np
 from numpy import cos, sin
-
+import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError, UnknownNameError
 from robodyn_ros.model.validate import mass_matrix
@@ -197,7 +196,7 @@ def test_motors_and_friction():
 def test_a_row_that_cannot_be_is_named(wrong, name):
     with pytest.raises(ArgumentError, match='row 2') as refusal:
         from_dh([DhLink(0, 0, 1, 0, mass=1), DhLink(**{'theta': 0, 'd': 0, 'a': 1, 'alpha': 0,
-                                                      'mass': 1, **wrong})])
+                                                       'mass': 1, **wrong})])
     assert refusal.value.name == name
 
 

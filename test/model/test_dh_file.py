@@ -2,23 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of DH rows: the same robots as rows in Python, and one line about each mistake."""
 
+from hypothesis import given, HealthCheck, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from robodyn_ros import DhLink, Dynamics, from_dh, load_dh, load_urdf
 from robodyn_ros.errors import DhFileError, InertiaError
 from robodyn_ros.model.resources import OWN_ROWS, robot_path, rows_path, share_path
 
-GOOD = '''
+GOOD = """
 convention: modified
 gravity: [0, -g, 0]
 links:
   - {theta: 0, d: 0, a: 0, alpha: 0, mass: m1, com: [l1, 0, 0]}
   - {theta: 0, d: 0, a: l1, alpha: 0, mass: m2, com: [l2, 0, 0]}
 values: {l1: 0.5, l2: 4e-1, m1: 2, m2: m1/2, g: 9.81}
-'''
+"""
 
 
 def written(tmp_path, text):
@@ -28,7 +27,7 @@ def written(tmp_path, text):
 
 
 def test_every_field_arrives(tmp_path):
-    path = written(tmp_path, '''
+    path = written(tmp_path, """
 name: crane
 convention: standard
 base: [[0, -1, 0, 0.1], [1, 0, 0, 0.2], [0, 0, 1, h], [0, 0, 0, 1]]
@@ -39,7 +38,7 @@ links:
   - {theta: 0.2, d: 0, a: 0, alpha: 0.5, joint: prismatic, offset: h, mass: 1,
      inertia: [1, J, 1]}
 values: {h: 0.4, J: h*2}
-''')
+""")
     base = np.array([[0, -1, 0, 0.1], [1, 0, 0, 0.2], [0, 0, 1, 0.4], [0, 0, 0, 1.0]])
     tool = np.eye(4)
     tool[2, 3] = 0.2

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.gazebo import controller_parameters, gazebo_description

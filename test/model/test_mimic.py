@@ -5,7 +5,6 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
 from robodyn_ros.model.payload import with_payload

@@ -4,17 +4,16 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import ArgumentError, UnknownNameError
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 
-LOAD = '''
+LOAD = """
   <link name="load"><inertial><origin xyz="0.1 -0.2 0.3" rpy="0 0 0"/><mass value="2.5"/>
     <inertia ixx="0.2" iyy="0.3" izz="0.4" ixy="0.01" ixz="0.02" iyz="0.03"/></inertial></link>
   <joint name="grip" type="fixed"><parent link="{frame}"/><child link="load"/></joint>
-</robot>'''
+</robot>"""
 INERTIA = [[0.2, 0.01, 0.02], [0.01, 0.3, 0.03], [0.02, 0.03, 0.4]]
 
 

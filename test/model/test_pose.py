@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.pose import initial_position, roomy_position
 from robodyn_ros.model.urdf import load_urdf

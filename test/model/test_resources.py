@@ -4,7 +4,6 @@
 import sysconfig
 
 import pytest
-
 from robodyn_ros.errors import UnknownNameError, UrdfError
 from robodyn_ros.model import resources
 from robodyn_ros.model.resources import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path, share_path

@@ -3,15 +3,14 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
-
 from robodyn_ros.model.rigid_body import (
-    Inertial,
     axis_rotation,
+    Inertial,
     joined,
     rotation_rpy,
     rpy_rotation,
 )
+from scipy.spatial.transform import Rotation
 
 
 def test_rotations_are_those_of_scipy():

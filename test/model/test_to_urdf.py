@@ -4,20 +4,19 @@
 
 from dataclasses import replace
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
 import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from lxml import etree
-
 from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.rigid_body import rpy_rotation
 from robodyn_ros.model.robot import Frame
-from robots import ARM, LOCKED, OWN, REAL, differences, random_tree
+from robots import ARM, differences, LOCKED, OWN, random_tree, REAL
 
 ROBOTS = {**OWN, **REAL}
 ROD = np.diag([0.02, 0.03, 0.01])

@@ -4,11 +4,10 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, UnknownNameError, UrdfError
 from robodyn_ros.model import urdf
-from robots import ARM, LOCKED, PANDA_LOCKED, REAL, random_tree
+from robots import ARM, LOCKED, PANDA_LOCKED, random_tree, REAL
 
 # Two arms on one base: the right one branches after its first joint.
 TORSO = '<robot name="torso">' + ''.join(

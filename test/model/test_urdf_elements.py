@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError, UrdfError
 from robots import ARM

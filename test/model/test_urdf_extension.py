@@ -4,12 +4,11 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.model import urdf_extension
 from robodyn_ros.model.robot_data import FRICTION_VELOCITY, STRIBECK_VELOCITY
-from robots import ARM, EXTENDED, differences
+from robots import ARM, differences, EXTENDED
 
 
 def said(text, arm=ARM):

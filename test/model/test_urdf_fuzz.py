@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A short run of `make fuzz`, whether its judge is awake, and the classics of hostile XML."""
 
+from collections import Counter
+from dataclasses import replace
 import os
 import sys
 import time
-from collections import Counter
-from dataclasses import replace
 from xml.sax.saxutils import quoteattr
-
-import numpy as np
-import pytest
-from lxml import etree
 
 from fuzz import campaign, texts
 from fuzz import malformed_urdfs as urdfs
-from fuzz.judge import FAILED, VALID, Canary, Verdict, judge
+from fuzz.judge import Canary, FAILED, judge, VALID, Verdict
 from fuzz.mutants import Mutant, mutant
+from lxml import etree
+import numpy as np
+import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import UrdfError
 from robots import ARM

@@ -1,20 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
-from scipy.spatial.transform import Rotation
-from urdf_parser_py.xml_reflection import core
-
+import numpy as np
+import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import InertiaError, RobodynError, UrdfError
 from robodyn_ros.model import urdf_xml
 from robodyn_ros.model.validate import mass_matrix
 from robodyn_ros.text import printable
 from robots import ARM
+from scipy.spatial.transform import Rotation
+from urdf_parser_py.xml_reflection import core
 
 LAUGHS = '<!DOCTYPE robot [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>' + ARM.replace('"arm"', '"&b;"')
 # What stands in ARM, what is written there instead, what the error names, what it advises.

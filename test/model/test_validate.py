@@ -4,7 +4,6 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ArgumentError, InertiaError
 from robodyn_ros.model.validate import check_inertias, mass_matrix

@@ -4,7 +4,6 @@
 import sys
 
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.model.xacro_file import urdf_text

@@ -8,19 +8,19 @@ and from the socket FD, whose other end does the same. What it sends suffers wha
 ``{"delay": 0.02, "jitter": 0.01, "loss": 0.2, "duplicate": 0.05}``: a jitter reorders frames.
 """
 
+from contextlib import suppress
 import fcntl
 import heapq
+from itertools import count
 import json
 import os
+from pathlib import Path
 import random
 import select
 import socket
 import struct
 import sys
 import time
-from contextlib import suppress
-from itertools import count
-from pathlib import Path
 
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454CA, 0x0002, 0x1000     # linux/if_tun.h
 LOOK = 0.02             # s between two looks at the file

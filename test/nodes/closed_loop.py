@@ -7,9 +7,6 @@ import time
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import guard
 from robodyn_ros.control.controller import Controller
@@ -23,6 +20,8 @@ from robodyn_ros.nodes.simulation_clock import SimulationClock
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.wire.effort import ACCEPTED, EffortDecoder
 from robodyn_ros.wire.joint_state import JointStateDecoder, JointStateEncoder
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 POSE = np.array([0.3, 0.5])
 DEADLINE = 60.0             # s; reached only by a test that fails

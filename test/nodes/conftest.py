@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the tests of the nodes."""
 
+from contextlib import suppress
 import os
 import pty
 import subprocess
-from contextlib import suppress
 
+from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
 import numpy as np
+from processes import node
 import pytest
 import rclpy
-from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
 from rclpy.context import Context
-
-from processes import node
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path
 

@@ -17,11 +17,10 @@ import numpy as np
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros import Dynamics
 from robodyn_ros.nodes import qos
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 FORWARDER, HOLDER = 'forward_effort_controller', 'joint_trajectory_controller'
 STIFFNESS, DAMPING = 100.0, 20.0        # 1/s², 1/s

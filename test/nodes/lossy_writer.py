@@ -13,10 +13,9 @@ import time
 
 import rclpy
 from rclpy.node import Node
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.nodes import qos
 from robodyn_ros.nodes.fastdds_profile import suppress_timer
+from std_msgs.msg import Float64MultiArray
 
 TOPIC, SAMPLES, LOST = '/lossy', 20, range(10, 13)
 

@@ -2,30 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """A test's own node: asks the nodes under test over ROS, and hears what they publish."""
 
+from collections.abc import Callable
 import re
 import threading
 import time
-from collections.abc import Callable
 
-import numpy as np
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+import numpy as np
+import processes
 from rcl_interfaces.srv import SetParametersAtomically
+import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
+from robodyn_ros.nodes.raw_subscription import Sample, SerializedSubscription
+from robodyn_ros.nodes.services import Services
+from robodyn_ros.nodes.shared_memory import remove_unfinished_ports
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
-
-import processes
-from robodyn_ros.nodes.raw_subscription import Sample, SerializedSubscription
-from robodyn_ros.nodes.services import Services
-from robodyn_ros.nodes.shared_memory import remove_unfinished_ports
 
 DEADLINE = 60.0     # s, where nothing but a busy machine takes long
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
@@ -186,7 +185,7 @@ class Remote:
         return self.call(GetState, '/controller/get_state',
                          GetState.Request()).current_state.label
 
-    def set(self, node: str, **values: object) -> str:
+    def set(self, node: str, **values: object) -> str:  # noqa: A003
         """Set parameters as one set; the reason of a refusal, or ''."""
         request = SetParametersAtomically.Request(
             parameters=[Parameter(k, value=v).to_parameter_msg() for k, v in values.items()])

@@ -8,12 +8,12 @@ threads came to stay.
 """
 
 import os
+from pathlib import Path
 import re
 import time
-from pathlib import Path
 
+from nodes.closed_loop import DEADLINE, Rig, WAYS
 import rclpy
-from nodes.closed_loop import DEADLINE, WAYS, Rig
 from rclpy.context import Context
 
 TIMES = 100

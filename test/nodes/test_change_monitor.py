@@ -7,10 +7,9 @@ import signal
 import threading
 import time
 
+from processes import DEADLINE
 import pytest
 from rclpy.executors import SingleThreadedExecutor
-
-from processes import DEADLINE
 from robodyn_ros.nodes.change_monitor import ChangeMonitor, woken_by_signals
 
 

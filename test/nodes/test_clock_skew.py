@@ -7,10 +7,9 @@ import time
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
-from std_msgs.msg import Float64MultiArray
-
-from robodyn_ros.nodes.clock_skew import FURTHEST, KEPT, ClockSkew
+from robodyn_ros.nodes.clock_skew import ClockSkew, FURTHEST, KEPT
 from robodyn_ros.nodes.raw_waitable import LargeMessages
+from std_msgs.msg import Float64MultiArray
 
 
 def test_a_clock_that_is_ahead_shows_in_the_first_message():

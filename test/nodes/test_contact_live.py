@@ -4,14 +4,13 @@
 
 import sys
 
-import numpy as np
-import pytest
-import yaml
 from geometry_msgs.msg import WrenchStamped
 from nodes.bring_up import IN_STEP, LOCKSTEP
-from sensor_msgs.msg import JointState
-
+import numpy as np
 from processes import node
+import pytest
+from sensor_msgs.msg import JointState
+import yaml
 
 COMMAND = [sys.executable, '-m', 'robodyn_ros.cli']
 SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.5]', *LOCKSTEP,

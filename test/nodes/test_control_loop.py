@@ -4,12 +4,11 @@
 
 import time
 
+from nodes.closed_loop import each_way, Rig, WAYS
 import pytest
-from nodes.closed_loop import WAYS, Rig, each_way
-from sensor_msgs.msg import JointState
-
 from robodyn_ros.control import guard
 from robodyn_ros.nodes import raw_subscription, transport
+from sensor_msgs.msg import JointState
 
 
 @each_way

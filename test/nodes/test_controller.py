@@ -4,13 +4,12 @@
 
 from copy import deepcopy
 
+from builtin_interfaces.msg import Duration
+from nodes.bring_up import bring_up, POSE
 import numpy as np
 import pytest
-from builtin_interfaces.msg import Duration
-from nodes.bring_up import POSE, bring_up
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
 from robodyn_ros.nodes import transport
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 EXACT = ['-p', 'trigger:=state', '-p', 'use_sim_time:=true']
 

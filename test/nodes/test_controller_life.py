@@ -5,12 +5,11 @@
 import gc
 import signal
 
+from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
 import numpy as np
-import pytest
-from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
-from rclpy.lifecycle import TransitionCallbackReturn
-
 from processes import node
+import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
 from robodyn_ros.nodes import node_main
 from robodyn_ros.nodes.controller import ControllerNode
 
@@ -56,7 +55,7 @@ def test_simulation_time_goes_on_while_the_node_waits(pair, remote, gravity):
 def test_an_exception_in_a_transition_leaves_nothing_running(capfd):
     """It is in the log, the control thread has ended, and the node is unconfigured again."""
     class Failing(ControllerNode):
-        def _begin_arming(self, standing):
+        def _begin_arming(self, standing):  # noqa: CNL100
             self.armed = self.loop
             raise OSError('out of order')
 

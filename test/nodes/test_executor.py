@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """No exception of a callback, nor of what comes before it, ends an executor or locks a group."""
 
+from processes import DEADLINE
 import pytest
 from rclpy.executors import ExternalShutdownException
 from rclpy.waitable import NumberOfEntities, Waitable
-
-from processes import DEADLINE
 from robodyn_ros.nodes.executor import BURST, TolerantExecutor
 from robodyn_ros.nodes.raw_subscription import RCLError
 

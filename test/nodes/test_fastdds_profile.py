@@ -3,16 +3,15 @@
 """The profile of the commands' writer: fewer wake-ups, and what is lost is still sent again."""
 
 import os
+from pathlib import Path
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
 from nodes import lossy_writer
-from std_msgs.msg import Float64MultiArray
-
+import pytest
 from robodyn_ros.nodes import fastdds_profile, qos
+from std_msgs.msg import Float64MultiArray
 
 HERE = Path(__file__).parent
 NAMESPACE = ['unshare', '--map-root-user', '--net']
@@ -49,7 +48,7 @@ def test_the_thread_of_events_sleeps_through_commands(remote, start):
     assert tuned < plain / 4
 
 
-READER = '''
+READER = """
 import rclpy
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
@@ -58,7 +57,7 @@ node = Node('reader')
 for topic in '/plain_commands', '/tuned_commands':
     node.create_subscription(Float64MultiArray, topic, lambda message: None, 10)
 rclpy.spin(node)
-'''
+"""
 
 
 @pytest.mark.parametrize('tuned', [False, True])

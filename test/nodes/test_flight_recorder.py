@@ -2,20 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fault of the real node leaves a recording; `robodyn replay` computes what went wrong again."""
 
+from pathlib import Path
 import re
 import sys
-from pathlib import Path
 
-import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from nodes.bring_up import bring_up
 from nodes.test_controller import goal
+import pytest
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.flight_recorder.file import read
 from robodyn_ros.nodes.flight_recorder import FlightRecorder
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 mcap_reader = pytest.importorskip('mcap.reader', reason='needs pip install mcap')
 

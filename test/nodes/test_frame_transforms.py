@@ -4,13 +4,12 @@
 
 from importlib.util import find_spec
 
+from geometry_msgs.msg import PoseStamped, Transform
 import numpy as np
 import pytest
-from geometry_msgs.msg import PoseStamped, Transform
-from scipy.spatial.transform import Rotation
-
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.nodes.frame_transforms import FrameTransforms, transformed
+from scipy.spatial.transform import Rotation
 
 
 def test_a_pose_is_that_of_the_matrices():

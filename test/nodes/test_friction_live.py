@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file of identified friction in docs/robots.md, on an arm that has such friction."""
 
-import re
 from pathlib import Path
+import re
 
+from nodes.bring_up import bring_up, SIMULATOR
 import numpy as np
-from nodes.bring_up import SIMULATOR, bring_up
-
 from processes import node
 from robodyn_ros.model.resources import robot_path
 

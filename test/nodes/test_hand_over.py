@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand-over between controllers of ros2_control, with a stand-in that has their semantics."""
 
+from nodes.forward_controller import ForwardController, FORWARDER, HOLDER
 import numpy as np
-import pytest
-from nodes.forward_controller import FORWARDER, HOLDER, ForwardController
-
 from processes import node
+import pytest
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import controller_switch

@@ -4,13 +4,12 @@
 
 import sys
 
-import numpy as np
-import pytest
 from nodes.bring_up import IN_STEP, LOCKSTEP
-
+import numpy as np
 from processes import node
-from robodyn_ros import Dynamics, Settings, load_urdf
-from robodyn_ros.cli.jog import Jog, checked
+import pytest
+from robodyn_ros import Dynamics, load_urdf, Settings
+from robodyn_ros.cli.jog import checked, Jog
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import robot_path
 

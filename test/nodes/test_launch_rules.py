@@ -3,7 +3,6 @@
 """Rules of the launch files, without launch; test/launch has those of the files themselves."""
 
 import pytest
-
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes.launch_rules import check_respawn
 

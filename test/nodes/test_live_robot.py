@@ -4,14 +4,13 @@
 
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 import numpy as np
 import pytest
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from sensor_msgs.msg import JointState
-
 from robodyn_ros.nodes.client_session import session
-from robodyn_ros.nodes.live_robot import STALE, LiveRobot
+from robodyn_ros.nodes.live_robot import LiveRobot, STALE
 from robodyn_ros.wire.joint_state import JointStateEncoder
+from sensor_msgs.msg import JointState
 
 JOINTS = ('joint1', 'joint2')
 

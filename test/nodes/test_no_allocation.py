@@ -3,22 +3,21 @@
 """Nothing is allocated while a loop runs; what Python must allocate is given back at once."""
 
 import gc
+from pathlib import Path
 import re
 import sys
-from pathlib import Path
 
+from nodes.closed_loop import each_way, Rig
+from numba.core.runtime import _nrt_python, rtsys
 import numpy as np
 import pytest
-from nodes.closed_loop import Rig, each_way
-from numba.core.runtime import _nrt_python, rtsys
-
 from robodyn_ros.control import cycle, linked_dynamics, recorded_cycle
 from robodyn_ros.control.compile import compiled
 from robodyn_ros.jit import cache_directory, load
 from robodyn_ros.nodes import node_main, transport
 from robodyn_ros.wire.compile import compiled_decoders
 
-ALLOCATING = '''
+ALLOCATING = """
 import numpy as np
 from numba import njit
 
@@ -26,7 +25,7 @@ from numba import njit
 @njit('float64[::1](int64)', cache=True)
 def allocating(n):
     return np.zeros(n)
-'''
+"""
 ALLOCATOR = re.compile(rb'NRT_(?!adapt)\w*[Aa]lloc\w*')     # of Numba, which jitted code calls
 
 

@@ -4,7 +4,6 @@
 import os
 
 import pytest
-
 from robodyn_ros.errors import UrdfError
 from robodyn_ros.nodes import robot
 from robots import ARM

@@ -4,13 +4,12 @@
 
 import os
 
+from nodes.bring_up import bring_up, CONTROLLER, IN_STEP, LOCKSTEP, SIMULATOR
+from nodes.test_controller import goal
 import numpy as np
 import own_laws
-import pytest
-from nodes.bring_up import CONTROLLER, IN_STEP, LOCKSTEP, SIMULATOR, bring_up
-from nodes.test_controller import goal
-
 from processes import node
+import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.nodes import transport
 

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A parameter file that is not there, or says nothing to a node, is named before anything runs."""
 
+from processes import node
 import pytest
 import rclpy
-
-from processes import node
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
 from robodyn_ros.nodes.parameter_files import check_sections, config_path

@@ -6,10 +6,9 @@ import math
 from pathlib import Path
 
 import pytest
-import rclpy
 from rcl_interfaces.srv import GetParameters
+import rclpy
 from rclpy.parameter import Parameter as RosParameter
-
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import controller_parameters, parameter_docs, simulator_parameters
 from robodyn_ros.nodes.parameters import Parameter, Parameters

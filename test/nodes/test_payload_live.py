@@ -5,12 +5,11 @@
 import re
 import sys
 
-import numpy as np
-import pytest
 from nodes.bring_up import IN_STEP, LOCKSTEP
-from rich.console import Console
-
+import numpy as np
 from processes import node
+import pytest
+from rich.console import Console
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.payload import Node, set_payload

@@ -2,22 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn play` as a person runs it, against the real controller and simulator."""
 
+from io import StringIO
 import re
 import sys
 import time
-from io import StringIO
 
-import numpy as np
-import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
+import numpy as np
+from processes import node as node_command
+import pytest
 from rclpy.serialization import deserialize_message
 from rclpy.time import Time
 from rich.console import Console
-from rosgraph_msgs.msg import Clock
-from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
-
-from processes import node as node_command
 from robodyn_ros import load_urdf
 from robodyn_ros.cli.learn import _measured
 from robodyn_ros.control.iterative_learning import Outcome
@@ -29,8 +26,10 @@ from robodyn_ros.identification.preparation.options import PreparationOptions
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.client_session import session
-from robodyn_ros.nodes.play import Player, approach
+from robodyn_ros.nodes.play import approach, Player
 from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from rosgraph_msgs.msg import Clock
+from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMessage
 
 PLAY = [sys.executable, '-m', 'robodyn_ros.cli', 'play']
 TOPIC = '/controller/joint_trajectory'

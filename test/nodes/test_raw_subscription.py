@@ -9,19 +9,18 @@ import time
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.nodes.raw_subscription import SerializedSubscription
 from robodyn_ros.wire.effort import EffortEncoder
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 NAMES = ['shoulder', 'elbow']
 LONG = 60_000_000_000       # ns; what a wait that is ended by something else would last
 DEADLINE = 60.0             # s; reached only by a test that fails
 
 # Answers each state with an effort that tells which state it was: a plant's partner.
-ECHO = '''
+ECHO = """
 import rclpy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -32,10 +31,10 @@ node.create_subscription(JointState, 'joint_states', lambda state: out.publish(
     Float64MultiArray(data=[*state.position, *state.velocity])), 10)
 print('ready')
 rclpy.spin(node)
-'''
+"""
 
 # Publishes faster than any reader takes.
-FLOOD = '''
+FLOOD = """
 import rclpy
 from sensor_msgs.msg import JointState
 rclpy.init()
@@ -43,7 +42,7 @@ out = rclpy.create_node('flood').create_publisher(JointState, 'joint_states', 1)
 print('ready')
 while True:
     out.publish(b'\\0\\1\\0\\0' + bytes(40))
-'''
+"""
 
 
 def until(condition):

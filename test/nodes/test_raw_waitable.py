@@ -7,10 +7,9 @@ import time
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
-from std_msgs.msg import String
-
 from robodyn_ros.nodes.raw_waitable import LargeMessages
 from robodyn_ros.realtime import serialized_bytes
+from std_msgs.msg import String
 
 DEADLINE = 60.0             # s; reached only by a test that fails
 

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn record` as a person runs it, on topics that the test publishes."""
 
+from functools import cache
 import os
 import sys
 import time
-from functools import cache
 
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import JointState
-
 from robodyn_ros import load_urdf
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.recordings import recording_file
@@ -21,6 +19,7 @@ from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.raw_subscription import Sample
 from robodyn_ros.nodes.record import Recorder
 from robodyn_ros.wire.joint_state import JointStateEncoder
+from sensor_msgs.msg import JointState
 
 RECORD = [sys.executable, '-m', 'robodyn_ros.cli', 'record']
 JOINTS = ('joint1', 'joint2')

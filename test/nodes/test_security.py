@@ -2,26 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The security policy is about the nodes as they are, and keeps out whom it does not name."""
 
+from collections import defaultdict
+from contextlib import suppress
+from importlib.util import find_spec
 import os
 import re
 import subprocess
 import sys
-from collections import defaultdict
-from contextlib import suppress
-from importlib.util import find_spec
 from xml.etree import ElementTree
 
+from diagnostic_msgs.msg import DiagnosticArray
+from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
+from nodes.remote import Remote
+from processes import DEADLINE, node
 import pytest
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
-from nodes.bring_up import CONTROLLER, SIMULATOR, bring_up
-from nodes.remote import Remote
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
-
-from processes import DEADLINE, node
 from robodyn_ros.model.resources import share_path
 from robodyn_ros.nodes import qos
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
 
 POLICY = share_path('config', 'security_policy.xml')
 CONTROL, PLANT, OPERATOR = (f'/robodyn/{name}' for name in ('controller', 'simulator', 'operator'))
@@ -175,7 +174,7 @@ def secure(monkeypatch):
 
 # A process of its own, left without a farewell: a participant of Fast DDS that was refused a
 # publisher may abort when it ends.
-ATTEMPTS = '''
+ATTEMPTS = """
 import os, sys
 import rclpy
 from rclpy.utilities import remove_ros_args
@@ -200,7 +199,7 @@ for action, name in zip(words[::2], words[1::2]):
     else:
         print(f'made {action} {name}\\n', end='')       # at once: the middleware prints too
 os._exit(0)
-'''
+"""
 
 
 class Stranger:

@@ -4,15 +4,14 @@
 
 import threading
 
+from processes import DEADLINE
 import pytest
-import rclpy
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-
-from processes import DEADLINE
 from robodyn_ros.nodes.client_session import until
 from robodyn_ros.nodes.services import AGAIN, Services
 

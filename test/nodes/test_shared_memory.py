@@ -3,12 +3,11 @@
 """Shared-memory ports that a process killed while it opened them has left."""
 
 import os
-import time
 from threading import Timer
-
-import pytest
+import time
 
 from processes import node
+import pytest
 from robodyn_ros.nodes.shared_memory import FOLDER, remove_unfinished_ports
 
 # Names of Fast DDS: RTPS 2.5, 9.6.1.1, for the first participants of a domain

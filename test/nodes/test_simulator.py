@@ -6,26 +6,25 @@ import re
 import signal
 import time
 
-import numpy as np
-import pytest
-import rclpy
 from geometry_msgs.msg import WrenchStamped
+import numpy as np
+from processes import node
+import pytest
 from rcl_interfaces.srv import SetParameters
+import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import Trigger
-
-from processes import node
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.nodes.services import Services
 from robots import GRIPPER, OWN
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
 
 DEADLINE = 60.0     # s; reached only by a test that fails
 HOME = [0.3, -0.2]
@@ -93,7 +92,7 @@ class Bus:
         return self.services.call(kind, f'/simulator/{name}', request or kind.Request(),
                                   DEADLINE, DEADLINE)
 
-    def set(self, **values):
+    def set(self, **values):  # noqa: A003
         parameters = [Parameter(k, value=v).to_parameter_msg() for k, v in values.items()]
         return self.call(SetParameters, 'set_parameters',
                          SetParameters.Request(parameters=parameters)).results

@@ -4,7 +4,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.errors import ParameterError, UnknownNameError
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.nodes.simulator_obstacle import obstacle_of, obstacle_parameters, put

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resources of a loop that has been started and stopped a hundred times."""
 
+from pathlib import Path
 import re
 import sys
-from pathlib import Path
 
 from nodes.closed_loop import WAYS
 

@@ -5,12 +5,11 @@
 import re
 import sys
 
-import numpy as np
-import pytest
 from geometry_msgs.msg import WrenchStamped
 from nodes.bring_up import IN_STEP, LOCKSTEP
-
+import numpy as np
 from processes import node
+import pytest
 from robodyn_ros.identification.excitation.trajectory_file import read
 
 ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']

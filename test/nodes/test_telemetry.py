@@ -3,19 +3,18 @@
 """Telemetry of a running controller, and the ready displays, which name topics that exist."""
 
 import json
-import re
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import numpy as np
-import pytest
-import yaml
-from sensor_msgs.msg import JointState
-from std_msgs.msg import UInt8
-
 from processes import node
+import pytest
 from robodyn_ros.control import guard
 from robodyn_ros.nodes.telemetry_publisher import PARTS, PHASE, TOPICS
+from sensor_msgs.msg import JointState
+from std_msgs.msg import UInt8
+import yaml
 
 DISPLAYS = Path(__file__).resolve().parents[2] / 'examples' / 'displays'
 TYPES = {'sensor_msgs/msg/JointState': {'position', 'velocity', 'effort'},

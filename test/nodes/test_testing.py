@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures for tests of other packages: the example of their documentation, and their errors."""
 
+from contextlib import contextmanager
 import re
 import textwrap
-from contextlib import contextmanager
 
 import pytest
-
 from robodyn_ros import testing
 from robodyn_ros.errors import RosError
 from robodyn_ros.testing import simulated_arm

@@ -2,21 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The controller's timing: what its thread may do, what it tells of it, what it leaves behind."""
 
-import os
-import re
 from contextlib import suppress
+import os
 from pathlib import Path
+import re
 
-import numpy as np
-import pytest
 from nodes.test_control_loop import Rig
-from rclpy.qos import QoSProfile
-from sensor_msgs.msg import JointState
-
+import numpy as np
 import processes
+import pytest
+from rclpy.qos import QoSProfile
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import timing_file
-from robodyn_ros.nodes.controller_parameters import TABLE, scheduling
+from robodyn_ros.nodes.controller_parameters import scheduling, TABLE
 from robodyn_ros.nodes.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime import time_slice
 from robodyn_ros.realtime.loop_counters import Tally
@@ -24,6 +22,7 @@ from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.system_checks import attempt
 from robodyn_ros.realtime.timing_log import load
 from robodyn_ros.wire.joint_state import ACCEPTED, JointStateDecoder, JointStateEncoder
+from sensor_msgs.msg import JointState
 
 pytestmark = pytest.mark.fresh      # the nodes as users start them
 

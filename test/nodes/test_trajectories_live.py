@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """References of the real controller, which meanwhile holds an arm."""
 
+from nodes.bring_up import bring_up, POSE
 import numpy as np
-from nodes.bring_up import POSE, bring_up
-
 from robodyn_ros.control.trajectory import MOST_WAYPOINTS
 from trajectories import trajectory_bytes
 

@@ -4,19 +4,18 @@
 
 import sys
 
-import numpy as np
-import pytest
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 from builtin_interfaces.msg import Duration, Time
-from nodes.bring_up import POSE, bring_up
+from nodes.bring_up import bring_up, POSE
+import numpy as np
+import pytest
 from rclpy.action import ActionClient
-from std_msgs.msg import Header
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
 from robodyn_ros.control.trajectory import MOST_WAYPOINTS
 from robodyn_ros.nodes.trajectory_action import NoAction, serve_trajectories
 from robodyn_ros.nodes.trajectory_subscriber import TrajectorySubscriber
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 NAMES = ['joint1', 'joint2']
 WITHOUT = ('control_msgs is not installed: it comes with ROS (ros-<distro>-control-msgs), and is '

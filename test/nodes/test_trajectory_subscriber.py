@@ -2,24 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """References over real topics: who may send them, which are followed, and why others are not."""
 
+from dataclasses import replace
 import re
 import time
 import warnings
-from dataclasses import replace
 
-import numpy as np
-import pytest
-import rclpy
 from builtin_interfaces.msg import Duration, Time
 from control.closed_loop import Rig
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nodes.bring_up import POSE
+import numpy as np
+import pytest
+import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
-from std_msgs.msg import Header
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
 from robodyn_ros import load_urdf
 from robodyn_ros.control.trajectory_tracking import sample
 from robodyn_ros.model.resources import robot_path
@@ -31,7 +28,9 @@ from robodyn_ros.nodes.trajectory_subscriber import (
     Throttle,
     TrajectorySubscriber,
 )
+from std_msgs.msg import Header
 from trajectories import trajectory_bytes
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 DEADLINE = 60.0             # s; reached only by a test that fails
 NAMES = ['joint1', 'joint2']

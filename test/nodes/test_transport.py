@@ -7,17 +7,16 @@ import sys
 import threading
 import time
 
+from nodes.bring_up import bring_up, CONTROLLER
+from nodes.closed_loop import each_trigger, each_way, POSE, Rig
 import numpy as np
 import pytest
-from nodes.bring_up import CONTROLLER, bring_up
-from nodes.closed_loop import POSE, Rig, each_trigger, each_way
-from sensor_msgs.msg import JointState
-
 from robodyn_ros.control import guard
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.nodes import transport
 from robodyn_ros.wire.joint_state import JointStateEncoder
+from sensor_msgs.msg import JointState
 
 DEADLINE = 60.0             # s; reached only by a test that fails
 MODES = {
@@ -27,12 +26,12 @@ MODES = {
     'gravity_compensation': {},
 }
 
-WITHOUT_FILE = '''
+WITHOUT_FILE = """
 import sys
 sys.modules['robodyn_ros.realtime.native'] = None
 from robodyn_ros.nodes.controller import main
 sys.exit(main())
-'''
+"""
 
 
 def recording(gravity):
@@ -235,4 +234,3 @@ def test_without_the_file_the_controller_works(start, remote):
     remote.until_line(controller, r'configured: .* data path python \(not native: ')
     assert controller.text.count('data path native cannot be had') == 1
     assert controller.interrupt() == 0
-

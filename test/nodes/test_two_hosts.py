@@ -5,8 +5,8 @@
 import subprocess
 import sys
 
-import pytest
 from nodes import two_hosts
+import pytest
 
 NAMESPACE = ['unshare', '--map-root-user', '--net']
 TAP = [*NAMESPACE, 'ip', 'tuntap', 'add', 'dev', 'trial', 'mode', 'tap']

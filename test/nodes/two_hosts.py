@@ -9,12 +9,12 @@ on the one, and plays the operator of the other, who prints what happens, a line
 
 import json
 import os
+from pathlib import Path
 import re
 import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 ROBOT, OPERATOR = '10.77.0.1', '10.77.0.2'
 DEADLINE = 120.0                # s
@@ -99,12 +99,11 @@ class Link:
 def operate(log, link):
     """Play the operator."""
     import rclpy
+    from robodyn_ros.nodes import qos
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Bool
     from std_srvs.srv import Trigger
     from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
-    from robodyn_ros.nodes import qos
     rclpy.init()
     operator = rclpy.create_node('operator')
     pose, errors, beats = {}, [], [True]

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scratch copies of the repository, in a folder whose name has a space."""
 
-import os
-import shutil
 from collections.abc import Callable
+import os
 from pathlib import Path
+import shutil
 
 import pytest
 

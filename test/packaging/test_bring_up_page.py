@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/bring_up.md: its parameters exist, and have allowed values; launch files are all listed."""
 
-import re
 from pathlib import Path
+import re
 
 import pytest
-import yaml
-
 from robodyn_ros import testing
 from robodyn_ros.nodes.controller_parameters import TABLE
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / 'docs' / 'bring_up.md').read_text()

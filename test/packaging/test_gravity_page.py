@@ -3,22 +3,21 @@
 """docs/gravity.md on the site: sliders, and the gravity torques that the page computes."""
 
 import json
+from pathlib import Path
 import re
 import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
-
 from robodyn_ros import Dynamics, load_urdf
 from viewer.browser import browsing, needs_browser, wait_for
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
-MOVE = '''(() => {{ const inputs = document.querySelectorAll('#gravity-{robot} input');
+MOVE = """(() => {{ const inputs = document.querySelectorAll('#gravity-{robot} input');
   [...inputs].forEach((one, i) => {{ one.value = {q}[i]; }});
-  inputs[0].dispatchEvent(new Event('input', {{bubbles: true}})); }})()'''
-SHOWN = '''[...document.querySelectorAll('#gravity-{robot} tbody tr')].map(row =>
-  [Number(row.querySelector('input').value), row.cells[3].textContent])'''
+  inputs[0].dispatchEvent(new Event('input', {{bubbles: true}})); }})()"""
+SHOWN = """[...document.querySelectorAll('#gravity-{robot} tbody tr')].map(row =>
+  [Number(row.querySelector('input').value), row.cells[3].textContent])"""
 
 
 @needs_browser

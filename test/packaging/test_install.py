@@ -2,24 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every way to install the package, and what is installed then at work."""
 
+from dataclasses import dataclass
+from pathlib import Path
 import site
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-LOOK = '''
+LOOK = """
 import robodyn_ros
 from importlib.metadata import version
 from robodyn_ros.model.resources import share_path
 print(robodyn_ros.__file__, version('robodyn_ros'), share_path('launch', 'demo.launch.py'),
       share_path('config', 'security_policy.xml'), share_path('urdf', 'two_link.urdf'),
       share_path('examples', 'craig_2r.yaml'), sep='\\n')
-'''
+"""
 
 
 @dataclass

@@ -8,9 +8,9 @@ files; what they include gets arguments that it declares.
 """
 
 import ast
-import re
 from importlib import import_module
 from pathlib import Path
+import re
 from xml.etree import ElementTree
 
 import pytest

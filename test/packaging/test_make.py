@@ -3,7 +3,9 @@
 """make.py where something is missing: one clear line, an exit code, no traceback."""
 
 import ast
+from collections.abc import Iterator
 import os
+from pathlib import Path
 import platform
 import shutil
 import signal
@@ -11,13 +13,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-import yaml
 
 from processes import Process
+import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """package.xml: what ROS tools read, and the one place of the version."""
 
+from pathlib import Path
 import re
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every `pip install` that an error message or a page gives finds its packages."""
 
+from pathlib import Path
 import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
 from robodyn_ros import extras
 from robodyn_ros.extras import EXTRAS, install_ros, pip_install, pip_install_extra
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make docs`: the pages as a site, where mkdocs is installed."""
 
+from pathlib import Path
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 

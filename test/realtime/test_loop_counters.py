@@ -4,10 +4,9 @@
 
 from math import isnan, nan
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-
+import numpy as np
 from robodyn_ros.realtime import timing_rules
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.wire.decode_status import ACCEPTED, MALFORMED, REASONS

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 import rclpy
 from rclpy.context import Context
-from std_msgs.msg import Float64MultiArray
-
 from robodyn_ros.errors import DataPathError
 from robodyn_ros.nodes.raw_subscription import SerializedSubscription
 from robodyn_ros.realtime.native import ffi, io, probe
 from robodyn_ros.realtime.native.memory import aligned_copy
 from robodyn_ros.wire.effort import EffortEncoder
+from std_msgs.msg import Float64MultiArray
 
 DEADLINE = 60.0             # s; reached only by a test that fails
 

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Points of the grid are exact, late ones are counted and never replayed."""
 
+from pathlib import Path
 import signal
 import threading
-from pathlib import Path
 from time import monotonic_ns
 
 import pytest
-
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime.periodic_timer import Grid, sharpen_timers
 

@@ -5,18 +5,17 @@
 import ctypes
 import json
 import os
+from pathlib import Path
 import resource
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
-
-from robodyn_ros.realtime.scheduling import Scheduling, listed, scheduled
+from robodyn_ros.realtime.scheduling import listed, scheduled, Scheduling
 
 # Gives all privileges up, takes limits, asks, and tells what it got and what the kernel says
-ASK = '''
+ASK = """
 import json, os, resource, sys, threading
 from pathlib import Path
 from robodyn_ros.realtime.scheduling import DMA_LATENCY, Scheduling, scheduled
@@ -44,7 +43,7 @@ with scheduled(Scheduling(**wanted)) as outcome:
     found['inside'] = state()
 found.update(after=state(), granted=outcome.granted, refused=outcome.refused)
 print(json.dumps(found))
-'''
+"""
 PR_CAPBSET_DROP, CAP_IPC_LOCK, CAP_SYS_NICE, CAP_SYS_RESOURCE = 24, 14, 23, 24
 _prctl = ctypes.CDLL(None).prctl
 EVERYTHING = {'priority': 40, 'lock_memory': True, 'keep_awake': True}

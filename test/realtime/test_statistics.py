@@ -4,21 +4,20 @@
 
 from math import inf, nan
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
+import numpy as np
+import pytest
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.realtime.statistics import (
     ERROR,
-    OK,
-    WARN,
-    Timing,
     no_cycles,
+    OK,
     quality,
     rate,
     spread,
+    Timing,
+    WARN,
     worst,
 )
 

@@ -7,9 +7,8 @@ import platform
 import threading
 
 import pytest
-
 from robodyn_ros.realtime import time_slice
-from robodyn_ros.realtime.time_slice import SLICE, shortened
+from robodyn_ros.realtime.time_slice import shortened, SLICE
 
 SUPPORTED = (tuple(int(x) for x in platform.release().split('.')[:2]) >= (6, 12)
              and platform.machine() in time_slice.CALLS)

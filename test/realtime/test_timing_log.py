@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings come back as they were written; anything else is refused in one line."""
 
+from dataclasses import asdict
 import json
 import pickle
-from dataclasses import asdict
 
 import numpy as np
 import pytest
-
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.realtime.statistics import TIMING, no_cycles
-from robodyn_ros.realtime.timing_log import FORMAT, About, load, save
+from robodyn_ros.realtime.statistics import no_cycles, TIMING
+from robodyn_ros.realtime.timing_log import About, FORMAT, load, save
 
 ABOUT = About(1000.0, 'timer', 'python', 'SCHED_FIFO 80', 12345, 2, 7, 1)
 

@@ -7,9 +7,8 @@ import threading
 
 import numpy as np
 import pytest
-
 from robodyn_ros.realtime import system_checks
-from robodyn_ros.realtime.rate_recommendation import RATES, judge
+from robodyn_ros.realtime.rate_recommendation import judge, RATES
 from robodyn_ros.realtime.scheduling import Scheduling
 from robodyn_ros.realtime.wakeup_latency import Case, measure
 

@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports: one file that loads nothing, whatever names and values there are."""
 
+from html.parser import HTMLParser
 import json
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from rich.table import Table
-
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.report.document import Report
-from robodyn_ros.report.traces import MOST, envelope, finite
+from robodyn_ros.report.traces import envelope, finite, MOST
 
 pytest.importorskip('plotly', reason='needs pip install plotly')
 

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.imperfections import Noise

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.simulation.loading import load
 from robodyn_ros.simulation.plant import Plant

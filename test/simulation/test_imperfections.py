@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.simulation.imperfections import Delay, Noise
 from robodyn_ros.simulation.plant import PlantState
 

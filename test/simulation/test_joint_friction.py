@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from robodyn_ros import load_urdf
 from robodyn_ros.dynamics.friction import advance_presliding, friction, loaded_friction
 from robodyn_ros.dynamics.model_data import friction_parameters

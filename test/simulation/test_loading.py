@@ -5,11 +5,10 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-from scipy.spatial.transform import Rotation
-
 from robodyn_ros.errors import SimulationError, UnknownNameError, UrdfError
-from robodyn_ros.simulation.loading import POINT_INERTIA, load
+from robodyn_ros.simulation.loading import load, POINT_INERTIA
 from robots import OWN
+from scipy.spatial.transform import Rotation
 
 EARTH = np.array([0, 0, -9.81])
 
@@ -71,13 +70,13 @@ def test_inertia_added_to_massless_links_is_told():
 
 
 def test_what_is_not_physics_of_a_link_stays_out():
-    urdf = bodies('').replace('</robot>', '''
+    urdf = bodies('').replace('</robot>', """
         <link name="tip"><collision><geometry><mesh filename="package://no/where.stl"/></geometry>
         </collision></link>
         <joint name="turn" type="continuous"><parent link="fore"/><child link="tip"/>
         <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="5" velocity="1"/></joint>
         <mujoco><option gravity="0 0 9"/><compiler boundmass="7"/></mujoco>
-        <transmission name="t"/><gazebo/></robot>''')
+        <transmission name="t"/><gazebo/></robot>""")
     model, _ = load(urdf, ['turn', 'b', 'a'], timestep=1e-3, gravity=EARTH)
     assert model.opt.gravity == pytest.approx(EARTH)
     assert model.body('upper').mass[0] == 0

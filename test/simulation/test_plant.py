@@ -4,11 +4,10 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-
 from robodyn_ros.errors import ArgumentError, SimulationError, UnknownNameError
 from robodyn_ros.model.urdf import load_urdf
 from robodyn_ros.simulation.plant import Plant
-from robots import LOCKED, OWN, REAL, random_tree
+from robots import LOCKED, OWN, random_tree, REAL
 
 TREE = random_tree(7, 8)
 ROBOTS = {

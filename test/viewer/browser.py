@@ -3,18 +3,18 @@
 """Chromium without a window, driven over its debugging protocol."""
 
 import base64
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import io
 import json
+from pathlib import Path
 import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
+import urllib.request
 
 import numpy as np
 import pytest

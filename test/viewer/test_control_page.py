@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn view --live --allow-control`: what a page may change, and what ends it."""
 
+from contextlib import contextmanager
 import re
 import sys
-from contextlib import contextmanager
 
 import numpy as np
-import pytest
-
 from processes import node
+import pytest
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.viewer.dragging import LONGEST, Holder, force_of
+from robodyn_ros.viewer.dragging import force_of, Holder, LONGEST
 from robodyn_ros.viewer.wishes import Push, Reset, Target, Wishes
 from viewer.browser import browsing, needs_browser, wait_for
 
@@ -88,11 +87,10 @@ def test_texts_become_values_or_are_refused_with_a_reason():
     ('http://127.0.0.1:18080', True), ('http://localhost:9000', True), (None, False),
     ('https://example.com', False), ('http://127.0.0.1.example.com', False), ('null', False)])
 def test_other_web_sites_are_disconnected(origin, served):
+    from robodyn_ros.viewer.origin import is_local, refuse_other_sites
     import viser
     from websockets.exceptions import ConnectionClosed
     from websockets.sync.client import connect
-
-    from robodyn_ros.viewer.origin import is_local, refuse_other_sites
 
     assert is_local(origin) == served
     server = viser.ViserServer(host='127.0.0.1', port=18070, verbose=False)
@@ -122,7 +120,6 @@ def test_a_browser_changes_pushes_and_is_refused(start):
     """
     pytest.importorskip('rclpy', reason='needs ROS')
     from geometry_msgs.msg import WrenchStamped
-
     from robodyn_ros.nodes.client_session import session
 
     start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a page shows of a robot, without a browser: shapes, rods, torques, ellipsoids."""
 
+from dataclasses import replace
 import re
 import sys
-from dataclasses import replace
 
-import numpy as np
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-
+import numpy as np
+import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.catalog.requirements import require_modules
 from robodyn_ros.errors import DemoError

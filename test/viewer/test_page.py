@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Page of `robodyn view`, where viser is installed, and a browser shows it."""
 
-import re
 from contextlib import closing
+import re
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
-
 from robodyn_ros import load_urdf
 from robodyn_ros.model.resources import robot_path, share_path
 from robodyn_ros.viewer.quantities import homogeneous
+from scipy.spatial.transform import Rotation
 from viewer.browser import browsing, needs_browser, wait_for
 
 pytest.importorskip('viser', reason='needs pip install viser')

@@ -6,7 +6,6 @@ import struct
 
 import numpy as np
 import pytest
-
 from robodyn_ros.wire import cdr
 
 HEADER = b'\0\1\0\0'

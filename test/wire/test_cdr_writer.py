@@ -4,9 +4,8 @@
 
 import numpy as np
 import pytest
-
 from robodyn_ros.errors import ArgumentError
-from robodyn_ros.wire.cdr_writer import Writer, write
+from robodyn_ros.wire.cdr_writer import write, Writer
 
 
 def test_items_stand_at_their_alignment():

@@ -8,17 +8,16 @@ The same messages then go through the compiled decoders, which must do the very 
 
 import struct
 
-import numpy as np
-import pytest
+from fuzz.wire.buffers import joint_state_arrays, Strict
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from fuzz.wire.buffers import Strict, joint_state_arrays
+import numpy as np
+import pytest
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.compile import compiled_decoders
 from robodyn_ros.wire.decode_status import ACCEPTED, MALFORMED, REASONS
 from robodyn_ros.wire.decoders import DecoderArrays
-from robodyn_ros.wire.joint_state import STATE, JointStateEncoder
+from robodyn_ros.wire.joint_state import JointStateEncoder, STATE
 
 OURS = ['a', 'bc', 'Gelenk_ä']
 VERY_LARGE = [0, 1, 2**29, 2**31 - 1, 2**31, 2**32 - 8, 2**32 - 4, 2**32 - 1]

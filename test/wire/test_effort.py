@@ -5,22 +5,21 @@
 import math
 import struct
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
-
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.wire.effort import (
     ACCEPTED,
+    EffortDecoder,
+    EffortEncoder,
     LENGTHS,
     MALFORMED,
     NON_FINITE,
-    EffortDecoder,
-    EffortEncoder,
 )
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension, MultiArrayLayout
 
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 

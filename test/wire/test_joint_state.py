@@ -4,25 +4,24 @@
 
 import math
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import JointState
-
 from robodyn_ros.errors import ArgumentError
 from robodyn_ros.wire.joint_state import (
     ACCEPTED,
     DUPLICATE,
     FOREIGN,
+    JointStateDecoder,
+    JointStateEncoder,
     LENGTHS,
     MALFORMED,
     NON_FINITE,
     REASONS,
-    JointStateDecoder,
-    JointStateEncoder,
 )
+from sensor_msgs.msg import JointState
 
 NAMES = ('a', 'elbow', 'Gelenk_ä', '')
 TEXT = st.text(st.characters(exclude_characters='\0', exclude_categories=('Cs',)), max_size=9)

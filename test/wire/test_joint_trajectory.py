@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """JointTrajectory bytes against rclpy's own serialisation, and everything that must be refused."""
 
-import numpy as np
-import pytest
 from builtin_interfaces.msg import Duration, Time
 from hypothesis import given, settings
 from hypothesis import strategies as st
+import numpy as np
+import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-from std_msgs.msg import Header
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
-
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.wire.joint_trajectory import FIELDS, JointTrajectoryMessage
+from std_msgs.msg import Header
 from trajectories import head, trajectory_bytes
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 TEXT = st.text(st.characters(exclude_characters='\0', exclude_categories=('Cs',)), max_size=9)
 SECONDS, NANOSECONDS = st.integers(-2**31, 2**31 - 1), st.integers(0, 999_999_999)

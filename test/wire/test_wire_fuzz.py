@@ -2,24 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """A short run of `make fuzz ARGS=wire`, and whether its judge is awake."""
 
+from collections import Counter
 import ctypes
 import inspect
+from pathlib import Path
 import sys
 import time
-from collections import Counter
-from pathlib import Path
 from types import ModuleType
 
-import numba
-import pytest
-
 from fuzz import campaign
-from fuzz.judge import FAILED, VALID, Canary, Verdict
+from fuzz.judge import Canary, FAILED, VALID, Verdict
 from fuzz.wire import hunt
 from fuzz.wire.buffers import Letterbox
 from fuzz.wire.judge import Judge
-from fuzz.wire.streams import EFFORTS, JOINT_STATES, KINDS, TRAJECTORIES, join, split
-from robodyn_ros.jit import OPTIONS, jitable
+from fuzz.wire.streams import EFFORTS, join, JOINT_STATES, KINDS, split, TRAJECTORIES
+import numba
+import pytest
+from robodyn_ros.jit import jitable, OPTIONS
 from robodyn_ros.wire import cdr, decode_status, decoders
 from robodyn_ros.wire.compile import compiled_decoders
 

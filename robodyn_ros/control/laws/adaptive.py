@@ -21,7 +21,7 @@ second term is at most STEP: P̂ is positive definite in every cycle.
 γ no Lyapunov function proves convergence, but near rest the law is at most the PI controller
 τ = -D s - α D ∫ s dt, which the gain check judges with the delay of the loop.
 
-P̂ stands still where all |s| are below ``adaptation_deadband``, while the reference rests (integral
+P̂ stands still where all |s| < ``adaptation_deadband``, while the reference rests (integral
 action against static friction is a limit cycle, and drift would go on for ever), while the limits
 withhold effort, and in cycles that are late. It begins with the model, and stays within bounds of
 it (:func:`excess`). Where another payload is set, what was learned fades as that payload comes
@@ -35,13 +35,17 @@ from typing import Annotated, Any, NamedTuple
 
 from numpy import ndarray
 
+from .disturbance_observer import PUNCTUAL
+from .law import Arm, Judged, Law, WITHHELD
+from .pd import DampingGains
+from ..setting_fields import gain, PerJoint
 from ...dynamics import entry_points
 from ...dynamics.coriolis import velocities
-from ...dynamics.pseudo_inertia import (
-    Matrix4,
-    Matrix34,
+from ...dynamics.pseudo_inertia import (  # noqa: I101
     dot4,
     inertial_wrench,
+    Matrix4,
+    Matrix34,
     of_body,
     plus,
     plus34,
@@ -55,10 +59,6 @@ from ...dynamics.pseudo_inertia import (
     write4,
 )
 from ...dynamics.spatial import joint_effort, wrench_to_parent
-from ..setting_fields import PerJoint, gain
-from .disturbance_observer import PUNCTUAL
-from .law import WITHHELD, Arm, Judged, Law
-from .pd import DampingGains
 
 # Weights with 2 - 1 = 1, 2 β₁ - β₂ = 1/2 and 2 β₁² - β₂² = 0, which leave C(q, q̇) (q̇ + s)
 BETA = (2.0 + sqrt(2.0)) / 4.0, (1.0 + sqrt(2.0)) / 2.0

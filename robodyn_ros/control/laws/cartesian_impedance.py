@@ -15,21 +15,21 @@ from typing import Any
 
 from numpy import ndarray
 
-from ..task import GIVEN, TOOL_AXES, UNIT_INERTIA
-from .energy_tank import COUPLED, TankMemory, fill, vary_stiffness
-from .law import POSE, Arm, Law
+from .energy_tank import COUPLED, fill, TankMemory, vary_stiffness
+from .law import Arm, Law, POSE
 from .spring import spring_force, turn_force
 from .task_space import (
-    PostureGains,
     add_posture,
     add_wrench,
     mobility,
     pose_error,
+    PostureGains,
     select,
     task_jacobian,
     to_task_axes,
     velocity_error,
 )
+from ..task import GIVEN, TOOL_AXES, UNIT_INERTIA
 
 # Of cyclic Jacobi rotations. D is positive definite after any number of them, and after three its
 # modes have the damping ratio within a few percent

@@ -2,39 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compilation of control laws, each on its own, and their call by the compiled control cycle."""
 
-import sys
 from functools import cache
+import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, register_jitable
 from numba.np import arrayobj
+import numpy as np
 from numpy import ndarray
 
-from ...dynamics import numba_types, pseudo_inertia
-from ...dynamics.model_data import no_frame
-from ...dynamics.numba_types import MATRIX, VECTOR
-from ...jit import (
-    FASTMATH,
-    caller,
-    compile_callback,
-    is_cached,
-    jitable,
-    substitute,
-    tuple_type,
-)
-from ...tuple_reference import Reference, reference
-from .. import bounds, linked_dynamics, momentum_residual, rotations, task
-from ..bounds import Bounds
-from ..dtypes import JOINT, TASK
-from ..partner import Partner
-from ..policy import Policy
-from ..task import Task
 from . import (
     adaptive,
     call,
@@ -52,6 +33,25 @@ from . import (
 )
 from .call import ADDRESS, LawMemory
 from .law import Arm, Law
+from .. import bounds, linked_dynamics, momentum_residual, rotations, task
+from ..bounds import Bounds
+from ..dtypes import JOINT, TASK
+from ..partner import Partner
+from ..policy import Policy
+from ..task import Task
+from ...dynamics import numba_types, pseudo_inertia
+from ...dynamics.model_data import no_frame
+from ...dynamics.numba_types import MATRIX, VECTOR
+from ...jit import (
+    caller,
+    compile_callback,
+    FASTMATH,
+    is_cached,
+    jitable,
+    substitute,
+    tuple_type,
+)
+from ...tuple_reference import Reference, reference
 
 INTEGERS = types.int64[::1]
 LAW_MEMORY = tuple_type(LawMemory, code=INTEGERS, gains=MATRIX, memory=MATRIX, returned=INTEGERS)

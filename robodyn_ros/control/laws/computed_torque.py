@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from ..setting_fields import PerJoint, gain
 from .dynamics import inverse_dynamics
-from .law import WITHHELD, Arm, Judged, Law
+from .law import Arm, Judged, Law, WITHHELD
+from ..setting_fields import gain, PerJoint
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from ..momentum_residual import filtered, momentum_change
-from ..setting_fields import PerJoint, gain
 from .dynamics import bias
-from .law import WITHHELD, Arm, Judged, Law
+from .law import Arm, Judged, Law, WITHHELD
 from .pd import ImpedanceGains
+from ..momentum_residual import filtered, momentum_change
+from ..setting_fields import gain, PerJoint
 
 # Durations of a cycle that may pass from one cycle to the next, in both of which efforts are known
 PUNCTUAL = 1.5

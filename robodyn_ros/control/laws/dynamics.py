@@ -8,9 +8,9 @@ M(q) is ``arm.workspace.M`` until :func:`forward_dynamics` is called, g(q) is ``
 
 from numpy import ndarray
 
-from ...dynamics import friction as friction_curve
-from .. import robot_dynamics
 from .law import Arm
+from .. import robot_dynamics
+from ...dynamics import friction as friction_curve
 
 
 def inverse_dynamics(arm: Arm, qdd: ndarray, tau: ndarray) -> None:

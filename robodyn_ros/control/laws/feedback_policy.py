@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from ..setting_fields import PerJoint, gain
-from .law import POLICY, Arm, Judged, Law
+from .law import Arm, Judged, Law, POLICY
 from .pd import ImpedanceGains
+from ..setting_fields import gain, PerJoint
 
 FADE = 0.05         # s, between a policy and joint impedance
 
@@ -46,7 +46,7 @@ class Memory(NamedTuple):
 
 
 def feedback_policy(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
-    """Write τ = s (u + K (x̂ - x)) + (1 - s) (K_s (q_h - q) - D q̇ + g), s: share of the policy."""
+    """Write τ = s (u + K (x̂ - x)) + (1 - s) (K_s (q_h - q) - D q̇ + g), s: its share."""
     n = tau.shape[0]
     policy = arm.policy
     age = arm.time - policy.header[0].time

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from .law import NO_REFERENCE, Arm, Law
+from .law import Arm, Law, NO_REFERENCE
 
 
 def gravity_compensation(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
+from .joint_impedance import joint_impedance
+from .law import Arm, Law
+from .pd import ImpedanceGains, JUDGED
+from ..setting_fields import gain, PerJoint
 from ...dynamics import entry_points
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
 from ...dynamics.kinematics import ALIGNED, jacobian
-from ..setting_fields import PerJoint, gain
-from .joint_impedance import joint_impedance
-from .law import Arm, Law
-from .pd import JUDGED, ImpedanceGains
 
 
 @dataclass(frozen=True)

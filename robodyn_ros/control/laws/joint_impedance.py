@@ -7,7 +7,7 @@ from typing import Any
 from numpy import ndarray
 
 from .law import Arm, Law
-from .pd import JUDGED, ImpedanceGains, pd
+from .pd import ImpedanceGains, JUDGED, pd
 
 
 def joint_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:

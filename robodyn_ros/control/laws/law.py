@@ -3,17 +3,17 @@
 """Control law: its function, its gains, and what the controller has to know of it."""
 
 from collections.abc import Callable
-from dataclasses import Field, dataclass, fields
+from dataclasses import dataclass, Field, fields
 from typing import Any, NamedTuple
 
 from numpy import ndarray
 
-from ...dynamics.model_data import ModelData, Workspace
-from ...errors import ParameterError
 from ..bounds import Bounds
 from ..partner import Partner
 from ..policy import Policy
 from ..task import Task
+from ...dynamics.model_data import ModelData, Workspace
+from ...errors import ParameterError
 
 #: Kinds of reference that a law follows.
 REFERENCES = 'none', 'trajectory', 'policy', 'pose', 'partner'

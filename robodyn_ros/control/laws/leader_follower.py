@@ -34,10 +34,10 @@ from typing import Any, NamedTuple
 
 from numpy import ndarray
 
+from .law import Arm, Law, PARTNER
+from .pd import ImpedanceGains, JUDGED
 from ..partner import ALIGNED, DAMPING, ENERGY, POSITION, STIFFNESS, VELOCITY
-from ..setting_fields import PerJoint, gain
-from .law import PARTNER, Arm, Law
-from .pd import JUDGED, ImpedanceGains
+from ..setting_fields import gain, PerJoint
 
 FADE = 0.25         # s, of what begins and ends with the coupling, and of the end of the alignment
 ALIGNED_WITHIN = 5e-3       # s of motion at coupling_speed, at which the alignment ends

@@ -6,17 +6,16 @@ from typing import Any
 
 from numpy import ndarray
 
-from ..task import TOOL_AXES
 from .dynamics import bias
-from .law import POSE, Arm, Law
+from .law import Arm, Law, POSE
 from .task_space import (
-    PostureGains,
     add_posture,
     add_wrench,
     cholesky_solve,
     damped_cholesky,
     mobility,
     pose_error,
+    PostureGains,
     select,
     shorten,
     task_jacobian_rate,
@@ -24,6 +23,7 @@ from .task_space import (
     turn,
     velocity_error,
 )
+from ..task import TOOL_AXES
 
 # The damping rises where a pivot of the mobility is below NEAR of its diagonal, by at most MOST
 # (Nakamura and Hanafusa, ASME Journal of Dynamic Systems 108, 1986, section 4)

@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy import ndarray
 
-from ..setting_fields import PerJoint, gain
 from .law import Arm, Judged, Law
+from ..setting_fields import gain, PerJoint
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,14 @@ A law of this package is added to :data:`BUILT_IN`, one of another package is lo
 its place, ``package.module:NAME``. Numbers are those of this process: recordings have the names.
 """
 
-import sys
 from collections import namedtuple
 from difflib import get_close_matches
 from functools import cache
+import sys
 from typing import Any, get_type_hints
 
 from numpy import ndarray
 
-from ...errors import ParameterError
-from ...object_reference import load_object, refused
 from . import (
     adaptive,
     cartesian_impedance,
@@ -31,6 +29,8 @@ from . import (
     pd,
 )
 from .law import Law
+from ...errors import ParameterError
+from ...object_reference import load_object, refused
 
 BUILT_IN = (gravity_compensation.LAW, pd.LAW, joint_impedance.LAW, computed_torque.LAW,
             disturbance_observer.LAW, adaptive.LAW, feedback_policy.LAW, cartesian_impedance.LAW,

@@ -8,12 +8,12 @@ from typing import Any
 
 from numpy import ndarray
 
+from .law import Arm
+from ..rotations import log, multiplied_transposed, rows
+from ..setting_fields import gain, PerJoint
+from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
 from ...dynamics.forward_dynamics import ltdl, ltdl_solve
 from ...dynamics.kinematics import ALIGNED, jacobian, jacobian_rate
-from ..rotations import log, multiplied_transposed, rows
-from ..setting_fields import PerJoint, gain
-from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
-from .law import Arm
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
 # is singular it passes over from blocking the posture's efforts to passing them on

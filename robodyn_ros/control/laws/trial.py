@@ -7,22 +7,31 @@ What a trial cannot find is left to the guard: a law that fails in some other st
 EFFORT_NOT_FINITE is latched in that cycle.
 """
 
-import os
-import sys
-import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from inspect import signature
+import os
+import sys
+import threading
+import time
 from typing import Any
 
 import numba
-import numpy as np
 from numba import types
 from numba.core.errors import NumbaError
+import numpy as np
 from numpy import ndarray
 
+from . import registry
+from .call import call_law, LawMemory
+from .compile import ARM, compiled_law, LAW_MEMORY, MODULES, rows_type, VECTOR
+from .law import Arm, Law
+from ..bounds import Bounds
+from ..dtypes import TASK
+from ..partner import Partner
+from ..policy import Policy
+from ..task import Task
 from ...dynamics import Dynamics
 from ...dynamics.model_data import no_frame, parameters, workspace
 from ...errors import ParameterError
@@ -30,15 +39,6 @@ from ...jit import compile_function
 from ...model.pose import spread
 from ...model.robot import RobotModel
 from ...tuple_reference import Reference, reference
-from ..bounds import Bounds
-from ..dtypes import TASK
-from ..partner import Partner
-from ..policy import Policy
-from ..task import Task
-from . import registry
-from .call import LawMemory, call_law
-from .compile import ARM, LAW_MEMORY, MODULES, VECTOR, compiled_law, rows_type
-from .law import Arm, Law
 
 STATES = 16                 # in which the law is tried
 PATIENCE = 5.0              # s after which it is taken never to return

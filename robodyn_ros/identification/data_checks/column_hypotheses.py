@@ -10,13 +10,13 @@ import numpy as np
 from numpy import ndarray
 from scipy.optimize import linear_sum_assignment
 
-from ...dynamics.api import Batch
-from ...errors import Argument, Placeholder
-from ...model.robot import RobotModel
 from .data_issue import DataIssue
 from .fit import Fit, States
 from .model_confidence import ModelConfidence
 from .mounting import found_gravity
+from ...dynamics.api import Batch
+from ...errors import Argument, Placeholder
+from ...model.robot import RobotModel
 
 UNRELIABLE_WEIGHT = 0.01  # weight of joints without reliable predictions
 GOOD_FIT = -2.0           # log of the unexplained share below which no other hypothesis is needed
@@ -39,7 +39,7 @@ class ColumnHypothesis(NamedTuple):
 
 
 def hypothesis_issues(batch: Batch, model: RobotModel, fit: Fit,
-                       known: ModelConfidence) -> Iterator[DataIssue]:
+                      known: ModelConfidence) -> Iterator[DataIssue]:
     """
     Yield position units, mountings, column orders and directions that fit far better.
 

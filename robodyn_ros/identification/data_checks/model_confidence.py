@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from .fit import Fit
 from ...dynamics.api import Batch
 from ...model.robot import RobotModel
-from .fit import Fit
 
 VARIATIONS = 8            # of the robot
 MASS_DEVIATION = 0.4      # standard deviation of the log of a mass

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy import ndarray
 
+from .fit import Fit
 from ...dynamics.api import Batch
 from ...model.robot import RobotModel
-from .fit import Fit
 
 NEAR_AXIS = np.radians(15.0)    # of an axis of the base: then it is meant
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy import ndarray
 
+from .column_hypotheses import hypothesis_issues
+from .data_issue import DataIssue, in_units, Severity
+from .fit import Fit, thin
+from .model_confidence import CONFIRMED, model_confidence, ModelConfidence, SLOPES
+from ..motion import Motion
 from ...dynamics.api import Batch
 from ...errors import Argument, Remedy
 from ...model.robot import RobotModel
-from ..motion import Motion
-from .column_hypotheses import hypothesis_issues
-from .data_issue import DataIssue, Severity, in_units
-from .fit import Fit, thin
-from .model_confidence import CONFIRMED, SLOPES, ModelConfidence, model_confidence
 
 SIGNIFICANT_SHARE = 0.4  # of the effort that other terms leave unexplained
 MAX_MASS_FACTOR = 10.0   # by which masses of a URDF may be wrong
@@ -25,7 +25,7 @@ MAX_GRAVITY_ERROR = 0.1  # standard error of that coefficient for a decision
 
 
 def motion_issues(motion: Motion, model: RobotModel, cutoff: float, effort_unit: str,
-                     accept: tuple[str, ...] = ()) -> Iterator[DataIssue]:
+                  accept: tuple[str, ...] = ()) -> Iterator[DataIssue]:
     """
     Yield contradictions between a motion and a model whose masses may be wrong.
 

@@ -8,11 +8,11 @@ from types import MappingProxyType
 import numpy as np
 from scipy.spatial import KDTree
 
-from ...errors import Argument, Remedy
+from .data_issue import DataIssue, Severity
 from ..estimation.estimate import Estimate
 from ..motion import Motion
 from ..validation import Validation
-from .data_issue import DataIssue, Severity
+from ...errors import Argument, Remedy
 
 MAX_UNEXPLAINED = 0.3   # relative RMS above which a joint is reported
 MAX_DEVIATION = 30.0    # % standard error of a base parameter above which it is counted

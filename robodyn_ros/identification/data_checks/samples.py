@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy import ndarray
 
+from .data_issue import DataIssue
 from ...errors import Argument
 from ...model.robot import RobotModel
-from .data_issue import DataIssue
 
 MAX_SPEED_FACTOR = 3.0    # times the velocity limit
 UNUSUAL_STEP = 10.0       # times the 99.5 % quantile of the steps of a joint

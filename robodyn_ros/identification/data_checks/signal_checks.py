@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy import ndarray
 
+from .data_issue import DataIssue, in_units, Severity
+from .samples import sample_issues
+from ..recordings.recording import Recording
 from ...errors import Argument, RecordingError, Remedy
 from ...model.robot import RobotModel
-from ..recordings.recording import Recording
-from .data_issue import DataIssue, Severity, in_units
-from .samples import sample_issues
 
 MAX_NOT_FINITE = 0.01            # share of the samples
 MIN_SLIDE, MIN_TURN = 1e-3, 0.01     # [m], [rad] of a moving joint

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .filtered_columns import kinematics
+from .parameter_selection import ParameterSelection, USUAL
+from .regression import INERTIAL, Regression, regression
+from ..motion import Motion
 from ...dynamics.model_data import friction_parameters
 from ...model.pose import FAR
 from ...model.robot import RobotModel
-from ..motion import Motion
-from .filtered_columns import kinematics
-from .parameter_selection import USUAL, ParameterSelection
-from .regression import INERTIAL, Regression, regression
 
 # Below this share of it, what is new in a column is the rounding of a URDF's angles (1.5708 is
 # 4e-6 off a right angle), and nothing that a sensor could see

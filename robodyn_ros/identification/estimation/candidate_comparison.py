@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import IdentificationError
-from ..motion import Motion
 from .cross_validation import Candidate, Score, Trial
 from .physical_consistency import WEIGHTS
+from ..motion import Motion
+from ...errors import IdentificationError
 
 COARSE_WEIGHTS = WEIGHTS[::2]   # of the prior, among which one is chosen for the comparisons
 

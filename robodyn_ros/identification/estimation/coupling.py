@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import chi2
 
-from ...model.robot import RobotModel
-from ..motion import Motion
 from .base_parameters import base_parameters
 from .least_squares import determined_part, effective_samples, solve
 from .parameter_selection import ParameterSelection
 from .regression import regression
+from ..motion import Motion
+from ...model.robot import RobotModel
 
 SIGNIFICANCE = 1e-3     # level of the likelihood-ratio test
 SIGNS = (1.0, -1.0)     # of the second joint's motion, as the motor feels it

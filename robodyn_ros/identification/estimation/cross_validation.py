@@ -8,17 +8,17 @@ from functools import cached_property
 import numpy as np
 from numpy import ndarray
 
-from ...model.robot import RobotModel
-from ..motion import Motion
-from ..stage_cache import remembered
-from .base_parameters import BaseParameters, base_parameters
+from .base_parameters import base_parameters, BaseParameters
 from .compressed import BLOCKS
 from .delay_and_tilt import Mounting
 from .least_squares import determined_part, solution_without
 from .least_squares import solve as solve_freely
 from .parameter_selection import ParameterSelection
-from .physical_consistency import Prior, divisors, solve
+from .physical_consistency import divisors, Prior, solve
 from .regression import Regression, regression
+from ..motion import Motion
+from ..stage_cache import remembered
+from ...model.robot import RobotModel
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,13 @@ from numpy import ndarray
 from scipy.interpolate import CubicSpline
 from scipy.stats import chi2
 
-from ...model.robot import RobotModel
-from ..motion import Motion
 from .base_parameters import base_parameters
 from .compressed import triangle
 from .least_squares import determined_part, effective_samples, solve
 from .parameter_selection import ParameterSelection
 from .regression import Regression, regression
+from ..motion import Motion
+from ...model.robot import RobotModel
 
 MAX_DELAY = 0.03                       # [s], of either sign
 MAX_TILT = 0.05                        # [rad]; more is another mounting

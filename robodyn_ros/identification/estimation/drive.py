@@ -9,14 +9,14 @@ import numpy as np
 from numpy import ndarray
 from scipy import optimize
 
-from ...errors import IdentificationError, UnknownNameError
-from ...model.robot import RobotModel
-from ..motion import Motion
-from .base_parameters import BaseParameters, base_parameters
+from .base_parameters import base_parameters, BaseParameters
 from .compressed import triangle
 from .covariance import autocovariance
 from .parameter_selection import ParameterSelection
 from .regression import Regression, regression
+from ..motion import Motion
+from ...errors import IdentificationError, UnknownNameError
+from ...model.robot import RobotModel
 
 SETTLED = 1e-3  # relative change of σ
 ROUNDS = 20
@@ -179,7 +179,7 @@ class Problem:
                 self.residual(x, np.ones(self.nv)), self.nv)])
             before, sigma = sigma, np.maximum(
                 errors / np.sqrt(np.maximum(
-                self.counted - (self.p + self.nv) / self.nv, 1.0)), floor)
+                    self.counted - (self.p + self.nv) / self.nv, 1.0)), floor)
             if np.allclose(before, sigma, rtol=SETTLED, atol=0.0):
                 break
         return self.result(model, base, x, sigma, free)

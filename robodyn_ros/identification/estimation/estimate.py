@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ...errors import UnknownNameError
-from ...model.robot import RobotModel
-from ..motion import Motion
 from .base_parameters import BaseParameters
 from .inertia import pseudo_inertia, with_inertial_parameters
 from .parameter_selection import ParameterSelection
 from .regression import FRICTION, LOAD, predicted, presliding_model
+from ..motion import Motion
+from ...errors import UnknownNameError
+from ...model.robot import RobotModel
 
 
 @dataclass(frozen=True, eq=False)

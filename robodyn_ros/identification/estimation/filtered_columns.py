@@ -10,11 +10,11 @@ import numpy as np
 from numpy import ndarray
 from scipy.ndimage import binary_dilation
 
-from ...dynamics import Batch
-from ...model.robot import RobotModel
+from .parameter_selection import ParameterSelection
 from ..motion import Motion
 from ..preparation.filtering import LowPass
-from .parameter_selection import ParameterSelection
+from ...dynamics import Batch
+from ...model.robot import RobotModel
 
 SMOOTH = 10.0  # samples in a period of the cutoff, between which filtered signals are smooth
 REACH = 1.8   # periods of a cutoff, beyond which 1 % of the response is left

@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameter estimation in one call."""
 
-from ...errors import IdentificationError
-from ...model.robot import RobotModel
-from ..motion import Motion
 from .candidate_comparison import choose_weight
 from .cross_validation import Candidate, Trial
 from .delay_and_tilt import AS_RECORDED
 from .estimate import Estimate
-from .least_squares import METHODS as UNCONSTRAINED
 from .least_squares import least_squares
-from .parameter_selection import USUAL, ParameterSelection
+from .least_squares import METHODS as UNCONSTRAINED
+from .parameter_selection import ParameterSelection, USUAL
 from .physical_consistency import consistent
 from .regression import regression
 from .stribeck import friction_speeds
+from ..motion import Motion
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
 
 METHODS = ('consistent', *UNCONSTRAINED)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from numpy import ndarray
 
+from .regression import INERTIAL
 from ...errors import IdentificationError
 from ...model.rigid_body import offset_inertia
 from ...model.robot import RobotModel
 from ...model.validate import validated
-from .regression import INERTIAL
 
 FLOOR = 1e-4  # of the largest eigenvalue, for flat bodies and points
 MASS = 1.0    # [kg] of bodies of which none is known

@@ -9,8 +9,7 @@ import numpy as np
 from numpy import ndarray
 from scipy.linalg import qr, solve_triangular
 
-from ...errors import IdentificationError
-from .base_parameters import BaseParameters, base_parameters
+from .base_parameters import base_parameters, BaseParameters
 from .compressed import BLOCKS, Compressed, triangle
 from .covariance import (
     autocovariance,
@@ -21,6 +20,7 @@ from .covariance import (
 from .estimate import Estimate
 from .inertia import lengths, trusted
 from .regression import Regression
+from ...errors import IdentificationError
 
 SETTLED = 1e-4  # relative change of weights
 ROUNDS = 100

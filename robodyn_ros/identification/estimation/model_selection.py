@@ -8,12 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import IdentificationError
-from ...model.robot import RobotModel
-from ..motion import Motion
-from ..options import PipelineOptions
-from ..stage_cache import remembered
-from .candidate_comparison import Race, choose_weight
+from .candidate_comparison import choose_weight, Race
 from .compressed import BLOCKS
 from .coupling import most_likely_coupling
 from .cross_validation import Candidate, Trial
@@ -22,8 +17,13 @@ from .estimate import inertial_of
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
 from .regression import regression
-from .selection import Selected, select_effects
+from .selection import select_effects, Selected
 from .stribeck import friction_speeds
+from ..motion import Motion
+from ..options import PipelineOptions
+from ..stage_cache import remembered
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
 
 
 def select_model(model: RobotModel, motion: Motion, selection: ParameterSelection,

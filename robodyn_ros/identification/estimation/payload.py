@@ -9,16 +9,16 @@ from numpy import ndarray
 from scipy import optimize
 from scipy.stats import chi2
 
-from ...dynamics import Batch
-from ...errors import ArgumentError, IdentificationError
-from ...model.robot import RobotModel
-from ..motion import Motion
 from .base_parameters import base_of
 from .covariance import covariance
-from .inertia import UNITS, inertial_parameters, pseudo_inertia
+from .inertia import inertial_parameters, pseudo_inertia, UNITS
 from .least_squares import check_determined, solve
 from .parameter_selection import KNOWN
 from .regression import INERTIAL, INERTIAL_UNITS, Regression, regression
+from ..motion import Motion
+from ...dynamics import Batch
+from ...errors import ArgumentError, IdentificationError
+from ...model.robot import RobotModel
 
 ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)  # mass first, products of inertia last
 LOAD_SIZE = 0.1                         # [m] scale of the prior, a point mass

@@ -10,16 +10,16 @@ import numpy as np
 from numpy import ndarray
 from scipy.sparse import block_diag, csc_matrix, diags, hstack, identity, vstack
 
+from .compressed import triangle
+from .estimate import Estimate
+from .inertia import inertial_parameters, pseudo_inertia, trusted, UNITS
+from .least_squares import least_squares
+from .regression import LOAD, Regression
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...extras import pip_install_extra
 from ...model.pose import spread
 from ...model.robot import RobotModel
-from .compressed import triangle
-from .estimate import Estimate
-from .inertia import UNITS, inertial_parameters, pseudo_inertia, trusted
-from .least_squares import least_squares
-from .regression import LOAD, Regression
 
 MARGIN = 1e-3                                   # least share that is left of a body of the model
 WEIGHTS = tuple(10.0**k for k in range(-1, 6))  # of the prior, that are tried

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import chi2
 
-from ...model.robot import RobotModel
-from ..motion import Motion
-from ..path_friction import path_friction
 from .base_parameters import base_parameters
 from .filtered_columns import thinner
 from .least_squares import determined_part, effective_samples, solve
 from .parameter_selection import ParameterSelection
-from .regression import Regression, friction_columns, presliding_model, regression
+from .regression import friction_columns, presliding_model, Regression, regression
+from ..motion import Motion
+from ..path_friction import path_friction
+from ...model.robot import RobotModel
 
 SIGNIFICANCE = 1e-3                                # level of the likelihood-ratio test
 DISTANCES = 10.0**np.arange(-4.0, -1.49, 0.125)    # [rad]; the last one is rejected

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy import ndarray
 
+from .compressed import Compressed
+from .filtered_columns import gravity_efforts, inertial_columns, rows_that_count, thinner
+from .parameter_selection import ParameterSelection, USUAL
+from ..motion import Motion
+from ..path_friction import path_friction
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
-from ..motion import Motion
-from ..path_friction import path_friction
-from .compressed import Compressed
-from .filtered_columns import gravity_efforts, inertial_columns, rows_that_count, thinner
-from .parameter_selection import USUAL, ParameterSelection
 
 # Of a body, in the order of `RobotModel.inertial_parameters`
 INERTIAL = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')

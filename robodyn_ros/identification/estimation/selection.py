@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.robot import RobotModel
-from ..motion import Motion
-from ..options import PipelineOptions
-from ..stage_cache import remembered
-from .delay_and_tilt import Mounting, criterion, find_mounting
+from .delay_and_tilt import criterion, find_mounting, Mounting
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
 from .presliding_search import find_presliding
 from .regression import regression
 from .stribeck import friction_speeds
+from ..motion import Motion
+from ..options import PipelineOptions
+from ..stage_cache import remembered
+from ...model.robot import RobotModel
 
 SAMPLES_PER_CUTOFF_PERIOD = 5   # that are kept: samples between them add nothing new
 ARMATURE_SIGNIFICANCE = 3.0     # standard errors above zero

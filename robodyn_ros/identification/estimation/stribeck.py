@@ -9,16 +9,16 @@ from numpy import ndarray
 from scipy import optimize
 from scipy.sparse import csr_matrix, kron
 
-from ...errors import IdentificationError
-from ...model.robot import RobotModel
-from ..motion import Motion
-from ..path_friction import path_friction
 from .base_parameters import base_parameters
 from .covariance import autocovariance
 from .filtered_columns import thinner
 from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
-from .regression import Regression, friction_columns, regression
+from .regression import friction_columns, Regression, regression
+from ..motion import Motion
+from ..path_friction import path_friction
+from ...errors import IdentificationError
+from ...model.robot import RobotModel
 
 BEND = 0.1           # [rad/s | m/s] range of the bend of the curve
 MIN_SAMPLES = 20     # moving within this range
@@ -156,7 +156,7 @@ class Fit:
         speed, stribeck = (np.where(np.isinf(row), getattr(believed, kind), getattr(model, kind))
                            for kind, row in zip(kinds, deviation))
         undetermined = tuple(f'{kind} {joint}' for kind, row in zip(kinds, deviation)
-                       for joint, value in zip(model.joint_names, row) if np.isinf(value))
+                             for joint, value in zip(model.joint_names, row) if np.isinf(value))
         return FrictionSpeeds(
             replace(believed, friction_velocity=speed, stribeck_velocity=stribeck), speed,
             stribeck, deviation[0] * speed, deviation[1] * stribeck, undetermined)

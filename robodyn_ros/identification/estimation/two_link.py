@@ -8,9 +8,9 @@ import numpy as np
 from numpy import ndarray
 from scipy import optimize
 
-from ...errors import IdentificationError
-from ..motion import Motion
 from .compressed import triangle
+from ..motion import Motion
+from ...errors import IdentificationError
 
 GUESSES = 8            # starts of the search, besides the linear one
 MAX_LOGARITHM = 20.0   # of masses and lengths

@@ -9,10 +9,10 @@ import numpy as np
 from numpy import ndarray
 from scipy.linalg import qr
 
+from .motion_limits import Limits
+from ..estimation.base_parameters import above_rounding, independent_columns
 from ...dynamics import Dynamics
 from ...errors import IdentificationError
-from ..estimation.base_parameters import above_rounding, independent_columns
-from .motion_limits import Limits
 
 OF_BODY = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 # What a joint may have besides the inertia of the bodies, and the columns that it takes

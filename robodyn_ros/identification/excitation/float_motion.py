@@ -5,11 +5,11 @@
 import numpy as np
 from numpy import ndarray
 
+from .payload_motion import INTERVAL, RANGE, SPEED, windowed_sines
+from .trajectory_file import JointTrajectory
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
-from .payload_motion import INTERVAL, RANGE, SPEED, windowed_sines
-from .trajectory_file import JointTrajectory
 
 LOAD = 0.8          # share of the effort limits
 LEAST = 0.1         # [rad | m] to either side that each joint needs

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from ...dynamics import Dynamics
-from ...errors import Argument, IdentificationError, Placeholder
-from ..estimation.compressed import triangle
-from ..motion import Motion
 from .base_regressor import BaseRegressor
-from .criteria import Criterion, Quality, of_matrix, quality
+from .criteria import Criterion, of_matrix, Quality, quality
 from .fourier import Fourier
 from .motion_limits import Limits
+from ..estimation.compressed import triangle
+from ..motion import Motion
+from ...dynamics import Dynamics
+from ...errors import Argument, IdentificationError, Placeholder
 
 if TYPE_CHECKING:
     from .collisions import Collisions

@@ -12,14 +12,14 @@ import numpy as np
 from numpy import ndarray
 from scipy.optimize import minimize
 
-from ...dynamics import Dynamics
-from ...errors import Argument, IdentificationError
-from ..motion import Motion
 from .base_regressor import BaseRegressor
-from .criteria import Criterion, Quality, little_information, smooth_condition
+from .criteria import Criterion, little_information, Quality, smooth_condition
 from .fourier import Fourier
 from .motion_limits import Limits
-from .objective import ELSEWHERE, SMALLEST, MotionCost, Usage
+from .objective import ELSEWHERE, MotionCost, SMALLEST, Usage
+from ..motion import Motion
+from ...dynamics import Dynamics
+from ...errors import Argument, IdentificationError
 
 if TYPE_CHECKING:
     from .collisions import Collisions

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 
+from .trajectory_file import JointTrajectory
+from ..estimation.payload import load_columns
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
-from ..estimation.payload import load_columns
-from .trajectory_file import JointTrajectory
 
 INTERVAL = 0.05                     # s between waypoints
 LEAST = 0.02                        # [rad | m] of a joint that moves at all

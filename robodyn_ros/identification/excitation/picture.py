@@ -5,12 +5,12 @@
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.figure import Figure
+import numpy as np
 from numpy import ndarray
 
-from ...errors import ArgumentError
 from .optimize import Excitation
+from ...errors import ArgumentError
 
 NEAR = 0.7      # of a limit
 

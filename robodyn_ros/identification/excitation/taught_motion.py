@@ -9,8 +9,8 @@ from numpy import ndarray
 from scipy.interpolate import BSpline
 from scipy.sparse.linalg import spsolve
 
-from ...errors import TrajectoryError
 from .trajectory_file import JointTrajectory
+from ...errors import TrajectoryError
 
 DEGREE = 5              # the jerk of the spline is continuous
 AT_REST = 3             # coefficients that give position, velocity and acceleration of an end

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import yaml
 from numpy import ndarray
+import yaml
 
 from ...errors import TrajectoryError
 

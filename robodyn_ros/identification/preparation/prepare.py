@@ -9,13 +9,13 @@ import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
 
-from ...errors import RecordingError
+from .clock import own_clock
+from .filtering import choose_cutoff, Cutoff, derivatives, LowPass
+from .options import PreparationOptions
+from .timing import BRIDGED, DROPPED, grid, Stretches, stretches
 from ..motion import Motion
 from ..recordings.recording import Recording
-from .clock import own_clock
-from .filtering import Cutoff, LowPass, choose_cutoff, derivatives
-from .options import PreparationOptions
-from .timing import BRIDGED, DROPPED, Stretches, grid, stretches
+from ...errors import RecordingError
 
 MIN_SEGMENT = 32    # samples besides transients
 MIN_DURATION = 1.0  # [s]

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
-from ...errors import Argument, RecordingError
-from ...model.robot import RobotModel
 from . import units as of_units
-from .columns import Columns, Found, by_count, by_header, by_map
+from .columns import by_count, by_header, by_map, Columns, Found
 from .read_table import Table
 from .recording import Recording
 from .units import Units
+from ...errors import Argument, RecordingError
+from ...model.robot import RobotModel
 
 SHOWN, NOTED = 40, 12      # headers that are told where one has to choose, and in a note
 

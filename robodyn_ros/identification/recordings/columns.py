@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assignment of table columns to quantities and joints."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+import re
 
-from ...errors import Argument, RecordingError, UnknownNameError
 from . import headers as of_headers
 from . import units as of_units
 from .headers import FRACTIONS, STAMPS, WORDS
 from .units import Unit
+from ...errors import Argument, RecordingError, UnknownNameError
 
 # Column pattern with {name}, {i} (from 1) or {i0}, or a list '3,5,7-9' of headers and numbers
 # (from 0); or the columns themselves, in the joints' order

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing of column headers: quantity, joint and unit."""
 
-import re
 from collections.abc import Sequence
+import re
 
 from .units import known
 

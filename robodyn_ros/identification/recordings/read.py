@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import RecordingError
-from ...model.robot import RobotModel
-from .assemble import TableOptions, assemble
+from .assemble import assemble, TableOptions
 from .columns import Columns
 from .read_arrays import read_mat, read_npz
 from .read_bag import read_bag
 from .read_table import GIVE, read_csv
 from .recording import Recording
-from .units import Units, check, is_current, to_si
+from .units import check, is_current, to_si, Units
+from ...errors import RecordingError
+from ...model.robot import RobotModel
 
 BAGS = ('.mcap', '.db3')
 TABLES = {'.npz': read_npz, '.mat': read_mat}

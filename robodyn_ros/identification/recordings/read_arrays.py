@@ -11,7 +11,7 @@ from numpy import ndarray
 from scipy.io import loadmat
 from scipy.io.matlab import MatReadError
 
-from .read_table import Table, no_table
+from .read_table import no_table, Table
 
 
 def read_mat(path: Path) -> Table:
@@ -24,7 +24,7 @@ def read_mat(path: Path) -> Table:
         given = loadmat(path)
     except NotImplementedError:
         raise no_table(path, 'it is of version 7.3, which is HDF5',
-                        "save it in MATLAB with save(..., '-v7')") from None
+                       "save it in MATLAB with save(..., '-v7')") from None
     except (ValueError, MatReadError, OSError, TypeError) as error:
         raise no_table(path, f'SciPy says: {error}') from None
     # Everything is a matrix there: a column of times too

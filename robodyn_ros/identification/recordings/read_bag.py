@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from .headers import by_number
+from .recording import Recording
 from ...errors import Argument, Placeholder, RecordingError, UnknownNameError
 from ...extras import pip_install_extra
 from ...model.robot import RobotModel
-from .headers import by_number
-from .recording import Recording
 
 STATE_TYPE = 'sensor_msgs/msg/JointState'
 STAMPS = ('header', 'receipt')
@@ -35,7 +35,7 @@ def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
     try:
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.rosbag2 import ReaderError
-        from rosbags.typesys import Stores, get_typestore
+        from rosbags.typesys import get_typestore, Stores
     except ImportError:
         raise RecordingError(
             f'{path.name} is a bag, and what reads it is not installed', name='rosbags',

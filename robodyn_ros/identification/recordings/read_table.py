@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables from text: CSV of any dialect."""
 
-import csv
-import itertools
-import re
 from collections import Counter
 from collections.abc import Iterator
+import csv
 from dataclasses import dataclass, field
+import itertools
 from pathlib import Path
+import re
 
 import numpy as np
 from numpy import ndarray
 
-from ...errors import RecordingError
 from .units import known
+from ...errors import RecordingError
 
 SEPARATORS = (',', ';', '\t', '|', ' ')
 COMMENT = ('#', '%')

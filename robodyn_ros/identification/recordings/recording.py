@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy import ndarray
 
+from .merge import merge, Message
 from ...errors import RecordingError
-from .merge import Message, merge
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atomic writing of a recording to a file that :func:`~.read.read` reads."""
 
-import csv
-import os
-import tempfile
 from collections.abc import Callable
+import csv
 from io import TextIOWrapper
+import os
 from pathlib import Path
+import tempfile
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...errors import Argument, RecordingError, Remedy
 from .recording import Recording
+from ...errors import Argument, RecordingError, Remedy
 
 QUANTITIES = ('position', 'velocity', 'effort')
 

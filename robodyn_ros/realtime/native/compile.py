@@ -2,15 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loop, and the callbacks of the middleware, as machine code: one compilation on a machine."""
 
-import sys
 from functools import cache
+import sys
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 from numba import types
+import numpy as np
 from numpy import ndarray
 
+from . import ffi, inline, io
+from .ffi import check_symbols, sem_post
+from .inline import answer_inline, handles_at, take_turn
+from .io import content, HANDLES, LoopIO, sequence_number
+from .. import loop, loop_counters, loop_io, serialized_bytes, statistics, timing_rules
+from ..loop_counters import COUNTS
+from ..loop_io import LOOP_STATE
 from ...control import compile as control
 from ...control import recorded_cycle as recorded
 from ...jit import (
@@ -21,15 +28,8 @@ from ...jit import (
     tuple_loader,
     tuple_type,
 )
-from ...tuple_reference import Reference, dereference, reference
+from ...tuple_reference import dereference, Reference, reference
 from ...wire import compile as wire
-from .. import loop, loop_counters, loop_io, serialized_bytes, statistics, timing_rules
-from ..loop_counters import COUNTS
-from ..loop_io import LOOP_STATE
-from . import ffi, inline, io
-from .ffi import check_symbols, sem_post
-from .inline import answer_inline, handles_at, take_turn
-from .io import HANDLES, LoopIO, content, sequence_number
 
 FLOATS, INTEGERS = types.float64[::1], types.int64[::1]
 

@@ -6,9 +6,9 @@ import ctypes
 from typing import Any
 
 import llvmlite.binding
-import numpy as np
 from numba import types
 from numba.extending import intrinsic
+import numpy as np
 
 from ...errors import DataPathError
 

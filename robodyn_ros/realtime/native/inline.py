@@ -13,11 +13,11 @@ from typing import Any
 from numba import carray
 from numpy import ndarray
 
-from ...dynamics.numba_types import pointer
-from ..loop import answer, overdue_at
-from ..loop_io import CALLED, wait_until
 from .ffi import sem_post, sem_trywait, sem_wait, store_tuple
 from .io import HANDLES, LoopIO
+from ..loop import answer, overdue_at
+from ..loop_io import CALLED, wait_until
+from ...dynamics.numba_types import pointer
 
 
 def inline(io: LoopIO, inputs: Any, tau: ndarray) -> int:

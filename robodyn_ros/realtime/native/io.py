@@ -1,5 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+# flake8: noqa: A005
 """
 Input and output of the compiled loop: the operations of :mod:`~robodyn_ros.realtime.loop_io`.
 
@@ -9,32 +10,32 @@ Input and output of the compiled loop: the operations of :mod:`~robodyn_ros.real
 import math
 from typing import NamedTuple
 
-import numpy as np
 from numba import carray
+import numpy as np
 from numpy import ndarray
 
-from ...dynamics.numba_types import pointer
-from ...wire import decoders
-from ...wire.decoders import DecoderArrays
-from ..loop_io import COUNTING, PUBLISHING, SLEEPING, TAKING
-from ..serialized_bytes import TAKE_FAILED
 from .ffi import (
     ABSOLUTE,
+    clock_gettime,
+    clock_nanosleep,
     EINTR,
     MONOTONIC,
     NS_PER_S,
     OK,
-    REALTIME,
-    clock_gettime,
-    clock_nanosleep,
     rcl_count,
     rcl_forget_error,
     rcl_publish,
     rcl_take,
+    REALTIME,
     sem_clockwait,
     sem_post,
     sem_trywait,
 )
+from ..loop_io import COUNTING, PUBLISHING, SLEEPING, TAKING
+from ..serialized_bytes import TAKE_FAILED
+from ...dynamics.numba_types import pointer
+from ...wire import decoders
+from ...wire.decoders import DecoderArrays
 
 # Addresses, and the newest time of /clock.
 HANDLES = np.dtype([
@@ -198,7 +199,9 @@ def note_failure(io: LoopIO, operation: int, code: int) -> None:
 
 def content(message: ndarray) -> ndarray:
     """Return the bytes of a message that was taken; good until the next take."""
-    return carray(pointer(message[BUFFER]), (message[LENGTH],), np.uint8)   # type: ignore[call-arg]
+    return carray(
+        pointer(message[BUFFER]),  # type: ignore[call-arg]
+        (message[LENGTH],), np.uint8)
 
 
 def first_time(message: ndarray) -> float:

@@ -8,9 +8,9 @@ from typing import Any
 from numba import types
 from numpy import ndarray
 
-from ...jit import compile_function
 from . import ffi
-from .ffi import ABSOLUTE, MONOTONIC, NS_PER_S, clock_gettime, clock_nanosleep
+from .ffi import ABSOLUTE, clock_gettime, clock_nanosleep, MONOTONIC, NS_PER_S
+from ...jit import compile_function
 
 SIGNATURE = types.int64(types.int64, types.int64, types.int64[::1], types.int64[::1])
 

@@ -3,19 +3,19 @@
 """Memory of the compiled loop, at addresses that stay, and the semaphores of its threads."""
 
 import ctypes
-import weakref
 from typing import Any
+import weakref
 
 import numpy as np
 from numpy import ndarray
 
-from ...wire.decoders import DecoderArrays
-from ...wire.joint_state import decoder_arrays
-from ..loop_counters import Tally
-from ..loop_io import LOOP_STATE
-from ..serialized_bytes import SerializedBytes, no_bytes, rcutils, release
 from .ffi import FRAME_WORDS, OK, unavailable
 from .io import HANDLES, INFO_WORDS, LoopIO
+from ..loop_counters import Tally
+from ..loop_io import LOOP_STATE
+from ..serialized_bytes import no_bytes, rcutils, release, SerializedBytes
+from ...wire.decoders import DecoderArrays
+from ...wire.joint_state import decoder_arrays
 
 MESSAGE_WORDS = 16                  # no fewer than a SerializedBytes has
 SEMAPHORE_WORDS = 8                 # sem_t has 32 bytes

@@ -2,30 +2,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trial of what the native loop relies on, with a topic of its own."""
 
-import ctypes
-import time
 from collections.abc import Callable
+import ctypes
 from functools import cache
+import time
 from typing import Any
 
-import numpy as np
 from numba import types
+import numpy as np
 
-from ...jit import compile_function
-from .compile import IO_MODULES, LOOP_IO, compiled_callback
-from .ffi import NS_PER_S, check_symbols, unavailable
+from .compile import compiled_callback, IO_MODULES, LOOP_IO
+from .ffi import check_symbols, NS_PER_S, unavailable
 from .io import (
     CAPACITY,
     INFO_EXPECTED,
     LENGTH,
-    PUBLISHED,
     LoopIO,
     publish_message,
+    PUBLISHED,
     sequence_number,
     take,
     wait_until,
 )
 from .memory import LoopMemory
+from ...jit import compile_function
 
 TRIAL = 5.0                 # s that the trial waits for a message, at most
 CANARY = np.uint64(0xA5A5A5A5A5A5A5A5)

@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled loop of one controller, as Python starts, calls and ends it."""
 
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
+import time
 from typing import Any
 
 from numpy import ndarray
 
-from ...control.cycle import CycleInputs
-from ...errors import DataPathError
-from ...wire.decoders import DecoderArrays
+from .compile import compiled_callback, compiled_loop
+from .memory import aligned_copy, LoopMemory
 from .. import loop
 from ..loop_counters import Tally
 from ..loop_io import CALLED, COUNTING, PUBLISHING, SLEEPING, TAKING
-from .compile import compiled_callback, compiled_loop
-from .memory import LoopMemory, aligned_copy
+from ...control.cycle import CycleInputs
+from ...errors import DataPathError
+from ...wire.decoders import DecoderArrays
 
 CALLS = {TAKING: 'rcl_take_serialized_message', PUBLISHING: 'rcl_publish_serialized_message',
          COUNTING: 'rcl_publisher_get_subscription_count', SLEEPING: 'clock_nanosleep'}

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory that forgives nothing: for plain Python by checks, for machine code by the processor."""
 
+from collections.abc import Callable, Iterable
 import ctypes
 import mmap
 import os
-from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy import ndarray
-
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.decoders import DecoderArrays
 from robodyn_ros.wire.joint_state import STATE

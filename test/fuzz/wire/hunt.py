@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hunt for a stream that a decoder cannot take, and the replay of all that it has found."""
 
+from collections.abc import Callable, Iterator, Sequence
 import os
+from pathlib import Path
+from random import Random
 import re
 import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from random import Random
 from typing import NamedTuple
 
-from fuzz.judge import FAILED, VALID, Canary, Verdict
+from fuzz.judge import Canary, FAILED, VALID, Verdict
 from fuzz.wire.judge import Judge
 from fuzz.wire.streams import KINDS, LONGEST_INPUT, mutated, seed_stream
 from robodyn_ros.wire.compile import compiled_decoders

@@ -10,23 +10,19 @@ runs over :class:`~fuzz.wire.buffers.Strict` arrays, the compiled one over memor
 protected pages, and both must leave the very same bytes everywhere.
 """
 
-import math
-import os
-import struct
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+import math
+import os
+import struct
 from typing import Any
 
+from fuzz.wire.buffers import effort_arrays, guarded, joint_state_arrays, Letterbox, Strict
+from fuzz.wire.streams import EFFORTS, JOINT_STATES, Kind, OURS, split, TRAJECTORIES
 import numpy as np
 from numpy import ndarray
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory
-
-from fuzz.wire.buffers import Letterbox, Strict, effort_arrays, guarded, joint_state_arrays
-from fuzz.wire.streams import EFFORTS, JOINT_STATES, OURS, TRAJECTORIES, Kind, split
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.wire import decoders
 from robodyn_ros.wire.compile import compiled_decoders
@@ -40,7 +36,10 @@ from robodyn_ros.wire.decode_status import (
 )
 from robodyn_ros.wire.decoders import DecoderArrays
 from robodyn_ros.wire.joint_state import STATE
-from robodyn_ros.wire.joint_trajectory import FIELDS, NS_PER_S, JointTrajectoryMessage
+from robodyn_ros.wire.joint_trajectory import FIELDS, JointTrajectoryMessage, NS_PER_S
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
 
 TYPES = {JOINT_STATES: JointState, EFFORTS: Float64MultiArray, TRAJECTORIES: JointTrajectory}
 

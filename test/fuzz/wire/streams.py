@@ -7,10 +7,10 @@ What the decoders remember between messages matters as much as each message does
 a stream for one decoder: a byte that chooses it, then each message behind its length.
 """
 
-import math
-import struct
 from collections.abc import Callable, Iterable
+import math
 from random import Random
+import struct
 from typing import NamedTuple
 
 from robodyn_ros.wire.cdr_writer import Writer

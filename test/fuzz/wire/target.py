@@ -7,13 +7,12 @@ What is instrumented is the plain form. The machine code is there before that, s
 as everywhere else.
 """
 
+from random import Random
 import resource
 import sys
-from random import Random
 from types import FunctionType
 
 import atheris
-
 from fuzz.campaign import MEMORY
 from fuzz.wire.judge import Judge
 from fuzz.wire.streams import KINDS, mutated, seed_stream
