@@ -63,6 +63,10 @@ LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
 SIDE_BY_SIDE = ['--dist', 'loadgroup']
 # One process of pytest more than cores: tests of processes wait as long as they compute
 TESTS = [['-n', '3', *SIDE_BY_SIDE, '-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
+# What has failed there, once more and alone: tests of processes fail where others take their time
+AGAIN = ['-n', '1', *SIDE_BY_SIDE, '--last-failed', '-x', '-m', 'not alone',
+         'test']
+FAILED = 1                          # exit code of pytest: tests have failed, nothing else
 # Threads of NumPy in two pytest processes would wait for each other's
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}
 QUICK = ['-n', '2', *SIDE_BY_SIDE, '-m', 'not (alone or process or ros or slow)']
@@ -292,11 +296,17 @@ def lint(arguments):
 def test(arguments):
     """Run lint, then everything that says whether this works; exit if any of it has failed."""
     env, python = lint([])
-    failed = 0
-    for selected in [arguments] if arguments else TESTS:
+
+    def pytest(selected):
         say('$ pytest ' + shlex.join(selected))
-        failed = call({**env, **ONE_THREAD}, python, '-m', 'pytest', *selected) or failed
-    sys.exit(failed)
+        return call({**env, **ONE_THREAD}, python, '-m', 'pytest', *selected)
+    if arguments:
+        sys.exit(pytest(arguments))
+    beside_others, alone = TESTS
+    failed = pytest(beside_others)
+    if failed == FAILED:
+        failed = pytest(AGAIN)
+    sys.exit(pytest(alone) or failed)
 
 
 def quick(arguments):

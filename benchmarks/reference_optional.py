@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 import os
 from pathlib import Path
 import tempfile
+from traceback import format_exception_only
 from typing import Any
 import warnings
 
@@ -36,7 +37,7 @@ def optional(urdf: str, model: RobotModel, locked: Mapping[str, float], states: 
             say(f'Without {name}: {error}; `pip install {name}`.')
         except Exception as error:          # whatever it does not like about this robot
             say(f'Without {name}, which refuses this robot: '
-                f'{type(error).__name__}: {str(error).splitlines()[0]}')
+                f'{"".join(format_exception_only(error)).splitlines()[0]}')
     return found
 
 
