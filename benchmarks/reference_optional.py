@@ -69,6 +69,11 @@ def _check_plain(model: RobotModel) -> None:
         raise Missing('it has no joints that follow others, and no armature')
 
 
+def _is_chain(model: RobotModel) -> bool:
+    """Whether each body is the parent of the next one, and of no other."""
+    return list(model.parent) == list(range(-1, model.nv - 1))
+
+
 def _dynibo(urdf: str, model: RobotModel, states: States) -> Found:
     """Dynibo: Rust, called from Python with NumPy arrays."""
     import dynibo
@@ -78,6 +83,8 @@ def _dynibo(urdf: str, model: RobotModel, states: States) -> Found:
         robot = dynibo.Robot.from_urdf(path)
     if robot.joint_count != model.nv:
         raise Missing(f'it finds {robot.joint_count} joints, not {model.nv}')
+    if not _is_chain(model):
+        raise Missing('it does not tell in which order it takes the joints of a tree')
     functions = {'inverse_dynamics': robot.inverse_dynamics, 'gravity': robot.gravity}
     for key, contestant in _contestants('dynibo', functions, np.arange(model.nv), states):
         def answer(k: int, raw=contestant.answer) -> ndarray:
