@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from setuptools import find_packages, setup
 
-NODES = ('controller', 'simulator')
+NODES = ('controller', 'controllers', 'simulator')
 # The names without robodyn_ stay for `ros2 run`, whose scripts have a folder of their own; pip
 # puts scripts where everybody's are.
 by_pip = not {'bdist_wheel', 'dist_info', 'editable_wheel'}.isdisjoint(sys.argv)

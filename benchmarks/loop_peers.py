@@ -106,20 +106,26 @@ def answering(peer: Peer, plant: Remote, folder: Path, env: Mapping[str, str],
     """Start a peer and wait until it answers states; end it on the way out."""
     name = re.sub(r'\W+', '_', peer.name)
     command = [str(folder) if word == FOLDER else word for word in peer.command]
-    plant.answer = peer.answer
     with ExitStack() as held:
         if peer.awake:                      # by us, because not all of them can
             held.enter_context(scheduled(Scheduling(keep_awake=True)))
         children = held.enter_context(running(
             {name: [sys.executable, *command, *more]}, folder, env))
-        child, end = children[name], time.monotonic() + READY
-        while np.isnan(plant.publish(REST, AT_ONCE).found.trips).all():
-            child.check()
-            if time.monotonic() > end:
-                raise RuntimeError(f'{peer.name} does not answer; see {child.log}')
+        child = children[name]
+        await_answer(peer, plant, child)
         plant.publish(REST, WARM)
         _check(peer, child.output)
         yield child
+
+
+def await_answer(peer: Peer, plant: Remote, child: Child) -> None:
+    """Wait until a plant is answered; RuntimeError if it is not."""
+    plant.answer = peer.answer
+    end = time.monotonic() + READY
+    while np.isnan(plant.publish(REST, AT_ONCE).found.trips).all():
+        child.check()
+        if time.monotonic() > end:
+            raise RuntimeError(f'{peer.name} does not answer; see {child.log}')
 
 
 def _check(peer: Peer, log: str) -> None:

@@ -6,11 +6,12 @@
 Each arm is a plant (see :mod:`.plant`), which costs little, and a controller in a namespace of its
 own. All plants publish at once; counted are the states that were answered with the efforts of that
 state, and the time from a state to its efforts. Beside them stands the processor time of the
-controllers, of the plants, and what nobody used, which says what gives out first. Three series:
-arms at 1 kHz, then one arm at several rates, and one of fewer joints.
+controllers, of the plants, and what nobody used, which says what gives out first. Four series:
+arms at 1 kHz, likewise with all controllers in one process, then one arm at several rates, and one
+of fewer joints.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, ExitStack
 import json
@@ -27,13 +28,13 @@ import typer
 
 from . import machine, pages
 from . import many_arms_results as results
-from .loop_peers import answering, Peer, process_time
+from .loop_peers import answering, await_answer, Peer, process_time
 from .loop_results import figures, without_infinity
 from .plant import ARMS, Done, Remote, ROBOT, robot, ROOT
 
 OUTPUT = ROOT / 'build' / 'bench'
 RATE, RATES = 1000.0, (250.0, 500.0, 2000.0, 4000.0)    # Hz
-MOST, NUMBERS = 8, (1, 2, 4, 6, 8, 10, 12, 16)
+MOST, NUMBERS, TOGETHER = 8, (1, 2, 4, 6, 8, 10, 12, 16), (2, 4, 8)
 REST = 100.0                    # Hz of arms that wait while others start
 SECONDS, QUICK, WARM = 8.0, 1.0, 0.5    # s of a measurement, and before each
 # A machine that is too slow is what is measured: it is no fault here
@@ -44,7 +45,7 @@ NATIVE = 'native'               # the data path
 
 
 class Pair(NamedTuple):
-    """A plant and its controller."""
+    """A plant and its controller, which several plants may share."""
 
     plant: Remote
     controller: Child
@@ -77,16 +78,20 @@ def bench(most: Annotated[int, typer.Option(min=1, help='Arms at last.')] = MOST
     with ending_once(), ExitStack() as running:
         pairs: list[Pair] = []
         for number in range(1, most + 1):
-            pairs.append(running.enter_context(_pair(ROBOT, number, folder, env, fifo)))
+            pairs += running.enter_context(_arms(ROBOT, [number], folder, env, fifo))
             if number in NUMBERS or number == most:
                 measure('arms', pairs, ROBOT, RATE)
             if number == 1:
                 for rate in RATES:
                     measure('rates', pairs, ROBOT, rate)
+    for number in TOGETHER:
+        if number <= most:
+            with ending_once(), _arms(ROBOT, range(1, number + 1), folder, env, fifo) as pairs:
+                measure('together', pairs, ROBOT, RATE)
     for name in ARMS:
         if name != ROBOT:
-            with ending_once(), _pair(name, 1, folder, env, fifo) as one:
-                measure('joints', [one], name, RATE)
+            with ending_once(), _arms(name, [1], folder, env, fifo) as pairs:
+                measure('joints', pairs, name, RATE)
     alone = rows['arms'][0]
     rows['rates'] = sorted([*rows['rates'], alone], key=lambda row: row['rate'])
     rows['joints'] = [*rows['joints'], alone]
@@ -100,26 +105,33 @@ def bench(most: Annotated[int, typer.Option(min=1, help='Arms at last.')] = MOST
 
 
 @contextmanager
-def _pair(name: str, number: int, folder: Path, env: Mapping[str, str], fifo: bool
-          ) -> Iterator[Pair]:
-    """Yield an arm that is answered."""
-    namespace = f'/arm{number}'
+def _arms(name: str, numbers: Sequence[int], folder: Path, env: Mapping[str, str], fifo: bool
+          ) -> Iterator[list[Pair]]:
+    """Yield arms that are answered: one by a controller, several by controllers in one process."""
+    namespaces = [f'/arm{number}' for number in numbers]
     words = {**TOLERANT, 'urdf': name, 'data_path': NATIVE,
              'priority': str(PRIORITY if fifo else 0)}
-    command = ('-m', 'robodyn_ros.nodes.controller', '--ros-args', '-r', f'__ns:={namespace}',
+    node = (['controller', '--ros-args', '-r', f'__ns:={namespaces[0]}'] if len(namespaces) == 1
+            else ['controllers', *namespaces, '--ros-args'])
+    command = ('-m', f'robodyn_ros.nodes.{node[0]}', *node[1:],
                '--params-file', str(ROOT / 'config' / f'{name}.yaml'),
                *(word for key, value in words.items() for word in ('-p', f'{key}:={value}')))
-    peer = Peer(f'{name} {number}', command, fifo=fifo, path=NATIVE)
-    with Remote(env, namespace, name, REST) as plant, answering(peer, plant, folder, env) as child:
-        yield Pair(plant, child)
+    peer = Peer(f'{name} {" ".join(map(str, numbers))}', command, fifo=fifo, path=NATIVE)
+    with ExitStack() as running:
+        plants = [running.enter_context(Remote(env, namespace, name, REST))
+                  for namespace in namespaces]
+        child = running.enter_context(answering(peer, plants[0], folder, env))
+        for plant in plants[1:]:
+            await_answer(peer, plant, child)
+        yield [Pair(plant, child) for plant in plants]
 
 
 def _measured(pairs: list[Pair], rate: float, seconds: float) -> dict[str, Any]:
     """Let all plants publish at once; return figures, times those of the worst arm."""
-    for pair in pairs:
-        pair.controller.check()
-    groups = {'controllers': [pair.controller.pid for pair in pairs],
-              'plants': [pair.plant.pid for pair in pairs]}
+    children = {pair.controller.pid: pair.controller for pair in pairs}
+    for child in children.values():
+        child.check()
+    groups = {'controllers': list(children), 'plants': [pair.plant.pid for pair in pairs]}
 
     def used() -> dict[str, float]:
         return {key: sum(map(process_time, pids)) for key, pids in groups.items()}
@@ -139,8 +151,8 @@ def _measured(pairs: list[Pair], rate: float, seconds: float) -> dict[str, Any]:
             **{key: max(one[key] for one in worst) for key in worst[0]},
             **{key: (after[key] - before[key]) / took for key in groups},
             'steal': stolen.share(), 'plants missed': sum(one.missed for one in done),
-            'memory': max(map(_memory, groups['controllers'])),
-            'faults': sum('FAULT:' in pair.controller.output for pair in pairs)}
+            'memory': sum(map(_memory, children)),
+            'faults': sum(child.output.count('FAULT:') for child in children.values())}
 
 
 def _memory(pid: int) -> float:

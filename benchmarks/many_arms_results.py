@@ -14,8 +14,10 @@ from .loop_results import with_infinity
 
 ENOUGH = 0.999              # share of the states that are answered
 # Of each series: what it varies, and its heading
-VARIED = {'arms': 'arms', 'rates': 'rate', 'joints': 'joints'}
-HEADS = {'arms': 'Arms of 7 joints at 1 kHz', 'rates': 'One arm of 7 joints, by rate [Hz]',
+VARIED = {'arms': 'arms', 'together': 'arms', 'rates': 'rate', 'joints': 'joints'}
+HEADS = {'arms': 'Arms of 7 joints at 1 kHz',
+         'together': 'Likewise, with all controllers in one process',
+         'rates': 'One arm of 7 joints, by rate [Hz]',
          'joints': 'One arm at 1 kHz, by joints'}
 LABELS = {'arms': 'arms', 'rate': 'rate [Hz]', 'joints': 'joints'}
 SPARE = 0.05                 # share of the CPUs, below which nothing is left to give
@@ -45,7 +47,8 @@ def verdict(found: Mapping[str, Any]) -> str:
     failed = [row for row in rows if row['answered'] < ENOUGH]
     held = [row for row in rows if not failed or row['arms'] < failed[0]['arms']]
     text = (f'With {_arms(held[-1])} at 1 kHz, {held[-1]["answered"]:.3%} of the states are '
-            'answered.' if held else 'Not even one arm is answered.')
+            'answered.' if held else
+            f'Of the states of one arm, less than {ENOUGH:.1%} are answered.')
     if not failed:
         return (f'{text} More were not tried; {left(held[-1], cpus):.0%} of {cpus} CPUs were '
                 'left then.')
@@ -67,13 +70,13 @@ def markdown(found: Mapping[str, Any]) -> str:
     cpus = machine['cpus']
     lines = [f'{machine["cpu"]}, {cpus} CPUs, load {machine["load"]:.1f} at the beginning; '
              f'controllers {"with" if found["fifo"] else "without"} SCHED_FIFO; '
-             f'{found["seconds"]:g} s each; times and memory are those of the worst arm.', '',
+             f'{found["seconds"]:g} s each; times are those of the worst arm.', '',
              verdict(found)]
     for series, rows in found['series'].items():
         key = VARIED[series]
         lines += ['', f'{HEADS[series]}:', '',
                   f'| {LABELS[key]} | answered | p50 [µs] | p99 [µs] | CPU of a controller | '
-                  'CPU of a plant | CPUs left | MiB of a controller | faults |',
+                  'CPU of a plant | CPUs left | MiB of the controllers | faults |',
                   '|' + '---|' * 9]
         lines += [f'| {row[key]:g} | {row["answered"]:.3%} | {row["p50"]:.0f} | '
                   f'{row["p99"]:.0f} | {row["controllers"] / row["arms"]:.1%} | '

@@ -31,7 +31,7 @@ class Records:
 
     def __getitem__(self, index: Any) -> Any:
         """Return a record; likewise of a slice or a field, an array."""
-        if not isinstance(index, (int, np.integer)):
+        if type(index) is not int and not isinstance(index, np.integer):
             return self._array[index]
         if (record := self._records[index]) is None:
             record = self._records[index] = self._type(self._array[index, ...])

@@ -9,7 +9,6 @@ import socket
 import threading
 import traceback
 
-from rclpy.executors import Executor
 from rclpy.node import Node
 
 AFTER_ERROR = 1.0       # s without polling after an exception
@@ -54,18 +53,18 @@ class ChangeMonitor:
 
 
 @contextmanager
-def woken_by_signals(executor: Executor) -> Iterator[None]:
+def woken_by_signals(wake: Callable[[], object]) -> Iterator[None]:
     """
-    Wake the executor on signals; for use in the main thread.
+    Call ``wake`` on signals, in a thread of its own; for use in the main thread.
 
-    Python runs signal handlers in the main thread, and only between bytecodes, not while the
+    Python runs signal handlers in the main thread, and only between bytecodes, not while an
     executor waits in C.
     """
     ours, theirs = socket.socketpair()
 
     def run() -> None:
         while ours.recv(1):
-            executor.create_task(lambda: None)
+            wake()
     theirs.setblocking(False)
     thread = threading.Thread(target=run, name='signals', daemon=True)
     thread.start()

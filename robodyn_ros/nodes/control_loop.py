@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 import threading
 import time
 
@@ -15,6 +16,7 @@ from ..control.controller import Controller
 from ..realtime.loop_counters import Tally
 from ..realtime.periodic_timer import sharpen_timers
 from ..realtime.scheduling import middleware_threads, Outcome, scheduled, Scheduling
+from ..realtime.shared_context import shared
 from ..realtime.time_slice import shortened, SLICE
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder
@@ -112,10 +114,14 @@ class ControlLoop:
                 # where others do
                 priority = max(1, self._wanted.priority - 1) if self.scheduling.real_time else 0
                 below = Scheduling(priority=priority, cpus=self._wanted.cpus)
-                for thread in middleware_threads() if below != NORMAL else ():
-                    others.enter_context(scheduled(below, thread))
-                if not self.scheduling.real_time and others.enter_context(
-                        shortened([0, *middleware_threads()])):
+                for thread in middleware_threads():         # of all loops of this process
+                    if below != NORMAL:
+                        others.enter_context(
+                            shared(('scheduling', thread), partial(scheduled, below, thread)))
+                    if not self.scheduling.real_time:
+                        others.enter_context(
+                            shared(('slice', thread), partial(shortened, [thread])))
+                if not self.scheduling.real_time and others.enter_context(shortened([0])):
                     self.scheduling.granted.append(f'time slice {1e-6 * SLICE:g} ms')
                 self._scheduled.set()
                 self._drive()

@@ -40,12 +40,14 @@ class ControllerNode(LifecycleNode):
     Configuring reads the robot and compiles its control cycle, activating arms it, deactivating
     brings it to rest. The control thread lives while the node is active; the executor only serves
     parameters, services, trajectories and reports.
+
+    :param namespace: of the node; None: as the arguments of ROS say.
     """
 
     references: ReferenceTopics
 
-    def __init__(self):
-        super().__init__('controller')
+    def __init__(self, namespace: str | None = None):
+        super().__init__('controller', namespace=namespace)
         self.topics: ControllerTopics | None = None     # while the node is configured
         self.active = False         # armed, and not deactivated since
         self.trouble = ''           # why configuring or activating failed, '' if it did not

@@ -3,8 +3,8 @@
 """Main function of node processes: from the start of rclpy to an exit code."""
 
 import argparse
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, wraps
 import gc
 import signal
 import sys
@@ -55,8 +55,8 @@ def log_exceptions(transition: Transition) -> Transition:
     return run
 
 
-def main(make: Callable[[], Any], args: list[str] | None,
-         table: Iterable[Parameter] = ()) -> int:
+def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Parameter] = (), *,
+         several: bool = False) -> int:
     """
     Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
 
@@ -68,9 +68,11 @@ def main(make: Callable[[], Any], args: list[str] | None,
     (:mod:`.log_relay`).
 
     :param make: makes the node, whose ``run(spin, over)`` calls ``spin`` until ``over()`` and
-        ends all of its threads.
+        ends all of its threads. With ``several``, it gets the namespace.
     :param args: arguments after the name of the program; None: those of the process.
     :param table: parameters of the node, for ``--help``.
+    :param several: one node for each of the namespaces that stand before the arguments of ROS,
+        with an executor of its own, in a thread of its own. They end together.
     :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
     """
     words = sys.argv[1:] if args is None else args
@@ -79,23 +81,32 @@ def main(make: Callable[[], Any], args: list[str] | None,
     except RCLError as error:           # a parameter file that is not there, or is none
         print(f'error: {" ".join(str(error).split())}', file=sys.stderr)
         return 1
-    _parser(sys.modules[make.__module__].__doc__ or '', table).parse_args(others)
+    about = sys.modules[make.__module__].__doc__ or ''
+    namespaces = _parser(about, table, several).parse_args(others).namespaces
+    if len(set(namespaces)) < len(namespaces):
+        print(f'error: a namespace stands twice: {" ".join(namespaces)}', file=sys.stderr)
+        return 2
     with unblocked_output():
-        return _main(make, words)
+        return _main([partial(make, name) for name in namespaces] or [make], words)
 
 
-def _parser(about: str, table: Iterable[Parameter]) -> argparse.ArgumentParser:
-    """Return the parser of ``--help``; ROS parses all arguments that have a meaning."""
+def _parser(about: str, table: Iterable[Parameter], several: bool) -> argparse.ArgumentParser:
+    """Return the parser of ``--help``; ROS parses all other arguments that have a meaning."""
     lines = '\n'.join(f'  {p.name} ({written_type(p)}): {p.default!r}' for p in table)
-    return argparse.ArgumentParser(
-        usage='%(prog)s [-h] [--ros-args [--params-file FILE.yaml] [-p NAME:=VALUE] '
-              '[-r FROM:=TO] ...]',
+    parser = argparse.ArgumentParser(
+        usage=f'%(prog)s [-h] {"NAMESPACE ... " if several else ""}'
+              '[--ros-args [--params-file FILE.yaml] [-p NAME:=VALUE] [-r FROM:=TO] ...]',
         description=about.partition('\n')[0], allow_abbrev=False,
         epilog=f'parameters and their defaults (docs/parameters.md explains them):\n{lines}',
         formatter_class=argparse.RawDescriptionHelpFormatter)
+    if several:
+        parser.add_argument('namespaces', nargs='+', metavar='NAMESPACE',
+                            help='of a node, as of `__ns`: left, /cell/right, ...')
+    parser.set_defaults(namespaces=[])
+    return parser
 
 
-def _main(make: Callable[[], Any], args: list[str]) -> int:
+def _main(makers: Sequence[Callable[[], Any]], args: list[str]) -> int:
     over = threading.Event()
     for number in ENDING:
         # nohup sets SIGHUP to be ignored, and that is respected
@@ -106,20 +117,62 @@ def _main(make: Callable[[], Any], args: list[str]) -> int:
     remove_unfinished_ports()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        try:
-            node = make()
-        except RCLError as error:
-            print(f'error: ROS gives no node: {error}', file=sys.stderr)
-            return 1
-        executor = TolerantExecutor(node)
-        with woken_by_signals(executor):
-            node.run(lambda: executor.spin_once(timeout_sec=1.0), over.is_set)
-        executor.shutdown()
-        node.destroy_node()
-    except RobodynError as error:
-        print(f'error: {error}', file=sys.stderr)
-        return 1
+        return _run(*_made(makers), over)
     finally:
         rclpy.shutdown()
         gc.unfreeze()       # or the node, in reference cycles, would not leave the ROS graph
-    return 0
+
+
+def _made(makers: Sequence[Callable[[], Any]]) -> tuple[list[Any], int]:
+    """Return the nodes as far as they could be made, and the exit code: 1 if one could not."""
+    nodes: list[Any] = []
+    try:
+        for make in makers:
+            nodes.append(make())
+    except RCLError as error:
+        print(f'error: ROS gives no node: {error}', file=sys.stderr)
+    except RobodynError as error:
+        print(f'error: {error}', file=sys.stderr)
+    return nodes, int(len(nodes) < len(makers))
+
+
+def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
+    """
+    Run nodes until it is over, the first one in this thread; whoever fails ends all of them.
+
+    :param code: exit code as yet; where it is not 0, they only end.
+    :returns: the exit code.
+    """
+    if code:
+        over.set()
+    executors = [TolerantExecutor(node) for node in nodes]
+    failures: list[Exception] = []
+
+    def wake() -> None:
+        for executor in executors:
+            executor.create_task(lambda: None)
+
+    def run(node: Any, executor: TolerantExecutor) -> None:
+        try:
+            node.run(lambda: executor.spin_once(timeout_sec=1.0), over.is_set)
+        except Exception as error:
+            failures.append(error)
+            over.set()
+            wake()
+    pairs = list(zip(nodes, executors))
+    threads = [threading.Thread(target=run, args=each, name='executor') for each in pairs[1:]]
+    with woken_by_signals(wake):
+        for thread in threads:
+            thread.start()
+        for first in pairs[:1]:
+            run(*first)
+        for thread in threads:
+            thread.join()
+    for node, executor in pairs:
+        executor.shutdown()
+        node.destroy_node()
+    for error in failures:
+        if not isinstance(error, RobodynError):
+            raise error
+        print(f'error: {error}', file=sys.stderr)
+    return int(bool(code or failures))

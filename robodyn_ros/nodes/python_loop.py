@@ -48,24 +48,26 @@ class PythonLoop:
         self._ros_time, self._encoder = ros_time, EffortEncoder(controller.model.nv)
         self._grid = Grid(round(1e9 / controller.settings.rate), round(1e9 * spin))
         self._taken: Sample | None = None
-        self.loop_state = state = np.zeros(1, LOOP_STATE).view(np.recarray)
+        state = np.zeros(1, LOOP_STATE)
         state['max_messages'], state['period'] = states.most, self._grid.period_ns
         state['on_ros_time'], state['on_state'] = ros_time is not None, trigger == 'state'
         state['fault_phase'] = guard.FAULT
-        self.counts, self.timing = (a.view(np.recarray) for a in (tally.counts, tally.timing.ring))
+        fields: Any = Records                       # read by Python as compiled code reads them
+        self.loop_state, self.counts, self.timing = (
+            fields(array) for array in (state, tally.counts, tally.timing.ring))
         self.cycle_count, self.seen, self.pose = tally.timing.count, tally.seen, tally.pose
         self.decoder = decoder.arrays
 
     def call(self) -> None:
         """Make the loop come back at its next waking, to see what has changed; any thread may."""
-        self.loop_state['called'] = 1
+        self.loop_state[0].called = 1
         self._states.wake()
 
     def run(self, over: Callable[[], bool]) -> None:
         """Go on until it is over, or until an operation raises an error."""
         loop.begin(self.loop_state, time.monotonic_ns())
         while True:
-            self.loop_state['called'] = 0           # before looking at what it was called for
+            self.loop_state[0].called = 0           # before looking at what it was called for
             if over():
                 return
             self._loop(self, _with_fields(self._controller.inputs), self._controller.tau)

@@ -16,6 +16,8 @@ import resource
 import struct
 from typing import Any
 
+from .shared_context import shared
+
 DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
 CAP_IPC_LOCK = 14                               # linux/capability.h
@@ -69,7 +71,9 @@ def scheduled(wanted: Scheduling, thread: int = 0) -> Iterator[Outcome]:
     outcome = Outcome()
     with ExitStack() as undo:
         if wanted.lock_memory:
-            _lock_memory(outcome, undo)
+            of_memory = undo.enter_context(shared('locked memory', _locked_memory))
+            outcome.granted += of_memory.granted
+            outcome.refused += of_memory.refused
         if wanted.keep_awake:
             _keep_awake(outcome, undo)
         if wanted.cpus:
@@ -129,7 +133,9 @@ def _pin(cpus: tuple[int, ...], thread: int, outcome: Outcome, undo: ExitStack) 
     outcome.granted.append(f'CPU {asked}')
 
 
-def _lock_memory(outcome: Outcome, undo: ExitStack) -> None:
+@contextmanager
+def _locked_memory() -> Iterator[Outcome]:
+    outcome = Outcome()
     # Under a limit, MCL_FUTURE would let an allocation fail later, and the process with it
     flags = MCL_CURRENT | (MCL_FUTURE if unlimited_memory() else 0)
     if _libc.mlockall(flags):
@@ -137,9 +143,13 @@ def _lock_memory(outcome: Outcome, undo: ExitStack) -> None:
         _refuse(outcome, 'locked memory', OSError(number, os.strerror(number)),
                 f'{memory_limit()} is allowed; echo "@realtime - memlock unlimited" | sudo tee -a '
                 f'{LIMITS}; {LOGIN}; in a container, --ulimit memlock=-1')
+        yield outcome
         return
-    undo.callback(_libc.munlockall)
     outcome.granted.append('memory locked' if flags & MCL_FUTURE else 'present memory locked')
+    try:
+        yield outcome
+    finally:
+        _libc.munlockall()
 
 
 def _keep_awake(outcome: Outcome, undo: ExitStack) -> None:

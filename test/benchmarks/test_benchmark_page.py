@@ -118,7 +118,7 @@ def test_figures_of_many_arms_say_what_gives_out(root):
     found['series']['arms'][1] |= {'controllers': 1.5, 'plants': 0.45}
     assert 'processor time gives out first' in many_arms_results.verdict(found)
     assert 'More were not tried' in many_arms_results.verdict(many_arms(1.0))
-    assert 'Not even one arm' in many_arms_results.verdict(many_arms(0.5))
+    assert 'Of the states of one arm, less than 99.9%' in many_arms_results.verdict(many_arms(0.5))
 
 
 def test_figures_of_the_live_page_are_those_of_the_file(root):

@@ -64,7 +64,7 @@ def test_a_signal_ends_a_wait(executor):
     caught, before = [], signal.getsignal(signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, lambda *_: caught.append(0))
     try:
-        with woken_by_signals(executor):
+        with woken_by_signals(lambda: executor.create_task(lambda: None)):
             sender = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1))
             sender.start()
             spin(executor)

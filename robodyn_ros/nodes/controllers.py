@@ -1,0 +1,45 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Several controllers in one process: the node ``controller`` in each of the namespaces given.
+
+Each has a loop, a guard, an executor and parameters of its own; of a parameter file it takes the
+section of its full name, ``/left/controller``. They share an interpreter and the middleware, which
+takes a quarter of the memory of as many processes, and one fate: what kills the process ends all.
+"""
+
+import sys
+
+from rclpy.exceptions import InvalidNamespaceException
+
+from . import node_main
+from .controller import ControllerNode
+from .controller_parameters import TABLE
+from ..errors import RosError
+
+
+def make(namespace: str) -> ControllerNode:
+    """
+    Make the controller of a namespace.
+
+    :raises RosError: it is no namespace, or another one is in force.
+    """
+    try:
+        node = ControllerNode(namespace)
+    except InvalidNamespaceException as error:
+        raise RosError(f'namespace {namespace} is refused', name='namespace', value=namespace,
+                       remedy='give names of letters, digits and _, with / between them: left, '
+                       '/cell/right') from error
+    if (got := node.get_namespace()) != (wanted := '/' + namespace.strip('/')):
+        raise RosError(f'the controller of {wanted} is in {got}', name='namespace',
+                       value=namespace, remedy='leave out the remapping of __ns')
+    return node
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the nodes until a signal ends them, with the arms at rest; return the exit code."""
+    return node_main.main(make, args, TABLE, several=True)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
