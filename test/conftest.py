@@ -41,8 +41,7 @@ SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identificat
         'test_example_scripts.py', 'test_law_pictures.py',
         'test_stall_monitor.py'}
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
-ALONE = {'benchmarks', 'demo', 'launch', 'realtime', 'nodes/test_control_loop.py',
-         'nodes/test_timing.py'}
+ALONE = {'launch', 'realtime', 'nodes/test_control_loop.py', 'nodes/test_timing.py'}
 # Tests that are given to the processes of pytest-xdist one by one; of elsewhere a file goes to one
 # process, which makes its fixtures and caches once
 SPREAD = {'faults', 'nodes'}

@@ -284,7 +284,7 @@ def test_limits_hold_without_the_friction(two_link, monkeypatch):
     monkeypatch.setattr(settings_module, 'JUDGED_POSES', 2)
     dynamics = Dynamics(two_link)
     runs = [run(two_link, dynamics, seed, coulomb_friction=0.4 * two_link.effort_limit,
-                friction_compensation=[0.8]) for seed in range(seeds(20, 200))]
+                friction_compensation=[0.8]) for seed in range(seeds(8, 200))]
     assert max(worst.position for worst in runs) <= 0.02
     assert max(worst.velocity for worst in runs) <= 1.10
     assert max(worst.effort for worst in runs) <= 1.0

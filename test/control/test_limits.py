@@ -16,7 +16,7 @@ from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
-SEEDS = seeds(40, 200)
+SEEDS = seeds(20, 200)
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_no_joint_leaves_its_limits(name):
 def test_a_law_of_a_user_is_limited_too():
     """The limits do not ask who computes the effort."""
     model, dynamics = arm('two_link')
-    for seed in range(40):
+    for seed in range(seeds(15, 200)):
         worst = run(model, dynamics, seed, mode='own_laws:IMPEDANCE')
         assert not worst.violations(), f'seed {seed}: {worst}'
 
@@ -72,7 +72,7 @@ def test_what_exceeds_a_limit_is_told():
 def test_unknown_load(world):
     """3 kg that the model does not know, 8 ms of delay, lost samples: no joint is too fast."""
     model, dynamics = arm('panda')
-    for seed in range(30) if world is HARD else range(20, 35):
+    for seed in range(seeds(12, 100)) if world is HARD else range(20, 20 + seeds(6, 50)):
         worst = run(model, dynamics, seed, world=world)
         worst = worst._replace(position=0.0)        # such a load may not be stopped in time
         if world is not HARD:               # the law of a fault begins with what was published

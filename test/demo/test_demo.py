@@ -56,6 +56,7 @@ def demo(start, tmp_path):
     return start(DEMO, '--output', tmp_path / 'demo')
 
 
+@pytest.mark.alone              # its checks are of motions in real time
 def test_it_passes_and_leaves_a_picture_and_nothing_else(demo, tmp_path):
     traces = Traces(demo.popen.pid)
     for line in ('it floats', 'computed_torque: it follows'):
