@@ -64,8 +64,8 @@ SIDE_BY_SIDE = ['--dist', 'loadgroup']
 # One process of pytest more than cores: tests of processes wait as long as they compute
 TESTS = [['-n', '3', *SIDE_BY_SIDE, '-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
 # What has failed there, once more and alone: tests of processes fail where others take their time
-AGAIN = ['-n', '1', *SIDE_BY_SIDE, '--last-failed', '-x', '-m', 'not alone',
-         'test']
+AGAIN = ['-v', '-n', '1', *SIDE_BY_SIDE, '--last-failed', '--last-failed-no-failures', 'none',
+         '-x', '-m', 'not alone', 'test']
 FAILED = 1                          # exit code of pytest: tests have failed, nothing else
 # Threads of NumPy in two pytest processes would wait for each other's
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}
@@ -306,6 +306,8 @@ def test(arguments):
     failed = pytest(beside_others)
     if failed == FAILED:
         failed = pytest(AGAIN)
+        if not failed:
+            say('What has failed beside other tests, named above, passes alone: look for a race.')
     sys.exit(pytest(alone) or failed)
 
 

@@ -25,13 +25,13 @@ LOOP_COLUMNS = 'native', 'inline', 'python'     # peers of :mod:`.loop_peers`
 
 def readme_dynamics(found: Mapping[str, Any]) -> str:
     """Return what the README says of :mod:`benchmarks.dynamics`."""
-    return (f'Speed relative to {_pinocchio(found)} (above 1: faster), measured again by '
-            f'`make bench`:\n\n{results.table(found, README_ROWS)}')
+    return (f'Speed relative to {_pinocchio(found)}; above 1 is faster. `make bench` measures it '
+            f'again:\n\n{results.table(found, README_ROWS, beside=False)}')
 
 
 def library_dynamics(found: Mapping[str, Any]) -> str:
     """Return what docs/library.md says of :mod:`benchmarks.dynamics`."""
-    return (f'Speed relative to {_pinocchio(found)} (above 1: faster), as medians of '
+    return (f'Speed relative to {_pinocchio(found)}; above 1 is faster. Medians of '
             f'{found["rounds"]} rounds on one core of {found["machine"]["cpu"]}:\n\n'
             f'{results.table(found, LIBRARY_ROWS)}')
 
@@ -42,7 +42,7 @@ def _pinocchio(found: Mapping[str, Any]) -> str:
     version = '.'.join(machine['pinocchio'].split('.')[:2])
     flags = ' '.join(word for word in machine['compiler'].split()
                      if word.startswith(('-O', '-m')))
-    return f'Pinocchio {version} in C++ (`{flags}`)'
+    return f'Pinocchio {version} in C++, compiled with `{flags}`'
 
 
 def loop_beside_naive(found: Mapping[str, Any]) -> str:

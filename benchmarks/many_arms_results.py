@@ -72,8 +72,10 @@ def markdown(found: Mapping[str, Any]) -> str:
              f'controllers {"with" if found["fifo"] else "without"} SCHED_FIFO; '
              f'{found["seconds"]:g} s each; times are those of the worst arm.', '',
              verdict(found)]
-    for series, rows in found['series'].items():
-        key = VARIED[series]
+    for series, key in VARIED.items():
+        rows = found['series'].get(series, [])
+        if not rows:
+            continue
         lines += ['', f'{HEADS[series]}:', '',
                   f'| {LABELS[key]} | answered | p50 [µs] | p99 [µs] | CPU of a controller | '
                   'CPU of a plant | CPUs left | MiB of the controllers | faults |',
@@ -93,12 +95,19 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
     unanswered, late, cpu, cost = figure.subplots(2, 2).flat
     rows = series['arms']
     arms = [row['arms'] for row in rows]
-    unanswered.plot(arms, [100 * (1.0 - row['answered']) for row in rows], 'o-')
+    unanswered.plot(arms, [100 * (1.0 - row['answered']) for row in rows], 'o-',
+                    label='a process each')
     unanswered.axhline(100 * (1.0 - ENOUGH), color='black', lw=1, ls='--')
     unanswered.set(title='states without an answer', xlabel='arms', ylabel='%')
     unanswered.set_yscale('symlog', linthresh=0.01)
+    unanswered.set_ylim(bottom=0.0)
     for key in 'p50', 'p99':
         late.plot(arms, [row[key] for row in rows], 'o-', label=key)
+    if together := series.get('together'):
+        of_one = [row['arms'] for row in together]
+        unanswered.plot(of_one, [100 * (1.0 - row['answered']) for row in together], 's:',
+                        label='in one process')
+        late.plot(of_one, [row['p50'] for row in together], 's:', label='p50, in one process')
     late.set(title='state published to efforts received, worst arm', xlabel='arms', ylabel='µs',
              yscale='log')
     cpu.stackplot(arms, [row['controllers'] for row in rows], [row['plants'] for row in rows],
@@ -110,7 +119,7 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
         panel.set_xticks(arms)
     for panel in (unanswered, late, cpu, cost):
         panel.grid(alpha=0.3)
-    for panel in (late, cpu, cost):
+    for panel in (unanswered, late, cpu, cost):
         panel.legend(fontsize=8)
     figure.savefig(path)
 

@@ -99,11 +99,13 @@ def conditions(found: dict[str, Any]) -> str:
             f'{(machine["compiler"] or "nobody").partition(" -")[0]}.')
 
 
-def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]]) -> str:
+def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]], *,
+          beside: bool = True) -> str:
     """
     Return a table of Markdown: how many times as fast as the first of those beside each row.
 
     :param chosen: quantity and way of each row; rows that nobody was timed in are left out.
+    :param beside: whether each row names who is beside it.
     :raises ValueError: none was timed.
     """
     robots = found['robots']
@@ -112,10 +114,11 @@ def table(found: Mapping[str, Any], chosen: Iterable[tuple[str, str]]) -> str:
         rows = {name: row for name, robot in robots.items() for row in robot['rows']
                 if (row['quantity'], row['way']) == (quantity, way)}
         if rows:
-            beside = next(iter(next(iter(rows.values()))['against']))
-            cells = (f'{rows[name]["against"][beside]["ratio"]:.1f}' if name in rows else ''
+            peer = next(iter(next(iter(rows.values()))['against']))
+            cells = (f'{rows[name]["against"][peer]["ratio"]:.1f}' if name in rows else ''
                      for name in robots)
-            lines.append(f'| {QUANTITIES[quantity]}{PHRASES[way]}, vs. {PEERS[beside]} | '
+            named = f', vs. {PEERS[peer]}' if beside else ''
+            lines.append(f'| {QUANTITIES[quantity]}{PHRASES[way]}{named} | '
                          f'{" | ".join(cells)} |')
     if not lines:
         raise ValueError('none of the rows of the table was timed: run the benchmark with --cpp')

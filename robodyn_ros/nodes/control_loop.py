@@ -15,7 +15,7 @@ from .transport import DataPath
 from ..control.controller import Controller
 from ..realtime.loop_counters import Tally
 from ..realtime.periodic_timer import sharpen_timers
-from ..realtime.scheduling import middleware_threads, Outcome, scheduled, Scheduling
+from ..realtime.scheduling import LOOP_THREAD, middleware_threads, Outcome, scheduled, Scheduling
 from ..realtime.shared_context import shared
 from ..realtime.time_slice import shortened, SLICE
 from ..wire.effort import EffortEncoder
@@ -71,7 +71,7 @@ class ControlLoop:
         self.controller.changed = self._loop.call
         self._stop.clear()
         self._scheduled.clear()
-        self._thread = threading.Thread(target=self._run, name='control_loop', daemon=True)
+        self._thread = threading.Thread(target=self._run, name=LOOP_THREAD, daemon=True)
         self._thread.start()
         self._scheduled.wait()
 

@@ -9,6 +9,7 @@ import gc
 import signal
 import sys
 import threading
+import time
 import traceback
 from typing import Any
 
@@ -24,9 +25,11 @@ from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
 from .shared_memory import remove_unfinished_ports
 from ..errors import RobodynError
+from ..realtime.scheduling import LOOP_THREAD
 
 # Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
+LOOK = 0.1              # s between two looks of the main thread whether several nodes are to end
 
 
 def freeze_garbage() -> None:
@@ -34,9 +37,11 @@ def freeze_garbage() -> None:
     Exclude all objects made so far from Python's garbage collection.
 
     A full collection of the objects that imports and compiling leave takes 0.1 s while it holds
-    the GIL, longer than an arm should go without efforts; a running node allocates little.
+    the GIL, longer than an arm should go without efforts; a running node allocates little. While
+    a loop of this process runs, nothing is collected before.
     """
-    gc.collect()
+    if not any(thread.name == LOOP_THREAD for thread in threading.enumerate()):
+        gc.collect()
     gc.freeze()
 
 
@@ -71,7 +76,7 @@ def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Param
         ends all of its threads. With ``several``, it gets the namespace.
     :param args: arguments after the name of the program; None: those of the process.
     :param table: parameters of the node, for ``--help``.
-    :param several: one node for each of the namespaces that stand before the arguments of ROS,
+    :param several: one node for each of the namespaces given before the arguments of ROS,
         with an executor of its own, in a thread of its own. They end together.
     :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
     """
@@ -83,8 +88,8 @@ def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Param
         return 1
     about = sys.modules[make.__module__].__doc__ or ''
     namespaces = _parser(about, table, several).parse_args(others).namespaces
-    if len(set(namespaces)) < len(namespaces):
-        print(f'error: a namespace stands twice: {" ".join(namespaces)}', file=sys.stderr)
+    if len({name.strip('/') for name in namespaces}) < len(namespaces):
+        print(f'error: a namespace is given twice: {" ".join(namespaces)}', file=sys.stderr)
         return 2
     with unblocked_output():
         return _main([partial(make, name) for name in namespaces] or [make], words)
@@ -138,7 +143,10 @@ def _made(makers: Sequence[Callable[[], Any]]) -> tuple[list[Any], int]:
 
 def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
     """
-    Run nodes until it is over, the first one in this thread; whoever fails ends all of them.
+    Run nodes until a signal or an exception in one of them ends all.
+
+    A single node runs in this thread. Several have a thread each, and this one waits for signals:
+    Python runs their handlers here, which no node may keep from it.
 
     :param code: exit code as yet; where it is not 0, they only end.
     :returns: the exit code.
@@ -146,7 +154,7 @@ def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
     if code:
         over.set()
     executors = [TolerantExecutor(node) for node in nodes]
-    failures: list[Exception] = []
+    failures: list[BaseException] = []
 
     def wake() -> None:
         for executor in executors:
@@ -155,24 +163,28 @@ def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
     def run(node: Any, executor: TolerantExecutor) -> None:
         try:
             node.run(lambda: executor.spin_once(timeout_sec=1.0), over.is_set)
-        except Exception as error:
+        except BaseException as error:
             failures.append(error)
+            if isinstance(error, RobodynError):
+                print(f'error: {error}', file=sys.stderr)
+            else:
+                node.get_logger().fatal(traceback.format_exc())
             over.set()
-            wake()
-    pairs = list(zip(nodes, executors))
-    threads = [threading.Thread(target=run, args=each, name='executor') for each in pairs[1:]]
-    with woken_by_signals(wake):
+    if len(nodes) == 1:
+        with woken_by_signals(wake):
+            run(nodes[0], executors[0])
+    else:
+        threads = [threading.Thread(target=run, args=each, name='executor')
+                   for each in zip(nodes, executors)]
         for thread in threads:
             thread.start()
-        for first in pairs[:1]:
-            run(*first)
+        # Not `over.wait`, which a signal handler that sets it could lock up
+        while not over.is_set():
+            time.sleep(LOOK)
+        wake()
         for thread in threads:
             thread.join()
-    for node, executor in pairs:
+    for node, executor in zip(nodes, executors):
         executor.shutdown()
         node.destroy_node()
-    for error in failures:
-        if not isinstance(error, RobodynError):
-            raise error
-        print(f'error: {error}', file=sys.stderr)
     return int(bool(code or failures))

@@ -53,8 +53,9 @@ class PythonLoop:
         state['on_ros_time'], state['on_state'] = ros_time is not None, trigger == 'state'
         state['fault_phase'] = guard.FAULT
         fields: Any = Records                       # read by Python as compiled code reads them
-        self.loop_state, self.counts, self.timing = (
-            fields(array) for array in (state, tally.counts, tally.timing.ring))
+        self.loop_state, self.counts = fields(state), fields(tally.counts)
+        # A ring may be long, and `Records` keeps each record that was read
+        self.timing = tally.timing.ring.view(np.recarray)
         self.cycle_count, self.seen, self.pose = tally.timing.count, tally.seen, tally.pose
         self.decoder = decoder.arrays
 

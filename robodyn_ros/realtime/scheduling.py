@@ -22,6 +22,7 @@ DMA_LATENCY = Path('/dev/cpu_dma_latency')
 MCL_CURRENT, MCL_FUTURE = 1, 2                  # asm-generic/mman.h
 CAP_IPC_LOCK = 14                               # linux/capability.h
 MIDDLEWARE = 'dds.'                             # how Fast DDS begins the names of its threads
+LOOP_THREAD = 'control_loop'                    # name of the thread of a control loop
 LIMITS = '/etc/security/limits.d/99-realtime.conf'
 LOGIN = 'sudo groupadd -f realtime; sudo usermod -aG realtime $USER; then log in again'
 
@@ -71,9 +72,7 @@ def scheduled(wanted: Scheduling, thread: int = 0) -> Iterator[Outcome]:
     outcome = Outcome()
     with ExitStack() as undo:
         if wanted.lock_memory:
-            of_memory = undo.enter_context(shared('locked memory', _locked_memory))
-            outcome.granted += of_memory.granted
-            outcome.refused += of_memory.refused
+            _lock_memory(outcome, undo)
         if wanted.keep_awake:
             _keep_awake(outcome, undo)
         if wanted.cpus:
@@ -103,9 +102,11 @@ def _restore(function: Callable[..., None], *arguments: Any) -> None:
 
 
 def _raise(priority: int, thread: int, outcome: Outcome, undo: ExitStack) -> None:
-    before = os.sched_getscheduler(thread), os.sched_getparam(thread)
     try:
+        before = os.sched_getscheduler(thread), os.sched_getparam(thread)
         os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+    except ProcessLookupError:      # a thread that has ended
+        return
     except OSError as error:
         allowed = resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
         _refuse(outcome, f'SCHED_FIFO priority {priority}', error,
@@ -118,7 +119,11 @@ def _raise(priority: int, thread: int, outcome: Outcome, undo: ExitStack) -> Non
 
 
 def _pin(cpus: tuple[int, ...], thread: int, outcome: Outcome, undo: ExitStack) -> None:
-    before, asked = os.sched_getaffinity(thread), listed(cpus)
+    asked = listed(cpus)
+    try:
+        before = os.sched_getaffinity(thread)
+    except ProcessLookupError:      # a thread that has ended
+        return
     try:
         os.sched_setaffinity(thread, cpus)
         # The kernel leaves out those that are not there, as long as one is
@@ -133,9 +138,7 @@ def _pin(cpus: tuple[int, ...], thread: int, outcome: Outcome, undo: ExitStack) 
     outcome.granted.append(f'CPU {asked}')
 
 
-@contextmanager
-def _locked_memory() -> Iterator[Outcome]:
-    outcome = Outcome()
+def _lock_memory(outcome: Outcome, undo: ExitStack) -> None:
     # Under a limit, MCL_FUTURE would let an allocation fail later, and the process with it
     flags = MCL_CURRENT | (MCL_FUTURE if unlimited_memory() else 0)
     if _libc.mlockall(flags):
@@ -143,11 +146,15 @@ def _locked_memory() -> Iterator[Outcome]:
         _refuse(outcome, 'locked memory', OSError(number, os.strerror(number)),
                 f'{memory_limit()} is allowed; echo "@realtime - memlock unlimited" | sudo tee -a '
                 f'{LIMITS}; {LOGIN}; in a container, --ulimit memlock=-1')
-        yield outcome
         return
+    undo.enter_context(shared('locked memory', _unlocked_by_the_last))
     outcome.granted.append('memory locked' if flags & MCL_FUTURE else 'present memory locked')
+
+
+@contextmanager
+def _unlocked_by_the_last() -> Iterator[None]:
     try:
-        yield outcome
+        yield
     finally:
         _libc.munlockall()
 

@@ -24,16 +24,19 @@ class _Held:
 
 
 _held: dict[Hashable, _Held] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()           # one shared context may enter another
 
 
 @contextmanager
 def shared(key: Hashable, make: Callable[[], AbstractContextManager[Value]]) -> Iterator[Value]:
     """
-    Be in a context that others of this process may be in already.
+    Enter a context that all threads of this process share.
+
+    Entering and leaving it are serialised with those of all other shared contexts.
 
     :param key: what is shared.
-    :param make: makes the context manager; called by the first user only.
+    :param make: makes the context manager; called by the first user only, and what it raises is
+        raised.
     :returns: the value of the context, the same for all who are in it.
     """
     with _lock:

@@ -9,8 +9,8 @@ It holds the columns of ``statistics.TIMING`` (N,) [s], oldest first, and the wo
 
 from dataclasses import asdict, dataclass
 import json
-import os
 from pathlib import Path
+import threading
 from typing import Any, NamedTuple
 import zipfile
 
@@ -51,7 +51,7 @@ def save(path: Path, cycles: ndarray, about: About) -> None:
 
     :raises OSError: it cannot be written.
     """
-    part = path.with_name(f'{path.name}.{os.getpid()}.part')
+    part = path.with_name(f'{path.name}.{threading.get_native_id()}.part')
     try:
         with part.open('wb') as out:
             columns: dict[str, Any] = {name: cycles[name] for name in TIMING.names or ()}

@@ -49,8 +49,10 @@ def parts(result):
     return result if isinstance(result, tuple) else (result,)
 
 
-@pytest.mark.parametrize('quantity', QUANTITIES)
-@pytest.mark.parametrize('name', FRAME)
+# The code that is compiled is run in Python by test_trace.py, for every quantity of a gripper too
+@pytest.mark.parametrize(('name', 'quantity'), [
+    *(('two_link', quantity) for quantity in QUANTITIES),
+    *(('gripper', quantity) for quantity in MAIN)])
 def test_every_quantity_is_that_of_the_generic_kernels(robot, special, close, name, quantity):
     case, more = robot(name), arguments(name, quantity)
     for state in case.states(3):

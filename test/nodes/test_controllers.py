@@ -4,6 +4,7 @@
 
 from pathlib import Path
 import re
+import signal
 
 from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
@@ -12,7 +13,7 @@ from nodes.bring_up import CONTROLLER, SIMULATOR
 import numpy as np
 from processes import node as node_command
 import pytest
-from robodyn_ros.realtime.time_slice import SLICE, time_slice
+from robodyn_ros.realtime.time_slice import time_slice
 from std_msgs.msg import Float64MultiArray
 
 SIDES = 'left', 'right'
@@ -57,7 +58,7 @@ def test_a_fault_of_one_arm_is_none_of_the_other(start, remote, gravity, tmp_pat
     in_phase('right', 'RUNNING')
     remote.until(lambda: told('left'), 'the left one')
     assert [told(side)['mode'] for side in SIDES] == ['joint_impedance', 'gravity_compensation']
-    shortened = SLICE in slices(both.popen.pid)
+    before = sorted(slices(both.popen.pid))     # short ones, where the kernel grants them
 
     simulators['left'].interrupt()
     both.wait_for_line(r'left\.controller\]: .*FAULT: state is stale')
@@ -67,22 +68,42 @@ def test_a_fault_of_one_arm_is_none_of_the_other(start, remote, gravity, tmp_pat
     request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_DEACTIVATE))
     assert remote.call(ChangeState, '/left/controller/change_state', request).success
     # What a loop has changed of the threads that both share outlasts the first one's end
-    assert (SLICE in slices(both.popen.pid)) == shortened
+    assert sorted(slices(both.popen.pid)) == before
     in_phase('right', 'RUNNING')
     assert both.interrupt() == 0
     remote.until(lambda: efforts[-1] == [0.0, 0.0], 'the last message')
     assert not re.search(r'right\.controller\]: .*FAULT', both.text)
 
 
+def test_a_signal_ends_all(start, remote):
+    """Both arms are brought to rest, and both get zero as the last message; takes 5 s."""
+    simulators = [start(node_command('simulator'), *SIMULATOR, '-r', f'__ns:=/{side}')
+                  for side in SIDES]
+    efforts = {side: [] for side in SIDES}
+    for side in SIDES:
+        remote.node.create_subscription(
+            Float64MultiArray, f'/{side}/commands',
+            lambda message, side=side: efforts[side].append(list(message.data)), 10)
+    for simulator in simulators:
+        simulator.wait_for_line('simulator ready')
+    both = start(node_command('controllers'), *SIDES, *CONTROLLER, '-p', 'autostart:=true')
+    remote.until(lambda: all(len(heard) > 300 for heard in efforts.values()), 'efforts of both')
+    assert both.popen.poll() is None
+    both.popen.send_signal(signal.SIGTERM)
+    remote.until(lambda: all(heard[-1] == [0.0, 0.0] for heard in efforts.values()), 'zero')
+    assert both.wait() == 0
+    assert 'FAULT' not in both.text
+
+
 @pytest.mark.parametrize(('words', 'code', 'why'), [
-    (['left', 'left'], 2, 'error: a namespace stands twice: left left'),
+    (['left', '/left'], 2, 'error: a namespace is given twice: left /left'),
     (['left', 'no good'], 1, 'error: namespace no good is refused: give names of letters'),
     (['left', 'right', '--ros-args', '-r', '__ns:=/both'], 1,
      'error: the controller of /left is in /both: leave out the remapping of __ns'),
     ([], 2, 'the following arguments are required: NAMESPACE'),
 ])
 def test_what_cannot_be_is_told_in_one_line(start, words, code, why):
-    """And a controller that has been made already ends in order."""
+    """And a controller that has been made already ends."""
     process = start(node_command('controllers'), *words)
     assert process.wait() == code and why in process.text
     assert 'Traceback' not in process.text

@@ -4,9 +4,10 @@
 
 from contextlib import contextmanager
 import threading
+import time
 
 import pytest
-from robodyn_ros.realtime import shared_context
+from robodyn_ros.realtime import scheduling, shared_context
 from robodyn_ros.realtime.shared_context import shared
 
 
@@ -52,17 +53,44 @@ def test_a_context_that_cannot_be_entered_is_not_held(log):
     assert not shared_context._held
 
 
-def test_of_many_threads(log):
-    """As many ins as outs, and never two at a time."""
-    happened, make = log
+def test_of_many_threads():
+    """All are in it at a time, whoever comes first; nobody is in it before it is made."""
+    inside, made, over = threading.Barrier(4), [], []
+
+    @contextmanager
+    def make():
+        time.sleep(0.05)                # in which the others come
+        made.append(len(over))
+        yield made
+        assert len(over) == 4
 
     def use():
-        for _ in range(200):
-            with shared('key', make):
-                pass
+        with shared('key', make) as value:
+            assert value == [0]
+            inside.wait(10.0)
+            over.append(0)
     threads = [threading.Thread(target=use) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert happened == ['in', 'out'] * (len(happened) // 2) and happened
+    assert made == [0] and len(over) == 4 and not shared_context._held
+
+
+def test_memory_is_unlocked_by_the_last(monkeypatch):
+    """Each locks, for what has been allocated since; only the last one's end unlocks."""
+    calls = []
+
+    class Kernel:
+        def mlockall(self, flags):
+            calls.append('lock')
+            return 0
+
+        def munlockall(self):
+            calls.append('unlock')
+    monkeypatch.setattr(scheduling, '_libc', Kernel())
+    wanted = scheduling.Scheduling(lock_memory=True)
+    with scheduling.scheduled(wanted) as first, scheduling.scheduled(wanted) as second:
+        assert first.granted == second.granted != []
+        assert calls == ['lock', 'lock']
+    assert calls == ['lock', 'lock', 'unlock']
