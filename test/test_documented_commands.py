@@ -13,6 +13,8 @@ from robodyn_ros.cli.app import app
 import typer
 
 ROOT = Path(__file__).parents[1]
+NODES = set(re.search(r'^NODES = (.*)$', (ROOT / 'setup.py').read_text(), re.MULTILINE)[1]
+            .strip('()').replace("'", '').split(', '))
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
 COMMANDS = typer.main.get_command(app).commands
 METAVARIABLE = re.compile(r'(?<![\w.])[A-Z]{1,2}(?![\w.])')       # N, V1: stand for numbers
@@ -105,7 +107,7 @@ def test_arguments_of_ros2_exist(page):
         if words[:3] == ['ros2', 'launch', 'robodyn_ros']:
             assert assigned <= launch_arguments(words[3]), command
         elif words[:3] == ['ros2', 'run', 'robodyn_ros']:
-            assert words[3].removeprefix('robodyn_') in {'controller', 'simulator'}, command
+            assert words[3].removeprefix('robodyn_') in NODES, command
             assert {name for name in assigned if not name.startswith('__')
                     } <= declared_parameters() | REMAPPED, command
         elif words[:3] == ['ros2', 'param', 'set'] and words[3] == '/controller':
