@@ -82,7 +82,7 @@ def test_memory_is_unlocked_by_the_last(monkeypatch):
     calls = []
 
     class Kernel:
-        def mlockall(self, flags):
+        def mlockall(self, flags):  # noqa: CNL100
             calls.append('lock')
             return 0
 
