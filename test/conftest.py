@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 import os
 from pathlib import Path
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,9 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory()
     config.add_cleanup(folder.cleanup)
     config.stash[REPEATED] = []
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        # Of nohup: a handler, unlike that, is not inherited by nodes, some of which are to obey
+        signal.signal(signal.SIGHUP, lambda *_: None)
     config.stash[WATCH] = watch = Watch(Path(folder.name) / 'stalls')
     config.add_cleanup(watch.close)
     config.add_cleanup(forked.close)

@@ -45,10 +45,14 @@ def environment(folder, **more):
 
 
 def test_one_line_while_it_compiles_and_none_when_it_loads(command, tmp_path):
-    compiled, loaded = (
-        subprocess.run(command(patience), env=environment(tmp_path), check=True,
-                       capture_output=True, text=True, timeout=120) for patience in ('0.01', '1'))
+    def run(patience):
+        done = subprocess.run(command(patience), env=environment(tmp_path), check=True,
+                              capture_output=True, text=True, timeout=120)
+        return done, {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()
+                      if path.name.startswith(('square', 'cube'))}
+    (compiled, files), (loaded, same) = run('0.01'), run('60')  # where even loading takes its time
     assert compiled.stdout == loaded.stdout == loaded.stderr == ''
+    assert files == same != {}
     assert compiled.stderr.count('\n') == 1 and 'compiling square' in compiled.stderr
 
 

@@ -63,10 +63,11 @@ def test_a_malformed_parameter_is_refused(running, remote, start):
     assert simulator.interrupt() == 0
 
 
-@row('an exception in any callback', where=node_main._main,
-     find='_executor = TolerantExecutor(_node)',
+@row('an exception in any callback', where=node_main._run,
+     find='executors = [TolerantExecutor(node) for node in nodes]',
      instead='from rclpy.executors import SingleThreadedExecutor as Plain\n'
-             '_executor = Plain()\n_executor.add_node(_node)')
+             'executors = [Plain() for node in nodes]\n'
+             'for node, executor in zip(nodes, executors):\n    executor.add_node(node)')
 @pytest.mark.parametrize('where', ['in_it', 'in_a_coroutine'])
 def test_an_exception_in_any_callback(start, remote, where):
     """It is logged as an error; the efforts go on, and so do other callbacks and the next call."""

@@ -66,7 +66,8 @@ def test_executables_are_those_of_the_package():
         r"package='robodyn_ros',\s+executable='(\w+)'", file.read_text())}
     nodes = {f'robodyn_{name}' for name in re.search(
         r'NODES = \((.*?)\)', (ROOT / 'setup.py').read_text())[1].replace("'", '').split(', ')}
-    assert named == nodes
+    # Which controllers share a process is not for a launch file of one arm
+    assert named == nodes - {'robodyn_controllers'}
 
 
 def test_xml_example_gives_arguments_of_the_file_that_it_includes():
