@@ -3,8 +3,10 @@
 """Time slices of threads, verified with the kernel."""
 
 import os
+from pathlib import Path
 import platform
 import threading
+import time
 
 import pytest
 from robodyn_ros.realtime import time_slice
@@ -36,6 +38,9 @@ def test_a_thread_that_has_ended():
     gone = threading.Thread(target=lambda: None)
     gone.start()
     gone.join()
+    end = time.monotonic() + 10.0
+    while Path(f'/proc/self/task/{gone.native_id}').exists():    # which outlasts `join`
+        assert time.monotonic() < end
     with shortened([gone.native_id]) as changed:
         assert changed == []
     done = threading.Event()
