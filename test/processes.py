@@ -10,6 +10,7 @@ Tests take the fixture ``start`` (conftest.py), which kills what a test leaves r
     assert simulator.interrupt() == 0
 """
 
+import ast
 from collections.abc import Mapping, Sequence
 import ctypes
 import os
@@ -57,6 +58,14 @@ def claim_domain() -> tuple[int, socket.socket]:
 def node(name: str) -> list[str]:
     """Command line of the node ``robodyn_ros.nodes.<name>``, run by the Python of the tests."""
     return [sys.executable, '-m', f'robodyn_ros.nodes.{name}']
+
+
+def node_names() -> set[str]:
+    """Names of the nodes that have an executable, as setup.py lists them."""
+    text = (Path(__file__).parents[1] / 'setup.py').read_text()
+    listed = re.search(r'^NODES = (\(.*\))$', text, re.MULTILINE)
+    assert listed
+    return set(ast.literal_eval(listed[1]))
 
 
 class Process:

@@ -8,13 +8,12 @@ import re
 import shlex
 
 import click
+from processes import node_names
 import pytest
 from robodyn_ros.cli.app import app
 import typer
 
 ROOT = Path(__file__).parents[1]
-NODES = set(re.search(r'^NODES = (.*)$', (ROOT / 'setup.py').read_text(), re.MULTILINE)[1]
-            .strip('()').replace("'", '').split(', '))
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
 COMMANDS = typer.main.get_command(app).commands
 METAVARIABLE = re.compile(r'(?<![\w.])[A-Z]{1,2}(?![\w.])')       # N, V1: stand for numbers
@@ -107,7 +106,7 @@ def test_arguments_of_ros2_exist(page):
         if words[:3] == ['ros2', 'launch', 'robodyn_ros']:
             assert assigned <= launch_arguments(words[3]), command
         elif words[:3] == ['ros2', 'run', 'robodyn_ros']:
-            assert words[3].removeprefix('robodyn_') in NODES, command
+            assert words[3].removeprefix('robodyn_') in node_names(), command
             assert {name for name in assigned if not name.startswith('__')
                     } <= declared_parameters() | REMAPPED, command
         elif words[:3] == ['ros2', 'param', 'set'] and words[3] == '/controller':

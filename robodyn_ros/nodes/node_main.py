@@ -29,7 +29,7 @@ from ..realtime.scheduling import LOOP_THREAD
 
 # Signals that end a node; on a closed session (SIGHUP) the last effort would stay in force
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP
-LOOK = 0.1              # s between two looks of the main thread whether several nodes are to end
+POLL_PERIOD = 0.1       # s between two checks whether several nodes are to end
 
 
 def freeze_garbage() -> None:
@@ -180,7 +180,7 @@ def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
             thread.start()
         # Not `over.wait`, which a signal handler that sets it could lock up
         while not over.is_set():
-            time.sleep(LOOK)
+            time.sleep(POLL_PERIOD)
         wake()
         for thread in threads:
             thread.join()

@@ -23,6 +23,8 @@ from ..realtime.periodic_timer import Grid
 from ..wire.effort import EffortEncoder
 from ..wire.joint_state import JointStateDecoder, stamp_of
 
+# Records that Python reads as compiled code does; for mypy they stand in for arrays
+FIELDS: Any = Records
 LOOPS = {'timer': loop.on_grid, 'state': loop.on_state}     # by their trigger
 
 
@@ -52,8 +54,7 @@ class PythonLoop:
         state['max_messages'], state['period'] = states.most, self._grid.period_ns
         state['on_ros_time'], state['on_state'] = ros_time is not None, trigger == 'state'
         state['fault_phase'] = guard.FAULT
-        fields: Any = Records                       # read by Python as compiled code reads them
-        self.loop_state, self.counts = fields(state), fields(tally.counts)
+        self.loop_state, self.counts = FIELDS(state), FIELDS(tally.counts)
         # A ring may be long, and `Records` keeps each record that was read
         self.timing = tally.timing.ring.view(np.recarray)
         self.cycle_count, self.seen, self.pose = tally.timing.count, tally.seen, tally.pose
@@ -135,7 +136,6 @@ class PythonLoop:
 
 def _with_fields(inputs: CycleInputs) -> CycleInputs:
     """Return the inputs with the records of the loop as Python reads their fields."""
-    fields: Any = Records
     return inputs._replace(
-        settings=fields(inputs.settings), cycle_input=fields(inputs.cycle_input),
-        controller_state=fields(inputs.controller_state))
+        settings=FIELDS(inputs.settings), cycle_input=FIELDS(inputs.cycle_input),
+        controller_state=FIELDS(inputs.controller_state))

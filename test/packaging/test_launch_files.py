@@ -13,6 +13,7 @@ from pathlib import Path
 import re
 from xml.etree import ElementTree
 
+from processes import node_names
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,9 +65,8 @@ def test_no_argument_is_inherited_unasked(stem):
 def test_executables_are_those_of_the_package():
     named = {name for file in FILES for name in re.findall(
         r"package='robodyn_ros',\s+executable='(\w+)'", file.read_text())}
-    nodes = {f'robodyn_{name}' for name in re.search(
-        r'NODES = \((.*?)\)', (ROOT / 'setup.py').read_text())[1].replace("'", '').split(', ')}
-    # Which controllers share a process is not for a launch file of one arm
+    nodes = {f'robodyn_{name}' for name in node_names()}
+    # No launch file starts several controllers in one process
     assert named == nodes - {'robodyn_controllers'}
 
 

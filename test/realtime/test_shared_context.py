@@ -55,14 +55,14 @@ def test_a_context_that_cannot_be_entered_is_not_held(log):
 
 def test_of_many_threads():
     """All are in it at a time, whoever comes first; nobody is in it before it is made."""
-    inside, made, over = threading.Barrier(4), [], []
+    inside, made, over, left = threading.Barrier(4), [], [], []
 
     @contextmanager
     def make():
         time.sleep(0.05)                # in which the others come
         made.append(len(over))
         yield made
-        assert len(over) == 4
+        left.append(len(over))
 
     def use():
         with shared('key', make) as value:
@@ -74,7 +74,7 @@ def test_of_many_threads():
         thread.start()
     for thread in threads:
         thread.join()
-    assert made == [0] and len(over) == 4 and not shared_context._held
+    assert made == [0] and left == [4] and len(over) == 4 and not shared_context._held
 
 
 def test_memory_is_unlocked_by_the_last(monkeypatch):
