@@ -7,17 +7,19 @@ On the copy that is `whole` the test has to pass. On the one where its row is `d
 fail, by what it asserts or as a service gives no answer: it is then reported as passed. The
 control cycle of a copy is plain Python, for compiling it would take 20 s; the rest is compiled,
 and on the disk already where its sources are unchanged. With ROBODYN_PLAIN=1 in the environment of
-pytest, nodes are forked (test/forked.py), which saves a second each.
+pytest, nodes are forked (test/forked.py), and only the function of the row is exchanged in those
+whose copy is plain Python.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 import os
 from pathlib import Path
 import re
 import shutil
 
 from faults import arm
-from faults.rows import Row
+from faults.mutation import Mutation
+from forked import EXCHANGED, SIGN
 from nodes.remote import Remote
 from processes import Process
 import pytest
@@ -26,7 +28,7 @@ TEST = Path(__file__).resolve().parents[1]
 ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
 PATIENCE, MOST = 8.0, 1500      # s and ticks, for what may never come where a row is disabled
-SIGN = 'this is a copy of robodyn_ros'          # what each process of it prints first
+PLAIN = 'control/', 'nodes/'    # what is not compiled
 UNANSWERED = 'no answer within'         # nodes/services.py: a node that was connected and broke
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
                       'Local)Error', re.MULTILINE)
@@ -53,7 +55,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def package(request: pytest.FixtureRequest, tmp_path: Path,
             monkeypatch: pytest.MonkeyPatch) -> None:
     """Make processes that the test starts import the copy; the test itself does not."""
-    copied(tmp_path, request.function.row if request.param == DISABLED else None)
+    mutation = request.function.row.mutation if hasattr(request.function, 'row') else None
+    copied(tmp_path, mutation if request.param == DISABLED else None)
+    if mutation and mutation.name and mutation.file.startswith(PLAIN):
+        monkeypatch.setenv(EXCHANGED, f'{mutation.where.__module__}:{mutation.name}')
     if request.param == DISABLED:
         monkeypatch.setattr(Remote.until, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
@@ -66,21 +71,26 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
     monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
 
 
-def copied(folder: Path, row: Row | None = None) -> None:
+def copied(folder: Path, mutation: Mutation | None = None) -> None:
     """
-    Copy the package into a folder, with a row disabled.
+    Copy the package into a folder, with a change.
 
     :raises AssertionError: see :meth:`~.mutation.Mutation.applied`.
     """
     package = folder / 'robodyn_ros'
-    shutil.copytree(ROOT / 'robodyn_ros', package)
+    shutil.copytree(ROOT / 'robodyn_ros', package, copy_function=os.symlink)
     for beside in ('urdf', 'package.xml'):
         (folder / beside).symlink_to(ROOT / beside)
-    with (package / '__init__.py').open('a') as file:
-        file.write(f'\nprint({SIGN!r})\n')
-    if row is not None:
-        source = package / row.mutation.file
-        source.write_text(row.mutation.applied(source.read_text()))
+    rewrite(package / '__init__.py', lambda text: f'{text}\nprint({SIGN!r})\n')
+    if mutation is not None:
+        rewrite(package / mutation.file, mutation.applied)
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> None:
+    """Replace a link by a changed copy of what it leads to."""
+    text = path.read_text()
+    path.unlink()
+    path.write_text(change(text))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -37,6 +37,11 @@ class Mutation(NamedTuple):
         source = inspect.getsourcefile(inspect.unwrap(self.where))
         return Path(source).relative_to(PACKAGE).as_posix()
 
+    @property
+    def name(self) -> str:
+        """Return the name of the function in its module; '' for a module."""
+        return getattr(inspect.unwrap(self.where), '__qualname__', '')
+
     def applied(self, text: str) -> str:
         """
         Return the text of the source with the change made.
