@@ -67,8 +67,9 @@ TESTS = [['-n', '3', *SIDE_BY_SIDE, '-m', 'not alone', 'test'], ['-m', 'alone', 
 AGAIN = ['-v', '-n', '1', *SIDE_BY_SIDE, '--last-failed', '--last-failed-no-failures', 'none',
          '-x', '-m', 'not alone', 'test']
 FAILED = 1                          # exit code of pytest: tests have failed, nothing else
-# Threads of NumPy in two pytest processes would wait for each other's
-ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}
+# Threads of NumPy in two pytest processes would wait for each other's. Tests whose assertions pytest
+# has rewritten are kept even where bytecode is not wanted: rewriting takes a third of the collection
+TESTING = {'OPENBLAS_NUM_THREADS': '1', 'PYTHONDONTWRITEBYTECODE': ''}
 QUICK = ['-n', '2', *SIDE_BY_SIDE, '-m', 'not (alone or process or ros or slow)']
 
 # Asks a Python what it is: a name on PATH may be a pyenv shim without a Python behind it.
@@ -299,7 +300,7 @@ def test(arguments):
 
     def pytest(selected):
         say('$ pytest ' + shlex.join(selected))
-        return call({**env, **ONE_THREAD}, python, '-m', 'pytest', *selected)
+        return call({**env, **TESTING}, python, '-m', 'pytest', *selected)
     if arguments:
         sys.exit(pytest(arguments))
     beside_others, alone = TESTS
@@ -314,7 +315,7 @@ def test(arguments):
 def quick(arguments):
     """Run what a developer wants to know between two changes."""
     env, python = lint([])
-    become({**env, **ONE_THREAD}, python, '-m', 'pytest', '-q', *QUICK, *(arguments or ['test']))
+    become({**env, **TESTING}, python, '-m', 'pytest', '-q', *QUICK, *(arguments or ['test']))
 
 
 def bench(arguments):

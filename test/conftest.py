@@ -43,6 +43,8 @@ SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identificat
         'test_stall_monitor.py'}
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
 ALONE = {'launch', 'realtime', 'nodes/test_control_loop.py', 'nodes/test_timing.py'}
+# Rooms with tests that are marked so in their files; others need not be read for `-m alone`
+SOME_ALONE = {'demo', 'nodes', 'viewer'}
 # Tests that are given to the processes of pytest-xdist one by one; of elsewhere a file goes to one
 # process, which makes its fixtures and caches once
 SPREAD = {'faults', 'nodes'}
@@ -73,6 +75,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(forked.close)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not read files whose tests `-m alone` and `make quick` leave out, which takes seconds."""
+    place, chosen = within(collection_path), config.option.markexpr
+    if not collection_path.is_relative_to(TEST) or place == '.':
+        return None
+    places = {place, place.split('/')[0]}
+    if chosen == 'alone':
+        return not places & {*SOME_ALONE, *(p.split('/')[0] for p in ALONE)} or None
+    if chosen.startswith('not (') and 'slow' in chosen:
+        return bool(places & (SLOW | ALONE)) or None
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)         # before pytest-xdist reads its marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests: `process` and `ros` by fixtures and imports, others by place; sort them."""
@@ -93,6 +108,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 *(['ros'] if any(isinstance(name, str) and ROS.match(name) for name in names)
                   else [])]
         place = within(item.path)
+        if item.get_closest_marker('alone') and place.split('/')[0] not in SOME_ALONE:
+            raise pytest.UsageError(
+                f'{item.nodeid} is marked alone: add its room to SOME_ALONE in test/conftest.py')
         for marker, places in (('slow', SLOW), ('alone', ALONE)):
             if places.intersection((place, place.split('/')[0])):
                 item.add_marker(marker)
@@ -107,7 +125,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
 
 
-for _place in {*SLOW, *ALONE, *SPREAD, *LONGEST}:        # or what is renamed would lose its marker
+for _place in {*SLOW, *ALONE, *SOME_ALONE, *SPREAD, *LONGEST}:        # or what is renamed would lose its marker
     assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
 
 
