@@ -142,6 +142,7 @@ class Settings(ControlParameters):
         :raises ParameterError: see :func:`~.gain_stability.check`.
         """
         period, names = 1.0 / self.rate, model.joint_names
+        masses, friction = judged(model), viscous(model)
         declared = {f.name: f for law in (*registry.BUILT_IN, self.law_in_force)
                     for f in law.declared}
         for rule in {pair: None for law in (*registry.BUILT_IN, self.law_in_force)
@@ -150,7 +151,7 @@ class Settings(ControlParameters):
                 self._gain(model, declared[name]) if name else np.zeros(model.nv)
                 for name in (rule.position, rule.velocity, rule.integral, rule.observer))
             M, B, margin = ((np.eye(model.nv), 0.0, TWICE) if rule.accelerations
-                            else (judged(model), viscous(model), MARGIN))
+                            else (masses, friction, MARGIN))
             loop = period, self.loop_delay, B
             check(names, M, K, D, *loop, (rule.position, rule.velocity), margin)
             check_integral(names, M, (K, D), integral, *loop, margin, parameter=rule.integral)
