@@ -16,8 +16,8 @@ import subprocess
 import sys
 import time
 
+from .code_cache import cache_directory
 from .compile_notice import compiling, VARIABLE
-from .jit import cache_directory
 
 PATIENCE, POLL = 300.0, 0.05    # s; after the first, whoever waits compiles on their own
 

@@ -76,12 +76,12 @@ import entry as apart
 import helper
 import numba
 from numba import int64
-from robodyn_ros import jit
+from robodyn_ros import jit, linking
 
 
 compiled = jit.compile_callback('apart', apart.entry, int64(int64), (jit.jitable(helper),))
-jit.link('apart_of_test', compiled.address)
-call = jit.linked('apart_of_test', int64(int64))
+linking.link('apart_of_test', compiled.address)
+call = linking.linked('apart_of_test', int64(int64))
 
 
 @numba.njit

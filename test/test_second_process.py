@@ -3,11 +3,10 @@
 """Compilation in a second process: it is waited for, and missed by nobody."""
 
 import os
-import sys
 
 import pytest
-from robodyn_ros import second_process
-from robodyn_ros.jit import cache_directory
+from robodyn_ros import code_cache, second_process
+from robodyn_ros.code_cache import cache_directory
 
 
 @pytest.fixture(autouse=True)
@@ -18,12 +17,11 @@ def none_yet(monkeypatch):
 
 def test_it_imports_this_package_and_has_the_same_cache(tmp_path):
     told = tmp_path / 'told'
-    second_process.begin('told', 'import pathlib, robodyn_ros.jit as jit; '
+    second_process.begin('told', 'import pathlib, robodyn_ros.code_cache as code; '
                          f'pathlib.Path({str(told)!r}).write_text('
-                         'f"{jit.__file__} {jit.cache_directory()}")')
+                         'f"{code.__file__} {code.cache_directory()}")')
     second_process.wait('told')
-    jit = sys.modules['robodyn_ros.jit']
-    assert told.read_text() == f'{jit.__file__} {cache_directory()}'
+    assert told.read_text() == f'{code_cache.__file__} {cache_directory()}'
 
 
 def test_it_is_started_once(tmp_path):

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .pictures import save
+from ..code_cache import machine
 from ..control import guard
 from ..control.dtypes import Vectors
 from ..control.history import Snapshot
@@ -23,7 +24,6 @@ from ..extras import pip_install
 from ..flight_recorder.arrays import Flown
 from ..flight_recorder.file import read
 from ..flight_recorder.replay import Agreement, latched, Replay
-from ..jit import machine
 from ..report.document import Report
 from ..report.scene import moving_robot
 

@@ -55,18 +55,16 @@ from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
 from .. import second_process
 from ..dynamics import numba_types
-from ..dynamics.model_data import BODY, ModelData
+from ..dynamics.model_data import BODY
 from ..jit import (
-    caller,
     compile_callback,
     compile_function,
     is_cached,
     jitable,
-    link,
-    linked,
     substitute,
     tuple_type,
 )
+from ..linking import caller, LinkedFunction
 from ..state import STATE
 from ..tuple_reference import Reference, reference_to, size_of, store
 
@@ -193,17 +191,8 @@ def call_recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
 
 
 # A quarter of the cycle, which this process compiles while another one compiles the rest
-SYMBOL = 'robodyn_ros_law_efforts'
-_call_law_efforts = linked(SYMBOL, LAW_EFFORTS)
+LINKED_EFFORTS = LinkedFunction('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES)
 
-
-def call_law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed: bool,
-                     restart: bool, now: float, dt: float, elapsed: float, tau: ndarray) -> None:
-    """Do what :func:`.cycle.law_efforts` does, with its machine code."""
-    _call_law_efforts((inputs, robot, unmeasured, changed, restart, now, dt, elapsed, tau))
-
-
-substitute(cycle.law_efforts, call_law_efforts, inline=True)
 substitute(cycle.cycle, call_cycle, inline=True)
 substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
 
@@ -231,7 +220,7 @@ def begin() -> None:
 def compile_cycle() -> None:
     """Compile the cycle into the cache, without running it."""
     linked_dynamics.promise()
-    link(SYMBOL, 1)                     # nothing calls it here
+    LINKED_EFFORTS.promise()
     _parts()
 
 
@@ -250,8 +239,7 @@ def compiled() -> CompiledCycle:
     if plain():
         return PLAIN
     linked_dynamics.load()
-    efforts = compile_callback('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES)
-    link(SYMBOL, efforts.address)
+    LINKED_EFFORTS.load()
     second_process.wait(NAME)           # as late as possible
     of_cycle, recorded, step, storing = _parts()
     return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address]),

@@ -28,7 +28,8 @@ from .setting_fields import (
     TASK_RECORD,
 )
 from .task_stability import check_task, check_walls
-from ..dynamics import Dynamics
+from ..dynamics.compile import generic
+from ..dynamics.model_data import parameters, workspace
 from ..errors import ParameterError
 from ..model.payload import with_payload
 from ..model.pose import spread
@@ -386,5 +387,10 @@ def symmetric(moments: Sequence[float]) -> ndarray:
 
 def judged(model: RobotModel) -> ndarray:
     """Mass matrices (P, nv, nv) at the poses at which gains must be stable."""
-    dynamics = Dynamics(model)
-    return np.array([dynamics.mass_matrix(q) for q in spread(model, JUDGED_POSES)])
+    # A checked call would be compiled for this alone
+    kernel, robot, work = generic('mass_matrix'), parameters(model), workspace(model)
+    poses = spread(model, JUDGED_POSES)
+    found = np.empty((len(poses), model.nv, model.nv))
+    for q, M in zip(poses, found):
+        kernel(robot, q, work, M)
+    return found

@@ -23,10 +23,10 @@ from .report import page, tables
 from .results import Results
 from .scenario import BUSY, Scenario
 from ..catalog.robots import CatalogRobot, write_parameters
+from ..code_cache import cache_directory
 from ..control.settings import Settings
 from ..dynamics import Dynamics
 from ..extras import pip_install
-from ..jit import cache_directory
 from ..model.robot import RobotModel
 from ..model.validate import check_inertias
 from ..nodes import controller_file

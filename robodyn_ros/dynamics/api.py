@@ -22,7 +22,8 @@ from .evaluators import EVALUATORS
 from .model_data import ModelData, workspace
 from .queries import Queries
 from .signatures import QUANTITIES
-from .specialize import checked, simd_batch, SIMD_STATES, state_loop
+from .simd_states import STATES
+from .specialize import checked, simd_batch, state_loop
 from ..errors import ArgumentError
 from ..model.robot import RobotModel
 
@@ -193,15 +194,16 @@ class Batch(Queries):
         if workers == 1:
             return run(0, count) is not False
         # Whole groups of SIMD lanes, but for the last
-        bounds = [count * i // workers // SIMD_STATES * SIMD_STATES for i in range(workers)]
+        bounds = [count * i // workers // STATES * STATES for i in range(workers)]
         pairs = [*zip(bounds, [*bounds[1:], count])]
         others = [_pool(self.threads, os.getpid()).submit(run, *pair) for pair in pairs[1:]]
         return all([run(*pairs[0]) is not False, *(done.result() is not False for done in others)])
 
     def _make_state_loop(self, name: str, options: tuple) -> StateLoop:
-        if simd := simd_batch(name, self._robot, self._built_in(name, options)):
+        kernel = self.kernels.make(name, options)
+        if simd := simd_batch(name, self._robot, self._built_in(name, options), kernel):
             return StateLoop(simd, True)
-        return StateLoop(state_loop(name, self.kernels.make(name, options)), False)
+        return StateLoop(state_loop(name, kernel), False)
 
 
 @cache

@@ -11,6 +11,8 @@ from numba.extending import intrinsic
 
 from .model_data import FRAME, MODEL_DATA_SHAPES, ModelData, Workspace, WORKSPACE_SHAPES
 
+STACK_ALIGNMENT = 64            # bytes: a cache line, and the widest vectors
+
 FLOAT = types.float64
 VECTOR, MATRIX, STACK = FLOAT[::1], FLOAT[:, ::1], FLOAT[:, :, ::1]
 
@@ -34,13 +36,19 @@ TYPES = {'MODEL_DATA': MODEL_DATA, 'WORKSPACE': WORKSPACE, 'VECTOR': VECTOR, 'MA
 
 @intrinsic(prefer_literal=True)
 def stack(typing, size):
-    """Return a pointer to ``size`` (a constant) float64s on the stack of the calling function."""
+    """
+    Return a pointer to ``size`` (a constant) float64s on the stack of the calling function.
+
+    Their alignment makes LLVM align the stack of the function, without which every other vector
+    that it spills crosses a cache line.
+    """
     count = getattr(size, 'literal_value', None)
     if count is None:
         return None
 
     def build(context, builder, signature, args):
         room = cgutils.alloca_once(builder, ir.DoubleType(), size=ir.IntType(64)(count))
+        room.align = STACK_ALIGNMENT
         return builder.bitcast(room, ir.IntType(8).as_pointer())
     return types.voidptr(size), build
 

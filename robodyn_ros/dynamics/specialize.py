@@ -17,13 +17,12 @@ import numpy as np
 from numpy import ndarray
 
 from . import compile as generic_code
-from . import tile_transposition
+from . import llvm_code, simd_states
 from .compile import checked_kernel, dtype_name, literal, MODULES, output_types
 from .model_data import ADDRESSED_KERNELS, dimensions, ModelData, WORKSPACE_SHAPES
 from .signatures import TABLE
 from .templates import ADDRESS, BOUND, PLACE, SIMD_BATCH, SPECIALIZED, STATE_LOOP
-from .tile_transposition import TILE
-from .trace import LANES, lanes, Trace, trace
+from .trace import lanes, Trace, trace
 from ..compile_notice import compiling
 from ..jit import load
 
@@ -33,13 +32,11 @@ SPECIALIZED_QUANTITIES = TABLE.keys() - {'friction'}
 MAX_OPERATIONS = 8000
 # Kernels with up to this many operations are inlined into compiled callers
 MAX_INLINED_OPERATIONS = 1500
-# States per iteration of a SIMD kernel: two of the widest vectors, to hide the latency of one
-SIMD_STATES = 2 * LANES
 # Workspaces of more joints could exceed the stack of a thread
 MAX_STACK_JOINTS = 128
 
 _log = logging.getLogger(__name__)
-SOURCES = (*MODULES, generic_code, tile_transposition, sys.modules[__name__])
+SOURCES = (*MODULES, generic_code, llvm_code, simd_states, sys.modules[__name__])
 
 
 def bind(name: str, robot: ModelData, specialize: bool, options: Mapping[str, ndarray | float]
@@ -88,14 +85,14 @@ def operations(name: str, robot: ModelData) -> int:
     return code.operations if code else 0
 
 
-def _straight_line(name: str, robot: ModelData, options: Mapping[str, ndarray | float],
-                   lane: str = '') -> Trace | None:
+def _straight_line(name: str, robot: ModelData, options: Mapping[str, ndarray | float]
+                   ) -> Trace | None:
     """Return the straight-line code of a quantity, None if the bound kernel is to be used."""
     if name not in SPECIALIZED_QUANTITIES:
         return None
     try:
         with compiling(name):
-            code = trace(name, robot, options, lane)
+            code = trace(name, robot, options)
     except ZeroDivisionError:       # singular in all states; the bound kernel gives NaN
         return None
     return code if code.operations <= MAX_OPERATIONS else None
@@ -143,57 +140,34 @@ def state_loop(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
     return getattr(load(f'{name}_state_loop', text, SOURCES), name)
 
 
-def simd_batch(name: str, robot: ModelData, options: Mapping[str, ndarray | float]
-               ) -> Callable[..., None] | None:
+def simd_batch(name: str, robot: ModelData, options: Mapping[str, ndarray | float],
+               kernel: Callable[..., None]) -> Callable[..., bool] | None:
     """
     Return specialized code that computes several states per SIMD instruction.
 
-    Its arguments are those of :func:`state_loop`. It returns whether the inputs are finite; False
-    may also come from finite ones above 1e307. None if there is no specialized code, or if the
-    outputs are matrices: writing these back state by state takes the time that SIMD saves.
+    Its arguments are those of :func:`state_loop`. It returns whether the inputs are finite. None
+    if there is no specialized code, or if the outputs are matrices: writing these back state by
+    state takes the time that SIMD saves.
 
     :param name: key of :data:`~.signatures.TABLE`.
+    :param kernel: of the quantity, from :func:`bind`.
     :param options: values of the options of the quantity.
     """
     quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.elimination_parent)
     if any(len(shape) > 1 for shape in quantity.outputs.values()):
         return None
-    if not (code := _straight_line(name, robot, options, ', lane')):
+    if not (code := _straight_line(name, robot, options)):
         return None
     size = dimensions(nb, nv)
     outputs = {f'out_{key}': size[shape[0]] for key, shape in quantity.outputs.items()}
-    inputs = dict.fromkeys(quantity.inputs, nv)
+    arguments = (*quantity.inputs, *outputs)
     text = SIMD_BATCH.format(
-        name=name, nb=nb, nv=nv, lanes=SIMD_STATES, room=lanes(nb),
-        types=', '.join('MATRIX' for _ in (*inputs, *outputs)),
-        arguments=', '.join(f'all_{key}' for key in (*inputs, *outputs)),
-        arrays='\n    '.join(
-            f'{key} = carray(stack({n} * {SIMD_STATES}), ({n}, {SIMD_STATES}), np.float64)'
-            for key, n in (inputs | outputs).items()),
-        copies='\n'.join(f'{copy}_{n} = {copy}({n}, {SIMD_STATES})' for copy, n in {
-            *(('rows_to_lanes', n) for n in inputs.values() if n >= TILE),
-            *(('lanes_to_rows', n) for n in outputs.values() if n >= TILE)}),
-        read_rows='\n            '.join(
-            f'rows_to_lanes_{n}(all_{key}, k, {key})' if n >= TILE else
-            f'for lane in range({SIMD_STATES}):\n                for i in range({n}):\n'
-            f'                    {key}[i, lane] = all_{key}[k + lane, i]'
-            for key, n in inputs.items()),
-        read='\n                    '.join(f'{key}[i, lane] = all_{key}[state, i]'
-                                           for key in inputs),
-        angles='\n            '.join(
-            f'angle[{SIMD_STATES * i} + lane] = {body["turn"]} * q[{body["driver"]}, lane] + '
-            f'{body["offset"]}' for i, body in enumerate(robot.bodies)),
-        total=' + '.join(f'{key}[{i}, lane]' for i in range(nv) for key in inputs),
-        write_rows='\n            '.join(
-            f'lanes_to_rows_{n}(all_{key}, k, {key})' if n >= TILE else
-            f'for lane in range({SIMD_STATES}):\n                for i in range({n}):\n'
-            f'                    all_{key}[k + lane, i] = {key}[i, lane]'
-            for key, n in outputs.items()),
-        write='\n                '.join(
-            f'for i in range({n}):\n                    all_{key}[k + lane, i] = {key}[i, lane]'
-            for key, n in outputs.items()),
-        lines='\n            '.join(code.lines),
-        **{field: robot.bodies[field].tolist() for field in ('turn', 'offset', 'driver')})
+        name=name, module=kernel.__module__, nv=nv, inputs=quantity.inputs, outputs=outputs,
+        room=lanes(nb), lines='\n'.join(code.body),
+        types=', '.join('MATRIX' for _ in arguments), arguments=', '.join(arguments),
+        rows=', '.join(f'{key}[state]' for key in arguments),
+        finite=' & '.join(f'np.isfinite({key}[state, i])' for key in quantity.inputs),
+        **_angles(robot))
     return getattr(load(f'{name}_simd_batch', text, SOURCES), name)
 
 
@@ -213,15 +187,24 @@ def checked(name: str, nv: int, kernel: Callable[..., None]) -> Callable[..., bo
 
 
 def _specialized(name: str, robot: ModelData, code: Trace) -> Callable[..., None]:
-    quantity, nb = TABLE[name], len(robot.bodies)
-    room = lanes(nb)
-    place = PLACE.format(nb=nb, lanes=room, angles=2 * room, room=3 * room)
+    quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.elimination_parent)
+    size, room = dimensions(nb, nv), lanes(nb)
+    columns = {f'out_{key}': size[shape[-1]] for key, shape in quantity.outputs.items()
+               if len(shape) > 1}
+    arguments = [*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]
+    trig = ['trig'] if any('trig[' in line for line in code.body) else []
     text = SPECIALIZED.format(
         name=name,
         types=', '.join([*('VECTOR' for _ in quantity.inputs), *output_types(quantity, 0)]),
-        arguments=', '.join([*quantity.inputs, *(f'out_{key}' for key in quantity.outputs)]),
-        inline=code.operations <= MAX_INLINED_OPERATIONS,
-        lines='\n    '.join(code.lines) or 'pass',
-        place=place if any('trig[' in line for line in code.lines) else '',
-        **{field: robot.bodies[field].tolist() for field in ('turn', 'offset', 'driver')})
+        arguments=', '.join(arguments), inline=code.operations <= MAX_INLINED_OPERATIONS,
+        lines='\n'.join(code.body), names=[*trig, *arguments], columns=columns,
+        arrays=', '.join([*trig, *arguments]), zeros='\n    '.join(code.zeros),
+        copies='\n    '.join(code.copies),
+        place=PLACE.format(nb=nb, lanes=room, angles=2 * room, room=3 * room) if trig else '',
+        **_angles(robot))
     return getattr(load(f'{name}_specialized', text, SOURCES), name)
+
+
+def _angles(robot: ModelData) -> dict[str, list[float]]:
+    """Return the fields of :class:`~.simd_states.Angles`, by name."""
+    return {field: robot.bodies[field].tolist() for field in ('turn', 'offset', 'driver')}

@@ -67,6 +67,7 @@ SPECIALIZED = """
 import numpy as np
 from numba import carray, njit, void
 
+from robodyn_ros.dynamics.llvm_code import straight_line
 from robodyn_ros.dynamics.numba_types import MATRIX, VECTOR, stack
 from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, far_cos_sin
 from robodyn_ros.jit import OPTIONS
@@ -74,11 +75,16 @@ from robodyn_ros.jit import OPTIONS
 TURN = np.array({turn})
 OFFSET = np.array({offset})
 DRIVER = np.array({driver})
+execute = straight_line('''
+{lines}
+''', {names}, {columns})
 
 
 @njit(void({types}), cache=True, forceinline={inline}, **OPTIONS)
 def {name}({arguments}):{place}
-    {lines}
+    {zeros}
+    execute(({arrays},))
+    {copies}
 """
 
 
@@ -99,68 +105,40 @@ PLACE = """
                 trig[i], trig[{lanes} + i] = far_cos_sin(TURN[i] * q[DRIVER[i]], OFFSET[i])"""
 
 
-# Specialized kernel for several states at once: each number becomes a row of numbers, one per
-# state, on which SIMD instructions operate. The last state fills up an incomplete row. It returns
-# whether all inputs are finite: `doubt` becomes NaN with the product of 0 and what is not (and
-# with that of 0 and a sum of huge numbers, whose caller looks at each of them). Counting instead
-# of an early exit keeps the loop of sines and cosines free of branches.
+# Batch of a robot, four states at a time. The states of an incomplete group, and those with inputs
+# that are not finite or positions far from 0, are computed one by one. It returns whether all
+# inputs are finite.
 SIMD_BATCH = """
+import sys
+
 import numpy as np
 from numba import boolean, carray, njit
 
 from robodyn_ros.dynamics.numba_types import TYPES, stack
-from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT, cos_sin, far_cos_sin
-from robodyn_ros.dynamics.tile_transposition import lanes_to_rows, rows_to_lanes
+from robodyn_ros.dynamics.simd_states import Angles, four_states, STATES
 from robodyn_ros.jit import OPTIONS
 
 globals().update(TYPES)
-TURN = np.array({turn})
-OFFSET = np.array({offset})
-DRIVER = np.array({driver})
-{copies}
+entry = sys.modules['{module}'].{name}
+execute = four_states('''
+{lines}
+''', {inputs}, {nv}, {outputs}, Angles({turn}, {offset}, {driver}), {room})
 
 
 @njit(boolean(INT, INT, {types}), cache=True, **OPTIONS)
 def {name}(first, last, {arguments}):
-    room = stack(2 * {room} * {lanes})
-    trig = carray(room, (2 * {room}, {lanes}), np.float64)
-    flat = carray(room, (2 * {room} * {lanes},), np.float64)
-    angle = carray(stack({nb} * {lanes}), ({nb} * {lanes},), np.float64)
-    doubt = carray(stack({lanes}), ({lanes},), np.float64)
-    doubt[:] = 0.0
-    {arrays}
-    for k in range(first, last, {lanes}):
-        count = min({lanes}, last - k)
-        if count == {lanes}:
-            {read_rows}
-        else:
-            for lane in range({lanes}):
-                state = k + min(lane, count - 1)
-                for i in range({nv}):
-                    {read}
-        for lane in range({lanes}):
-            {angles}
-        far = 0
-        for i in range({nb} * {lanes}):
-            far += abs(angle[i]) > REDUCTION_LIMIT
-            flat[i], flat[{room} * {lanes} + i] = cos_sin(angle[i])
-        if far != 0:
-            for i in range({nb}):
-                for lane in range({lanes}):
-                    if abs(angle[{lanes} * i + lane]) > REDUCTION_LIMIT:
-                        trig[i, lane], trig[{room} + i, lane] = far_cos_sin(
-                            TURN[i] * q[DRIVER[i], lane], OFFSET[i])
-        for lane in range({lanes}):
-            doubt[lane] += ({total}) * 0.0
-            {lines}
-        if count == {lanes}:
-            {write_rows}
-        else:
-            for lane in range(count):
-                {write}
+    near = carray(stack(STATES), (STATES,), np.int64)
     good = True
-    for lane in range({lanes}):
-        good &= doubt[lane] == 0.0
+    for k in range(first, last, STATES):
+        end = min(k + STATES, last)
+        if end - k < STATES:
+            near[:] = 0
+        if end - k < STATES or not execute(k, near, ({arguments},)):
+            for state in range(k, end):
+                if near[state - k] == 0:
+                    for i in range({nv}):
+                        good &= {finite}
+                    entry({rows})
     return good
 """
 

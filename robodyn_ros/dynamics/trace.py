@@ -26,13 +26,27 @@ LANES = 8       # sines and cosines are computed in groups of this size, without
 
 
 class Trace(NamedTuple):
-    """Lines of the body of a function, and their number of arithmetic operations."""
+    """
+    Statements of the body of a function.
 
-    lines: list[str]
+    :param zeros: loops that fill outputs with zeros.
+    :param body: assignments of what is not zero.
+    :param copies: loops that copy the lower triangles of symmetric matrices to the upper ones.
+    :param operations: number of arithmetic operations.
+    """
+
+    zeros: list[str]
+    body: list[str]
+    copies: list[str]
     operations: int
 
+    @property
+    def lines(self) -> list[str]:
+        """Return all lines."""
+        return [*self.zeros, *self.body, *self.copies]
 
-def trace(name: str, robot: ModelData, options: Mapping[str, Any], lane: str = '') -> Trace:
+
+def trace(name: str, robot: ModelData, options: Mapping[str, Any]) -> Trace:
     """
     Return straight-line code for a quantity of a robot.
 
@@ -41,7 +55,6 @@ def trace(name: str, robot: ModelData, options: Mapping[str, Any], lane: str = '
 
     :param name: key of :data:`~.signatures.TABLE`.
     :param options: values of the options of the quantity, by name.
-    :param lane: suffix of every index; ``', lane'`` for arrays with a second dimension of states.
     :raises ZeroDivisionError: the quantity is singular in all states.
     """
     quantity, nb, nv = TABLE[name], len(robot.bodies), len(robot.elimination_parent)
@@ -51,13 +64,13 @@ def trace(name: str, robot: ModelData, options: Mapping[str, Any], lane: str = '
                         for field, (_, shape) in WORKSPACE_SHAPES.items()})
     for i, (body, joint) in enumerate(zip(bodies, work.joints)):
         if body.turn:
-            joint.cos = graph.symbol(f'trig[{i}{lane}]')
-            joint.sin = graph.symbol(f'trig[{lanes(nb) + i}{lane}]')
+            joint.cos = graph.symbol(f'trig[{i}]')
+            joint.sin = graph.symbol(f'trig[{lanes(nb) + i}]')
             joint.slide = 0.0
         else:
             joint.cos, joint.sin = _rounded(cos(body.offset)), _rounded(sin(body.offset))
-            joint.slide = body.slide * graph.symbol(f'q[{body.driver}{lane}]')
-    inputs = [np.array([graph.symbol(f'{key}[{i}{lane}]') for i in range(nv)], object)
+            joint.slide = body.slide * graph.symbol(f'q[{body.driver}]')
+    inputs = [np.array([graph.symbol(f'{key}[{i}]') for i in range(nv)], object)
               for key in quantity.inputs]
     size['k'] = len(options['axes']) if 'axes' in options else 0
     outputs = {key: np.full([size[word] for word in shape], 0.0, object)
@@ -67,7 +80,7 @@ def trace(name: str, robot: ModelData, options: Mapping[str, Any], lane: str = '
     symbolic = ModelData(bodies, *map(_object_array, robot[1:]))         # type: ignore[arg-type]
     function = _placed_entry_points()[quantity.entry_point(name)]
     function(symbolic, *given, *inputs, *loads, work, *outputs.values())
-    return _assignments(graph, outputs, lane)
+    return _assignments(graph, outputs)
 
 
 def regrouped(bodies: ndarray) -> ndarray:
@@ -107,10 +120,10 @@ def lanes(count: int) -> int:
     return -(-count // LANES) * LANES
 
 
-def _assignments(graph: Graph, outputs: dict[str, ndarray], lane: str) -> Trace:
+def _assignments(graph: Graph, outputs: dict[str, ndarray]) -> Trace:
     """Return code that fills the outputs, with loops for zeros and for symmetric entries."""
-    before: list[str] = []
-    after: list[str] = []
+    zeros: list[str] = []
+    copies: list[str] = []
     assigned: dict[str, Any] = {}
     for key, array in outputs.items():
         entries = {index: value for index, value in np.ndenumerate(array)
@@ -118,15 +131,15 @@ def _assignments(graph: Graph, outputs: dict[str, ndarray], lane: str) -> Trace:
         loops = [f'{"    " * d}for i{d} in range({n}):' for d, n in enumerate(array.shape)]
         inner, index = '    ' * array.ndim, ', '.join(f'i{d}' for d in range(array.ndim))
         if len(entries) < array.size:
-            before += [*loops, f'{inner}out_{key}[{index}{lane}] = 0.0']
+            zeros += [*loops, f'{inner}out_{key}[{index}] = 0.0']
         if _symmetric(array):
             entries = {(i, j): value for (i, j), value in entries.items() if j <= i}
-            after += [loops[0], '    for i1 in range(i0):',
-                      f'        out_{key}[i1, i0{lane}] = out_{key}[i0, i1{lane}]']
-        assigned.update({f'out_{key}[{", ".join(map(str, i))}{lane}]': value
+            copies += [loops[0], '    for i1 in range(i0):',
+                      f'        out_{key}[i1, i0] = out_{key}[i0, i1]']
+        assigned.update({f'out_{key}[{", ".join(map(str, i))}]': value
                          for i, value in entries.items()})
-    lines, operations = straight_line(graph, assigned)
-    return Trace(before + lines + after, operations)
+    body, operations = straight_line(graph, assigned)
+    return Trace(zeros, body, copies, operations)
 
 
 def _symmetric(array: ndarray) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy import ndarray
 import scipy
 
-from ..jit import cache_directory
+from ..code_cache import cache_directory
 
 Result = TypeVar('Result')
 

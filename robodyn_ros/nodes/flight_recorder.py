@@ -13,6 +13,7 @@ from rclpy.logging import get_logging_directory
 from rclpy.node import Node
 
 from .control_loop import ControlLoop
+from ..code_cache import machine
 from ..control import guard, payload_transition, ring_buffer
 from ..control.compile import compiled
 from ..control.controller import Controller
@@ -23,7 +24,6 @@ from ..extras import pip_install
 from ..flight_recorder import file
 from ..flight_recorder.arrays import About
 from ..flight_recorder.replay import latched
-from ..jit import machine
 from ..model.resources import package_version
 
 AFTER = 0.5             # s after the fault that are recorded too

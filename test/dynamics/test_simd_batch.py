@@ -8,7 +8,8 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT
 from robodyn_ros.dynamics.signatures import QUANTITIES
-from robodyn_ros.dynamics.specialize import simd_batch, SIMD_STATES, SPECIALIZED_QUANTITIES
+from robodyn_ros.dynamics.simd_states import STATES
+from robodyn_ros.dynamics.specialize import simd_batch, SPECIALIZED_QUANTITIES
 from robodyn_ros.errors import ArgumentError
 from robots import GRIPPER, random_tree, REAL
 
@@ -30,14 +31,15 @@ def inputs_of(name, count, nv, seed=1):
 def test_it_is_what_vectors_are_computed_by(model):
     for name in SPECIALIZED_QUANTITIES & QUANTITIES.keys():
         if not QUANTITIES[name].options:
-            made = simd_batch(name, Dynamics(model)._robot, {})
+            dynamics = Dynamics(model, specialize=True)
+            made = simd_batch(name, dynamics._robot, {}, getattr(dynamics.kernels, name))
             assert (made is not None) == (name in VECTORS), name
 
 
 @pytest.mark.parametrize('name', VECTORS)
 def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
     ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
-    for count in (0, 1, SIMD_STATES - 1, SIMD_STATES, SIMD_STATES + 1, 70):
+    for count in (0, 1, STATES - 1, STATES, STATES + 1, 70):
         inputs = inputs_of(name, count, model.nv)
         mine, right = getattr(ours, name)(*inputs), getattr(any_robot, name)(*inputs)
         assert mine.shape == right.shape
@@ -85,16 +87,16 @@ def test_inputs_stay_as_they_are_and_may_be_of_any_kind(model):
 
 def test_what_is_not_finite_is_named_wherever_it_is(model):
     batch = Batch(model, 1, specialize=True)
-    for k in (3, SIMD_STATES + 1):          # in a whole group of lanes, and in an incomplete one
+    for k in (3, STATES + 1):          # in a whole group of lanes, and in an incomplete one
         for value in (np.nan, np.inf, -np.inf):
-            q, qd, qdd = inputs_of('inverse_dynamics', SIMD_STATES + 2, model.nv)
+            q, qd, qdd = inputs_of('inverse_dynamics', STATES + 2, model.nv)
             qd[k, 1] = value
             with pytest.raises(ArgumentError, match=rf'qd\[{k}, 1\], of joint .*, is {value}'):
                 batch.inverse_dynamics(q, qd, qdd)
 
 
 def test_huge_numbers_are_finite(model):
-    q, qd, qdd = inputs_of('inverse_dynamics', SIMD_STATES, model.nv)
+    q, qd, qdd = inputs_of('inverse_dynamics', STATES, model.nv)
     qdd[0] = 1.7e308                        # whose sum is not
     mine = Batch(model, 1, specialize=True).inverse_dynamics(q, qd, qdd)
     assert np.isfinite(mine[1:]).all()

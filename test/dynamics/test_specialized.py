@@ -12,7 +12,7 @@ import threading
 import numba
 import numpy as np
 import pytest
-from robodyn_ros import Dynamics, jit, load_urdf
+from robodyn_ros import code_cache, Dynamics, jit, load_urdf
 from robodyn_ros.dynamics.model_data import parameters
 from robodyn_ros.dynamics.signatures import QUANTITIES
 from robodyn_ros.dynamics.specialize import MAX_OPERATIONS, with_kernels
@@ -191,14 +191,14 @@ def test_a_changed_source_has_another_file(robot, monkeypatch, tmp_path, module)
 def test_another_processor_has_another_file(robot, monkeypatch):
     model = robot('two_link').model
     first = file_of(model)
-    monkeypatch.setattr(jit.llvmlite.binding, 'get_host_cpu_name', lambda: 'another')
+    monkeypatch.setattr(code_cache.llvmlite.binding, 'get_host_cpu_name', lambda: 'another')
     jit._load.cache_clear()
-    jit._compiler_digest.cache_clear()
+    code_cache.compiler_digest.cache_clear()
     try:
         assert file_of(model) != first
     finally:
         jit._load.cache_clear()
-        jit._compiler_digest.cache_clear()
+        code_cache.compiler_digest.cache_clear()
 
 
 SCRIPT = """

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from control.closed_loop import GAINS, Rig
 from robodyn_ros import load_urdf
+from robodyn_ros.code_cache import machine
 from robodyn_ros.control.compile import compiled
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.flight_recorder.arrays import About
-from robodyn_ros.jit import machine
 from robodyn_ros.model.resources import robot_path
 
 MODEL = load_urdf(robot_path('two_link'))

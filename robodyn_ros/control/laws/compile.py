@@ -42,15 +42,8 @@ from ..task import Task
 from ...dynamics import numba_types, pseudo_inertia
 from ...dynamics.model_data import no_frame
 from ...dynamics.numba_types import MATRIX, VECTOR
-from ...jit import (
-    caller,
-    compile_callback,
-    FASTMATH,
-    is_cached,
-    jitable,
-    substitute,
-    tuple_type,
-)
+from ...jit import compile_callback, FASTMATH, is_cached, jitable, substitute, tuple_type
+from ...linking import caller
 from ...tuple_reference import Reference, reference
 
 INTEGERS = types.int64[::1]

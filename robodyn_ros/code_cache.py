@@ -1,0 +1,153 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Place of compiled code on disk, named after all that decides what machine code comes out.
+
+What is here decides nothing of it: a change here compiles nothing anew.
+"""
+
+import atexit
+from collections.abc import Iterator
+from contextlib import contextmanager, ExitStack, suppress
+from functools import cache
+import hashlib
+import os
+from pathlib import Path
+import shutil
+import sys
+import tempfile
+import time
+from types import ModuleType
+from typing import Any
+
+import llvmlite
+import llvmlite.binding
+import numba
+from numba.core.caching import _CacheLocator, CompileResultCacheImpl
+from platformdirs import user_cache_path
+
+try:
+    import fcntl
+except ImportError:             # not a Unix: processes compile side by side
+    fcntl = None                # type: ignore[assignment]
+
+LONGEST, POLL = 300.0, 0.05     # s
+# Modules of this package that all compiled code comes from
+COMPILER_SOURCES = [Path(__file__).with_name(f'{name}.py') for name in (
+    'jit', 'linking', 'inner_functions', 'tuple_reference')]
+
+
+def fingerprint(modules: tuple[ModuleType, ...]) -> bytes:
+    """Return the digest of all besides the text that decides what machine code comes out."""
+    digest = hashlib.sha256(compiler_digest())
+    for path in (*COMPILER_SOURCES, *(m.__file__ for m in modules)):
+        digest.update(_file_digest(str(path)))
+    return digest.digest()
+
+
+@cache
+def compiler_digest() -> bytes:
+    """Return the digest of the compiler and of the processor that it compiles for."""
+    words = (numba.__version__, llvmlite.__version__, sys.version,
+             llvmlite.binding.get_host_cpu_name(),
+             llvmlite.binding.get_host_cpu_features().flatten())
+    return hashlib.sha256(repr(words).encode()).digest()
+
+
+@cache
+def _file_digest(path: str) -> bytes:
+    """Return the digest of a source file as it was when this process first asked for it."""
+    return hashlib.sha256(Path(path).read_bytes()).digest()
+
+
+def machine() -> str:
+    """Return in words what besides the sources decides which machine code comes out."""
+    return (f'Numba {numba.__version__}, Python {sys.version.split()[0]}, '
+            f'{llvmlite.binding.get_host_cpu_name()}')
+
+
+@cache
+def cache_directory() -> Path:
+    """
+    Where compiled code is kept: $ROBODYN_CACHE_DIR, else the user's cache folder.
+
+    A folder that cannot be written (read-only home) is replaced by one of this process alone:
+    everything works, and compiles again at the next start.
+    """
+    chosen = os.environ.get('ROBODYN_CACHE_DIR')
+    path = Path(chosen) if chosen else user_cache_path('robodyn_ros')
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            return path
+    except OSError:
+        own = tempfile.mkdtemp(prefix='robodyn_ros_')
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        return Path(own)
+
+
+class SourceLocator(_CacheLocator):
+    """
+    Place of Numba's cache files for the functions of :func:`.jit.compile_function`.
+
+    The folder is named after a digest of all sources that the machine code comes from, so that a
+    change in any of them, or another version side by side, finds another folder.
+    """
+
+    def __init__(self, function: Any):
+        self._function = function
+
+    def get_cache_path(self) -> str:
+        """Return the folder of the cache files of the function."""
+        return str(cache_directory() / self._function.cache_folder)
+
+    def ensure_cache_path(self) -> None:
+        """Create the folder."""
+        Path(self.get_cache_path()).mkdir(parents=True, exist_ok=True)
+
+    def get_source_stamp(self) -> str:
+        """Return what Numba compares with the stamp in the folder: its name, with the digest."""
+        return str(self._function.cache_folder)
+
+    def get_disambiguator(self) -> str:
+        """Return the line of the function, which tells functions of one name apart."""
+        return str(self._function.__code__.co_firstlineno)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> '_CacheLocator | None':
+        """Return a locator for a function that `jit.compile_function` has marked, else None."""
+        return cls(py_func) if hasattr(py_func, 'cache_folder') else None
+
+
+def _install_locator() -> None:
+    """Let Numba ask :class:`SourceLocator` first; it leaves functions of others alone."""
+    implementation: Any = CompileResultCacheImpl
+    implementation._locator_classes = [SourceLocator, *implementation._locator_classes]
+    # Newer versions have an environment variable that replaces the list
+    config: Any = numba.config
+    if chosen := getattr(config, 'CACHE_LOCATOR_CLASSES', ''):
+        config.CACHE_LOCATOR_CLASSES = (
+            f'{SourceLocator.__module__}.{SourceLocator.__qualname__},{chosen}')
+
+
+_install_locator()
+
+
+@contextmanager
+def turn(folder: Path, cached: bool) -> Iterator[None]:
+    """Wait while another process compiles the same, for LONGEST at most: then the cache has it."""
+    if not cached or fcntl is None or any(folder.glob('*.nbi')):
+        yield
+        return
+    end = time.monotonic() + LONGEST
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(open(folder.parent / f'{folder.name}.lock', 'w'))
+        except OSError:                 # whoever compiles cannot be told
+            end = 0.0
+        while time.monotonic() < end:
+            with suppress(OSError):     # another process has the lock
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(POLL)
+        yield

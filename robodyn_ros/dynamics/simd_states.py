@@ -1,0 +1,174 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Straight-line code of one robot for four states at a time.
+
+Each number of the code is a vector with one element per state. The rows of the inputs are
+transposed in registers, sines and cosines are computed where they are needed, and the outputs are
+transposed back: nothing but what does not fit into the registers goes through memory.
+"""
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .joint_transforms import cos_sin, REDUCTION_LIMIT
+from .llvm_code import Translator, WORD
+
+STATES = 4                      # float64s of a vector of 256 bits
+ALIGNMENT = 8                   # bytes, of any float64
+VECTOR = ir.VectorType(ir.DoubleType(), STATES)
+# Of two vectors: even and odd elements by turns, and halves
+EVEN, ODD, LOWER, UPPER = (0, 4, 2, 6), (1, 5, 3, 7), (0, 1, 4, 5), (2, 3, 6, 7)
+
+
+class Angles(NamedTuple):
+    """Angle ``turn * q[driver] + offset`` of each body about its joint axis."""
+
+    turn: Sequence[float]
+    offset: Sequence[float]
+    driver: Sequence[int]
+
+    def limit(self) -> float:
+        """Return the distance from 0 up to which no angle is beyond REDUCTION_LIMIT."""
+        limits = [(REDUCTION_LIMIT - abs(offset)) / abs(turn)
+                  for turn, offset in zip(self.turn, self.offset) if turn]
+        return max(0.0, min([REDUCTION_LIMIT, *limits]))
+
+
+def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str, int],
+                angles: Angles, room: int) -> Any:
+    """
+    Return a function ``f(first, near, arrays)`` for compiled code.
+
+    It executes the lines for states ``first`` to ``first + 3``. The result of a state is undefined
+    if its positions are too far from 0 for :func:`~.joint_transforms.cos_sin`, or an input is not
+    finite. ``near`` (4,) int64 becomes 0 for such a state, and the function returns False.
+
+    :param lines: of :mod:`~.trace`.
+    :param inputs: names of the inputs (N, nv).
+    :param outputs: names and lengths of the outputs (N, ...); ``arrays`` are the inputs, then
+        these, float64 and C-contiguous.
+    :param room: index of the first sine in ``trig``.
+    """
+    @intrinsic
+    def execute(typing, first, near, arrays):
+        def build(context, builder, signature, args):
+            data = [builder.gep(context.make_array(kind)(context, builder, value).data,
+                                [builder.mul(args[0], WORD(n))])
+                    for kind, value, n in zip(signature.args[2],
+                                              cgutils.unpack_tuple(builder, args[2]),
+                                              [*(nv for _ in inputs), *outputs.values()])]
+            values = {name: _load(builder, start, nv) for name, start in zip(inputs, data)}
+            mask = _near(builder, values, angles.limit())
+            results = _results(builder, lines, values, outputs, angles, room)
+            for start, columns in zip(data[len(inputs):], results.values()):
+                _store(builder, start, columns)
+            words = ir.VectorType(WORD, STATES)
+            place = context.make_array(signature.args[1])(context, builder, args[1]).data
+            builder.store(builder.sext(mask, words),
+                          builder.bitcast(place, words.as_pointer()), align=ALIGNMENT)
+            bits = ir.IntType(STATES)
+            return builder.icmp_signed('==', builder.bitcast(mask, bits), bits(-1))
+        return types.boolean(first, near, arrays), build
+    return execute
+
+
+def _near(builder: ir.IRBuilder, values: Mapping[str, list], limit: float) -> Any:
+    """Return which states have finite inputs, and positions within the limit."""
+    def total(terms: list) -> Any:
+        result = terms[0]
+        for term in terms[1:]:
+            result = builder.fadd(result, term)
+        return result
+
+    constant = Translator(builder, STATES).constant
+    q, *others = values.values()
+    # 0 times what is not finite is NaN, which is not less than anything
+    result = total([builder.fmul(x, x) for x in q])
+    if rest := [x for vectors in others for x in vectors]:
+        result = builder.fadd(result, builder.fmul(total(rest), constant(0.0)))
+    return builder.fcmp_ordered('<=', result, constant(limit * limit))
+
+
+def _results(builder: ir.IRBuilder, lines: str, values: Mapping[str, list],
+             outputs: Mapping[str, int], angles: Angles, room: int) -> dict[str, list]:
+    """Return the vectors that the lines assign, by name of the output."""
+    trig: dict[int, Any] = {}
+
+    def read(name: str, index: tuple[int, ...]) -> Any:
+        (i,) = index
+        if name != 'trig':
+            return values[name][i]
+        if i not in trig:
+            body = i % room
+            angle = values['q'][angles.driver[body]]
+            if angles.turn[body] != 1.0:
+                angle = builder.fmul(angle, code.constant(angles.turn[body]))
+            if angles.offset[body] != 0.0:
+                angle = builder.fadd(angle, code.constant(angles.offset[body]))
+            trig[body], trig[room + body] = code.call(cos_sin, angle)
+        return trig[i]
+
+    def write(name: str, index: tuple[int, ...], value: Any) -> None:
+        results[name][index[0]] = value
+
+    code = Translator(builder, STATES, read, write)
+    results = {name: [code.constant(0.0)] * n for name, n in outputs.items()}
+    code.run(ast.parse(lines).body)
+    return results
+
+
+def _load(builder: ir.IRBuilder, start: Any, columns: int) -> list:
+    """Return the columns of four rows."""
+    loaded: dict[int, Any] = {}
+    for column in _tiles(columns):
+        rows = [builder.load(_as_vector(builder, start, row * columns + column), align=ALIGNMENT)
+                for row in range(STATES)]
+        loaded.update(enumerate(_transposed(builder, rows), column))
+    for column in range(columns if columns < STATES else 0):
+        vector = ir.Constant(VECTOR, ir.Undefined)
+        for row in range(STATES):
+            element = builder.load(builder.gep(start, [WORD(row * columns + column)]))
+            vector = builder.insert_element(vector, element, WORD(row))
+        loaded[column] = vector
+    return [loaded[column] for column in range(columns)]
+
+
+def _store(builder: ir.IRBuilder, start: Any, vectors: list) -> None:
+    """Write columns of four rows."""
+    columns = len(vectors)
+    for column in _tiles(columns):
+        for row, vector in enumerate(_transposed(builder, vectors[column:column + STATES])):
+            builder.store(vector, _as_vector(builder, start, row * columns + column),
+                          align=ALIGNMENT)
+    for column in range(columns if columns < STATES else 0):
+        for row in range(STATES):
+            builder.store(builder.extract_element(vectors[column], WORD(row)),
+                          builder.gep(start, [WORD(row * columns + column)]))
+
+
+def _tiles(columns: int) -> list[int]:
+    """Return the first columns of square tiles that cover all; the last ones may overlap."""
+    if columns < STATES:
+        return []
+    return [*range(0, columns - STATES + 1, STATES),
+            *([columns - STATES] if columns % STATES else [])]
+
+
+def _as_vector(builder: ir.IRBuilder, start: Any, element: int) -> Any:
+    return builder.bitcast(builder.gep(start, [WORD(element)]), VECTOR.as_pointer())
+
+
+def _transposed(builder: ir.IRBuilder, rows: list) -> list:
+    """Return the columns of four vectors."""
+    def shuffle(a: Any, b: Any, mask: tuple[int, ...]) -> Any:
+        return builder.shuffle_vector(
+            a, b, ir.Constant(ir.VectorType(ir.IntType(32), STATES), mask))
+    pairs = [[shuffle(rows[i], rows[i + 1], mask) for i in (0, 2)] for mask in (EVEN, ODD)]
+    return [shuffle(pair[0], pair[1], half) for half in (LOWER, UPPER) for pair in pairs]

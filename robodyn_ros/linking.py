@@ -1,0 +1,105 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Calls of machine code that is compiled on its own, once, and not merged into its callers.
+
+It is found at an address, or by a name.
+"""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from llvmlite import ir
+import llvmlite.binding
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .jit import compile_callback, substitute
+
+
+def caller(signature: Any) -> Any:
+    """
+    Return a function for compiled code that calls machine code at an address.
+
+    ``call(address, arguments)`` takes the arguments as a tuple and returns the result. Code that
+    is called so is compiled on its own, once, and not merged into its callers.
+
+    :param signature: Numba signature that :func:`compile_callback` has compiled it for.
+    """
+    def call(typing, address, arguments):
+        if tuple(arguments) != signature.args:
+            return None
+
+        def build(context, builder, of_call, args):
+            return _call(context, builder, signature.return_type, args[1],
+                         lambda kind: builder.inttoptr(args[0], kind.as_pointer()))
+        return signature.return_type(types.int64, arguments), build
+    return intrinsic(call)
+
+
+def linked(symbol: str, signature: Any) -> Any:
+    """
+    Return a function for compiled code that calls machine code by its name.
+
+    ``call(arguments)`` takes the arguments as a tuple and returns the result. Whoever loads code
+    that contains it has to give the address of the name to :func:`link` before.
+
+    :param symbol: name, unique in the process.
+    :param signature: as of :func:`caller`.
+    """
+    def call(typing, arguments):
+        if tuple(arguments) != signature.args:
+            return None
+
+        def build(context, builder, of_call, args):
+            return _call(context, builder, signature.return_type, args[0],
+                         lambda kind: cgutils.get_or_insert_function(builder.module, kind, symbol))
+        return signature.return_type(arguments), build
+    return intrinsic(call)
+
+
+def link(symbol: str, address: int) -> None:
+    """Have code that is loaded from now on find the machine code at the address by its name."""
+    llvmlite.binding.add_symbol(symbol, address)
+
+
+def _call(context: Any, builder: Any, result: Any, arguments: Any,
+          function: Callable[[Any], Any]) -> Any:
+    """Generate a call; ``function`` returns a pointer to the function of a type."""
+    values = cgutils.unpack_tuple(builder, arguments)
+    kind = ir.FunctionType(
+        ir.VoidType() if result == types.void else context.get_value_type(result),
+        [value.type for value in values])
+    value = builder.call(function(kind), values)
+    return context.get_dummy_value() if result == types.void else value
+
+
+class LinkedFunction:
+    """
+    Plain function that is compiled on its own; code that is compiled calls it by its name.
+
+    :param name: of its machine code, for file names and messages.
+    :param function: whose text is compiled, here and in whoever calls it.
+    :param signature: Numba signature.
+    :param modules: as of :func:`.jit.compile_callback`.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any], signature: Any,
+                 modules: tuple[ModuleType, ...]):
+        self.function, self._arguments = function, (name, function, signature, modules)
+        self._symbol = f'robodyn_ros_{function.__name__}'
+        call = linked(self._symbol, signature)
+
+        def call_linked(*arguments: Any) -> Any:
+            return call(arguments)
+        substitute(function, call_linked, inline=True)
+
+    def load(self) -> None:
+        """Load the machine code, before code is loaded that calls it."""
+        link(self._symbol, compile_callback(*self._arguments).address)
+
+    def promise(self) -> None:
+        """Let code that calls it be compiled, in a process that does not run what it compiles."""
+        link(self._symbol, 1)
