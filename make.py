@@ -67,8 +67,8 @@ TESTS = [['-n', '3', *SIDE_BY_SIDE, '-m', 'not alone', 'test'], ['-m', 'alone', 
 AGAIN = ['-v', '-n', '1', *SIDE_BY_SIDE, '--last-failed', '--last-failed-no-failures', 'none',
          '-x', '-m', 'not alone', 'test']
 FAILED = 1                          # exit code of pytest: tests have failed, nothing else
-# Threads of NumPy in two pytest processes would wait for each other's. Tests whose assertions pytest
-# has rewritten are kept even where bytecode is not wanted: rewriting takes a third of the collection
+# Threads of NumPy in two pytest processes would wait for each other's. What pytest has rewritten
+# for its assertions is kept even where bytecode is not wanted: it takes a third of the collection
 TESTING = {'OPENBLAS_NUM_THREADS': '1', 'PYTHONDONTWRITEBYTECODE': ''}
 QUICK = ['-n', '2', *SIDE_BY_SIDE, '-m', 'not (alone or process or ros or slow)']
 

@@ -125,7 +125,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
 
 
-for _place in {*SLOW, *ALONE, *SOME_ALONE, *SPREAD, *LONGEST}:        # or what is renamed would lose its marker
+# Or what is renamed would lose its marker
+for _place in {*SLOW, *ALONE, *SOME_ALONE, *SPREAD, *LONGEST}:
     assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
 
 
