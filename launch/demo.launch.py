@@ -28,7 +28,7 @@ ARGUMENTS = {
 }
 CHOICES = {'mode': MODES, 'use_sim_time': ('true', 'false')}
 # Arguments of the simulation that are not inherited, since they may have another meaning here
-NOT_INHERITED = {'config': '', 'autostart': 'true'}
+NOT_INHERITED = {'config': '', 'autostart': 'true', 'controller': 'true'}
 
 
 def simulation(context: LaunchContext) -> list[LaunchDescriptionEntity]:

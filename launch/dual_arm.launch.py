@@ -7,10 +7,12 @@ ros2 launch robodyn_ros dual_arm.launch.py left_robot:=panda left_config:=panda.
     right_robot:=panda right_config:=panda.yaml simulated:=true
 
 Each controller has its own guard: a fault of one arm does not stop the other. Whoever needs that
-publishes `~/emergency_stop` or `~/heartbeat` of both.
+publishes `~/emergency_stop` or `~/heartbeat` of both. With one_process:=true they share a process,
+which takes less memory and less time to start; what kills it ends both.
 """
 
 from pathlib import Path
+import tempfile
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
@@ -18,11 +20,15 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    Shutdown,
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import SetRemap
+from launch_ros.actions import Node, SetRemap
 from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.model.resources import robot_path
+from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.nodes.parameter_files import config_path, one_file
 
 SIDES = 'left', 'right'
 ARGUMENTS = {
@@ -39,9 +45,11 @@ ARGUMENTS = {
     'simulated': ('false', 'start a simulator for each arm'),
     'use_sim_time': ('false', 'take the time from /clock; of simulated arms, from the topic clock '
                               'in the namespace of each, which its simulator publishes'),
+    'one_process': ('false', 'run both controllers in one process (robodyn_controllers)'),
 }
-CHOICES = {'mode': ('', *MODES), 'simulated': ('true', 'false'),
-           'use_sim_time': ('true', 'false')}
+BOOLEANS = ('true', 'false')
+CHOICES = {'mode': ('', *MODES), 'autostart': BOOLEANS, 'simulated': BOOLEANS,
+           'use_sim_time': BOOLEANS, 'one_process': BOOLEANS}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'prefix': '',
                  'robot_description': 'robot_description', 'respawn': 'false', 'required': 'true',
@@ -49,12 +57,14 @@ NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'prefix': '',
 
 
 def arm(side: str, given: dict[str, str]) -> GroupAction:
-    """Return the controller of one side, or its simulation."""
+    """Return what one side has for itself: its simulator, its controller, or both."""
     common = {'namespace': side, 'config': given[f'{side}_config'], 'mode': given['mode'],
               'autostart': given['autostart'], 'use_sim_time': given['use_sim_time']}
     remaps = []
     if given['simulated'] == 'true':
-        file, arguments = 'simulation.launch.py', {'robot': given[f'{side}_robot']}
+        file, arguments = 'simulation.launch.py', {
+            'robot': given[f'{side}_robot'],
+            'controller': 'false' if given['one_process'] == 'true' else 'true'}
         remaps = [SetRemap('/clock', 'clock')]      # two simulators have two times
     else:
         file, arguments = 'controller.launch.py', {
@@ -65,10 +75,37 @@ def arm(side: str, given: dict[str, str]) -> GroupAction:
         launch_arguments=(common | arguments).items())])
 
 
+def controllers(given: dict[str, str]) -> Node:
+    """
+    Return the process of both controllers, with one parameter file for them.
+
+    :raises ParameterError: a configuration does not exist, or says nothing to a controller.
+    """
+    values = {name: given[name] == 'true' for name in ('autostart', 'use_sim_time')}
+    mode = {'mode': given['mode']} if given['mode'] else {}
+    text = one_file({
+        f'/{side}/controller': ([config_path(given[f'{side}_config'])], {
+            **values, **mode, 'robot_description': urdf_text(robot_path(given[f'{side}_robot']))})
+        for side in SIDES})
+    with tempfile.NamedTemporaryFile('w', prefix='robodyn_', suffix='.yaml', delete=False,
+                                     encoding='utf-8') as file:
+        file.write(text)
+    remaps = [('joint_states', given['joint_states']), ('commands', given['commands'])]
+    if given['simulated'] == 'true':
+        remaps = [('/clock', 'clock')]
+    return Node(package='robodyn_ros', executable='robodyn_controllers', arguments=SIDES,
+                output='screen', parameters=[file.name], remappings=remaps,
+                ros_arguments=['--enclave', NOT_INHERITED['enclave']],
+                on_exit=[Shutdown(reason='the controllers have ended')], sigterm_timeout='30')
+
+
 def arms(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return both arms."""
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    return [arm(side, given) for side in SIDES]
+    if given['one_process'] == 'false':
+        return [arm(side, given) for side in SIDES]
+    simulators = [arm(side, given) for side in SIDES] if given['simulated'] == 'true' else []
+    return [*simulators, controllers(given)]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -37,8 +37,10 @@ ARGUMENTS = {
                           'false'),
     'use_sim_time': ('false', 'the simulator publishes /clock, and the controller takes its time '
                               'from it'),
+    'controller': ('true', 'start the controller; false: the simulator alone'),
 }
-CHOICES = {'mode': ('', *MODES), 'use_sim_time': ('true', 'false')}
+CHOICES = {'mode': ('', *MODES), 'use_sim_time': ('true', 'false'),
+           'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'joint_states': 'joint_states',
                  'commands': 'commands', 'robot_description': 'robot_description', 'prefix': '',
@@ -48,7 +50,7 @@ NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'joint_states
 
 def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
-    Return the simulator and the controller of the robot.
+    Return the simulator and, unless it is to be alone, the controller of the robot.
 
     :raises ParameterError: the configuration file does not exist.
     """
@@ -72,7 +74,8 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
              on_exit=[Shutdown(reason='the simulator has ended')],
              # On a busy machine the end may take longer than the default of 5 s
              sigterm_timeout='30'),
-        GroupAction([controller]),          # limits the scope of its arguments
+        # The group limits the scope of its arguments
+        *([GroupAction([controller])] if given['controller'] == 'true' else []),
     ]
 
 

@@ -9,7 +9,7 @@ import sys
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from . import gravity_choice, node_main, robot, timing_file
+from . import gravity_choice, node_main, robot
 from .arming import Answer, ARMED, Arming, STANDING, wait_for_rest
 from .autostart import Autostart
 from .change_monitor import ChangeMonitor
@@ -24,6 +24,7 @@ from .parameters import Parameters
 from .reference_topics import ReferenceTopics
 from .reset_service import ResetService
 from .robot_description import RobotDescription
+from .timing_file import TimingFile
 from ..control import guard
 from ..control.controller import Controller
 from ..errors import RobodynError
@@ -53,6 +54,7 @@ class ControllerNode(LifecycleNode):
         self.trouble = ''           # why configuring or activating failed, '' if it did not
         self._over: Callable[[], bool] = lambda: False
         self._answer, self._waits_for_robot = ARMED, False
+        self._timing_file = TimingFile()
         self.parameters = Parameters(self, TABLE)
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
                      lambda: self.references.update_coupling())
@@ -89,11 +91,13 @@ class ControllerNode(LifecycleNode):
             gravity_choice.check_given(self.parameters.given, model.name)
             check_frame(model, p['external_wrench_frame'])
             check_switch(p, self.resolve_topic_name('commands'))
+            self._timing_file.claim(p['timing_file'])
             made = driver_of(p, model, self.get_parameter('use_sim_time').value)
         except RobodynError as error:
             self.get_logger().error(str(error))
             self._waits_for_robot = error.name == 'robot_description'
             self.trouble = str(error)
+            self._timing_file.release()
             return FAILURE
         self.reports.robot(model)
         self.topics = ControllerTopics(self, p, controller, decoder, wanted, made)
@@ -171,6 +175,7 @@ class ControllerNode(LifecycleNode):
     def _close(self) -> None:
         """Close the topics, and forget robot and loop."""
         self.reports.join()
+        self._timing_file.release()
         if (topics := self.topics) is not None:
             self.topics = None
             topics.close()
@@ -211,7 +216,7 @@ class ControllerNode(LifecycleNode):
         if self.topics is not None and loop.controller.phase == guard.INACTIVE:
             self.topics.switch.hand_back()
         if self.active:
-            timing_file.write(self.parameters['timing_file'], loop, self.get_logger())
+            self._timing_file.write(loop, self.get_logger())
         self.active = False
         self._on_changes()
         self.reports.record_fault(at_once=True)

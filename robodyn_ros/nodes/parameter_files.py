@@ -1,8 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter files: search by name, and check that a file has a section for a node."""
+"""Parameter files: search by name, check of their sections, and one file for several nodes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 import re
 from typing import Any
@@ -13,7 +13,7 @@ from ..errors import ParameterError, UnknownNameError
 from ..model.resources import share_path
 
 OPTION = '--params-file'
-SECTION = 'ros__parameters'
+SECTION, MAPPING = 'ros__parameters', 'tag:yaml.org,2002:map'
 # A key of a file as rcl matches it with the full name of a node
 WILDCARDS = {'**': r'(/\w+)*', '*': r'/\w+'}
 
@@ -50,14 +50,52 @@ def check_sections(arguments: Sequence[str], node: str) -> None:
     :raises ParameterError: naming the file and the nodes that are in it.
     """
     for file in _files(arguments):
-        with open(file, encoding='utf-8') as text:
-            names = list(_names(yaml.safe_load(text)))
-        if not any(_matches(name, node) for name in names):
-            raise ParameterError(
-                f'parameter file {file} has no section for node {node}, only for '
-                f'{", ".join(names) or "none"}', name=node, value=names,
-                remedy=f'name the section /**/{node.rpartition("/")[2]}, or the node as the file '
-                       'does')
+        _sections(Path(file), node)
+
+
+def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -> str:
+    """
+    Return the text of one parameter file for several nodes of a process, a section for each.
+
+    Given to the process one by one, files with wildcards would be for all of its nodes, and the
+    last one would be in force.
+
+    :param nodes: by full name: the files of the node, and values that override them.
+    :raises ParameterError: a file has no section for its node.
+    """
+    sections = []
+    for name, (files, values) in nodes.items():
+        pairs = [pair for file in files for section in _sections(file, name)
+                 if isinstance(section, yaml.MappingNode) for pair in section.value]
+        pairs += yaml.compose(yaml.safe_dump(dict(values))).value
+        newest = {key.value: (key, value) for key, value in pairs}      # as rcl reads them
+        sections.append((_text(name), yaml.MappingNode(MAPPING, [
+            (_text(SECTION), yaml.MappingNode(MAPPING, list(newest.values())))])))
+    # Not as Python values: the types of scalars are rcl's, which takes 1e-3 for a number
+    return yaml.serialize(yaml.MappingNode(MAPPING, sections))
+
+
+def _text(text: str) -> yaml.ScalarNode:
+    return yaml.ScalarNode('tag:yaml.org,2002:str', text)
+
+
+def _sections(file: Path, node: str) -> list[yaml.Node]:
+    """
+    Return the parameters that a file has for a node, in its order: the last one is in force.
+
+    :raises ParameterError: there are none.
+    """
+    with file.open(encoding='utf-8') as text:
+        sections = list(_named(yaml.compose(text)))
+    found = [section for name, section in sections if _matches(name, node)]
+    if not found:
+        names = [name for name, _ in sections]
+        raise ParameterError(
+            f'parameter file {file} has no section for node {node}, only for '
+            f'{", ".join(names) or "none"}', name=node, value=names,
+            remedy=f'name the section /**/{node.rpartition("/")[2]}, or the node as the file '
+                   'does')
+    return found
 
 
 def _files(arguments: Sequence[str]) -> Iterator[str]:
@@ -69,13 +107,13 @@ def _files(arguments: Sequence[str]) -> Iterator[str]:
         for_ros = word == '--ros-args' or for_ros and word != '--'
 
 
-def _names(content: Any, above: str = '') -> Iterator[str]:
-    """Full names of the nodes, with wildcards, that have a section."""
-    for key, value in content.items() if isinstance(content, dict) else ():
-        if key == SECTION:
-            yield above
+def _named(content: Any, above: str = '') -> Iterator[tuple[str, yaml.Node]]:
+    """Full names of the nodes, with wildcards, that have a section, and the section."""
+    for key, value in content.value if isinstance(content, yaml.MappingNode) else ():
+        if key.value == SECTION:
+            yield above, value
         else:
-            yield from _names(value, f'{above}/{str(key).strip("/")}')
+            yield from _named(value, f'{above}/{str(key.value).strip("/")}')
 
 
 def _matches(name: str, node: str) -> bool:

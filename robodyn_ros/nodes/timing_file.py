@@ -2,25 +2,71 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timing file of a control loop, written after it has ended."""
 
+from hashlib import sha256
+import os
 from pathlib import Path
+import socket
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from .control_loop import ControlLoop
+from ..errors import ParameterError
 from ..realtime.timing_log import About, save
 
 
-def write(name: str, loop: ControlLoop, log: RcutilsLogger) -> None:
-    """Write the timing of a loop that has ended, unless the name is empty; log the result."""
-    if not name:
-        return
-    path, cycles = Path(name).expanduser(), loop.tally.timing.newest()
-    try:
-        save(path, cycles, About(
-            rate=loop.rate, trigger=loop.trigger, data_path=loop.data_path,
-            scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
-            overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost))
-    except OSError as error:
-        log.error(f'timing_file {path} cannot be written: {error.strerror}')
-    else:
-        log.info(f'timing of {len(cycles)} cycles written: robodyn loop-report {path}')
+class TimingFile:
+    """
+    The file of one controller, which no other controller of this machine may write meanwhile.
+
+    A bound abstract socket stands for the path: the kernel gives it once, to threads of one process
+    and to other processes alike, and takes it back from a process that was killed.
+    """
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._claim: socket.socket | None = None
+
+    def claim(self, name: str) -> None:
+        """
+        Take a path, in place of the one before.
+
+        :param name: value of the parameter; empty: no file.
+        :raises ParameterError: another controller writes this file.
+        """
+        self.release()
+        if not name:
+            return
+        self._path = Path(name).expanduser()
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind('\0robodyn_ros.timing_file.'
+                       + sha256(os.path.realpath(self._path).encode()).hexdigest())
+        except OSError as error:
+            claim.close()
+            raise ParameterError(
+                f'timing_file {self._path} is that of another controller, which would overwrite it',
+                name='timing_file', value=name, remedy='give each controller a file of its own, '
+                'in the section of its full name: /left/controller, /right/controller') from error
+        self._claim = claim
+
+    def release(self) -> None:
+        """Leave the path to others."""
+        self._path = None
+        if self._claim is not None:
+            self._claim.close()
+            self._claim = None
+
+    def write(self, loop: ControlLoop, log: RcutilsLogger) -> None:
+        """Write the timing of a loop that has ended, if there is a path; log the result."""
+        if (path := self._path) is None:
+            return
+        cycles = loop.tally.timing.newest()
+        try:
+            save(path, cycles, About(
+                rate=loop.rate, trigger=loop.trigger, data_path=loop.data_path,
+                scheduling=str(loop.scheduling), cycles=int(loop.tally.timing.count[0]),
+                overruns=loop.tally.overruns, missed=loop.tally.missed, lost=loop.tally.lost))
+        except OSError as error:
+            log.error(f'timing_file {path} cannot be written: {error.strerror}')
+        else:
+            log.info(f'timing of {len(cycles)} cycles written: robodyn loop-report {path}')

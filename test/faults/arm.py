@@ -171,18 +171,18 @@ class Arm:
 
     def reset(self) -> None:
         """~/reset arms again, and the arm rises."""
-        self.asked('reset', lambda: self.remote.trigger('/controller/reset')[0])
+        self.asked('reset', lambda: self.remote.trigger('controller/reset')[0])
 
     def reset_in_time(self) -> None:
         """~/reset arms again once the controller has heard of what has changed."""
         with self.streaming():
-            self.remote.until(lambda: self.remote.trigger('/controller/reset')[0], 'a reset')
+            self.remote.until(lambda: self.remote.trigger('controller/reset')[0], 'a reset')
             self.remote.until(lambda: self.phase == 'RUNNING', 'rising')
 
     def refuses_reset(self, because: str, **fields) -> None:
         """~/reset is refused while states go on like this, with a reason."""
         with self.streaming(**fields):
-            granted, why = self.remote.trigger('/controller/reset')
+            granted, why = self.remote.trigger('controller/reset')
         assert not granted and because in why, why
 
     def refuses_activation(self, because: str, **fields) -> None:

@@ -7,11 +7,13 @@ Arguments of the launch files: what they make of them, and what of those of othe
 Needs launch and launch_ros, which only a ROS installation has.
 """
 
+from pathlib import Path
 import re
 import runpy
 
 from launch_case import need
 import pytest
+import yaml
 
 need('launch_ros.actions')
 
@@ -118,6 +120,28 @@ def test_two_arms_share_no_topic():
                      right_config='rp.yaml')
     assert [''.join(node._Node__node_namespace) for node in found] == ['left'] * 2 + ['right'] * 2
     assert given(found[2], 'urdf') == 'rp'
+
+
+def test_two_arms_in_one_process_have_a_section_each(tmp_path):
+    """Files with wildcards are for the side that they are given for, and numbers stay numbers."""
+    (config := tmp_path / 'arm.yaml').write_text(
+        '/**: {ros__parameters: {rate: 5e2, mode: pd}}\n'
+        '/**/controller: {ros__parameters: {mode: computed_torque}}\n')
+    (node,), _ = nodes('dual_arm.launch.py', one_process='true', right_robot='rp',
+                       left_config=str(config), right_config='rp.yaml', autostart='false')
+    assert [perform_substitutions(LaunchContext(), word) for word in node.cmd][1:3] == [
+        'left', 'right']
+    text = Path(given(node, 'file')).read_text()
+    left, right = (yaml.safe_load(text)[f'/{side}/controller']['ros__parameters']
+                   for side in ('left', 'right'))
+    assert left['mode'] == 'computed_torque' and 'rate: 5e2' in text
+    assert left['autostart'] is right['autostart'] is left['use_sim_time'] is False
+    assert ['<robot name="' + name in side['robot_description'] for name, side in (
+        ('two_link', left), ('rp', right))] == [True, True]
+    assert right['mode'] == 'gravity_compensation'
+    with pytest.raises(ParameterError, match='no section for node /left/controller'):
+        (config := tmp_path / 'other.yaml').write_text('/other: {ros__parameters: {}}')
+        nodes('dual_arm.launch.py', one_process='true', left_config=str(config))
 
 
 def test_recording_matches_the_topics_of_one_controller():

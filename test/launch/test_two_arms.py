@@ -4,6 +4,8 @@
 """
 A namespaced pair by dual_arm.launch.py: holding, a trajectory, fault, reset, deactivation, exits.
 
+Once with two controller processes, and once with one for both.
+
 Needs launch_testing, which only a ROS installation has. `python3 -m launch_testing.launch_test`
 runs this file, too.
 """
@@ -46,7 +48,8 @@ PARAMETERS = """
 
 
 @pytest.mark.launch_test
-def generate_test_description():
+@launch_testing.parametrize('one_process', ['false', 'true'])
+def generate_test_description(one_process):
     compile_ahead()
     config = Path(tempfile.mkdtemp()) / 'arm.yaml'
     config.write_text(PARAMETERS)
@@ -54,7 +57,8 @@ def generate_test_description():
     return LaunchDescription([
         IncludeLaunchDescription(pair, launch_arguments={
             'simulated': 'true', 'use_sim_time': 'true', 'mode': 'joint_impedance',
-            'left_config': str(config), 'right_config': str(config)}.items()),
+            'one_process': one_process, 'left_config': str(config),
+            'right_config': str(config)}.items()),
         launch_testing.actions.ReadyToTest(),
     ])
 
@@ -111,6 +115,6 @@ class TestPair(LaunchCase):
 @launch_testing.post_shutdown_test()
 class TestAfterwards(unittest.TestCase):
 
-    def test_exit_codes(self, proc_info):
-        self.assertEqual(len(proc_info.process_names()), 4)
+    def test_exit_codes(self, proc_info, one_process):
+        self.assertEqual(len(proc_info.process_names()), 3 if one_process == 'true' else 4)
         launch_testing.asserts.assertExitCodes(proc_info, allowable_exit_codes=[0])

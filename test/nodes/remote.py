@@ -89,13 +89,17 @@ class Recorder:
 
 
 class Remote:
-    """Everything that a test hears, oldest first, and the calls it makes."""
+    """
+    Everything that a test hears, oldest first, and the calls it makes.
 
-    def __init__(self, name: str = 'test', args: list[str] | None = None):
+    :param namespace: of the nodes that it asks, and whose reports are `diagnostics`.
+    """
+
+    def __init__(self, name: str = 'test', args: list[str] | None = None, namespace: str = ''):
         remove_unfinished_ports()       # of nodes that another test has killed
         self.context = rclpy.Context()
         self.context.init(args)
-        self.node = rclpy.create_node(name, context=self.context)
+        self.node = rclpy.create_node(name, context=self.context, namespace=namespace)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self._commands = Recorder(self.node, Float64MultiArray, 'commands')
@@ -124,7 +128,9 @@ class Remote:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         self.reports += 1
-        for status in message.status:
+        ours = [status for status in message.status
+                if '/' + status.name.rpartition('/')[0] == self.node.get_namespace()]
+        for status in ours:
             told = {v.key: v.value for v in status.values}
             told['level'], told['message'] = str(ord(status.level)), status.message
             if status.name.endswith(': timing'):
@@ -134,7 +140,7 @@ class Remote:
 
     def trajectories(self):
         """Return a publisher of trajectories that the controller hears."""
-        publisher = self.node.create_publisher(JointTrajectory, '/controller/joint_trajectory', 1)
+        publisher = self.node.create_publisher(JointTrajectory, 'controller/joint_trajectory', 1)
         self.until(publisher.get_subscription_count, 'the controller')
         return publisher
 
@@ -172,7 +178,7 @@ class Remote:
     def begin(self, transition: str) -> Future:
         """Ask the controller for a lifecycle transition, which may take its time."""
         request = ChangeState.Request(transition=Transition(id=TRANSITIONS[transition]))
-        return self.ask(ChangeState, '/controller/change_state', request)
+        return self.ask(ChangeState, 'controller/change_state', request)
 
     def change(self, transition: str) -> bool:
         """Ask the controller for a lifecycle transition and wait for it."""
@@ -182,14 +188,14 @@ class Remote:
 
     def state(self) -> str:
         """Lifecycle state of the controller."""
-        return self.call(GetState, '/controller/get_state',
+        return self.call(GetState, 'controller/get_state',
                          GetState.Request()).current_state.label
 
     def set(self, node: str, **values: object) -> str:  # noqa: A003
         """Set parameters as one set; the reason of a refusal, or ''."""
         request = SetParametersAtomically.Request(
             parameters=[Parameter(k, value=v).to_parameter_msg() for k, v in values.items()])
-        return self.call(SetParametersAtomically, f'/{node}/set_parameters_atomically',
+        return self.call(SetParametersAtomically, f'{node}/set_parameters_atomically',
                          request).result.reason
 
     @property

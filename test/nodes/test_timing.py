@@ -13,9 +13,9 @@ import processes
 import pytest
 from rclpy.qos import QoSProfile
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes import timing_file
 from robodyn_ros.nodes.controller_parameters import scheduling, TABLE
 from robodyn_ros.nodes.raw_subscription import SerializedSubscription
+from robodyn_ros.nodes.timing_file import TimingFile
 from robodyn_ros.realtime import time_slice
 from robodyn_ros.realtime.loop_counters import Tally
 from robodyn_ros.realtime.scheduling import Scheduling
@@ -134,11 +134,30 @@ def judged(remote):
 
 
 def test_a_recording_that_cannot_be_written_is_an_error_in_the_log(node, tmp_path, capfd):
-    timing_file.write('', Rig(node, 'timer').loop, node.get_logger())
-    assert capfd.readouterr().err == ''
-    timing_file.write(str(tmp_path / 'missing' / 'a.npz'), Rig(node, 'timer').loop,
-                      node.get_logger())
-    assert 'a.npz cannot be written: No such file' in capfd.readouterr().err
+    file = TimingFile()
+    for name, said in (('', ''), (str(tmp_path / 'missing' / 'a.npz'),
+                                  'a.npz cannot be written: No such file')):
+        file.claim(name)
+        file.write(Rig(node, 'timer').loop, node.get_logger())
+        error = capfd.readouterr().err
+        assert said in error and bool(error) == bool(said)
+    file.release()
+
+
+def test_a_timing_file_is_that_of_one_controller(tmp_path, monkeypatch):
+    """Whatever the path is written as; until it is released, or another one is taken."""
+    monkeypatch.chdir(tmp_path)
+    first, second = TimingFile(), TimingFile()
+    first.claim('a.npz')
+    first.claim('a.npz')                        # configured again
+    with pytest.raises(ParameterError, match='timing_file .*another controller.*of its own'):
+        second.claim(str(tmp_path / 'b' / '..' / 'a.npz'))
+    second.claim('b.npz')
+    first.claim('')
+    second.claim('a.npz')
+    first.claim('b.npz')
+    for file in (first, second):
+        file.release()
 
 
 @pytest.mark.parametrize('change', [

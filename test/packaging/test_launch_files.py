@@ -65,9 +65,7 @@ def test_no_argument_is_inherited_unasked(stem):
 def test_executables_are_those_of_the_package():
     named = {name for file in FILES for name in re.findall(
         r"package='robodyn_ros',\s+executable='(\w+)'", file.read_text())}
-    nodes = {f'robodyn_{name}' for name in node_names()}
-    # No launch file starts several controllers in one process
-    assert named == nodes - {'robodyn_controllers'}
+    assert named == {f'robodyn_{name}' for name in node_names()}
 
 
 def test_xml_example_gives_arguments_of_the_file_that_it_includes():

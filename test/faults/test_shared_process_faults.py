@@ -1,0 +1,141 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of one of several controllers in a process, which are none of the others."""
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import sys
+
+from faults.arm import Arm
+from faults.conftest import EXACT
+from faults.rows import row
+from nodes.bring_up import CONTROLLER
+from nodes.remote import Remote
+import numpy as np
+from processes import node
+import pytest
+from robodyn_ros.nodes import node_main
+from robodyn_ros.nodes.timing_file import TimingFile
+from robodyn_ros.realtime import shared_context
+from std_srvs.srv import Trigger
+
+near = pytest.approx
+# One in no namespace, which is that of the fixtures, and one beside it
+NAMESPACES = '/', 'left'
+# The controllers, with a service that hangs until another one is called, of whichever of them
+HANGING = """
+import sys, threading
+from std_srvs.srv import Trigger
+from robodyn_ros.nodes import controller, node_main
+released = threading.Event()
+
+class Hanging(controller.ControllerNode):
+    def __init__(self, namespace):
+        super().__init__(namespace)
+        self.create_service(Trigger, '~/hang', self.hang)
+        self.create_service(Trigger, '~/release', self.release)
+
+    def hang(self, request, response):
+        response.success = released.wait(60.0)
+        return response
+
+    def release(self, request, response):
+        released.set()
+        return response
+
+sys.exit(node_main.main(Hanging, None, several=True))
+"""
+
+
+@pytest.fixture
+def left() -> Iterator[Remote]:
+    """Return the ears and the voice of the test beside the other arm."""
+    remote = Remote('beside', namespace='left')
+    yield remote
+    remote.close()
+
+
+def middleware(pid: int) -> dict[str, set[int]]:
+    """Return the CPUs that each thread of the middleware may run on."""
+    return {task.name: os.sched_getaffinity(int(task.name))
+            for task in Path(f'/proc/{pid}/task').iterdir()
+            if (task / 'comm').read_text().startswith('dds.')}
+
+
+@row('a fault of one of several controllers in a process', 'TWO_STATE_PUBLISHERS',
+     where=shared_context.shared, find='_.users -= 1', instead='held.users = 0')
+def test_a_fault_of_one_of_several_controllers(start, remote, left):
+    """
+    The other one answers each state as before, and so it does while the first one is armed anew.
+
+    What they share, as the CPUs of the middleware's threads, stays until the last one has ended.
+    """
+    cpu = min(os.sched_getaffinity(0))
+    both = start(node('controllers'), *NAMESPACES, *CONTROLLER, *EXACT, '-p', f'cpus:=[{cpu}]')
+    arms = arm, other = Arm(remote, both), Arm(left, both)
+    for each in arms:
+        each.bring_up()
+    shared = middleware(both.popen.pid)
+    assert {cpu} in shared.values()
+
+    def undisturbed() -> None:
+        assert arm.ticks(20) == near(np.tile(arm.gravity, (20, 1)), abs=1e-12)
+    second = Arm(left, both)
+    left.until(lambda: second.states.get_subscription_count(), 'the controller')
+    other.tick()
+    second.time = other.time
+    second.send()
+    other.faulted('TWO_STATE_PUBLISHERS')
+    undisturbed()
+    assert left.change('deactivate')
+    undisturbed()
+    assert middleware(both.popen.pid) == shared
+    assert left.change('cleanup')
+    undisturbed()
+    left.node.destroy_publisher(second.states)
+    other.hear()
+    other.bring_up()
+    undisturbed()
+    assert [each.phase for each in arms] == ['RUNNING'] * 2
+    with arm.streaming(), other.streaming():
+        assert both.interrupt() == 0
+    assert [each.newest_command() for each in (remote, left)] == [[0.0, 0.0]] * 2
+    assert 'Traceback' not in both.text
+
+
+@row('a callback of one of several controllers in a process hangs', where=node_main._run,
+     find='thread.start()', instead='thread.run()')
+def test_a_callback_of_one_hangs(start, remote, left):
+    """Its arm is driven on; the other controller answers, too, for its executor is its own."""
+    both = start([sys.executable, '-c', HANGING], *NAMESPACES, *CONTROLLER, *EXACT)
+    arms = arm, other = Arm(remote, both), Arm(left, both)
+    for each in arms:
+        each.bring_up()
+    hanging = left.ask(Trigger, 'controller/hang', Trigger.Request())
+    left.listen(0.3)
+    for each in arms:
+        assert each.ticks(20) == near(np.tile(each.gravity, (20, 1)), abs=1e-12)
+    assert remote.set('controller', velocity_scale=0.5) == '' and remote.state() == 'active'
+    assert not hanging.done()
+    remote.ask(Trigger, 'controller/release', Trigger.Request())
+    left.until(hanging.done, 'the answer')
+    assert hanging.result().success and left.state() == 'active'
+
+
+@row('two controllers are given one timing file', where=TimingFile.claim, find='_.bind(_)',
+     instead='None')
+def test_two_controllers_are_given_one_timing_file(start, remote, left, tmp_path):
+    """The second one stays unconfigured, with the parameter and the remedy; until it is free."""
+    file = tmp_path / 'timing.npz'
+    both = start(node('controllers'), *NAMESPACES, *CONTROLLER, *EXACT,
+                 '-p', f'timing_file:={file}')
+    assert remote.change('configure')
+    assert not left.change('configure') and left.state() == 'unconfigured'
+    both.wait_for_line(rf'left.controller\]: timing_file {file} is that of another controller.*'
+                       'give each controller a file of its own')
+    assert left.set('controller', timing_file=str(tmp_path / 'left.npz')) == ''
+    assert left.change('configure') and left.change('cleanup')
+    assert left.set('controller', timing_file=str(file)) == '' and remote.change('cleanup')
+    assert left.change('configure')
+    assert not remote.change('configure')
