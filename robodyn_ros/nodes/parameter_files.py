@@ -65,9 +65,10 @@ def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -
     """
     sections = []
     for name, (files, values) in nodes.items():
-        pairs = [pair for file in files for section in _sections(file, name)
-                 if isinstance(section, yaml.MappingNode) for pair in section.value]
-        pairs += yaml.compose(yaml.safe_dump(dict(values))).value
+        found = [section for file in files for section in _sections(file, name)]
+        found.append(yaml.compose(yaml.safe_dump(dict(values))))
+        pairs = [pair for section in found if isinstance(section, yaml.MappingNode)
+                 for pair in section.value]
         newest = {key.value: (key, value) for key, value in pairs}      # as rcl reads them
         sections.append((_text(name), yaml.MappingNode(MAPPING, [
             (_text(SECTION), yaml.MappingNode(MAPPING, list(newest.values())))])))
@@ -79,7 +80,7 @@ def _text(text: str) -> yaml.ScalarNode:
     return yaml.ScalarNode('tag:yaml.org,2002:str', text)
 
 
-def _sections(file: Path, node: str) -> list[yaml.Node]:
+def _sections(file: Path, node: str) -> list[yaml.Node | None]:
     """
     Return the parameters that a file has for a node, in its order: the last one is in force.
 
@@ -107,7 +108,7 @@ def _files(arguments: Sequence[str]) -> Iterator[str]:
         for_ros = word == '--ros-args' or for_ros and word != '--'
 
 
-def _named(content: Any, above: str = '') -> Iterator[tuple[str, yaml.Node]]:
+def _named(content: Any, above: str = '') -> Iterator[tuple[str, yaml.Node | None]]:
     """Full names of the nodes, with wildcards, that have a section, and the section."""
     for key, value in content.value if isinstance(content, yaml.MappingNode) else ():
         if key.value == SECTION:

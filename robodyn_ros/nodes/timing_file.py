@@ -18,8 +18,8 @@ class TimingFile:
     """
     The file of one controller, which no other controller of this machine may write meanwhile.
 
-    A bound abstract socket stands for the path: the kernel gives it once, to threads of one process
-    and to other processes alike, and takes it back from a process that was killed.
+    A bound abstract socket stands for the path: the kernel gives it once, to one process or to
+    another, and takes it back from one that was killed.
     """
 
     def __init__(self) -> None:
@@ -44,9 +44,10 @@ class TimingFile:
         except OSError as error:
             claim.close()
             raise ParameterError(
-                f'timing_file {self._path} is that of another controller, which would overwrite it',
+                f'timing_file {self._path} is that of another controller, which would replace it',
                 name='timing_file', value=name, remedy='give each controller a file of its own, '
-                'in the section of its full name: /left/controller, /right/controller') from error
+                'in the section of its full name: /left/controller, /right/controller'
+            ) from error
         self._claim = claim
 
     def release(self) -> None:

@@ -10,6 +10,7 @@ import sys
 from faults.arm import Arm
 from faults.conftest import EXACT
 from faults.rows import row
+from lifecycle_msgs.srv import GetState
 from nodes.bring_up import CONTROLLER
 from nodes.remote import Remote
 import numpy as np
@@ -105,20 +106,28 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
 
 
 @row('a callback of one of several controllers in a process hangs', where=node_main._run,
-     find='thread.start()', instead='thread.run()')
+     find='executors = [TolerantExecutor(node) for node in nodes]',
+     instead='executors, one = [TolerantExecutor(node) for node in nodes], threading.Lock()\n'
+             'for executor in executors:\n'
+             '    def in_turn(timeout_sec, spin_once=executor.spin_once):\n'
+             '        with one:\n            spin_once(0.01)\n'
+             '        time.sleep(0.002)\n'
+             '    executor.spin_once = in_turn')
 def test_a_callback_of_one_hangs(start, remote, left):
     """Its arm is driven on; the other controller answers, too, for its executor is its own."""
     both = start([sys.executable, '-c', HANGING], *NAMESPACES, *CONTROLLER, *EXACT)
     arms = arm, other = Arm(remote, both), Arm(left, both)
     for each in arms:
         each.bring_up()
+    assert remote.state() == 'active'
     hanging = left.ask(Trigger, 'controller/hang', Trigger.Request())
     left.listen(0.3)
     for each in arms:
         assert each.ticks(20) == near(np.tile(each.gravity, (20, 1)), abs=1e-12)
-    assert remote.set('controller', velocity_scale=0.5) == '' and remote.state() == 'active'
+    answer = remote.ask(GetState, 'controller/get_state', GetState.Request())
+    remote.until(answer.done, 'an answer of the other one')
     assert not hanging.done()
-    remote.ask(Trigger, 'controller/release', Trigger.Request())
+    remote.trigger('controller/release')
     left.until(hanging.done, 'the answer')
     assert hanging.result().success and left.state() == 'active'
 
