@@ -112,6 +112,14 @@ def parameters(robot: CatalogRobot, output: Path, contact: bool) -> dict[str, di
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
+def viewer(robot: CatalogRobot) -> list[str]:
+    """Return the command that shows the robot as its nodes publish it: with its locked joints."""
+    read = robot.urdf_parameters()
+    locked = zip(read.get('locked_joints', []), read.get('locked_positions', []))
+    return [sys.executable, '-m', 'robodyn_ros.cli', 'view', read['urdf'], '--live',
+            *(f'--locked={name}={position}' for name, position in locked)]
+
+
 def save_gains(robot: CatalogRobot, output: Path) -> Path:
     """Write the gains and limits of the demo as a parameter file for the controller alone."""
     file = output / f'{robot.name}_controller.yaml'
@@ -193,8 +201,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
         commands = {node: [sys.executable, '-m', f'robodyn_ros.nodes.{node}', '--ros-args',
                            '--params-file', str(file)] for node in NODES}
         if view:        # beside the scenario, which pushes and changes modes, it only looks
-            commands['viewer'] = [sys.executable, '-m', 'robodyn_ros.cli', 'view',
-                                  str(robot.path), '--live']
+            commands['viewer'] = viewer(robot)
         with running(commands, output, env) as children, \
                 conducting(robot.model, children, bar.tick, simulated=contact) as conductor:
             made = (robot, dynamics, conductor, brief, bar.step)

@@ -120,7 +120,9 @@ class Threshold(NamedTuple):
 
     def __str__(self) -> str:
         limit = self.error if self.level == ERROR else self.warn
-        return f'{self.what} {self.value:.3g} {self.unit}, more than {limit:.3g}'
+        # Three figures, without the power of ten that g gives a thousand
+        value, most = (f'{float(f"{number:.3g}"):g}' for number in (self.value, limit))
+        return f'{self.what} {value} {self.unit}, more than {most}'
 
 
 def worst(thresholds: Iterable[Threshold]) -> tuple[int, str]:
