@@ -49,7 +49,9 @@ def suppress_timer(topic: str) -> bool:
     if library is None or any(os.environ.get(name) for name in VARIABLES) or any(
             Path(name).exists() for name in FILES):
         return False
-    functions = ctypes.CDLL(library.group())
+    # PyDLL, which keeps the GIL: Fast DDS (2.14 to 3.x) has no lock on its table of profiles, and
+    # another node of this process may look a writer up in it, which rclpy does under the GIL
+    functions = ctypes.PyDLL(library.group())
     if not (hasattr(functions, INSTANCE) and hasattr(functions, LOAD)):
         return False
     instance, load = functions[INSTANCE], functions[LOAD]
