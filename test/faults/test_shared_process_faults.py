@@ -73,6 +73,7 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
     The other one answers each state as before, and so it does while the first one is armed anew.
 
     What they share, as the CPUs of the middleware's threads, stays until the last one has ended.
+    Takes 5 s: two arms are armed, one of them twice.
     """
     cpu = min(os.sched_getaffinity(0))
     both = start(node('controllers'), *NAMESPACES, *PATIENT, '-p', f'cpus:=[{cpu}]')
@@ -116,7 +117,11 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
              '        time.sleep(0.002)\n'
              '    executor.spin_once = in_turn')
 def test_a_callback_of_one_hangs(start, remote, left):
-    """Its arm is driven on; the other controller answers, too, for its executor is its own."""
+    """
+    Its arm is driven on; the other controller answers, too, for its executor is its own.
+
+    Takes 5 s: the process is not forked, and arms two arms.
+    """
     both = start([sys.executable, '-c', HANGING], *NAMESPACES, *PATIENT)
     arms = arm, other = Arm(remote, both), Arm(left, both)
     for each in arms:

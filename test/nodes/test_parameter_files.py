@@ -7,7 +7,7 @@ import pytest
 import rclpy
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
-from robodyn_ros.nodes.parameter_files import check_sections, config_path
+from robodyn_ros.nodes.parameter_files import check_sections, config_path, one_file
 
 KEYS = ['/**/controller', '/**', '/*/controller', '/**/*', '/*', '/*/*', 'controller',
         '/controller', 'left/controller', '/left/controller', 'pilot', 'left:\n  controller']
@@ -41,6 +41,33 @@ def test_sections_are_matched_as_ros_matches_them(key, tmp_path):
         assert accepted == node.has_parameter('rate'), name
         node.destroy_node()
     context.shutdown()
+
+
+def test_one_file_gives_each_node_what_its_own_files_give_it(tmp_path):
+    """Sections and files in their order, values last; 5e2 stays a number."""
+    (first := tmp_path / 'first.yaml').write_text(
+        '/**: {ros__parameters: {rate: 5e2, mode: pd, spin: 0.1}}\n'
+        '/left/controller: {ros__parameters: {mode: adaptive}}\n')
+    (second := tmp_path / 'second.yaml').write_text(
+        '/**/controller: {ros__parameters: {spin: 0.2}}\n/**/simulator: {ros__parameters:}\n')
+    (tmp_path / 'both.yaml').write_text(one_file({
+        '/left/controller': ([first, second], {'robot_description': '"<a/>"\n', 'on': True}),
+        '/right/controller': ([first], {})}))
+    context = rclpy.Context()
+    rclpy.init(args=['--ros-args', '--params-file', str(tmp_path / 'both.yaml')], context=context)
+    found = []
+    for space in '/left', '/right':
+        one = rclpy.create_node('controller', namespace=space, context=context,
+                                automatically_declare_parameters_from_overrides=True)
+        found.append({name: value.value for name, value in one.get_parameters_by_prefix('').items()
+                      if name in ('rate', 'mode', 'spin', 'robot_description', 'on')})
+        one.destroy_node()
+    context.shutdown()
+    assert found == [
+        {'rate': 500.0, 'mode': 'adaptive', 'spin': 0.2, 'robot_description': '"<a/>"\n',
+         'on': True}, {'rate': 500.0, 'mode': 'pd', 'spin': 0.1}]
+    with pytest.raises(ParameterError, match='second.yaml has no section for node /pilot'):
+        one_file({'/pilot': ([second], {})})
 
 
 def test_each_file_is_looked_at_and_nothing_else(tmp_path):
