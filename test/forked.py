@@ -136,7 +136,8 @@ def load_type_support() -> None:
 
     for module in list(sys.modules.values()):
         for value in list(vars(module).values()):
-            if isinstance(value, type) and '_TYPE_SUPPORT' in vars(value):
+            # The metaclass of a message has it
+            if isinstance(value, type) and '_TYPE_SUPPORT' in vars(type(value)):
                 check_for_type_support(value)
 
 
