@@ -12,7 +12,7 @@ from .law import Arm
 from ..rotations import log, multiplied_transposed, rows
 from ..setting_fields import gain, PerJoint
 from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
-from ...dynamics.forward_dynamics import ltdl, ltdl_solve
+from ...dynamics.forward_dynamics import ltdl
 from ...dynamics.kinematics import ALIGNED, jacobian, jacobian_rate
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
@@ -137,23 +137,29 @@ def mobility(arm: Arm, A: ndarray) -> None:
     """
     Write J M⁻¹ Jᵀ into ``A`` (6, 6), the inverse of the task inertia (Khatib 1987, eq. 51).
 
-    ``arm.workspace`` keeps the factors of M in ``C`` and M⁻¹ Jᵀ in ``X``, by rows.
+    With the factors M = Lᵀ D L it is (J L⁻¹) D⁻¹ (J L⁻¹)ᵀ. ``arm.workspace`` keeps the factors in
+    ``C`` and J L⁻¹ in ``X``.
     """
-    work, n = arm.workspace, arm.q.shape[0]
-    J, X = work.J, work.X
+    work, parent, n = arm.workspace, arm.robot.elimination_parent, arm.q.shape[0]
+    C, X = work.C, work.X
     for i in range(n):
         for j in range(i + 1):
-            work.C[i, j] = work.M[i, j]
-    ltdl(arm.robot.elimination_parent, work.C)
+            C[i, j] = work.M[i, j]
+    ltdl(parent, C)
     for r in range(6):
         for j in range(n):
-            X[r, j] = J[r, j]
-        ltdl_solve(arm.robot.elimination_parent, work.C, X[r])
+            X[r, j] = work.J[r, j]
+    for i in range(n - 1, -1, -1):
+        j = parent[i]
+        while j < n:
+            for r in range(6):
+                X[r, j] -= C[i, j] * X[r, i]
+            j = parent[j]
     for r in range(6):
         for c in range(r + 1):
             a = 0.0
             for j in range(n):
-                a += J[r, j] * X[c, j]
+                a += X[r, j] * C[j, j] * X[c, j]
             A[r, c] = A[c, r] = a
 
 
@@ -199,24 +205,27 @@ def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
     Add the efforts that hold the posture, M (k_p (q_h - q) - k_d q̇), projected on the null space.
 
     Dynamically consistent: they cause no acceleration of the frame, (I - Jᵀ (J M⁻¹ Jᵀ)⁻¹ J M⁻¹)
-    τ (Khatib 1987, eq. 55). Kinematic: (I - Jᵀ (J Jᵀ)⁻¹ J) τ, which does not need the inertia.
+    τ (Khatib 1987, eq. 55), where M⁻¹ τ is the acceleration that the gains ask for. Kinematic:
+    (I - Jᵀ (J Jᵀ)⁻¹ J) τ.
 
     :param A: (6, 6) from :func:`mobility`, which is overwritten by the kinematic projector.
     """
     work, n = arm.workspace, arm.q.shape[0]
-    effort, x, L = arm.task.effort, arm.task.vector[2], arm.task.scratch[3]
+    projected, x, L = arm.task.effort, arm.task.vector[2], arm.task.scratch[3]
     J, projector = work.J, arm.task.settings[0].nullspace_projector
     for i in range(n):
-        effort[i] = 0.0
+        projected[i] = (gains.nullspace_kp[i] * (arm.q_reference[i] - arm.q[i])
+                        - gains.nullspace_kd[i] * arm.qd[i])
+    for i in range(n):
+        effort = 0.0
         for j in range(n):
-            effort[i] += work.M[i, j] * (
-                gains.nullspace_kp[j] * (arm.q_reference[j] - arm.q[j])
-                - gains.nullspace_kd[j] * arm.qd[j])
-        tau[i] += effort[i]
+            effort += work.M[i, j] * projected[j]
+        tau[i] += effort
+        work.b[i] = effort
     if projector == UNPROJECTED:
         return
-    rows_of = J if projector == KINEMATIC else work.X
     if projector == KINEMATIC:
+        projected = work.b
         for r in range(6):
             for c in range(6):
                 A[r, c] = 0.0
@@ -226,7 +235,7 @@ def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
     for r in range(6):
         x[r] = 0.0
         for j in range(n):
-            x[r] += rows_of[r, j] * effort[j]
+            x[r] += J[r, j] * projected[j]
     cholesky_solve(L, x)
     for r in range(6):
         for j in range(n):
