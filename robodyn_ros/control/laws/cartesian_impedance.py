@@ -81,9 +81,13 @@ def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None
     fill_from_damper(task.velocity, speed, v, tank, arm.dt)
     spring_force(s, K, memory.account[COUPLED] == 1.0, e, force)
     turn_force(e, s.task_axes == TOOL_AXES, force)
+    for r in range(6):
+        force[r] += v[r]
     for i in range(tau.shape[0]):
+        effort = tau[i]
         for r in range(6):
-            tau[i] += J[r, i] * (force[r] + v[r])
+            effort += J[r, i] * force[r]
+        tau[i] = effort
     add_posture(arm, gains, A, tau)
 
 
@@ -108,9 +112,10 @@ def fill_from_damper(reference: ndarray, speed: ndarray, force: ndarray, memory:
 def given_damping(D: ndarray, v: ndarray, force: ndarray) -> None:
     """Replace the velocity ``v`` (6,) by D v; ``D`` (36,) by rows, ``force`` (6,) workspace."""
     for r in range(6):
-        force[r] = 0.0
+        x = 0.0
         for c in range(6):
-            force[r] += D[6 * r + c] * v[c]
+            x += D[6 * r + c] * v[c]
+        force[r] = x
     for r in range(6):
         v[r] = force[r]
 
@@ -136,42 +141,48 @@ def damping_force(A: ndarray, unit_inertia: bool, K: ndarray, ratio: float, U: n
     factor_stiffness(K, L)
     for i in range(6):
         for k in range(6):
-            B[i, k] = 0.0
+            x = 0.0
             for j in range(i + 1):
-                B[i, k] += L[i, j] * U[j, k]
+                x += L[i, j] * U[j, k]
+            B[i, k] = x
     for k in range(6):                  # S = Bᵀ A B, B = L U
         for i in range(6):
-            modes[i] = B[i, k]
+            x = B[i, k]
             if not unit_inertia:
-                modes[i] = 0.0
+                x = 0.0
                 for j in range(6):
-                    modes[i] += A[i, j] * B[j, k]
+                    x += A[i, j] * B[j, k]
+            modes[i] = x
         for i in range(k + 1):
-            S[i, k] = 0.0
+            x = 0.0
             for j in range(6):
-                S[i, k] += B[j, i] * modes[j]
-            S[k, i] = S[i, k]
+                x += B[j, i] * modes[j]
+            S[i, k] = S[k, i] = x
     jacobi(S, U, sweeps)
     largest = 0.0
     for i in range(6):
         largest = max(largest, S[i, i])
-        v[i] *= L[i, i]
+        x = L[i, i] * v[i]
         for j in range(i + 1, 6):
-            v[i] += L[j, i] * v[j]
+            x += L[j, i] * v[j]
+        v[i] = x
     for k in range(6):
-        modes[k] = 0.0
+        x = 0.0
         if largest > 0.0:
             for i in range(6):
-                modes[k] += U[i, k] * v[i]
-            modes[k] *= 2.0 * ratio / sqrt(max(S[k, k], LEAST * largest))
+                x += U[i, k] * v[i]
+            x *= 2.0 * ratio / sqrt(max(S[k, k], LEAST * largest))
+        modes[k] = x
     for i in range(6):
-        v[i] = 0.0
+        x = 0.0
         for k in range(6):
-            v[i] += U[i, k] * modes[k]
+            x += U[i, k] * modes[k]
+        v[i] = x
     for i in range(5, -1, -1):
-        v[i] *= L[i, i]
+        x = L[i, i] * v[i]
         for j in range(i):
-            v[i] += L[i, j] * v[j]
+            x += L[i, j] * v[j]
+        v[i] = x
 
 
 def factor_stiffness(K: ndarray, L: ndarray) -> None:

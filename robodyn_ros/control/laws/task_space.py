@@ -70,9 +70,10 @@ def velocity_error(arm: Arm, v: ndarray) -> None:
     """Write v_d - J q̇ into ``v`` (6,) [m/s, rad/s], with J in the axes of the base."""
     J = arm.workspace.J
     for r in range(6):
-        v[r] = arm.task.velocity[r]
+        x = arm.task.velocity[r]
         for j in range(arm.qd.shape[0]):
-            v[r] -= J[r, j] * arm.qd[j]
+            x -= J[r, j] * arm.qd[j]
+        v[r] = x
 
 
 def to_task_axes(arm: Arm, e: ndarray, v: ndarray) -> None:
@@ -108,8 +109,10 @@ def add_wrench(arm: Arm, tau: ndarray) -> None:
     if arm.task.settings[0].task_axes == TOOL_AXES:
         turn(arm.task.pose, w)
     for i in range(tau.shape[0]):
+        effort = tau[i]
         for r in range(6):
-            tau[i] += J[r, i] * w[r]
+            effort += J[r, i] * w[r]
+        tau[i] = effort
 
 
 def select(arm: Arm) -> None:
@@ -152,8 +155,9 @@ def mobility(arm: Arm, A: ndarray) -> None:
     for i in range(n - 1, -1, -1):
         j = parent[i]
         while j < n:
+            factor = C[i, j]
             for r in range(6):
-                X[r, j] -= C[i, j] * X[r, i]
+                X[r, j] -= factor * X[r, i]
             j = parent[j]
     for r in range(6):
         for c in range(r + 1):
@@ -191,13 +195,15 @@ def damped_cholesky(A: ndarray, damping: float, L: ndarray) -> float:
 def cholesky_solve(L: ndarray, b: ndarray) -> None:
     """Replace ``b`` (6,) by the solution x of L Lᵀ x = b."""
     for i in range(6):
+        x = b[i]
         for k in range(i):
-            b[i] -= L[i, k] * b[k]
-        b[i] /= L[i, i]
+            x -= L[i, k] * b[k]
+        b[i] = x / L[i, i]
     for i in range(5, -1, -1):
+        x = b[i]
         for k in range(i + 1, 6):
-            b[i] -= L[k, i] * b[k]
-        b[i] /= L[i, i]
+            x -= L[k, i] * b[k]
+        b[i] = x / L[i, i]
 
 
 def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
@@ -228,15 +234,19 @@ def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
         projected = work.b
         for r in range(6):
             for c in range(6):
-                A[r, c] = 0.0
+                a = 0.0
                 for j in range(n):
-                    A[r, c] += J[r, j] * J[c, j]
+                    a += J[r, j] * J[c, j]
+                A[r, c] = a
     damped_cholesky(A, PROJECTOR_DAMPING, L)
     for r in range(6):
-        x[r] = 0.0
+        a = 0.0
         for j in range(n):
-            x[r] += J[r, j] * projected[j]
+            a += J[r, j] * projected[j]
+        x[r] = a
     cholesky_solve(L, x)
-    for r in range(6):
-        for j in range(n):
-            tau[j] -= J[r, j] * x[r]
+    for j in range(n):
+        effort = tau[j]
+        for r in range(6):
+            effort -= J[r, j] * x[r]
+        tau[j] = effort
