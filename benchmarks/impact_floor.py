@@ -10,8 +10,10 @@ The contacts are those of `benchmarks.collisions`: a point of a link at 0.5 m/s,
 and Coriolis efforts, or that brake the point with all the effort they have: each joint drives
 with its effort limit in the direction that decelerates the point most, -sign(M⁻¹ Jᵀ u), at once
 or after a delay, in a step or at the rate `effort_rate_limit`. No reaction stays below the one
-that brakes at once in a step. Beside them stand the peaks of the controller of
-`benchmarks.collisions`, without detection and with it, and the shares of the peak without.
+that brakes at once in a step. In the simulated loop efforts act 2 to 3 ms after the contact: two
+samples have to be above a threshold, and each is up to a period old. Beside them stand the peaks
+of the controller of `benchmarks.collisions`, without detection and with it, and the shares of the
+peak without.
 """
 
 import argparse
@@ -24,16 +26,18 @@ from robodyn_ros.control.collision_thresholds import thresholds
 from robodyn_ros.control.settings import EFFORT_RATE
 from robodyn_ros.simulation.obstacle import Obstacle
 
-from .collisions import arm, impact, quiet, Scene, scenes
+from .collisions import arm, at_speed, impact, quiet, Scene, scenes
 
 STEP, PULSE = 5e-5, 0.06        # s
 STIFFNESS = Obstacle.stiffness  # N/m
-FOUND = 0.002                   # s from the first contact to the detection, the median
+# s from the first contact to the efforts of a detection by the second sample
+FOUND, LATEST = 0.002, 0.003
 CAUTIOUS = 5.0                  # times `effort_rate_limit`, as for limits of the joints
 DRIVES: dict[str, Callable[[float, ndarray], ndarray]] = {
     'drives do nothing': lambda t, limit: 0.0 * limit,
     'full effort at once': lambda t, limit: limit,
     'full effort after 2 ms': lambda t, limit: limit if t >= FOUND else 0.0 * limit,
+    'full effort after 3 ms': lambda t, limit: limit if t >= LATEST else 0.0 * limit,
     'after 2 ms at 5 times the effort rate limit': lambda t, limit: limit * min(
         1.0, CAUTIOUS * EFFORT_RATE * max(0.0, t - FOUND)),
     'after 2 ms at the effort rate limit': lambda t, limit: limit * min(
@@ -69,10 +73,11 @@ def measured(name: str, contacts: int) -> dict[str, ndarray]:
     limits = thresholds(velocity, bias, external, model.effort_limit)._asdict()
     dynamics, met = Dynamics(model), []
     for scene in scenes(model, contacts):
-        alone = impact(model, plant, scene)
-        if alone.peak > 0.0:
+        driven = at_speed(model, plant, scene)
+        alone = impact(model, plant, driven) if driven else None
+        if alone and alone.peak > 0.0:
             met.append([alone.peak, *(
-                impact(model, plant, scene, **limits, collision_reaction=reaction).peak
+                impact(model, plant, driven, **limits, collision_reaction=reaction).peak
                 for reaction in ('stop', 'float', 'retreat')), *(
                 peak(model, dynamics, scene, braking) for braking in DRIVES.values())])
     names = 'law, no detection', 'law, stop', 'law, float', 'law, retreat', *DRIVES

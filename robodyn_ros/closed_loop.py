@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from math import ceil, inf
+from math import ceil, inf, isnan, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +37,8 @@ class Simulated(NamedTuple):
     :param position: (N, nv) [rad | m] in the joint order of the model.
     :param velocity: (N, nv) [rad/s | m/s].
     :param effort: (N, nv) [N·m | N] commanded by the controller.
-    :param fault: reason of a fault, empty without one.
+    :param fault: reason of a fault, empty without one; ``code`` likewise, and ``fault_time`` [s],
+        NaN without one.
     """
 
     time: ndarray
@@ -45,6 +46,8 @@ class Simulated(NamedTuple):
     velocity: ndarray
     effort: ndarray
     fault: str
+    code: str = ''
+    fault_time: float = nan
 
 
 def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duration: float,
@@ -83,13 +86,17 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     loop.start()
     if waypoints is not None:
         loop.controller.follow(waypoints, loop.now)
-    rows = [loop.row()]
+    rows, begin, failed = [loop.row()], loop.now, nan
     for _ in range(round(duration / loop.period)):
         loop.tick()
         rows.append(loop.row())
+        if isnan(failed) and loop.controller.phase == guard.FAULT:
+            failed = loop.now - begin
     positions, velocities, efforts = (np.array(part) for part in zip(*rows))
-    return Simulated(loop.period * np.arange(len(rows)), positions, velocities, efforts,
-                     loop.controller.reason if loop.controller.phase == guard.FAULT else '')
+    motion = loop.period * np.arange(len(rows)), positions, velocities, efforts
+    if isnan(failed):
+        return Simulated(*motion, '')
+    return Simulated(*motion, loop.controller.reason, loop.controller.reason_code, failed)
 
 
 class ClosedLoop:

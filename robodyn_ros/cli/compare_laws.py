@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Subcommand `compare-laws`: figures and picture of control laws on one trajectory."""
 
+from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+import typer
 
 from .options import print_json
 from ..catalog.robots import CatalogRobot
@@ -28,6 +30,8 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
     """
     Drive the arm with each law, print the figures and draw the errors.
 
+    A law that ends in a fault has it in the place of its figures.
+
     :param topics: whether simulator and controller are nodes, instead of a loop in this process.
     :param page: file of a report, None for none.
     :param as_json: whether the figures are printed as JSON.
@@ -41,8 +45,8 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
             from ..demo.topic_comparison import compare_topics as compared
         for figures in compared(robot.model, robot.pose, duration):
             found.append(figures)
-            done = (f'{len(found)} of {every}: {figures.law}, {figures.scene}, RMS '
-                    f'{1e3 * figures.rms:.3g} {units(robot.model)[0]}')
+            result = faulted(figures) or f'RMS {1e3 * figures.rms:.3g} {units(robot.model)[0]}'
+            done = f'{len(found)} of {every}: {figures.law}, {figures.scene}, {result}'
             status.update(done)
             if not (out.is_terminal or as_json):
                 out.print(done)
@@ -55,12 +59,20 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
               f'{100 * MASS_ERROR:g} % and no friction; the arm has {100 * FRICTION:g} % of the '
               f'effort limit or that of the URDF. Efforts then arrive {1e3 * DELAY:g} ms late.')
     for figures in (one for one in found if one.fault):
-        out.print(f'{figures.scene}, {figures.law}: {figures.fault}', style='yellow')
+        out.print(f'{figures.scene}, {figures.law}: {faulted(figures)}: {figures.reason}',
+                  style='yellow', soft_wrap=True)
     draw(robot.model, found, picture)
     out.print(f'errors against time: {picture}', soft_wrap=True)
     if page is not None:
         _report(robot, found, duration).write(page)
         out.print(f'report: {page}', soft_wrap=True)
+    if any(one.fault for one in found):
+        raise typer.Exit(1)
+
+
+def faulted(figures: Figures) -> str:
+    """Return that a law has faulted, why and when, '' where it has not."""
+    return figures.fault and f'faulted: {figures.fault}'
 
 
 def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Report:
@@ -104,11 +116,14 @@ def _table(model: RobotModel, found: list[Figures]) -> Table:
         table.add_column(heading, no_wrap=True)
     for heading in ('RMS', 'peak', 'steady state', 'at rest', 'roughness'):
         table.add_column(Text(heading), justify='right')
+    if any(one.fault for one in found):
+        table.add_column('', no_wrap=True)
     scene = ''
     for figures in found:
         if scene not in ('', figures.scene):
             table.add_section()
         table.add_row(figures.scene.split()[0] if figures.scene != scene else '', figures.law,
-                      *(f'{1e3 * value:.3g}' for value in figures[2:7]))
+                      *('' if isnan(value) else f'{1e3 * value:.3g}' for value in figures[2:7]),
+                      *([faulted(figures)] if figures.fault else []))
         scene = figures.scene
     return table

@@ -159,6 +159,7 @@ class Vectors(NamedTuple):
     applied: ndarray        # effort published last, with g(q) where the robot adds it
     gained: ndarray         # leaky sum of changes of velocity: measured, and as the model predicts
     predicted_gain: ndarray
+    recent_gain: ndarray    # of the measured ones, sum of the latest, see motion_checks.py
     blocked: ndarray        # time for which the joint was driven without moving
     limited: ndarray        # direction in which the law was last limited, 1 or -1
     turned: ndarray         # effort of the law when that direction changed

@@ -128,12 +128,15 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
     :param share: in [0, 1], of the correction that is applied, within BRAKING_RATE times the
         effort rate limit; below 1 while fault efforts ramp down.
     """
-    n, touched = tau.shape[0], 0
+    n, touched, changed = tau.shape[0], 0, 1
     for i in range(n):
         v.push[i] = 0.0
         v.tau_law[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
     forward_dynamics(robot, v.predicted_q, v.predicted_qd, v.tau_law, work, v.acceleration)
     for _ in range(SWEEPS):
+        if changed == 0:
+            break
+        changed = 0
         for i in range(n):
             rate, approach_rate = limit_rates(s, effective_delay(s, v, i))
             least, most = acceleration_bounds(joints[i], rate, approach_rate, v.speed_limit[i],
@@ -143,7 +146,7 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
                            max(least, most - max(outward, 0.0)))
             if least <= v.acceleration[i] <= most and v.push[i] == 0.0:
                 continue
-            touched = 1
+            touched = changed = 1
             bound_acceleration(solve, robot, work, joints[i].effort_limit, v, i, least, most)
     m.joint_limited += touched
     apply_correction(solve, robot, work, joints, v, dt, tau, share)

@@ -28,6 +28,7 @@ from .trajectory_tracking import Points
 BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
 DIRECTION_TIME = 0.1        # s, time constant of the sums of changes of velocity
+RECENT_TIME = 0.003         # s, of the sum of the latest ones
 WRONG_EFFORT = 0.25         # effort limits, besides gravity
 WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
 ROUNDING = 1e-9             # effort limits
@@ -54,7 +55,7 @@ def motion_fault(joints: ndarray, s: record, m: record, v: Vectors, points: Poin
             return FOLLOWING_ERROR, i
         if blocked(j, s, v, dt, i):
             return JOINT_BLOCKED, i
-        if wrong_direction(j, v, i):
+        if wrong_direction(j, m, v, i):
             return WRONG_DIRECTION, i
         if v.swings[i] > MOST_SWINGS:
             return EFFORT_OSCILLATES, i
@@ -68,7 +69,8 @@ def begin(m: record, v: Vectors) -> None:
     """Reset all motion checks, as the arm begins to run."""
     m.power_time = 0.0
     for i in range(v.q.shape[0]):
-        v.blocked[i] = v.gained[i] = v.predicted_gain[i] = v.swings[i] = v.limited[i] = 0.0
+        v.blocked[i] = v.swings[i] = v.limited[i] = 0.0
+        v.gained[i] = v.predicted_gain[i] = v.recent_gain[i] = 0.0
 
 
 def beyond_limits(j: record, q: float) -> bool:
@@ -94,19 +96,21 @@ def blocked(j: record, s: record, v: Vectors, dt: float, i: int) -> bool:
     return v.blocked[i] > BLOCKED_TIME
 
 
-def wrong_direction(j: record, v: Vectors, i: int) -> bool:
+def wrong_direction(j: record, m: record, v: Vectors, i: int) -> bool:
     """
     Return whether joint i has recently accelerated against its effort and the prediction.
 
     Both the measured and the predicted change of velocity within about DIRECTION_TIME exceed
     WRONG_CHANGE velocity limits, in opposite directions, and the effort has the direction of the
-    prediction.
+    prediction. Where a hand guides the arm, the joint has gone on so within RECENT_TIME: one that
+    the hand has pushed, and that its effort is slowing down, has no wrong sign.
     """
     least = WRONG_CHANGE * v.speed_limit[i]
     return (abs(v.gained[i]) > least and abs(v.predicted_gain[i]) > least
             and v.gained[i] * v.predicted_gain[i] < 0.0
             and abs(v.tau_residual[i]) > WRONG_EFFORT * j.effort_limit
-            and v.tau_residual[i] * v.predicted_gain[i] > 0.0)
+            and v.tau_residual[i] * v.predicted_gain[i] > 0.0
+            and (v.recent_gain[i] * v.predicted_gain[i] < 0.0 or m.guided == 0))
 
 
 def update(joints: ndarray, v: Vectors, dt: float) -> None:
@@ -117,12 +121,13 @@ def update(joints: ndarray, v: Vectors, dt: float) -> None:
     than SWING effort limits between: an unstable loop does so at any frequency. A joint that is
     braked at its limits makes no sums, because an external force may well be stronger.
     """
-    kept = exp(-dt / DIRECTION_TIME)
+    kept, kept_recently = exp(-dt / DIRECTION_TIME), exp(-dt / RECENT_TIME)
     for i in range(v.q.shape[0]):
         v.gained[i] *= kept
+        v.recent_gain[i] *= kept_recently
         v.predicted_gain[i] = kept * v.predicted_gain[i] + v.acceleration[i] * dt
         if v.push[i] != 0.0:
-            v.gained[i] = v.predicted_gain[i] = 0.0
+            v.gained[i] = v.predicted_gain[i] = v.recent_gain[i] = 0.0
         v.swings[i] = max(0.0, v.swings[i] - SWINGS_FORGIVEN * dt)
         given, limit = v.tau_gravity[i] + v.tau_residual[i], joints[i].effort_limit
         cut = v.requested[i] - given

@@ -44,6 +44,10 @@ def observe(s: record, state: ndarray, m: record, v: Vectors, elapsed: float) ->
             if elapsed > 0.0:
                 v.qd[i] = step / elapsed
         v.q[i], v.measured[i] = q, state[i].effort
-        v.gained[i] = 0.0 if m.observing == 0 else v.gained[i] + v.qd[i] - before
+        if m.observing == 0:
+            v.gained[i] = v.recent_gain[i] = 0.0
+        else:
+            v.gained[i] += v.qd[i] - before
+            v.recent_gain[i] += v.qd[i] - before
     m.observing = 1
     return unmeasured

@@ -45,9 +45,10 @@ TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
 class Diagnosis(NamedTuple):
     """Report of the controller's control loop on /diagnostics."""
 
-    time: float         # s, wall clock
+    time: float         # s, on the clock of the controller
     message: str
     phase: str
+    code: str           # of the reason of a fault
     cycles: int
     missed: int
     refused: int
@@ -60,8 +61,8 @@ class Diagnosis(NamedTuple):
             values = {pair.key: pair.value for pair in status.values}
             if 'cycles' in values:
                 yield cls(stamp.sec + stamp.nanosec * 1e-9, status.message, values['phase'],
-                          int(values['cycles']), int(values['missed periods']),
-                          int(values['refused samples']))
+                          values['reason code'], int(values['cycles']),
+                          int(values['missed periods']), int(values['refused samples']))
 
 
 class Conductor:

@@ -5,6 +5,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from math import nan
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,12 +46,15 @@ class Figures(NamedTuple):
     """
     Result of one law in one scene; errors over all joints [rad | m].
 
+    Figures of a law that ended in a fault are NaN.
+
     :param rms, peak: of the motion.
     :param steady: mean absolute error at its end, when it rests.
     :param rest: RMS error while the reference rests from the beginning.
     :param roughness: RMS of the second difference of efforts in a cycle, in effort limits.
-    :param fault: of the controller, '' without one.
-    :param time, error: (N,) [s] and (N,) RMS over joints.
+    :param fault: code of its reason, '' without one, and when it was, in words; ``reason`` in
+        words.
+    :param time, error: (N,) [s] and (N,) RMS over joints, of the motion, up to a fault.
     """
 
     scene: str
@@ -61,6 +65,7 @@ class Figures(NamedTuple):
     rest: float
     roughness: float
     fault: str
+    reason: str
     time: ndarray
     error: ndarray
 
@@ -136,13 +141,21 @@ def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) 
     def run(duration: float, waypoints: Waypoints | None) -> Simulated:
         return simulate(scene.known, settings, pose, duration, waypoints, plant=scene.plant,
                         delay=scene.delay)
-    moved, rested = run(float(asked.times[-1]) + rest, asked), run(rest, None)
-    return evaluated(scene, law, asked, moved, rested.position - pose,
-                     moved.fault or rested.fault)
+    rested = run(rest, None)
+    if rested.fault:
+        return failed_at_rest(scene, law, rested.code, rested.fault_time, rested.fault)
+    return evaluated(scene, law, asked, run(float(asked.times[-1]) + rest, asked),
+                     rested.position - pose)
 
 
-def evaluated(scene: Scene, law: str, asked: Waypoints, moved: Simulated, rested: ndarray,
-              fault: str) -> Figures:
+def failed_at_rest(scene: Scene, law: str, code: str, time: float, reason: str) -> Figures:
+    """Return the figures of a law that ended in a fault ``time`` [s] after it began."""
+    return Figures(scene.name, law, *5 * (nan,), f'{code} at rest, after {time:.2f} s', reason,
+                   np.zeros(0), np.zeros(0))
+
+
+def evaluated(scene: Scene, law: str, asked: Waypoints, moved: Simulated, rested: ndarray
+              ) -> Figures:
     """
     Return the figures of one law.
 
@@ -151,11 +164,16 @@ def evaluated(scene: Scene, law: str, asked: Waypoints, moved: Simulated, rested
     end = float(asked.times[-1])
     reference = motion.reference(scene.known, asked)(np.minimum(moved.time, end))
     error, moving = moved.position - reference, moved.time <= end
+    overall = np.sqrt((error**2).mean(1))
+    if moved.fault:
+        before = moved.time <= moved.fault_time
+        return Figures(scene.name, law, *5 * (nan,), f'{moved.code} at {moved.fault_time:.2f} s',
+                       moved.fault, moved.time[before], overall[before])
     last = moved.time > moved.time[-1] - SETTLED
     rough = np.diff(moved.effort[moving], 2, axis=0) / scene.plant.effort_limit
     return Figures(scene.name, law, _rms(error[moving]), float(np.abs(error[moving]).max()),
-                   float(np.abs(error[last]).mean()), _rms(rested), _rms(rough), fault,
-                   moved.time, np.sqrt((error**2).mean(1)))
+                   float(np.abs(error[last]).mean()), _rms(rested), _rms(rough), '', '',
+                   moved.time, overall)
 
 
 def _rms(values: ndarray) -> float:
@@ -175,7 +193,8 @@ def draw(model: RobotModel, found: list[Figures], path: Path) -> None:
         # Those below are wider: of laws that do the same all are seen
         for figures, width in zip(shown, np.linspace(3.0, 1.0, len(shown))):
             ax.semilogy(figures.time, np.maximum(1e3 * figures.error, FLOOR), lw=width,
-                        label=f'{figures.law}: RMS {1e3 * figures.rms:.3g} {unit}')
+                        label=f'{figures.law}: ' + (figures.fault or (
+                            f'RMS {1e3 * figures.rms:.3g} {unit}')))
         ax.set_title(name, loc='left')
         ax.set_ylabel(f'error, RMS of all joints [{unit}]')
         ax.grid(which='both', alpha=0.25)

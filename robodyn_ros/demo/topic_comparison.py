@@ -19,8 +19,8 @@ import numpy as np
 from numpy import ndarray
 
 from . import motion
-from .conductor import conducting, Conductor
-from .law_comparison import evaluated, Figures, REST, Scene, scenes, settings_of
+from .conductor import conducting, Conductor, Diagnosis
+from .law_comparison import evaluated, failed_at_rest, Figures, REST, Scene, scenes, settings_of
 from .processes import ending_once, running
 from .run import compile_all, environment, NODES, PATIENCE
 from ..catalog.robots import write_parameters
@@ -35,6 +35,7 @@ from ..model.robot import RobotModel
 
 LEAD = 0.3              # s from sending a trajectory to its start
 LONGEST = 600.0         # s of wall time for one law
+RISING, FAULT = guard.PHASES[guard.RISING], guard.PHASES[guard.FAULT]
 # Nobody is in a hurry: in lockstep a busy machine only makes the clock slow. A controller that
 # waits for a processor must not look like one that is gone, without which the arm falls
 LOCKSTEP: dict[str, dict[str, Any]] = {
@@ -96,29 +97,31 @@ def gains_of(law: str, scene: Scene, pose: ndarray) -> dict[str, Any]:
 def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Waypoints,
           rest: float) -> Figures:
     """Return the figures of one law: a time at rest, then a motion, and ``rest`` [s] after it."""
-    recorder, fault = conductor.recorder, ''
+    recorder = conductor.recorder
     conductor.trigger('simulator/reset')
+    conductor.diagnoses.clear()
     conductor.set_parameters('controller', gains_of(law, scene, pose))
     conductor.change_state('activate')
-    conductor.wait_until(lambda: conductor.next_diagnosis().phase == 'RUNNING', LONGEST,
+    conductor.wait_until(lambda: conductor.next_diagnosis().phase != RISING, LONGEST,
                          'rising', 'controller')
     begin = now(conductor)
     recorder.clear(begin)
-    wait(conductor, begin + rest)
+    if failed := wait(conductor, begin + rest):
+        conductor.change_state('deactivate')
+        return failed_at_rest(scene, law, failed.code, failed.time - begin, failed.message)
     rested = recorder.recording().position - pose
     start = now(conductor) + LEAD
     recorder.clear(start)
     conductor.send(asked, start)
     end = start + float(asked.times[-1]) + rest
-    wait(conductor, end)
-    report = conductor.next_diagnosis()
-    if report.phase != guard.PHASES[guard.RUNNING]:
-        fault = report.message
+    failed = wait(conductor, end)
     states = recorder.recording().between(start - 1e-6, end + 1e-6)
     conductor.change_state('deactivate')
-    return evaluated(scene, law, asked, Simulated(
-        states.time - start, states.position, states.velocity, states.effort, fault),
-        rested, fault)
+    moved = Simulated(states.time - start, states.position, states.velocity, states.effort, '')
+    if failed:
+        moved = moved._replace(fault=failed.message, code=failed.code,
+                               fault_time=failed.time - start)
+    return evaluated(scene, law, asked, moved, rested)
 
 
 def now(conductor: Conductor) -> float:
@@ -128,8 +131,17 @@ def now(conductor: Conductor) -> float:
     return float(conductor.recorder.latest().time[-1])
 
 
-def wait(conductor: Conductor, until: float) -> None:
-    """Wait until the simulation has reached a time [s]."""
-    if not conductor.happens(lambda: now(conductor) >= until, LONGEST):
+def wait(conductor: Conductor, until: float) -> Diagnosis | None:
+    """Wait until the simulation has reached a time [s]; return the report of a fault before."""
+    if not conductor.happens(lambda: fault(conductor) is not None or now(conductor) >= until,
+                             LONGEST):
         raise DemoError(f'the simulation has not reached {until:.3f} s', name='simulator',
                         remedy='try again when less is going on')
+    if fault(conductor) is None:        # a fault is reported within this time
+        conductor.next_diagnosis()
+    return fault(conductor)
+
+
+def fault(conductor: Conductor) -> Diagnosis | None:
+    """Return the first report of a fault of the law in force."""
+    return next((one for one in conductor.diagnoses if one.phase == FAULT), None)

@@ -236,15 +236,14 @@ class Plant:
             point = (self._data.xpos[body]
                      + self._data.xmat[body].reshape(3, 3) @ obstacle.point)
             force = obstacle.push_out(point)
-            self._data.xfrc_applied[body] = [
-                *force, *np.cross(point - self._data.xipos[body], force)]
+            self._data.xfrc_applied[body] = wrench(point - self._data.xipos[body], force)
 
     def _apply_pushes(self, time: float) -> None:
         for body, (force, until) in list(self._pushes.items()):
             if time < until - 1e-9:
                 # MuJoCo applies forces at the center of mass
                 arm = self._data.xpos[body] - self._data.xipos[body]
-                self._data.xfrc_applied[body] = [*force, *np.cross(arm, force)]
+                self._data.xfrc_applied[body] = wrench(arm, force)
             else:
                 self._data.xfrc_applied[body] = 0
                 del self._pushes[body]
@@ -256,3 +255,9 @@ class Plant:
                                 f'{self.model.nv} finite numbers, one per joint: '
                                 f'{", ".join(self.model.joint_names)}')
         return numbers
+
+
+def wrench(arm: ndarray, force: ndarray) -> tuple[float, ...]:
+    """Return force and moment (6,) of a force at ``arm`` (3,); NumPy's cross product is slow."""
+    (a, b, c), (x, y, z) = arm.tolist(), force.tolist()
+    return x, y, z, b * z - c * y, c * x - a * z, a * y - b * x

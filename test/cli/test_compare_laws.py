@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One trajectory under every law: the table, the picture, and that figures are reproducible."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf, Settings
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
+from robodyn_ros.control.laws import registry
 from robodyn_ros.control.laws.registry import FOLLOWING
-from robodyn_ros.demo import motion
-from robodyn_ros.demo.law_comparison import compensated_share, drive, scenes
+from robodyn_ros.demo import law_comparison, motion
+from robodyn_ros.demo.law_comparison import compensated_share, drive, scenes, settings_of
 from typer.testing import CliRunner
 
 pytest.importorskip('mujoco')
@@ -29,6 +32,21 @@ def test_every_law_is_compared(tmp_path):
     figures = [row for row in rows if any(law in row for law in FOLLOWING) and len(row) >= 6]
     assert [next(law for law in FOLLOWING if law in row) for row in figures] == 2 * list(FOLLOWING)
     assert picture.read_bytes()[:4] == b'\x89PNG'
+
+
+def test_a_law_that_faults_does_not_end_the_comparison(tmp_path, monkeypatch):
+    def settings(law, model, pose):
+        narrow = {'following_error': [1e-4]} if law == FOLLOWING[0] else {}
+        return replace(settings_of(law, model, pose), **narrow)
+    monkeypatch.setattr(registry, 'FOLLOWING', FOLLOWING[:2])
+    monkeypatch.setattr(law_comparison, 'settings_of', settings)
+    result = run('--picture', tmp_path / 'laws.png')
+    assert result.exit_code == 1, result.output
+    rows = [line.split() for line in result.output.splitlines() if line.startswith(' ')]
+    failed = [row for row in rows if 'faulted:' in row]
+    assert len(failed) == 2 and all(row[-4:-2] == ['FOLLOWING_ERROR', 'at'] for row in failed)
+    assert len([row for row in rows if FOLLOWING[1] in row and len(row) >= 6]) == 2
+    assert 'does not follow its reference' in result.output
 
 
 def test_figures_are_reproducible():

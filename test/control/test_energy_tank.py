@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Settings
 from robodyn_ros.control.laws import spring
-from robodyn_ros.control.laws.cartesian_impedance import damping_force
+from robodyn_ros.control.laws.cartesian_impedance import damping_force, FIRST_SWEEPS, SWEEPS
 from robodyn_ros.control.laws.energy_tank import COUPLED, fill, SPENT, TankMemory, vary_stiffness
 from robodyn_ros.control.semidefinite import square_root
 from scipy.spatial.transform import Rotation
@@ -168,10 +168,30 @@ def test_damping_of_a_full_stiffness(stiffness, unit):
     K, A = semidefinite(*stiffness), semidefinite(stiffness[0] + 1, 6, 2.0) + 0.1 * np.eye(6)
     D = np.eye(6)
     for column in D:
-        damping_force(A, unit, K, 0.7, column, np.zeros((4, 6, 6)), np.zeros(6))
+        damping_force(A, unit, K, 0.7, np.eye(6), FIRST_SWEEPS, column, np.zeros((4, 6, 6)),
+                      np.zeros(6))
     root, (values, vectors) = square_root(K), np.linalg.eigh(
         square_root(K) @ (np.eye(6) if unit else A) @ square_root(K))
     expected = 1.4 * root @ (vectors / np.sqrt(np.maximum(values, 1e-9 * values.max()))
                              ) @ vectors.T @ root
     assert D == pytest.approx(D.T, abs=1e-6 * abs(D).max())
     assert D == pytest.approx(expected, abs=0.05 * abs(expected).max())
+
+
+def test_modes_of_the_cycle_before_make_the_damping_exact():
+    """As A turns by 2 rad/s, one sweep in each cycle keeps D where many would bring it."""
+    K, A = np.diag([500.0, 800.0, 500.0, 30.0, 30.0, 20.0]), semidefinite(3, 6, 2.0) + np.eye(6)
+    U, ignored = np.eye(6), np.zeros(6)
+    for cycle in range(300):
+        turned = np.kron(np.eye(2), Rotation.from_rotvec([0.0, 2e-3 * cycle, 0.0]).as_matrix())
+        mobility = turned @ A @ turned.T
+        damping_force(mobility, False, K, 0.7, U, SWEEPS if cycle else FIRST_SWEEPS, ignored,
+                      np.zeros((4, 6, 6)), np.zeros(6))
+    kept, exact = np.eye(6), np.eye(6)
+    for column, other in zip(kept, exact):
+        damping_force(mobility, False, K, 0.7, U.copy(), 0, column, np.zeros((4, 6, 6)),
+                      np.zeros(6))
+        damping_force(mobility, False, K, 0.7, np.eye(6), 10, other, np.zeros((4, 6, 6)),
+                      np.zeros(6))
+    assert kept == pytest.approx(exact, abs=1e-3 * abs(exact).max())
+    assert np.eye(6) == pytest.approx(U.T @ U, abs=1e-12)

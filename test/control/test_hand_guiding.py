@@ -38,6 +38,17 @@ class Hand(Rig):
             self.time += self.period
 
 
+class Backward(Hand):
+    """A rig with encoders that count backward from POSE on."""
+
+    mirror = np.ones(2)
+
+    def sense(self):
+        super().sense()
+        self.state['position'] = POSE + self.mirror * (self.q - POSE)
+        self.state['velocity'] = self.mirror * self.qd
+
+
 def hand(**given):
     rig = Hand(TWO_LINK, POSE, **{**HAND, **given})
     rig.rise()
@@ -119,6 +130,28 @@ def test_walls_hold_a_push(walls):
     assert (after < beyond)[0 if walls == 'joint' else 1]
     assert (abs(np.array(rig.published)) <= TWO_LINK.effort_limit).all()
     assert rig.phase == 'RUNNING'
+
+
+@pytest.mark.parametrize('given', [{'wall_upper': [9.0, 0.55]}, {
+    'wall_upper': [9.0, 1.5], 'guiding_damping': [1.0, 1.0]}])
+def test_a_wall_that_stops_a_hand_is_no_wrong_sign(given):
+    """A quarter of the effort limit against what a hand goes on pushing, and the joint obeys."""
+    rig = hand(**given)
+    rig.pushed(0.7, np.array([0.0, 6.0]))
+    assert rig.q[1] > given['wall_upper'][1] - 0.1
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+def test_an_encoder_that_counts_backward_is_found_although_a_hand_guides():
+    """The spring of the wall drives the joint on, which does not obey it."""
+    rig = Backward(TWO_LINK, POSE, **HAND, wall_upper=[9.0, POSE[1] + 0.05],
+                   wall_lower=[-9.0, POSE[1] - 0.05])
+    rig.rise()
+    rig.mirror = np.array([1.0, -1.0])
+    while rig.phase == 'RUNNING' and rig.time < 1.0:
+        rig.pushed(rig.period, np.array([0.0, 1.0]))
+    assert rig.controller.reason_code == 'WRONG_DIRECTION'
+    assert abs(rig.qd[1]) < 0.5 * TWO_LINK.velocity_limit[1]
 
 
 @settings(max_examples=40, deadline=None)

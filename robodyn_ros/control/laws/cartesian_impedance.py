@@ -11,11 +11,11 @@ Flexible-Joint Robots, 2008, section 3.3). A stiffness that varies pays for its 
 """
 
 from math import sqrt
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 from numpy import ndarray
 
-from .energy_tank import COUPLED, fill, TankMemory, vary_stiffness
+from .energy_tank import BEGUN, COUPLED, fill, TankMemory, vary_stiffness
 from .law import Arm, Law, POSE
 from .spring import spring_force, turn_force
 from .task_space import (
@@ -31,20 +31,34 @@ from .task_space import (
 )
 from ..task import GIVEN, TOOL_AXES, UNIT_INERTIA
 
-# Of cyclic Jacobi rotations. D is positive definite after any number of them, and after three its
-# modes have the damping ratio within a few percent
-SWEEPS = 3
+# Of cyclic Jacobi rotations, as the law begins, and in each cycle after. D is positive definite
+# after any number of them, and after three its modes have the damping ratio within a few percent;
+# from the modes of the cycle before, one sweep does more
+FIRST_SWEEPS, SWEEPS = 3, 1
 # Least mobility of a mode, relative to the largest, that its damping is designed for
 LEAST = 1e-9
 # Of an element of the diagonal of K, below which a pivot of its factor is rounding
 PIVOT = 1e-9
 
 
+class ImpedanceMemory(NamedTuple):
+    """Memory of the law: that of its tank, see :class:`.TankMemory`, and the modes."""
+
+    stiffness: Annotated[ndarray, 36]
+    account: Annotated[ndarray, 3]
+    modes: Annotated[ndarray, 36]       # directions U of the damping, by columns of (6, 6)
+
+
 def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     """Write τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + posture."""
     task, J, s = arm.task, arm.workspace.J, arm.task.settings[0]
     e, v, force, speed = task.vector[0], task.vector[1], task.vector[2], task.vector[3]
-    K, A = memory.stiffness.reshape(6, 6), task.scratch[0]
+    K, U, A = memory.stiffness.reshape(6, 6), memory.modes.reshape(6, 6), task.scratch[0]
+    tank, sweeps = TankMemory(memory.stiffness, memory.account), SWEEPS
+    if memory.account[BEGUN] == 0.0:
+        sweeps = FIRST_SWEEPS
+        for r in range(6):
+            U[r, r] = 1.0
     task_jacobian(arm)
     pose_error(arm, e)
     velocity_error(arm, v)
@@ -57,19 +71,23 @@ def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None
         if s.task_selection[r] == 0.0:
             e[r] = v[r] = 0.0
         speed[r] = v[r]
-    vary_stiffness(memory, s, task.stiffness, e, arm.dt, force)
+    vary_stiffness(tank, s, task.stiffness, e, arm.dt, force)
     mobility(arm, A)
     if s.task_damping_design == GIVEN:
         given_damping(s.task_damping, v, force)
     else:
-        damping_force(A, s.task_damping_design == UNIT_INERTIA, K, s.task_damping_ratio, v,
-                      task.scratch, force)
-    fill_from_damper(task.velocity, speed, v, memory, arm.dt)
+        damping_force(A, s.task_damping_design == UNIT_INERTIA, K, s.task_damping_ratio, U, sweeps,
+                      v, task.scratch, force)
+    fill_from_damper(task.velocity, speed, v, tank, arm.dt)
     spring_force(s, K, memory.account[COUPLED] == 1.0, e, force)
     turn_force(e, s.task_axes == TOOL_AXES, force)
+    for r in range(6):
+        force[r] += v[r]
     for i in range(tau.shape[0]):
+        effort = tau[i]
         for r in range(6):
-            tau[i] += J[r, i] * (force[r] + v[r])
+            effort += J[r, i] * force[r]
+        tau[i] = effort
     add_posture(arm, gains, A, tau)
 
 
@@ -94,15 +112,16 @@ def fill_from_damper(reference: ndarray, speed: ndarray, force: ndarray, memory:
 def given_damping(D: ndarray, v: ndarray, force: ndarray) -> None:
     """Replace the velocity ``v`` (6,) by D v; ``D`` (36,) by rows, ``force`` (6,) workspace."""
     for r in range(6):
-        force[r] = 0.0
+        x = 0.0
         for c in range(6):
-            force[r] += D[6 * r + c] * v[c]
+            x += D[6 * r + c] * v[c]
+        force[r] = x
     for r in range(6):
         v[r] = force[r]
 
 
-def damping_force(A: ndarray, unit_inertia: bool, K: ndarray, ratio: float, v: ndarray,
-                  scratch: ndarray, modes: ndarray) -> None:
+def damping_force(A: ndarray, unit_inertia: bool, K: ndarray, ratio: float, U: ndarray,
+                  sweeps: int, v: ndarray, scratch: ndarray, modes: ndarray) -> None:
     """
     Replace the velocity ``v`` (6,) by the force D v whose modes have a damping ratio.
 
@@ -115,46 +134,55 @@ def damping_force(A: ndarray, unit_inertia: bool, K: ndarray, ratio: float, v: n
     :param A: (6, 6) J M⁻¹ Jᵀ; with ``unit_inertia``, A is that of 1 kg and 1 kg·m² instead, for
         which D = 2 ζ √K.
     :param K: (6, 6) stiffness; ``ratio`` ζ.
+    :param U: (6, 6) any rotation, in and out: the nearer to U, the fewer ``sweeps`` it takes.
     :param scratch: workspace (4, 6, 6), of which 1 to 3 are used; ``modes`` (6,) likewise.
     """
-    S, U, L = scratch[1], scratch[2], scratch[3]
+    S, B, L = scratch[1], scratch[2], scratch[3]
     factor_stiffness(K, L)
     for i in range(6):
         for k in range(6):
-            U[i, k] = L[i, k]
+            x = 0.0
+            for j in range(i + 1):
+                x += L[i, j] * U[j, k]
+            B[i, k] = x
+    for k in range(6):                  # S = Bᵀ A B, B = L U
+        for i in range(6):
+            x = B[i, k]
             if not unit_inertia:
-                U[i, k] = 0.0
-                for j in range(k, 6):
-                    U[i, k] += A[i, j] * L[j, k]
+                x = 0.0
+                for j in range(6):
+                    x += A[i, j] * B[j, k]
+            modes[i] = x
+        for i in range(k + 1):
+            x = 0.0
+            for j in range(6):
+                x += B[j, i] * modes[j]
+            S[i, k] = S[k, i] = x
+    jacobi(S, U, sweeps)
     largest = 0.0
     for i in range(6):
-        for k in range(i + 1):
-            S[i, k] = 0.0
-            for j in range(i, 6):
-                S[i, k] += L[j, i] * U[j, k]
-            S[k, i] = S[i, k]
         largest = max(largest, S[i, i])
-        v[i] *= L[i, i]
+        x = L[i, i] * v[i]
         for j in range(i + 1, 6):
-            v[i] += L[j, i] * v[j]
-    for i in range(6):
-        for j in range(6):
-            U[i, j] = 1.0 if i == j else 0.0
-    jacobi(S, U)
+            x += L[j, i] * v[j]
+        v[i] = x
     for k in range(6):
-        modes[k] = 0.0
+        x = 0.0
         if largest > 0.0:
             for i in range(6):
-                modes[k] += U[i, k] * v[i]
-            modes[k] *= 2.0 * ratio / sqrt(max(S[k, k], LEAST * largest))
+                x += U[i, k] * v[i]
+            x *= 2.0 * ratio / sqrt(max(S[k, k], LEAST * largest))
+        modes[k] = x
     for i in range(6):
-        v[i] = 0.0
+        x = 0.0
         for k in range(6):
-            v[i] += U[i, k] * modes[k]
+            x += U[i, k] * modes[k]
+        v[i] = x
     for i in range(5, -1, -1):
-        v[i] *= L[i, i]
+        x = L[i, i] * v[i]
         for j in range(i):
-            v[i] += L[i, j] * v[j]
+            x += L[i, j] * v[j]
+        v[i] = x
 
 
 def factor_stiffness(K: ndarray, L: ndarray) -> None:
@@ -174,13 +202,13 @@ def factor_stiffness(K: ndarray, L: ndarray) -> None:
                 L[i, k] = x / root
 
 
-def jacobi(S: ndarray, U: ndarray) -> None:
+def jacobi(S: ndarray, U: ndarray, sweeps: int) -> None:
     """
-    Diagonalise ``S`` (6, 6), symmetric, by SWEEPS of rotations that ``U`` collects by columns.
+    Diagonalise ``S`` (6, 6), symmetric, by rotations that ``U`` collects by columns.
 
     Golub and Van Loan, Matrix Computations, 2013, section 8.5.
     """
-    for _ in range(SWEEPS):
+    for _ in range(sweeps):
         for p in range(5):
             for q in range(p + 1, 6):
                 if abs(S[p, q]) > 1e-9 * (abs(S[p, p]) + abs(S[q, q])):
@@ -209,4 +237,4 @@ LAW = Law('cartesian_impedance', cartesian_impedance,
           equation='τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + N M (k_p (q_h - q) - k_d q̇), with e '
                    'the error of the pose of `task_frame`, N the null-space projector',
           source='Albu-Schäffer, Ott, Frese and Hirzinger, ICRA 2003', gains=PostureGains,
-          memory=TankMemory, reference=POSE)
+          memory=ImpedanceMemory, reference=POSE)

@@ -83,9 +83,10 @@ def vary_block(K: ndarray, account: ndarray, s: record, asked: ndarray, e: ndarr
         drop = (1.0 - kept) / y
         price = max(available, 0.0)
     for i in range(first, last):
-        work[i] = 0.0
+        along = 0.0
         for j in range(first, last):
-            work[i] += asked[i, j] * e[j]
+            along += asked[i, j] * e[j]
+        work[i] = along
     for i in range(first, last):
         for j in range(first, last):
             K[i, j] += share * (asked[i, j] - drop * (work[i] * work[j]) - K[i, j])

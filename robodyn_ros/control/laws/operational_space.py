@@ -50,9 +50,10 @@ def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     shorten(arm, a)
     velocity_error(arm, v)
     for r in range(6):
-        known[r] = task.acceleration[r]
+        x = task.acceleration[r]
         for j in range(tau.shape[0]):
-            known[r] -= work.Jd[r, j] * arm.qd[j]
+            x -= work.Jd[r, j] * arm.qd[j]
+        known[r] = x
     if s.task_axes == TOOL_AXES:
         turn(task.pose, known)
     to_task_axes(arm, a, v)

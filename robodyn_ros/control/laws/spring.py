@@ -86,9 +86,10 @@ def spring_force(s: record, K: ndarray, coupled: bool, e: ndarray, force: ndarra
         x, most = quadratic(K, e, first, last), greatest(s, first, last)
         share = 1.0 if x <= most else sqrt(most / x)
         for i in range(first, last):
-            force[i] = 0.0
+            f = 0.0
             for j in range(first, last):
-                force[i] += share * K[i, j] * e[j]
+                f += share * K[i, j] * e[j]
+            force[i] = f
 
 
 def turn_force(e: ndarray, tool_axes: bool, force: ndarray) -> None:

@@ -12,7 +12,7 @@ from .law import Arm
 from ..rotations import log, multiplied_transposed, rows
 from ..setting_fields import gain, PerJoint
 from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
-from ...dynamics.forward_dynamics import ltdl, ltdl_solve
+from ...dynamics.forward_dynamics import ltdl
 from ...dynamics.kinematics import ALIGNED, jacobian, jacobian_rate
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
@@ -70,9 +70,10 @@ def velocity_error(arm: Arm, v: ndarray) -> None:
     """Write v_d - J q̇ into ``v`` (6,) [m/s, rad/s], with J in the axes of the base."""
     J = arm.workspace.J
     for r in range(6):
-        v[r] = arm.task.velocity[r]
+        x = arm.task.velocity[r]
         for j in range(arm.qd.shape[0]):
-            v[r] -= J[r, j] * arm.qd[j]
+            x -= J[r, j] * arm.qd[j]
+        v[r] = x
 
 
 def to_task_axes(arm: Arm, e: ndarray, v: ndarray) -> None:
@@ -108,8 +109,10 @@ def add_wrench(arm: Arm, tau: ndarray) -> None:
     if arm.task.settings[0].task_axes == TOOL_AXES:
         turn(arm.task.pose, w)
     for i in range(tau.shape[0]):
+        effort = tau[i]
         for r in range(6):
-            tau[i] += J[r, i] * w[r]
+            effort += J[r, i] * w[r]
+        tau[i] = effort
 
 
 def select(arm: Arm) -> None:
@@ -137,23 +140,30 @@ def mobility(arm: Arm, A: ndarray) -> None:
     """
     Write J M⁻¹ Jᵀ into ``A`` (6, 6), the inverse of the task inertia (Khatib 1987, eq. 51).
 
-    ``arm.workspace`` keeps the factors of M in ``C`` and M⁻¹ Jᵀ in ``X``, by rows.
+    With the factors M = Lᵀ D L it is (J L⁻¹) D⁻¹ (J L⁻¹)ᵀ. ``arm.workspace`` keeps the factors in
+    ``C`` and J L⁻¹ in ``X``.
     """
-    work, n = arm.workspace, arm.q.shape[0]
-    J, X = work.J, work.X
+    work, parent, n = arm.workspace, arm.robot.elimination_parent, arm.q.shape[0]
+    C, X = work.C, work.X
     for i in range(n):
         for j in range(i + 1):
-            work.C[i, j] = work.M[i, j]
-    ltdl(arm.robot.elimination_parent, work.C)
+            C[i, j] = work.M[i, j]
+    ltdl(parent, C)
     for r in range(6):
         for j in range(n):
-            X[r, j] = J[r, j]
-        ltdl_solve(arm.robot.elimination_parent, work.C, X[r])
+            X[r, j] = work.J[r, j]
+    for i in range(n - 1, -1, -1):
+        j = parent[i]
+        while j < n:
+            factor = C[i, j]
+            for r in range(6):
+                X[r, j] -= factor * X[r, i]
+            j = parent[j]
     for r in range(6):
         for c in range(r + 1):
             a = 0.0
             for j in range(n):
-                a += J[r, j] * X[c, j]
+                a += X[r, j] * C[j, j] * X[c, j]
             A[r, c] = A[c, r] = a
 
 
@@ -185,13 +195,15 @@ def damped_cholesky(A: ndarray, damping: float, L: ndarray) -> float:
 def cholesky_solve(L: ndarray, b: ndarray) -> None:
     """Replace ``b`` (6,) by the solution x of L Lᵀ x = b."""
     for i in range(6):
+        x = b[i]
         for k in range(i):
-            b[i] -= L[i, k] * b[k]
-        b[i] /= L[i, i]
+            x -= L[i, k] * b[k]
+        b[i] = x / L[i, i]
     for i in range(5, -1, -1):
+        x = b[i]
         for k in range(i + 1, 6):
-            b[i] -= L[k, i] * b[k]
-        b[i] /= L[i, i]
+            x -= L[k, i] * b[k]
+        b[i] = x / L[i, i]
 
 
 def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
@@ -199,35 +211,42 @@ def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
     Add the efforts that hold the posture, M (k_p (q_h - q) - k_d q̇), projected on the null space.
 
     Dynamically consistent: they cause no acceleration of the frame, (I - Jᵀ (J M⁻¹ Jᵀ)⁻¹ J M⁻¹)
-    τ (Khatib 1987, eq. 55). Kinematic: (I - Jᵀ (J Jᵀ)⁻¹ J) τ, which does not need the inertia.
+    τ (Khatib 1987, eq. 55), where M⁻¹ τ is the acceleration that the gains ask for. Kinematic:
+    (I - Jᵀ (J Jᵀ)⁻¹ J) τ.
 
     :param A: (6, 6) from :func:`mobility`, which is overwritten by the kinematic projector.
     """
     work, n = arm.workspace, arm.q.shape[0]
-    effort, x, L = arm.task.effort, arm.task.vector[2], arm.task.scratch[3]
+    projected, x, L = arm.task.effort, arm.task.vector[2], arm.task.scratch[3]
     J, projector = work.J, arm.task.settings[0].nullspace_projector
     for i in range(n):
-        effort[i] = 0.0
+        projected[i] = (gains.nullspace_kp[i] * (arm.q_reference[i] - arm.q[i])
+                        - gains.nullspace_kd[i] * arm.qd[i])
+    for i in range(n):
+        effort = 0.0
         for j in range(n):
-            effort[i] += work.M[i, j] * (
-                gains.nullspace_kp[j] * (arm.q_reference[j] - arm.q[j])
-                - gains.nullspace_kd[j] * arm.qd[j])
-        tau[i] += effort[i]
+            effort += work.M[i, j] * projected[j]
+        tau[i] += effort
+        work.b[i] = effort
     if projector == UNPROJECTED:
         return
-    rows_of = J if projector == KINEMATIC else work.X
     if projector == KINEMATIC:
+        projected = work.b
         for r in range(6):
             for c in range(6):
-                A[r, c] = 0.0
+                a = 0.0
                 for j in range(n):
-                    A[r, c] += J[r, j] * J[c, j]
+                    a += J[r, j] * J[c, j]
+                A[r, c] = a
     damped_cholesky(A, PROJECTOR_DAMPING, L)
     for r in range(6):
-        x[r] = 0.0
+        a = 0.0
         for j in range(n):
-            x[r] += rows_of[r, j] * effort[j]
+            a += J[r, j] * projected[j]
+        x[r] = a
     cholesky_solve(L, x)
-    for r in range(6):
-        for j in range(n):
-            tau[j] -= J[r, j] * x[r]
+    for j in range(n):
+        effort = tau[j]
+        for r in range(6):
+            effort -= J[r, j] * x[r]
+        tau[j] = effort
