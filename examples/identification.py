@@ -4,15 +4,15 @@
 Masses and lengths of a 2R arm from noisy torques.
 
 The equation of motion is linear in the inertial parameters, τ = Y(q, q̇, q̈) p: least squares
-finds the combinations of them that the motion shows. `two_link` finds masses and lengths
-themselves, with standard errors. A real arm: `robodyn excite`, `play`, `identify`.
+finds the combinations of them that the motion shows. Masses and lengths themselves take a
+nonlinear fit, here with standard errors. A real arm: `robodyn excite`, `play`, `identify`.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 from picture import GREY, save
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.identification import Motion, two_link
+from scipy.optimize import least_squares
 
 model = load_urdf('two_link')
 TRUE = np.array([2.0, 1.0, 0.5, 0.4])               # kg, kg, m, m
@@ -24,13 +24,33 @@ q = (size * np.sin(w * t)).sum(1).T
 qd = (size * w * np.cos(w * t)).sum(1).T
 qdd = (-size * w**2 * np.sin(w * t)).sum(1).T
 tau = Dynamics(model).batch.inverse_dynamics(q, qd, qdd)
-noise = NOISE * np.random.default_rng(1).normal(size=tau.shape)
-motion = Motion(model.joint_names, t, q, qd, qdd, tau + noise, RATE, ((0, len(t)),))
+measured = tau + NOISE * np.random.default_rng(1).normal(size=tau.shape)
+
+
+def coefficients(x, g=9.81):
+    """Return what the terms of the motion are multiplied by (Craig 2005, section 6.7)."""
+    m1, m2, l1, l2 = x
+    return np.array([m2 * l2**2, m2 * l1 * l2, (m1 + m2) * l1**2, m2 * l2 * g, (m1 + m2) * l1 * g])
+
+
+def fit(n):
+    """Return masses and lengths from the first n samples, and their standard errors."""
+    def errors(logarithms):     # of which all values are positive
+        return terms[:n].reshape(-1, 5) @ coefficients(np.exp(logarithms)) - measured[:n].ravel()
+    best = least_squares(errors, np.zeros(4))
+    sigma = np.sqrt(2 * best.cost / (2 * n - 4))
+    x = np.exp(best.x)
+    return x, sigma * np.sqrt(np.diag(np.linalg.inv(best.jac.T @ best.jac))) * x
+
+
+(c1, c2), s2, c12 = np.cos(q).T, np.sin(q[:, 1]), np.cos(q.sum(1))
+(v1, v2), (a1, a2), zero = qd.T, qdd.T, np.zeros(len(t))
+terms = np.stack([
+    [a1 + a2, c2 * (2 * a1 + a2) - s2 * (v2**2 + 2 * v1 * v2), a1, c12, c1],
+    [a1 + a2, c2 * a1 + s2 * v1**2, zero, c12, zero]]).transpose(2, 0, 1)
 
 counts = np.unique(np.geomspace(20, len(t), 16).astype(int))
-found = [two_link(motion.part(0, n)) for n in counts]
-values = np.array([one.values for one in found])
-errors = np.array([one.standard_errors for one in found])
+values, errors = np.array([fit(n) for n in counts]).transpose(1, 0, 2)
 for name, value, error, true in zip(('m1', 'm2', 'l1', 'l2'), values[-1], errors[-1], TRUE):
     print(f'{name} = {value:.4f} ± {error:.4f}, true {true}')
 
@@ -40,7 +60,7 @@ rank = int((singular > 1e-9 * singular[0]).sum())
 print(f'{Y.shape[-1]} inertial parameters, of which the motion shows {rank} combinations')
 
 figure, panels = plt.subplots(1, 3, figsize=(12.5, 4))
-panels[0].plot(t, motion.effort[:, 0], '.', markersize=2, color=GREY, label='measured')
+panels[0].plot(t, measured[:, 0], '.', markersize=2, color=GREY, label='measured')
 panels[0].plot(t, tau[:, 0], label='true')
 panels[0].set(xlim=(0, 3), xlabel='time [s]', ylabel='torque of joint 1 [N·m]',
               title=f'noise of {NOISE:g} N·m')

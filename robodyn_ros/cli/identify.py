@@ -158,16 +158,15 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         out.print(f'! {line}', style='yellow')
     for file in written:
         out.print(f'wrote {file}')
-    if output / URDF in written:
-        delay = found.mounting.delay
-        out.print('check it on another recording: ' + shlex.join([
-            'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
-            str(output / FRICTION), *same_robot, *same_files,
-            *(['--delay', f'{delay:.6g}'] if delay else [])]))
-        out.print('the next motion, which tells most beside these: ' + shlex.join([
-            'robodyn', 'excite', str(output / URDF), *_without_gravity(same_robot),
-            *same_files, '--criterion', 'information',
-            *(word for path in paths for word in ('--after', str(path)))]))
+    delay = found.mounting.delay
+    out.print('check it on another recording: ' + shlex.join([
+        'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
+        str(output / FRICTION), *same_robot, *same_files,
+        *(['--delay', f'{delay:.6g}'] if delay else [])]))
+    out.print('the next motion, which tells most beside these: ' + shlex.join([
+        'robodyn', 'excite', str(output / URDF), *_without_gravity(same_robot),
+        *same_files, '--criterion', 'information',
+        *(word for path in paths for word in ('--after', str(path)))]))
 
 
 def _without_gravity(words: Sequence[str]) -> list[str]:

@@ -58,9 +58,6 @@ def identify_command(
         split: Annotated[float, typer.Option(
             help='Fraction of each recording used for fitting; the rest is predicted. Not used '
             'with --verify.')] = 0.7,
-        method: Annotated[str, typer.Option(
-            help='consistent: physically consistent, as a URDF requires; or weighted.'
-            )] = 'consistent',
         directions: Annotated[bool, typer.Option(
             '--directions', help='Separate friction for both directions.')] = False,
         static: Annotated[bool, typer.Option(
@@ -124,7 +121,7 @@ def identify_command(
         return
     require_modules('identify', ['matplotlib', 'jinja2'], IdentificationError)
     selection = ParameterSelection(static=static, directions=directions, moving=moving)
-    options = PipelineOptions(selection, armature, method, split, speeds, late, tilt and not root,
+    options = PipelineOptions(selection, armature, split, speeds, late, tilt and not root,
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
     run(recordings, verify, chosen, reading, options, output, console(), sys.argv[1:], same_robot,

@@ -13,14 +13,12 @@ from .estimation.identify import identify
 from .estimation.parameter_selection import ParameterSelection
 from .estimation.payload import find_payload, Payload
 from .estimation.stribeck import friction_speeds, FrictionSpeeds
-from .estimation.two_link import two_link, TwoLink
 from .motion import Motion
 from .validation import Validation
 
 __all__ = ['BaseParameters', 'DriveGains', 'Estimate', 'FrictionSpeeds', 'Motion', 'Mounting',
-           'ParameterSelection', 'Payload', 'TwoLink', 'Validation', 'base_parameters',
-           'drive_gains', 'find_mounting', 'find_payload', 'friction_speeds', 'identify',
-           'two_link']
+           'ParameterSelection', 'Payload', 'Validation', 'base_parameters', 'drive_gains',
+           'find_mounting', 'find_payload', 'friction_speeds', 'identify']
 
 
 def __getattr__(name: str) -> Any:

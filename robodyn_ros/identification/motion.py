@@ -25,7 +25,6 @@ class Motion:
     :param cutoff: [Hz] of the low-pass that positions and efforts have passed, infinite for none.
         What is computed from the positions, such as the steps of Coulomb friction, has to pass it
         before it is compared with the efforts.
-    :param order: of this Butterworth filter, which ran forwards and backwards.
     :param effort_unit: of rotary joints: 'N·m', or 'A' where efforts are currents.
     """
 
@@ -38,7 +37,6 @@ class Motion:
     rate: float
     segments: tuple[tuple[int, int], ...]
     cutoff: float = inf
-    order: int = 4
     effort_unit: str = 'N·m'
 
     def __len__(self) -> int:

@@ -19,7 +19,6 @@ class PipelineOptions:
         the rule, see :func:`~.estimation.selection.decimated`.
     :param armature: whether rotor inertias are estimated; None: where they are significantly
         positive at some joint.
-    :param method: of the delivered model, 'consistent' or 'weighted'.
     :param split: share of the samples, from the first, that is used for training; the others are
         predicted.
     :param speeds: whether the velocity scales of the friction curve are estimated.
@@ -30,12 +29,11 @@ class PipelineOptions:
     :param coupled: pairs of names of joints that share a motor; empty: neighbours are tried.
     :param preparation: filter, rate, and kinds of issues that are accepted.
     :param force: whether files are written where the estimate predicts worse than a constant.
-    :raises ArgumentError: the split or the method is not one of these.
+    :raises ArgumentError: the split leaves too little to fit or to predict.
     """
 
     selection: ParameterSelection = field(default_factory=ParameterSelection)
     armature: bool | None = None
-    method: str = 'consistent'
     split: float = 0.7
     speeds: bool = False
     delay: float | None = None
@@ -50,6 +48,3 @@ class PipelineOptions:
             raise ArgumentError(f'the split is {self.split!r}', name='split', value=self.split,
                                 remedy='give a share from 0.1 to 0.9: the rest is not fitted, '
                                        'but predicted')
-        if self.method not in ('consistent', 'weighted'):
-            raise ArgumentError(f'no method {self.method!r}', name='method', value=self.method,
-                                remedy='choose consistent or weighted')

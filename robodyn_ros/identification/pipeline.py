@@ -21,7 +21,7 @@ from .estimation.model_selection import select_model
 from .estimation.parameter_selection import ParameterSelection
 from .estimation.physical_consistency import consistent
 from .estimation.regression import regression
-from .estimation.selection import decimated, select_effects, Selected
+from .estimation.selection import decimated, Selected
 from .motion import Motion
 from .options import PipelineOptions
 from .prediction_band import prediction_band
@@ -51,7 +51,7 @@ class Estimates(NamedTuple):
         none where the motion does not determine all its parameters.
     :param absent: reasons why one of these is missing, by its name.
     :param weighted: weighted least squares with all selected effects.
-    :param delivered: the one that the options ask for.
+    :param delivered: the consistent one, with the same effects, which is exported.
     """
 
     others: dict[str, Estimate]
@@ -84,7 +84,7 @@ def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequen
         require_prediction(result.validation)
     stage('drawing the pictures and writing the files')
     with writable_folder(folder):
-        written = (*write_urdf(folder, result, source.urdf),
+        written = (write_urdf(folder, result, source.urdf),
                    write_friction_file(folder, result, source.mounted),
                    *write_report(folder, result, source.text, commands))
     return result, written
@@ -137,8 +137,7 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
     train, test = parts.train, parts.test
     selection, decimation = decimated(options.selection, train)
     stage('searching for delay, tilt, presliding, rotor inertia and friction')
-    search = select_model if options.method == 'consistent' else select_effects
-    selected = search(model, train, selection, options)
+    selected = select_model(model, train, selection, options)
     stage('estimating the parameters')
     estimates = estimate(model, train, selection, selected, options)
     stage('predicting the other part of the motion')
@@ -147,12 +146,9 @@ def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,
                            validations[NOMINAL], selected.mounting.motion(train),
                            selected.mounting.motion(test),
                            {name: validations[name] for name in estimates.others})
-    others = dict(estimates.others)
-    if estimates.delivered is not estimates.weighted:
-        others[UNCONSTRAINED] = estimates.weighted
     return Identification(
         model, selected.mounting.motion(train), selected.mounting.motion(test), selected.mounting,
-        estimates.delivered, others, validations,
+        estimates.delivered, {**estimates.others, UNCONSTRAINED: estimates.weighted}, validations,
         (*parts.notes, *decimation, *selected.notes), (*parts.issues, *issues),
         estimates.absent, selected.terms,
         prediction_band(estimates.delivered, selected.mounting.motion(train)))
@@ -177,9 +173,6 @@ def estimate(model: RobotModel, train: Motion, selection: ParameterSelection, se
                            ) if lost else {}
     placed = selected.mounting.motion(train)
     given = regression(selected.model, placed, selected.selection)
-    if selected.weight is None:     # of a prior, which least squares do not have
-        weighted = least_squares(given, 'weighted')
-        return Estimates(others, absent, weighted, weighted)
     if selected.selection.load:     # with the gravity of the model that is exported
         first = consistent(given, selected.weight, selected.method)
         given = regression(selected.model, placed, replace(
@@ -195,7 +188,6 @@ def validate(model: RobotModel, test: Motion, selected: Selected, estimates: Est
     placed = selected.mounting.motion(test)
     found = {NOMINAL: of_model(model, test)}
     found |= {name: of_estimate(each, test) for name, each in estimates.others.items()}
-    if estimates.delivered is not estimates.weighted:
-        found[UNCONSTRAINED] = of_estimate(estimates.weighted, placed)
+    found[UNCONSTRAINED] = of_estimate(estimates.weighted, placed)
     found[estimates.delivered.method] = of_estimate(estimates.delivered, placed)
     return found

@@ -14,7 +14,7 @@ from .data_checks.signal_checks import recording_issues, velocity_issues
 from .motion import Motion
 from .preparation.filtering import MAX_CUTOFF
 from .preparation.options import PreparationOptions
-from .preparation.prepare import prepare, thinned
+from .preparation.prepare import prepare
 from .recordings.recording import Recording
 from ..errors import Argument, IdentificationError, RecordingError
 from ..model.robot import RobotModel
@@ -65,8 +65,7 @@ def checked_motion(recording: Recording, model: RobotModel,
             prepared.derived_velocity, prepared.measured_velocity, model), options.accept)
     issues += raise_errors(motion_issues(prepared.motion, model, prepared.motion.cutoff,
                                          recording.effort_unit, options.accept), options.accept)
-    motion, notes = thinned(prepared.motion, options)
-    return CheckedMotion(motion, (*recording.notes, *prepared.notes, *notes), issues)
+    return CheckedMotion(prepared.motion, (*recording.notes, *prepared.notes), issues)
 
 
 def checked_motions(recordings: Sequence[Recording], model: RobotModel,
@@ -84,9 +83,9 @@ def checked_motions(recordings: Sequence[Recording], model: RobotModel,
     found = [_checked(recording, model, options, named) for recording in recordings]
     rate = min(of.motion.rate for of in found)
     cutoff = max(of.motion.cutoff for of in found)
-    alike = replace(options, rate=options.every * rate)
+    alike = replace(options, rate=rate)
     if options.cutoff is None:
-        alike = replace(alike, cutoff=min(cutoff, MAX_CUTOFF * options.every * rate))
+        alike = replace(alike, cutoff=min(cutoff, MAX_CUTOFF * rate))
     return [of if (of.motion.rate, of.motion.cutoff) == (rate, alike.cutoff or cutoff)
             else _checked(recording, model, alike, named)
             for recording, of in zip(recordings, found)]
@@ -95,8 +94,8 @@ def checked_motions(recordings: Sequence[Recording], model: RobotModel,
 def checked_motion_like(recording: Recording, model: RobotModel, options: PreparationOptions,
                         other: Motion) -> CheckedMotion:
     """Return the checked motion with rate and filter of another one, see checked_motions."""
-    return _checked(recording, model, replace(options, rate=options.every * other.rate,
-                                              cutoff=other.cutoff), True)
+    return _checked(recording, model, replace(options, rate=other.rate, cutoff=other.cutoff),
+                    True)
 
 
 def _checked(recording: Recording, model: RobotModel, options: PreparationOptions, named: bool
@@ -123,7 +122,7 @@ def joined(motions: Sequence[Motion], begin: float | None = None) -> Motion:
     :raises IdentificationError: joints, sample rates, filters or units differ.
     """
     first = motions[0]
-    for name in ('joint_names', 'rate', 'cutoff', 'order', 'effort_unit'):
+    for name in ('joint_names', 'rate', 'cutoff', 'effort_unit'):
         for other in motions[1:]:
             if getattr(other, name) != getattr(first, name):
                 raise IdentificationError(

@@ -35,17 +35,16 @@ def writable_folder(folder: Path) -> Iterator[None]:
                             value=str(folder), remedy='give a folder that can be made') from why
 
 
-def write_urdf(folder: Path, found: Identification, urdf: str) -> tuple[Path, ...]:
+def write_urdf(folder: Path, found: Identification, urdf: str) -> Path:
     """
-    Write the corrected URDF, unless no rigid bodies have its inertias; return its path.
+    Write the URDF with the estimated inertias and nothing else changed; return its path.
 
     :param urdf: text of the URDF that the model was read from.
     """
-    if not found.estimate.is_consistent:
-        return ()
-    path = folder / URDF
-    path.write_text(corrected_text(urdf, found), encoding='utf-8')
-    return (path,)
+    path, model = folder / URDF, found.nominal
+    path.write_text(corrected_urdf(urdf, model, found.estimate.parameters[
+        :10 * model.nb].reshape(-1, 10)), encoding='utf-8')
+    return path
 
 
 def write_friction_file(folder: Path, found: Identification, mounted: bool = False) -> Path:
@@ -82,12 +81,6 @@ def write_report(folder: Path, found: Identification, source: str,
     written.append(folder / REPORT)
     written[-1].write_text(report(found, pictures, source, commands), encoding='utf-8')
     return tuple(written)
-
-
-def corrected_text(urdf: str, found: Identification) -> str:
-    """Return the URDF with the estimated inertias, and nothing else changed."""
-    model = found.nominal
-    return corrected_urdf(urdf, model, found.estimate.parameters[:10 * model.nb].reshape(-1, 10))
 
 
 def numbers(found: Identification) -> dict[str, Any]:

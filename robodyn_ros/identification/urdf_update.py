@@ -32,7 +32,8 @@ from .urdf_inertial_editor import InertialText
 from ..errors import ArgumentError, IdentificationError, InertiaError, UrdfError
 from ..model.array_checks import finite
 from ..model.kinematic_tree import check_tree
-from ..model.rigid_body import Inertial, NO_INERTIA
+from ..model.pseudo_inertia import body_of, of_body, pseudo_inertia
+from ..model.rigid_body import NO_INERTIA
 from ..model.robot import Frame, RobotModel
 from ..model.urdf_elements import inertial, joint_placement, placement, POSITIVE_SEMIDEFINITE
 from ..model.urdf_extension import extension
@@ -76,8 +77,8 @@ def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text
     :raises UrdfError: ``load_urdf`` refuses the text, or expat does.
     :raises IdentificationError: what was written would not be read as what was asked.
     """
-    asked = [_pseudo(row) for row in finite('parameters', parameters, (model.nb, 10),
-                                            '[kg, kg·m, kg·m²], ten a moving body')]
+    asked = pseudo_inertia(finite('parameters', parameters, (model.nb, 10),
+                                  '[kg, kg·m, kg·m²], ten a moving body'))
     if isinstance(text, bytes):
         encoding = encoding_of(text)
         return corrected_urdf(decoded(text, encoding), model, parameters).encode(encoding)
@@ -97,7 +98,7 @@ def corrected_urdf(text: Text, model: RobotModel, parameters: ArrayLike) -> Text
         for part in parts:
             link = robot.links[part.link]
             if part.moves:
-                body = _body(whole - share * fixed)
+                body = body_of(whole - share * fixed)
                 turn = np.eye(3) if link.inertial is None else placement(link.inertial.origin)[0]
                 inertia = turn.T @ body.inertia @ turn
                 written.change(part.link, body.mass, inertia[UPPER].tolist(), body.com.tolist())
@@ -170,7 +171,7 @@ def _parts(robot: URDF, frames: Mapping[str, Frame], model: RobotModel) -> list[
         if frame is None or frame.body < 0:
             continue
         own = inertial(link, moving=True)
-        pseudo = np.zeros((4, 4)) if own is None else _of_body(
+        pseudo = np.zeros((4, 4)) if own is None else of_body(
             own.placed(frame.rotation, frame.origin))
         bodies[frame.body].append(_Part(k, link.name in moving, pseudo))
     return bodies
@@ -185,37 +186,6 @@ def _other(how: str) -> None:
                         remedy='give the text that the model was loaded from')
 
 
-def _pseudo(ten: ndarray) -> ndarray:
-    """
-    Return the pseudo-inertia (4, 4) [[Σ, m c], [m cᵀ, m]] of ten parameters.
-
-    A real body's is positive definite: Wensing, Kim, Slotine, Linear matrix inequalities for
-    physically consistent inertial parameter identification, 2018, eq. 17 and 18.
-    """
-    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = ten
-    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return _blocks(m, np.array([hx, hy, hz]), np.trace(inertia) / 2 * np.eye(3) - inertia)
-
-
-def _of_body(body: Inertial) -> ndarray:
-    """Return the same of a body, about the origin of the frame it is seen from."""
-    about = np.trace(body.inertia) / 2 * np.eye(3) - body.inertia
-    return _blocks(body.mass, body.mass * body.com,
-                   about + body.mass * np.outer(body.com, body.com))
-
-
-def _blocks(mass: float, first: ndarray, second: ndarray) -> ndarray:
-    return np.block([[second, first[:, None]], [first[None, :], np.array([[mass]])]])
-
-
-def _body(pseudo: ndarray) -> Inertial:
-    """Return the body of a pseudo-inertia; without mass its centre is the origin."""
-    mass, first = pseudo[3, 3], pseudo[:3, 3]
-    com = first / mass if mass else np.zeros(3)
-    about = pseudo[:3, :3] - mass * np.outer(com, com)
-    return Inertial(mass, com, np.trace(about) * np.eye(3) - about)
-
-
 def _differ(one: ndarray, other: ndarray, share: float) -> bool:
     """Return whether two pseudo-inertias are further apart than this share of their size."""
     size = np.maximum(*(np.append(np.full(3, np.abs(np.diag(p)[:3]).sum()), abs(p[3, 3]))
@@ -225,7 +195,7 @@ def _differ(one: ndarray, other: ndarray, share: float) -> bool:
 
 def _check(name: str, pseudo: ndarray) -> None:
     """Refuse a body that the loader would refuse."""
-    body, remedy = _body(pseudo), 'identify with the constraint that bodies are real ones'
+    body, remedy = body_of(pseudo), 'identify with the constraint that bodies are real ones'
     if body.mass < 0 or body.mass == 0 and pseudo[:3, 3].any():
         raise InertiaError(f'link {name!r}: mass is {body.mass:g}, with the first moment '
                            f'{pseudo[:3, 3]}', name=name, value=body.mass, remedy=remedy)

@@ -17,7 +17,7 @@ CHOICE = ParameterSelection(armature=False)
 def recorded(model, delay=0.0, sigma=0.1, count=800, seed=0):
     """Return a motion as preparation leaves it: with noise, and filtered."""
     given = noisy(motion(model, count), sigma, seed)
-    effort = LowPass(8.0, 4, given.rate)(given.effort)
+    effort = LowPass(8.0, given.rate)(given.effort)
     late = CubicSpline(given.time, effort)(given.time - delay)
     return replace(given, effort=late, cutoff=8.0)
 

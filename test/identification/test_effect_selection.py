@@ -21,7 +21,7 @@ def late(model, delay, count=500):
     """Return a motion whose friction turns over a way, and whose efforts are stamped late."""
     true = with_joints(model, 0.1, 0.8)
     given = noisy(sliding(true, motion(true, count, seed=1), WAY), 0.02, 2)
-    effort = LowPass(8.0, 4, given.rate)(given.effort)
+    effort = LowPass(8.0, given.rate)(given.effort)
     return replace(given, effort=CubicSpline(given.time, effort)(given.time - delay), cutoff=8.0)
 
 

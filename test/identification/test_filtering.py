@@ -28,7 +28,7 @@ def test_the_rule_leaves_the_motion_and_takes_the_noise(noise):
     rng = np.random.default_rng(1)
     noisy = q + noise * rng.normal(size=q.shape)
     cutoff = choose_cutoff([noisy], RATE)
-    low_pass = LowPass(cutoff.frequency, 4, RATE)
+    low_pass = LowPass(cutoff.frequency, RATE)
     first, second = derivatives(low_pass(noisy), RATE)
     inside = slice(low_pass.settling, -low_pass.settling)
     assert 1 < cutoff.frequency <= 8.1 and cutoff.why
@@ -46,7 +46,7 @@ def test_the_cutoff_is_lower_where_there_is_more_noise():
 
 def test_no_delay_in_either_direction():
     pulse = np.exp(-((TIME - 6) / 0.2)**2)[:, None]
-    filtered = LowPass(5.0, 4, RATE)(pulse)
+    filtered = LowPass(5.0, RATE)(pulse)
     assert np.argmax(filtered) == np.argmax(pulse)
     peak = int(np.argmax(pulse))
     around = np.arange(1, 400)
@@ -55,14 +55,14 @@ def test_no_delay_in_either_direction():
 
 def test_half_passes_at_the_cutoff():
     wave = np.sin(2 * np.pi * 5.0 * TIME)[:, None]
-    low_pass = LowPass(5.0, 4, RATE)
+    low_pass = LowPass(5.0, RATE)
     inside = slice(low_pass.settling, -low_pass.settling)
     assert np.ptp(low_pass(wave)[inside]) / 2 == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_transient_is_gone_where_it_is_said_to_be():
     step = np.where(TIME < 6, 0.0, 1.0)[:, None]
-    low_pass = LowPass(5.0, 4, RATE)
+    low_pass = LowPass(5.0, RATE)
     filtered = low_pass(step)
     away = np.abs(np.arange(6000) - 3000) > low_pass.settling
     assert np.abs(filtered - step)[away].max() < 0.01
@@ -71,7 +71,7 @@ def test_a_transient_is_gone_where_it_is_said_to_be():
 
 def test_samples_that_are_kept_are_filtered_as_all_are():
     """Of smooth signals; near the ends the reflections differ a little."""
-    low_pass = LowPass(5.0, 4, RATE)
+    low_pass = LowPass(5.0, RATE)
     smooth = low_pass(np.random.default_rng(0).normal(size=(len(TIME), 2)))[500:5501]**2
     step = int(RATE / 50.0)
     expected, found = low_pass(smooth)[::step], low_pass.of_kept(smooth[::step], step)
@@ -81,7 +81,7 @@ def test_samples_that_are_kept_are_filtered_as_all_are():
 
 def test_no_filter():
     wave = np.sin(TIME)[:, None]
-    none = LowPass(np.inf, 4, RATE)
+    none = LowPass(np.inf, RATE)
     assert none.settling == 0
     np.testing.assert_array_equal(none(wave), wave)
 

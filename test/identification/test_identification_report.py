@@ -26,7 +26,7 @@ def found(tmp_path_factory):
     path = write_csv(tmp_path_factory.mktemp('report') / 'fit.csv', real(), 4, 16.0)
     model = nominal()
     return identify_recording(read(path, model), model, PipelineOptions(
-        method='weighted', delay=0.0, tilt=False))
+        delay=0.0, tilt=False))
 
 
 @pytest.fixture(scope='module')

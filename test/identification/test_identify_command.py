@@ -123,7 +123,7 @@ def test_it_weighs_what_is_in_the_hand(identified):
 
 
 @pytest.mark.parametrize(('words', 'says'), [
-    (['--split', '1.0'], 'split'), (['--method', 'guess'], 'choose consistent or weighted'),
+    (['--split', '1.0'], 'split'),
     (['--delay', 'soon'], 'write seconds'), (['--units', 'effort'], 'write a quantity'),
     (['--units', 'effort=A'], 'currents'), (['--columns', 'position=none{i}'], 'no'),
     (['--payload', '--frame', 'base_link'], 'base'), (['--payload', '--frame', 'hand'], 'hand')])
@@ -215,7 +215,7 @@ def test_what_predicts_nothing_is_not_written(tmp_path, monkeypatch):
     words = ['identify', path, '--robot', 'two_link', '--output', tmp_path / 'out', '--accept',
              'effort sign', '--accept', 'effort unit', '--accept', 'gravity', '--accept',
              'mounting', '--accept', 'order', '--accept', 'direction', '--presliding', 'none',
-             '--delay', '0', '--method', 'weighted']
+             '--delay', '0']
     result = command(monkeypatch, *words)
     assert result.exit_code == 1 and not (tmp_path / 'out').exists()
     assert 'nothing is written' in result.output and '--force' in result.output

@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 import yaml
 
 MODEL = nominal()
-QUICK = PipelineOptions(method='weighted', delay=0.0, tilt=False, armature=False, presliding=0.0)
+QUICK = PipelineOptions(delay=0.0, tilt=False, armature=False, presliding=0.0)
 
 
 def robodyn(*words):
@@ -98,9 +98,9 @@ def test_rate_and_filter_are_common_to_all(files):
     found = [of.motion for of in checked_motions(recordings, MODEL, PreparationOptions(), True)]
     assert found[0].rate == found[1].rate == alone[1].rate
     assert found[0].cutoff == found[1].cutoff
-    asked = checked_motions(recordings, MODEL, PreparationOptions(cutoff=4.0, every=2), True)
+    asked = checked_motions(recordings, MODEL, PreparationOptions(rate=20.0, cutoff=4.0), True)
     assert {of.motion.cutoff for of in asked} == {4.0}
-    assert {of.motion.rate for of in asked} == {alone[1].rate / 2}
+    assert {of.motion.rate for of in asked} == {20.0}
 
 
 def test_an_error_names_the_recording_it_is_about(files):
@@ -122,7 +122,7 @@ def test_a_recording_is_not_given_twice(files):
 
 def test_two_recordings_and_a_third_that_verifies(files, tmp_path):
     result = robodyn('identify', *files[:2], '--verify', files[2], '--robot', 'two_link',
-                     '--method', 'weighted', '--delay', 0, '--no-tilt', '--presliding', 'none',
+                     '--delay', 0, '--no-tilt', '--presliding', 'none',
                      '--output', tmp_path)
     assert result.exit_code == 0, result.output
     assert 'a.csv: ' in result.output and 'of the verification are predicted' in result.output

@@ -36,7 +36,7 @@ def test_white_errors_are_white_and_slow_ones_are_not(planar):
 def test_errors_that_a_filter_made_alike_are_judged_apart(planar):
     given = replace(motion(planar, 8000), cutoff=5.0)
     white = np.random.default_rng(1).normal(size=given.effort.shape)
-    filtered = LowPass(5.0, 4, given.rate)(white)
+    filtered = LowPass(5.0, given.rate)(white)
     assert (validate(given, given.effort + filtered).whiteness < 0.3).all()
     assert (validate(replace(given, cutoff=np.inf), given.effort + filtered).whiteness > 0.4).all()
 
@@ -64,7 +64,7 @@ def test_model_and_estimate_say_the_same(spatial):
 def test_coulomb_friction_passes_the_filter_of_the_efforts(planar):
     robot = with_joints(planar, 0.2, 2.0)
     raw = motion(robot, 3000, speed=0.3)
-    low_pass = LowPass(3.0, 4, raw.rate)
+    low_pass = LowPass(3.0, raw.rate)
     given = replace(raw, cutoff=3.0, effort=low_pass(raw.effort))
     np.testing.assert_allclose(of_model(robot, given).rms, 0.0, atol=1e-9)
     steps = of_model(robot, replace(given, cutoff=np.inf))

@@ -74,7 +74,7 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, s
     recording = read(tmp_path / 'motion.npz', MODEL)
     assert np.abs(recording.position[[0, -1]] - START).max() < 0.05
     # Rest, the motion, rest: it is found where it fits best; a busy machine may stand still
-    done, *_ = checked_motion(recording, MODEL, PreparationOptions(cutoff=20.0, gap=0.5))
+    done, *_ = checked_motion(recording, MODEL, PreparationOptions(cutoff=20.0))
     fit = min(distance(done, asked, shift) for shift in np.arange(-1.0, 2.0, 0.01))
     assert fit < 0.1       # of 0.4 and 0.6 from end to end
 

@@ -12,7 +12,7 @@ from .data_issue import DataIssue, Severity
 from ..estimation.estimate import Estimate
 from ..motion import Motion
 from ..validation import Validation
-from ...errors import Argument, Remedy
+from ...errors import Remedy
 
 MAX_UNEXPLAINED = 0.3   # relative RMS above which a joint is reported
 MAX_DEVIATION = 30.0    # % standard error of a base parameter above which it is counted
@@ -55,10 +55,6 @@ def result_issues(estimate: Estimate, validation: Validation, nominal: Validatio
                        f'parameters have a standard error above {MAX_DEVIATION:.0f} %',
                        'record more motion, or one that robodyn excite has optimized for them',
                        float(deviations[weak[0]]))
-    if not estimate.is_consistent:
-        yield _warning('physical consistency', 'inertia', 'no rigid bodies have these inertias, '
-                       'so no URDF is written',
-                       ('choose ', Argument('method', 'consistent')))
 
 
 def _prediction_issues(valid: Validation, nominal: Validation) -> Iterator[DataIssue]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from .base_parameters import BaseParameters
-from .inertia import pseudo_inertia, with_inertial_parameters
+from .inertia import with_inertial_parameters
 from .parameter_selection import ParameterSelection
 from .regression import FRICTION, LOAD, predicted, presliding_model
 from ..motion import Motion
@@ -67,12 +67,6 @@ class Estimate:
         """Return the standard errors (p,) in % of the values; above about 10 one is uncertain."""
         with np.errstate(divide='ignore'):
             return 100.0 * self.standard_errors / abs(self.values)
-
-    @property
-    def is_consistent(self) -> bool:
-        """Whether rigid bodies have these parameters: all pseudo-inertias positive definite."""
-        inertial = self.parameters[:10 * self.model.nb]
-        return bool(np.linalg.eigvalsh(pseudo_inertia(inertial)).min() > 0.0)
 
     def __getitem__(self, name: str) -> float:
         """Return a parameter: 'm link3'; :class:`UnknownNameError` if there is none."""

@@ -35,7 +35,7 @@ def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSele
         if smooth == 1:
             return thinner(motion, selection, True)(batch.regressor(
                 motion.position, motion.velocity, motion.acceleration))
-        low_pass = LowPass(motion.cutoff, motion.order, motion.rate)
+        low_pass = LowPass(motion.cutoff, motion.rate)
         return np.concatenate([low_pass.of_kept(batch.regressor(*(
             signal[a:b:smooth] for signal in (motion.position, motion.velocity,
                                               motion.acceleration))), smooth)[::step // smooth]
@@ -97,7 +97,7 @@ def thinner(motion: Motion, selection: ParameterSelection, computed: bool
     :param computed: whether the array is computed from positions, and so has yet to pass the
         filter of the motion.
     """
-    low_pass = LowPass(motion.cutoff, motion.order, motion.rate) if computed else None
+    low_pass = LowPass(motion.cutoff, motion.rate) if computed else None
 
     def thin(array: ndarray) -> ndarray:
         pieces = []

@@ -1,15 +1,14 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pseudo-inertia of a body: its ten inertial parameters as a symmetric 4 x 4 matrix."""
+"""Bodies of a model as physically consistent pseudo-inertias, and models of parameters."""
 
 from dataclasses import replace
 
 import numpy as np
 from numpy import ndarray
 
-from .regression import INERTIAL
 from ...errors import IdentificationError
-from ...model.rigid_body import offset_inertia
+from ...model.pseudo_inertia import body_of, pseudo_inertia
 from ...model.robot import RobotModel
 from ...model.validate import validated
 
@@ -17,45 +16,6 @@ FLOOR = 1e-4  # of the largest eigenvalue, for flat bodies and points
 MASS = 1.0    # [kg] of bodies of which none is known
 LENGTH = 0.1  # [m] size of bodies whose inertia gives none
 BALL = LENGTH**2 / 3.0
-
-
-def _maps() -> ndarray:
-    """Return the pseudo-inertia (10, 4, 4) of a unit of each parameter."""
-    maps = np.zeros((10, 4, 4))
-    maps[0, 3, 3] = 1.0
-    for i in range(3):
-        maps[1 + i, i, 3] = maps[1 + i, 3, i] = 1.0
-    for i, name in enumerate(INERTIAL[4:], 4):
-        a, b = ('xyz'.index(letter) for letter in name[1:])
-        if a == b:      # E = tr(I) / 2 - I
-            maps[i, :3, :3] = np.eye(3) / 2
-            maps[i, a, a] -= 1.0
-        else:
-            maps[i, a, b] = maps[i, b, a] = -1.0
-    return maps
-
-
-UNITS = _maps()
-
-
-def pseudo_inertia(parameters: ndarray) -> ndarray:
-    """
-    Return pseudo-inertias (nb, 4, 4) of inertial parameters (10 nb,).
-
-    [[E, m c], [(m c)ᵀ, m]] with E = ∫ r rᵀ dm = tr(I)/2 1 - I about the origin of the body's
-    frame: the second moment of mass of points (x, y, z, 1). A distribution of mass has these
-    parameters if and only if the matrix is positive semidefinite (Wensing, Kim and Slotine 2018;
-    Traversaro et al. 2016).
-    """
-    return np.einsum('bk,kij->bij', np.reshape(parameters, (-1, 10)), UNITS)
-
-
-def inertial_parameters(P: ndarray) -> ndarray:
-    """Return the parameters (10 nb,) of pseudo-inertias (nb, 4, 4)."""
-    E = P[:, :3, :3]
-    inertia = np.trace(E, axis1=1, axis2=2)[:, None, None] * np.eye(3) - E
-    return np.column_stack([P[:, 3, 3], P[:, :3, 3], inertia[
-        :, [0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]).ravel()
 
 
 def lengths(parameters: ndarray) -> ndarray:
@@ -95,15 +55,11 @@ def with_inertial_parameters(model: RobotModel, parameters: ndarray) -> RobotMod
     :raises IdentificationError: a mass is not positive.
     :raises InertiaError: the mass matrix would not be positive definite.
     """
-    rows = np.reshape(parameters, (-1, 10))
-    for link, mass in zip(model.link_names, rows[:, 0]):
-        if not mass > 0.0:
-            raise IdentificationError(f'link {link!r} would have a mass of {mass:.4g} kg',
-                                      name=link, value=mass,
+    bodies = [body_of(P) for P in pseudo_inertia(parameters)]
+    for link, body in zip(model.link_names, bodies):
+        if not body.mass > 0.0:
+            raise IdentificationError(f'link {link!r} would have a mass of {body.mass:.4g} kg',
+                                      name=link, value=body.mass,
                                       remedy='ask for a physically consistent estimate')
-    mass = rows[:, 0].copy()
-    com = rows[:, 1:4] / mass[:, None]
-    E = pseudo_inertia(parameters)[:, :3, :3]
-    about_origin = np.trace(E, axis1=1, axis2=2)[:, None, None] * np.eye(3) - E
-    inertia = about_origin - np.array([offset_inertia(m, r) for m, r in zip(mass, com)])
+    mass, com, inertia = map(np.array, zip(*bodies))
     return validated(replace(model, mass=mass, com=com, inertia=inertia, warnings=()))

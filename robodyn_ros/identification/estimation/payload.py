@@ -11,13 +11,13 @@ from scipy.stats import chi2
 
 from .base_parameters import base_of
 from .covariance import covariance
-from .inertia import inertial_parameters, pseudo_inertia, UNITS
 from .least_squares import check_determined, solve
 from .parameter_selection import KNOWN
 from .regression import INERTIAL, INERTIAL_UNITS, Regression, regression
 from ..motion import Motion
 from ...dynamics import Batch
 from ...errors import ArgumentError, IdentificationError
+from ...model.pseudo_inertia import body_of, inertial_parameters, pseudo_inertia, UNITS
 from ...model.robot import RobotModel
 
 ORDER = (0, 1, 2, 3, 4, 6, 9, 5, 7, 8)  # mass first, products of inertia last
@@ -193,9 +193,7 @@ def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:
 
 def _about_centre(body: ndarray) -> ndarray:
     """Return the inertia (3, 3) of ten parameters about the centre of mass."""
-    P = pseudo_inertia(body)[0]
-    E = P[:3, :3] - np.outer(P[3, :3], P[3, :3]) / P[3, 3]
-    return np.trace(E) * np.eye(3) - E
+    return body_of(pseudo_inertia(body)[0]).inertia
 
 
 def _spread_about_centre(found: _Solution, body: ndarray) -> ndarray:

@@ -12,13 +12,14 @@ from scipy.sparse import block_diag, csc_matrix, diags, hstack, identity, vstack
 
 from .compressed import triangle
 from .estimate import Estimate
-from .inertia import inertial_parameters, pseudo_inertia, trusted, UNITS
+from .inertia import trusted
 from .least_squares import least_squares
 from .regression import LOAD, Regression
 from ...dynamics import Batch
 from ...errors import IdentificationError
 from ...extras import pip_install_extra
 from ...model.pose import spread
+from ...model.pseudo_inertia import inertial_parameters, pseudo_inertia, UNITS
 from ...model.robot import RobotModel
 
 MARGIN = 1e-3                                   # least share that is left of a body of the model

@@ -33,7 +33,7 @@ class Selected(NamedTuple):
     :param mounting: delay and tilt.
     :param selection: with presliding and armature decided.
     :param notes: what was decided and why, one line each.
-    :param weight: of the prior; None where it is not chosen yet.
+    :param weight: of the prior; 0 where it is not chosen yet.
     :param terms: decisions of the cross-validation on terms of the model, one line each.
     :param method: weighting of the joints, 'weighted' or 'ordinary'.
     """
@@ -42,7 +42,7 @@ class Selected(NamedTuple):
     mounting: Mounting
     selection: ParameterSelection
     notes: tuple[str, ...]
-    weight: float | None = None
+    weight: float = 0.0
     terms: tuple[str, ...] = ()
     method: str = 'weighted'
 

@@ -14,6 +14,7 @@ from scipy.signal import butter, sosfiltfilt, welch, zpk2sos
 POWER_SHARE = 0.999     # of the velocities, below their bandwidth
 BANDWIDTH_FACTOR = 8.0  # times the bandwidth, at most
 MAX_CUTOFF = 0.2        # of the sampling rate
+ORDER = 4               # of the filter; both runs together have twice as many poles
 SETTLED = 0.01          # of a transient, left where it is cut off
 TAILS = 4               # times as long: 1e-8 of it is left
 BAND = 1.2              # a spectrum is averaged from f / BAND to f BAND
@@ -97,15 +98,14 @@ class LowPass:
     Zero-phase Butterworth filter: forwards and backwards.
 
     :param cutoff: [Hz]; infinite for no filter.
-    :param order: of the filter; both runs together have twice as many poles.
     :param rate: [Hz] of the signals.
     """
 
-    def __init__(self, cutoff: float, order: int, rate: float):
+    def __init__(self, cutoff: float, rate: float):
         self.settling = 0       #: samples after which a transient is gone
         self._sections: ndarray | None = None
         if np.isfinite(cutoff):
-            z, p, k = butter(order, cutoff, fs=rate, output='zpk')
+            z, p, k = butter(ORDER, cutoff, fs=rate, output='zpk')
             self._sections = zpk2sos(z, p, k)
             self.settling = int(np.ceil(np.log(SETTLED) / np.log(np.abs(p).max())))
 

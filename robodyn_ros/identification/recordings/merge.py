@@ -130,8 +130,7 @@ def _check_rising(series: dict[tuple[str, str], _Series], source: str) -> None:
             raise RecordingError(
                 f'the stamps of {name} in {source} run backwards, so it cannot be put beside '
                 f'joints of other messages', name=name, value=float(np.diff(s.time).min()),
-                remedy="use the time of receipt (stamp='receipt'), or record all joints in one "
-                       'message')
+                remedy='record all joints in one message, or with one clock')
 
 
 def _covered(at: ndarray, time: ndarray) -> ndarray:

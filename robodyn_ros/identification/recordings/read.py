@@ -25,8 +25,7 @@ TABLES = {'.npz': read_npz, '.mat': read_mat}
 
 def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
          units: Units | None = None, rate: float | None = None,
-         joint_names: Sequence[str] | None = None, topic: str | None = None,
-         stamp: str = 'header') -> Recording:
+         joint_names: Sequence[str] | None = None, topic: str | None = None) -> Recording:
     """
     Return the recording of the joints of a model, in its order and in SI units.
 
@@ -45,7 +44,7 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
     :param joint_names: joints in the order of the columns, where headers contain numbers only;
         None: the order of the model. For a bag: its names of the model's joints, in the order of
         the model; None: as in the model, otherwise joints with the same number.
-    :param topic: see :func:`~.read_bag.read_bag`, ``stamp`` too.
+    :param topic: see :func:`~.read_bag.read_bag`.
     :raises RecordingError: the file cannot be read, or lacks a joint.
     :raises UnknownNameError: there is no such column, topic or quantity.
     """
@@ -58,7 +57,7 @@ def read(path: str | Path, model: RobotModel, *, columns: Columns | None = None,
         raise RecordingError(f'the rate is {rate!r}', name='rate', value=rate,
                              remedy='give samples a second, more than zero')
     if path.is_dir() or path.suffix.lower() in BAGS:
-        recording = _scaled(read_bag(path, model, topic, stamp, joint_names), model, units)
+        recording = _scaled(read_bag(path, model, topic, joint_names), model, units)
     else:
         table = TABLES.get(path.suffix.lower(), read_csv)(path)
         options = TableOptions(columns or {}, units, rate, joint_names)

@@ -13,25 +13,22 @@ from ...extras import pip_install_extra
 from ...model.robot import RobotModel
 
 STATE_TYPE = 'sensor_msgs/msg/JointState'
-STAMPS = ('header', 'receipt')
 
 
-def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
+def read_bag(path: Path, model: RobotModel, topic: str | None,
              joint_names: Sequence[str] | None = None) -> Recording:
     """
     Return the joint states of a bag: a folder with metadata.yaml, or a .mcap or .db3 file.
 
+    Times are the stamps of the messages, or those of receipt where all stamps are zero.
+
     :param topic: of sensor_msgs/JointState; None: the only one that carries joints of the model.
-    :param stamp: 'header' takes the stamps of the messages, or times of receipt where all stamps
-        are zero; 'receipt' always takes times of receipt.
     :param joint_names: names in the bag of the model's joints, in the model's order; None: those
         of the model, or the same numbers.
     :raises RecordingError: the bag cannot be read, `rosbags` is not installed, or several topics
         match.
     :raises UnknownNameError: there is no such topic of this type, or no such joint.
     """
-    if stamp not in STAMPS:
-        raise UnknownNameError('stamp', stamp, STAMPS)
     try:
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.rosbag2 import ReaderError
@@ -53,12 +50,12 @@ def read_bag(path: Path, model: RobotModel, topic: str | None, stamp: str,
                              remedy='give the folder of the bag, or its .mcap or .db3 file; one '
                                     'that was not closed is mended by `ros2 bag reindex`'
                              ) from None
-    stamped = stamp == 'header' and any(_nanoseconds(m) for _, m in messages)
+    stamped = any(_nanoseconds(m) for _, m in messages)
     known, said = _names(messages, model, joint_names, path.name)
     recording = Recording.from_messages(_plain(messages, stamped, known),
                                         f'{path.name}, {chosen}', model.joint_names)
-    clock = 'header stamps' if stamped else 'times of receipt' + (
-        '' if stamp == 'receipt' else ', for the header stamps are all zero')
+    clock = 'header stamps' if stamped else \
+        'times of receipt, for the header stamps are all zero'
     notes = [f'{len(messages)} messages of {chosen}, {len(connections)} publishers; '
              f'time: {clock}', *said, *recording.notes]
     return Recording(recording.joint_names, recording.time, recording.position,
