@@ -42,7 +42,8 @@ def _figure(height: float, left: float = 0.09, gap: float = 0.18) -> Figure:
 
 def _png(figure: Figure) -> bytes:
     buffer = BytesIO()
-    figure.savefig(buffer, format='png', dpi=100, metadata={'Software': None})
+    figure.savefig(buffer, format='png', dpi=100, metadata={'Software': None},
+                   pil_kwargs={'compress_level': 3})
     return buffer.getvalue()
 
 

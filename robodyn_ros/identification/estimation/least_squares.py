@@ -229,16 +229,21 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
         square[:, p] / np.maximum(counted, 1)).max(initial=0.0)
     freedom = np.maximum(counted - p / nv, 1.0)
     scaled = [triangle(rows / np.append(scale, 1.0)) for rows in joints]
+    squares = np.array([rows.T @ rows for rows in scaled])
     sigma = np.ones(nv)
-    for _ in range(1 if method == 'ordinary' else ROUNDS):
-        whole = triangle(np.vstack([rows / s for rows, s in zip(scaled, sigma)]))
-        R = whole[:p, :p]
-        values = solve_triangular(R, whole[:p, p])
-        divisor, solution = sigma, np.append(values, -1.0)
-        sigma = np.maximum(np.sqrt([np.sum((rows @ solution)**2) for rows in scaled] / freedom),
-                           floor)
-        if np.allclose(sigma, divisor, rtol=SETTLED, atol=0.0):
+    # The σ by normal equations, which are less exact, and the solution without them
+    for _ in range(0 if method == 'ordinary' else ROUNDS):
+        total = np.tensordot(1.0 / sigma**2, squares, 1)
+        solution = np.append(np.linalg.lstsq(total[:p, :p], total[:p, p], rcond=None)[0], -1.0)
+        before, sigma = sigma, np.maximum(np.sqrt(np.maximum(
+            squares @ solution @ solution, 0.0) / freedom), floor)
+        if np.allclose(sigma, before, rtol=SETTLED, atol=0.0):
             break
+    whole = triangle(np.vstack([rows / s for rows, s in zip(scaled, sigma)]))
+    R = whole[:p, :p]
+    values = solve_triangular(R, whole[:p, p])
+    divisor, solution = sigma, np.append(values, -1.0)
+    sigma = np.maximum(np.sqrt([np.sum((rows @ solution)**2) for rows in scaled] / freedom), floor)
     singular = np.linalg.svd(R, compute_uv=False)
     return values / scale, sigma, divisor, float(singular[0] / singular[-1])
 

@@ -111,7 +111,10 @@ def _directions(given: Candidate, model: RobotModel, motion: Motion, options: Pi
 
 def _speeds(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
             ) -> Candidate | None:
-    if options.speeds or not given.selection.coulomb or given.selection.moving is not None:
+    chosen = given.selection
+    if options.speeds or not chosen.coulomb or chosen.moving is not None:
+        return None
+    if chosen.presliding and not chosen.static:     # friction has neither of these scales then
         return None
     moved = given.mounting.motion(motion)
     inputs = given.model, moved, given.selection

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Maximum-likelihood presliding distance."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,8 +35,8 @@ class Presliding:
     note: str
 
 
-def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelection
-                    ) -> Presliding:
+def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelection,
+                    near: float = 0.0) -> Presliding:
     """
     Return the maximum-likelihood presliding distance, common to all rotary joints.
 
@@ -43,6 +44,8 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
     distance that is not significant (likelihood-ratio test at ``SIGNIFICANCE``) is zero. Friction
     that changes its sign late opposes the acceleration; ignored, it appears as a delay of the
     efforts, or as inertias that are too small or even negative, which no consistent estimate has.
+
+    :param near: distance about which is searched first [rad]; 0: over the whole range.
     """
     given = regression(model, motion, replace(selection, presliding=0.0))
     given, base = determined_part(given, base_parameters(model, given.selection))
@@ -52,16 +55,20 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
     given = regression(model, motion, replace(selection, presliding=float(DISTANCES[0])))
     given, base = determined_part(given, base_parameters(model, given.selection))
     errors: dict[int, float] = {}
-    step = COARSE
-    while step:         # every fourth distance, then nearer and nearer to the best
-        best = min(errors, key=errors.__getitem__, default=0)
-        near = range(0, len(DISTANCES), step) if step == COARSE else (best - step, best + step)
-        for k in near:
+
+    def look_at(places: Iterable[int]) -> int:
+        for k in places:
             if k not in errors and 0 <= k < len(DISTANCES):
                 errors[k] = float(count @ np.log(solve(
                     with_distance(given, motion, float(DISTANCES[k])), base, 'weighted').sigma))
-        step //= 2
-    best = min(errors, key=errors.__getitem__)
+        return min(errors, key=errors.__getitem__)
+
+    best = look_at(range(0, len(DISTANCES), COARSE) if near == 0.0 else
+                   [int(abs(np.log(DISTANCES / near)).argmin())])
+    step = COARSE // 2
+    while step:         # nearer and nearer to the best
+        before_best, best = best, look_at((best - step, best + step))
+        step = step if near and best != before_best else step // 2
     chance = 2.0 * (before - errors[best]) <= chi2.isf(SIGNIFICANCE, 1)
     taken = not chance and best < len(DISTANCES) - 1
     return Presliding(float(DISTANCES[best]) if taken else 0.0, (

@@ -129,8 +129,8 @@ def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
             mounting = _mounting(model, motion, selection, options)
         before, placed, moved = selection, mounting.model(model), mounting.motion(motion)
         if options.presliding is None and not _why_no_search(selection, None):
-            found = remembered('presliding', (placed, moved, selection), partial(
-                find_presliding, placed, moved, selection))
+            inputs = placed, moved, selection, selection.presliding or 0.0
+            found = remembered('presliding', inputs, partial(find_presliding, *inputs))
             selection, notes = replace(selection, presliding=found.distance), [found.note]
         selection = _with_armature(placed, moved, selection, options.armature)[0]
         if selection == before:
