@@ -19,6 +19,8 @@ fitted together; one whose name begins with `verify` is then predicted.
 import argparse
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 import shlex
@@ -170,13 +172,16 @@ def main(words: Sequence[str], out: Console) -> None:
             out.print(error.render(as_option))
             rows.add_row(folder.name, *('-' for _ in COLUMNS), '-')
             continue
-        with ProcessPoolExecutor(max(options.jobs, 1), get_context('spawn')) as pool:
-            running = [pool.submit(timed, paths, verification, robot, options)
-                       for _, paths, verification in todo]
-            for (name, *_), of in zip(todo, running):
+        with ExitStack() as stack:
+            calls = [partial(timed, paths, verification, robot, options)
+                     for _, paths, verification in todo]
+            if options.jobs > 1:
+                pool = stack.enter_context(ProcessPoolExecutor(options.jobs, get_context('spawn')))
+                calls = [pool.submit(call).result for call in calls]
+            for (name, *_), call in zip(todo, calls):
                 out.print(f'{name} ...')
                 try:
-                    found, seconds = of.result()
+                    found, seconds = call()
                 except RobodynError as error:
                     out.print(f'  {error.render(as_option)}')
                     rows.add_row(name, *('-' for _ in COLUMNS), '-')

@@ -107,7 +107,8 @@ def test_velocity_of_the_wrong_sign_or_joint(r, model):
 
 
 def test_an_effort_of_the_wrong_sign(r, model):
-    for j, name in enumerate(model.joint_names):
+    for j in {0, model.nv - 1}:
+        name = model.joint_names[j]
         sign = np.ones(model.nv)
         sign[j] = -1
         error = refusal(scaled(r, effort=sign), model)

@@ -27,10 +27,8 @@ MOVING = 0.05           # rad/s
 CHOICE = ParameterSelection(moving=MOVING, decimate=20)
 # Hz: the rule takes less, and so leaves more of the rows near reversals out
 OPTIONS = PreparationOptions(cutoff=10.0)
-ROBOTS = {'two_link': 0, 'arm6': 1, 'panda': 1}         # and the seeds of what is not known
+ROBOTS = {'two_link': 0, 'arm6': 1}         # and the seeds of what is not known
 SECONDS = 40            # of each motion
-# The method that is the default for each robot, the other one for the smallest: they take seconds
-FOUND = [('two_link', 'weighted'), *((name, 'consistent') for name in ROBOTS)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +50,10 @@ class Unseen:
 
 
 @cache
-def found(name: str, seed: int, method: str) -> Estimate:
+def found(name: str, seed: int) -> Estimate:
     known = arm(name, seed).known
     motion, *_ = checked_motion(drive(name, seed, SECONDS, 2 * seed).recording, known, OPTIONS)
-    return identify(known, motion, CHOICE, method)
+    return identify(known, motion, CHOICE)
 
 
 @cache
@@ -68,26 +66,24 @@ def unseen(name: str, seed: int) -> Unseen:
     return Unseen(motion, counted, np.sqrt(np.mean(noise**2, axis=0, where=counted)))
 
 
-def deviations(name: str, seed: int, method: str) -> ndarray:
+def deviations(name: str, seed: int) -> ndarray:
     """Return how far off base parameters are (p,), in standard errors."""
-    estimate = found(name, seed, method)
+    estimate = found(name, seed)
     true = regression(arm(name, seed).true, unseen(name, seed).motion, CHOICE).prior
     return (estimate.values - estimate.base.values(true)) / estimate.standard_errors
 
 
-@pytest.mark.parametrize('name, method', FOUND)
-def test_parameters_are_within_three_standard_errors(name, method):
-    seed = ROBOTS[name]
-    # As many of normal numbers as 99.9 % of all trials have at most: one of 13, two of 58 or 70
-    off = abs(deviations(name, seed, method))
+@pytest.mark.parametrize('name, seed', ROBOTS.items())
+def test_parameters_are_within_three_standard_errors(name, seed):
+    # As many of normal numbers as 99.9 % of all trials have at most: one of 13, two of 58
+    off = abs(deviations(name, seed))
     assert np.sum(off > 3.0) <= binom.ppf(0.999, len(off), 0.0027)
     assert off.max() < 6.0
 
 
-@pytest.mark.parametrize('name, method', FOUND)
-def test_prediction_of_another_motion_errs_as_the_sensors_do(name, method):
-    seed = ROBOTS[name]
-    other, estimate = unseen(name, seed), found(name, seed, method)
+@pytest.mark.parametrize('name, seed', ROBOTS.items())
+def test_prediction_of_another_motion_errs_as_the_sensors_do(name, seed):
+    other, estimate = unseen(name, seed), found(name, seed)
     assert (other.counted.mean(0) > 0.4).all()
     assert (other.error(estimate.predict(other.motion)) <= 1.1).all()
 
