@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ..identification.estimation.drive import DriveGains
     from ..identification.preparation.options import PreparationOptions
 
+MAX_ERROR = 0.2     # of a gain that is proposed
+
 
 @app.command('drive-gains')
 def drive_gains_command(
@@ -106,7 +108,14 @@ def report(found: 'DriveGains', out: Console) -> None:
     out.print(rows)
     for line in found.undetermined:
         out.print(f'! not determined: {line}', style='yellow')
+    uncertain = [name for name, gain, error in zip(
+        found.joint_names, found.gains, found.standard_errors)
+        if not error < MAX_ERROR * abs(gain)]
+    if uncertain:
+        out.print(f'! uncertain by more than {MAX_ERROR:.0%}: {", ".join(uncertain)}; take these '
+                  'gains from a data sheet, or record a load farther from the axes of these '
+                  'joints, and faster motion', style='yellow')
     if not found.relative:
         out.print('efforts in N·m: robodyn identify ... ' + ' '.join(
-            f'--units effort.{name}={gain:.5g}'
+            f'--units effort.{name}={"GAIN" if name in uncertain else f"{gain:.5g}"}'
             for name, gain in zip(found.joint_names, found.gains)))

@@ -22,9 +22,10 @@ from .identification_tables import (
     parameter_table,
 )
 from ..catalog.robots import CatalogRobot
-from ..errors import ArgumentError
+from ..errors import ArgumentError, IdentificationError
 from ..identification.data_checks.data_issue import by_kind, DataIssue
 from ..identification.estimation.payload import find_payload
+from ..identification.excitation.collision_geometry import shapes
 from ..identification.friction_file import read_friction
 from ..identification.motion import Motion
 from ..identification.options import PipelineOptions
@@ -164,9 +165,19 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         str(output / FRICTION), *same_robot, *same_files,
         *(['--delay', f'{delay:.6g}'] if delay else [])]))
     out.print('the next motion, which tells most beside these: ' + shlex.join([
-        'robodyn', 'excite', str(output / URDF), *_without_gravity(same_robot),
+        'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
+        *_without_gravity(same_robot),
         *same_files, '--criterion', 'information',
         *(word for path in paths for word in ('--after', str(path)))]))
+
+
+def with_meshes(corrected: Path, original: Path) -> Path:
+    """Return the corrected URDF, or the original one where meshes are found beside that only."""
+    try:
+        shapes(corrected)
+    except IdentificationError:
+        return original
+    return corrected
 
 
 def _without_gravity(words: Sequence[str]) -> list[str]:

@@ -25,8 +25,7 @@ from .estimation.selection import decimated, Selected
 from .motion import Motion
 from .options import PipelineOptions
 from .prediction_band import prediction_band
-from .recorded_motion import checked_motion, CheckedMotion, Parts, parts_of, require_torques
-from .recordings.recording import Recording
+from .recorded_motion import CheckedMotion, Parts, parts_of
 from .result import (
     Identification,
     NOMINAL,
@@ -70,7 +69,8 @@ def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequen
     :param notify: is called with every note and issue as soon as it is known, and so also with
         what was understood of a recording that is refused later.
     :param stage: is called with the name of each stage when it begins.
-    :raises RecordingError: the recording cannot be read or has errors, see :func:`checked_motion`.
+    :raises RecordingError: the recording cannot be read or has errors, see
+        :func:`~.recorded_motion.checked_motion`.
     :raises IdentificationError: efforts are currents, the motion determines too little, or the
         estimate predicts worse than a constant: then nothing is written.
     :raises ArgumentError: the folder cannot be written to.
@@ -100,19 +100,6 @@ def require_prediction(validation: Validation) -> None:
             f'was not fitted, most at {worst}: nothing is written', name=worst, value=error,
             remedy=('see whether model, columns and mounting are those of this recording; to have '
                     'the files anyway, ', Argument('force', True)))
-
-
-def identify_recording(recording: Recording, model: RobotModel,
-                       options: PipelineOptions | None = None) -> Identification:
-    """
-    Check and prepare a recording, estimate the parameters, validate and check them.
-
-    :raises RecordingError: see :func:`checked_motion`.
-    :raises IdentificationError: efforts are currents, or the motion determines too little.
-    """
-    options = options or PipelineOptions()
-    require_torques(recording)
-    return identify_motion(checked_motion(recording, model, options.preparation), model, options)
 
 
 def identify_motion(checked: CheckedMotion, model: RobotModel, options: PipelineOptions,

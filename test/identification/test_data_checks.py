@@ -13,8 +13,8 @@ from robodyn_ros.cli.arguments import as_option
 from robodyn_ros.dynamics.api import Batch
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.identification.data_checks.data_issue import by_kind, Severity
-from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.options import PreparationOptions
+from robodyn_ros.identification.recorded_motion import checked_motion
 
 EVERYTHING = PreparationOptions(accept=(
     'effort sign', 'effort unit', 'gravity', 'order', 'direction', 'position unit'))

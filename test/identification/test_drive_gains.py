@@ -3,11 +3,14 @@
 """Efforts per ampere: what a known load tells, and what is open without one."""
 
 from dataclasses import replace
+from io import StringIO
 
 from exciting import motion, with_joints
 import numpy as np
 import pytest
+from rich.console import Console
 from robodyn_ros import DhLink, from_dh
+from robodyn_ros.cli.drive_gains import report
 from robodyn_ros.errors import IdentificationError, UnknownNameError
 from robodyn_ros.identification import drive_gains, ParameterSelection
 from robodyn_ros.identification.estimation.regression import regression
@@ -75,6 +78,17 @@ def test_one_thing_that_is_known_gives_the_factor(robot):
         ratios.anchored('joint3', 0.0)
     with pytest.raises(UnknownNameError):
         ratios.anchored('joint9', 1.0)
+
+
+def test_a_gain_that_is_uncertain_is_not_proposed(robot):
+    found = drive_gains(robot, [currents(robot), currents(loaded(robot), seed=1)], ALL,
+                        [None, loaded(robot)])
+    errors = np.where(np.arange(len(found.gains)) == 1, 0.9, 0.01) * abs(found.gains)
+    out = Console(file=StringIO(), width=400)
+    report(replace(found, standard_errors=errors), out)
+    text, name = out.file.getvalue(), found.joint_names[1]
+    assert f'uncertain by more than 20%: {name};' in text and f'--units effort.{name}=GAIN' in text
+    assert f'--units effort.{found.joint_names[0]}={found.gains[0]:.5g}' in text
 
 
 def test_joints_that_share_nothing_are_named():

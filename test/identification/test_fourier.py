@@ -33,16 +33,6 @@ def test_derivatives_are_those_of_the_position(series):
         assert np.allclose(slope, here[k + 1], rtol=0.0, atol=1e-6 * np.abs(here[k + 1]).max())
 
 
-def test_waves_are_those_of_the_textbook(series):
-    coefficients = np.random.default_rng(1).normal(size=series.size)
-    a, b = series.waves(coefficients)
-    k, t = np.arange(1, series.harmonics + 1), 0.37 * series.period
-    angle = 2.0 * np.pi * k * t / series.period
-    _, velocity, _ = series.basis([t])
-    assert np.isclose(velocity[0] @ coefficients, a @ np.cos(angle) + b @ np.sin(angle))
-    assert abs(a.sum()) < 1e-12 and abs(k @ b) < 1e-12
-
-
 def test_every_series_at_rest_can_be_had(series):
     position, _, _ = series.basis(series.grid(8))
     assert np.linalg.matrix_rank(position) == series.size == 2 * (series.harmonics - 1)

@@ -14,7 +14,12 @@ from robodyn_ros import load_urdf
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.cli.app import app
 from robodyn_ros.cli.excite import recorded
-from robodyn_ros.cli.identify import read_options, reading_words, robot_options
+from robodyn_ros.cli.identify import (
+    read_options,
+    reading_words,
+    robot_options,
+    with_meshes,
+)
 from robodyn_ros.errors import RecordingError
 from robodyn_ros.model.payload import with_payload
 from typer.testing import CliRunner
@@ -173,6 +178,20 @@ def test_the_next_command_has_this_robot(tmp_path, monkeypatch):
     assert '--gravity 0,0,-9.8 --delay 0.002' in line[line.index('robodyn validate RECORDING'):]
     given = yaml.safe_load((tmp_path / 'out/friction.yaml').read_text())
     assert given['/**/controller']['ros__parameters']['gravity'] == [0.0, 0.0, -9.8]
+
+
+def test_the_next_motion_is_of_the_urdf_whose_meshes_are_found(tmp_path):
+    urdf, mesh = tmp_path / 'arm.urdf', tmp_path / 'meshes/link.stl'
+    urdf.write_text('<robot name="arm"><link name="a"><collision><geometry>'
+                    '<mesh filename="meshes/link.stl"/></geometry></collision></link></robot>')
+    mesh.parent.mkdir()
+    mesh.write_bytes(b'')
+    corrected = tmp_path / 'identified/corrected.urdf'
+    corrected.parent.mkdir()
+    corrected.write_text(urdf.read_text())
+    assert with_meshes(corrected, urdf) == urdf
+    corrected.write_text('<robot name="arm"><link name="a"/></robot>')
+    assert with_meshes(corrected, urdf) == corrected
 
 
 def test_locked_joints_of_a_known_robot_are_named():

@@ -17,8 +17,8 @@ from numpy import ndarray
 import pytest
 from robodyn_ros.identification import Estimate, identify, Motion, ParameterSelection
 from robodyn_ros.identification.estimation.regression import regression, rows_that_count
-from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.options import PreparationOptions
+from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.validation import efforts_of
 from scipy.stats import binom
 from simulated import arm, drive

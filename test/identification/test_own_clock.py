@@ -8,8 +8,8 @@ from excited import robot, sines
 import numpy as np
 import pytest
 from robodyn_ros.dynamics.api import Batch
-from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.clock import own_clock
+from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.identification.validation import of_model
 

@@ -6,8 +6,8 @@ from excited import recorded, robot, sines
 import numpy as np
 import pytest
 from robodyn_ros.errors import ArgumentError, RecordingError
-from robodyn_ros.identification.pipeline import checked_motion
 from robodyn_ros.identification.preparation.options import PreparationOptions
+from robodyn_ros.identification.recorded_motion import checked_motion
 from robodyn_ros.identification.recordings.recording import Recording
 
 MODEL = robot('two_link')

@@ -5,11 +5,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-from scipy.stats import chi2
-
-from .base_parameters import base_parameters
-from .least_squares import determined_part, effective_samples, solve
+from .least_squares import Likelihood
 from .parameter_selection import ParameterSelection
 from .regression import regression
 from ..motion import Motion
@@ -26,7 +22,7 @@ def most_likely_coupling(model: RobotModel, motion: Motion, selection: Parameter
 
     In a wrist, the motor of the last joint often turns with q_i ± q_j, since its gear is carried
     by the joint before it, and its friction acts on both. Of all neighbours, the pair of the
-    greatest likelihood is returned (:func:`~.delay_and_tilt.find_mounting`).
+    greatest likelihood is returned (:class:`~.least_squares.Likelihood`).
 
     :param pairs: names of joints that a URDF says are coupled, among which only is chosen; empty:
         all neighbours.
@@ -36,19 +32,15 @@ def most_likely_coupling(model: RobotModel, motion: Motion, selection: Parameter
     names = model.joint_names
     said = [tuple(sorted(map(names.index, pair))) for pair in pairs if set(pair) <= set(names)]
     tried = [i for i in range(model.nv - 1) if (i, i + 1) in said] if said else range(model.nv - 1)
-    given = regression(model, motion, selection)
-    plain = solve(*determined_part(given, base_parameters(model, selection)), 'weighted')
-    count = effective_samples(given, plain)
-    before, found = float(count @ np.log(plain.sigma)), {}
+    likelihood = Likelihood(regression(model, motion, selection))
+    found = {}
     for i in tried:
         if model.slides[i] != model.slides[i + 1]:
             continue
         for sign in SIGNS:
             other = replace(selection, coupling=((i, sign),))
-            coupled = determined_part(regression(model, motion, other),
-                                      base_parameters(model, other))
-            found[i, sign] = float(count @ np.log(solve(*coupled, 'weighted').sigma))
+            found[i, sign] = likelihood.misfit(regression(model, motion, other))
     if not found:
         return None
     best = min(found, key=found.__getitem__)
-    return best if 2.0 * (before - found[best]) > chi2.isf(SIGNIFICANCE, 2) else None
+    return best if likelihood.explains(found[best], 2, SIGNIFICANCE) else None

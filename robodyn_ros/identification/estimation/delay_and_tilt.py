@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from .base_parameters import base_parameters
 from .compressed import triangle
-from .least_squares import determined_part, effective_samples, solve
+from .least_squares import determined_part, Likelihood, solve
 from .parameter_selection import ParameterSelection
 from .regression import Regression, regression
 from ..motion import Motion
@@ -151,7 +151,7 @@ class Problem:
         self.turned = [regression(replace(model, gravity_vector=model.gravity_vector + np.cross(
             axis, model.gravity_vector)), self.inner, selection).matrix - plain.matrix
             for axis in axes]
-        self.weight = effective_samples(self.given, solve(self.given, self.base, 'weighted'))
+        self.weight = Likelihood(plain).count
 
     def most_likely(self, count: int, delay: bool) -> tuple[ndarray, ndarray]:
         """

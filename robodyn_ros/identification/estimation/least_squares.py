@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 from scipy.linalg import qr, solve_triangular
+from scipy.stats import chi2
 
 from .base_parameters import base_parameters, BaseParameters
 from .compressed import BLOCKS, Compressed, triangle
@@ -98,11 +99,34 @@ def block_factors(given: Regression, base: BaseParameters, sigma: ndarray) -> li
     return compressed.blocks(sigma, base.independent)
 
 
-def effective_samples(given: Regression, found: Solution) -> ndarray:
-    """Return the numbers (nv,) of samples, less by as much as their errors persist."""
-    return np.array([independent_samples(autocovariance(found.error[:, j], given.segments),
-                                         len(given), int(given.counted[:, j].sum()))
-                     for j in range(given.model.nv)])
+class Likelihood:
+    """
+    Likelihood of regressions of one motion, for normal errors of one σ per joint.
+
+    It is greatest where Σ n log σ over the joints is least, with σ of weighted least squares with
+    all parameters free, and n the effective number of samples: less by as much as errors persist.
+
+    :param given: regression by whose residuals samples are counted.
+    """
+
+    def __init__(self, given: Regression):
+        found = solve(*determined_part(given, base_parameters(given.model, given.selection)),
+                      'weighted')
+        #: (nv,) effective numbers of samples.
+        self.count = np.array([
+            independent_samples(autocovariance(found.error[:, j], given.segments), len(given),
+                                int(given.counted[:, j].sum())) for j in range(given.model.nv)])
+        #: Σ n log σ of this regression.
+        self.reference = float(self.count @ np.log(found.sigma))
+
+    def misfit(self, given: Regression) -> float:
+        """Return Σ n log σ of another regression."""
+        kept = determined_part(given, base_parameters(given.model, given.selection))
+        return float(self.count @ np.log(solve(*kept, 'weighted').sigma))
+
+    def explains(self, misfit: float, parameters: int, level: float) -> bool:
+        """Return whether more parameters than those of the reference gain more than chance."""
+        return bool(2.0 * (self.reference - misfit) > chi2.isf(level, parameters))
 
 
 def check_determined(given: Regression, base: BaseParameters) -> None:

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
 
-from .base_parameters import base_parameters
 from .filtered_columns import thinner
-from .least_squares import determined_part, effective_samples, solve
+from .least_squares import Likelihood
 from .parameter_selection import ParameterSelection
 from .regression import friction_columns, presliding_model, Regression, regression
 from ..motion import Motion
@@ -40,27 +38,21 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
     """
     Return the maximum-likelihood presliding distance, common to all rotary joints.
 
-    The likelihood is that of :func:`~.delay_and_tilt.find_mounting`: Σ n log σ is least. A
+    The likelihood is that of :class:`~.least_squares.Likelihood`. A
     distance that is not significant (likelihood-ratio test at ``SIGNIFICANCE``) is zero. Friction
     that changes its sign late opposes the acceleration; ignored, it appears as a delay of the
     efforts, or as inertias that are too small or even negative, which no consistent estimate has.
 
     :param near: distance about which is searched first [rad]; 0: over the whole range.
     """
-    given = regression(model, motion, replace(selection, presliding=0.0))
-    given, base = determined_part(given, base_parameters(model, given.selection))
-    plain = solve(given, base, 'weighted')
-    count = effective_samples(given, plain)
-    before = float(count @ np.log(plain.sigma))
+    likelihood = Likelihood(regression(model, motion, replace(selection, presliding=0.0)))
     given = regression(model, motion, replace(selection, presliding=float(DISTANCES[0])))
-    given, base = determined_part(given, base_parameters(model, given.selection))
     errors: dict[int, float] = {}
 
     def look_at(places: Iterable[int]) -> int:
         for k in places:
             if k not in errors and 0 <= k < len(DISTANCES):
-                errors[k] = float(count @ np.log(solve(
-                    with_distance(given, motion, float(DISTANCES[k])), base, 'weighted').sigma))
+                errors[k] = likelihood.misfit(with_distance(given, motion, float(DISTANCES[k])))
         return min(errors, key=errors.__getitem__)
 
     best = look_at(range(0, len(DISTANCES), COARSE) if near == 0.0 else
@@ -69,7 +61,7 @@ def find_presliding(model: RobotModel, motion: Motion, selection: ParameterSelec
     while step:         # nearer and nearer to the best
         before_best, best = best, look_at((best - step, best + step))
         step = step if near and best != before_best else step // 2
-    chance = 2.0 * (before - errors[best]) <= chi2.isf(SIGNIFICANCE, 1)
+    chance = not likelihood.explains(errors[best], 1, SIGNIFICANCE)
     taken = not chance and best < len(DISTANCES) - 1
     return Presliding(float(DISTANCES[best]) if taken else 0.0, (
         f'presliding distance {1e3 * DISTANCES[best]:.2g} mrad' + (

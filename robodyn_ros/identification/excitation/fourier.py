@@ -61,11 +61,6 @@ class Fourier:
         """
         return self.period * np.arange(per_wave * self.harmonics) / (per_wave * self.harmonics)
 
-    def waves(self, coefficients: ArrayLike) -> tuple[ndarray, ndarray]:
-        """Return a_k and b_k (..., harmonics) of coefficients (..., size)."""
-        both = np.asarray(coefficients, float) @ self._space().T
-        return both[..., :self.harmonics], both[..., self.harmonics:]
-
     def basis(self, times: ArrayLike) -> tuple[ndarray, ndarray, ndarray]:
         """Return the matrices (T, size) that make q - q(0), q̇ and q̈ of coefficients (size,)."""
         k = np.arange(1, self.harmonics + 1)
