@@ -66,7 +66,7 @@ def test_messages_that_say_nothing_are_refused():
 def test_parts_whose_stamps_run_backwards_are_not_merged():
     with pytest.raises(RecordingError, match='run backwards') as refused:
         Recording.from_messages([*messages(), *messages()])
-    assert 'receipt' in refused.value.remedy
+    assert 'one clock' in refused.value.remedy
 
 
 def test_a_joint_that_is_missing_is_named():

@@ -27,6 +27,7 @@ SETTLED = 1e-4  # relative change of weights
 ROUNDS = 100
 MOST_BLOCKS = 20                           # whose spread is looked at
 MIN_ERROR = 1e-12                          # of the efforts; less is rounding
+ROUNDED = 1e-6                             # of them, where squares are summed
 RANK_TOLERANCE = 1e-8                      # of the largest singular value
 MIN_ENTRY = 0.1  # of the largest entry of a direction, to be named with it
 METHODS = ('ordinary', 'weighted')
@@ -255,12 +256,13 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     scaled = [triangle(rows / np.append(scale, 1.0)) for rows in joints]
     squares = np.array([rows.T @ rows for rows in scaled])
     sigma = np.ones(nv)
-    # The σ by normal equations, which are less exact, and the solution without them
+    # The σ by normal equations, which lose half of the digits, and the solution without them
+    coarse = np.maximum(floor, ROUNDED * np.sqrt(square[:, p] / np.maximum(counted, 1)))
     for _ in range(0 if method == 'ordinary' else ROUNDS):
         total = np.tensordot(1.0 / sigma**2, squares, 1)
         solution = np.append(np.linalg.lstsq(total[:p, :p], total[:p, p], rcond=None)[0], -1.0)
         before, sigma = sigma, np.maximum(np.sqrt(np.maximum(
-            squares @ solution @ solution, 0.0) / freedom), floor)
+            squares @ solution @ solution, 0.0) / freedom), coarse)
         if np.allclose(sigma, before, rtol=SETTLED, atol=0.0):
             break
     whole = triangle(np.vstack([rows / s for rows, s in zip(scaled, sigma)]))
