@@ -14,7 +14,7 @@ from robodyn_ros.identification import identify, ParameterSelection
 from robodyn_ros.identification.estimation.inertia import trusted, with_inertial_parameters
 from robodyn_ros.identification.estimation.physical_consistency import armature_scale
 from robodyn_ros.identification.estimation.regression import regression
-from robodyn_ros.model.pseudo_inertia import inertial_parameters, pseudo_inertia
+from robodyn_ros.model.pseudo_inertia import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
@@ -36,18 +36,6 @@ def with_no_friction(model):
 def wrong(robot):
     """Return what is believed of the robot: masses elsewhere, and of another size."""
     return replace(robot, mass=1.3 * robot.mass, com=0.7 * robot.com, inertia=1.5 * robot.inertia)
-
-
-def test_pseudo_inertia_is_the_second_moment_of_points(spatial):
-    rng = np.random.default_rng(0)
-    points, masses = rng.normal(size=(20, 3)), rng.uniform(size=20)
-    inertia = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, points))
-    first = masses @ points
-    parameters = [masses.sum(), *first, *inertia[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]]
-    extended = np.column_stack([points, np.ones(20)])
-    P = pseudo_inertia(parameters)
-    np.testing.assert_allclose(P[0], (masses[:, None] * extended).T @ extended)
-    np.testing.assert_allclose(inertial_parameters(P), parameters)
 
 
 def test_points_and_impossible_bodies_become_possible_ones_nearby():

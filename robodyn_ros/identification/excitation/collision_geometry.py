@@ -12,7 +12,7 @@ from ...model.shapes import Shape, shape
 
 KINDS = ('collision', 'visual')
 READABLE = ('.stl', '.obj', '.msh')             # by MuJoCo
-OTHERWISE = 'or go without a check for collisions'
+OTHERWISE = 'or go without a check for collisions (--shapes none)'
 
 
 def shapes(urdf: Path, kind: str = 'collision', packages: Sequence[Path] = ()) -> list[Shape]:
