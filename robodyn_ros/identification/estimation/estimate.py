@@ -11,21 +11,18 @@ from numpy import ndarray
 from .base_parameters import BaseParameters
 from .inertia import with_inertial_parameters
 from .parameter_selection import ParameterSelection
-from .regression import FRICTION, LOAD, predicted, presliding_model
+from .regression import FRICTION, LOAD, Parameters, predicted, presliding_model
 from ..motion import Motion
 from ...errors import UnknownNameError
 from ...model.robot import RobotModel
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Parameters):
     """
     Estimated parameters of a robot.
 
     :param method: 'consistent', 'weighted' or 'ordinary'.
-    :param model: the nominal robot.
-    :param selection: parameters that were estimated besides the inertial ones.
-    :param names: (P,) of the parameters, with ``units``; ``prior`` (P,): nominal values.
     :param parameters: (P,) of all that have the estimated base parameters, those nearest to the
         nominal ones: efforts do not determine them one by one.
     :param base: combinations that efforts determine; ``values`` (p,): their estimates.
@@ -41,12 +38,6 @@ class Estimate:
     """
 
     method: str
-    model: RobotModel
-    selection: ParameterSelection
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    prior: ndarray
-    joint: ndarray
     parameters: ndarray
     base: BaseParameters
     values: ndarray

@@ -81,7 +81,7 @@ def least_squares(given: Regression, method: str = 'weighted',
     matrix = np.diag(np.where(lost, np.inf, 0.0))
     matrix[np.ix_(at, at)] += np.where(np.logical_or.outer(lost[at], lost[at]), 0.0, spread.matrix)
     return Estimate(
-        method, given.model, given.selection, given.names, given.units, given.prior, given.joint,
+        given.model, given.selection, given.names, given.units, given.prior, given.joint, method,
         full, base, values, matrix, found.sigma, spread.independent, found.condition,
         undetermined=tuple(np.array(base.base_names)[lost].tolist()))
 

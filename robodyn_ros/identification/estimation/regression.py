@@ -26,20 +26,16 @@ LOAD = 'load'      # share of the effort of gravity, by which Coulomb friction g
 
 
 @dataclass(frozen=True, eq=False)
-class Regression:
+class Parameters:
     """
-    Linear model τ = matrix @ φ + known of each joint and sample.
+    Parameters φ of a robot, one for each column of a regression.
 
-    :param names: (P,) of the columns: 'm link3', 'Coulomb joint2', 'armature joint1'.
+    :param model: the nominal robot.
+    :param selection: parameters that are estimated besides the inertial ones.
+    :param names: (P,) of the parameters: 'm link3', 'Coulomb joint2', 'armature joint1'.
     :param units: (P,) of the parameters.
-    :param prior: (P,) nominal parameters; 0 for offsets.
+    :param prior: (P,) nominal values; 0 for offsets.
     :param joint: (P,) index of the only joint that a column affects, -1 for inertial parameters.
-    :param matrix: (N, nv, P).
-    :param effort: (N, nv) [N·m | N] as measured.
-    :param known: (N, nv) [N·m | N] efforts of parameters that are not estimated.
-    :param rate: sample rate [Hz] after decimation.
-    :param segments: (begin, end) of samples that follow each other without a gap.
-    :param counted: (N, nv) rows that are used; in the others matrix, effort and known are 0.
     """
 
     model: RobotModel
@@ -48,6 +44,21 @@ class Regression:
     units: tuple[str, ...]
     prior: ndarray
     joint: ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Regression(Parameters):
+    """
+    Linear model τ = matrix @ φ + known of each joint and sample.
+
+    :param matrix: (N, nv, P).
+    :param effort: (N, nv) [N·m | N] as measured.
+    :param known: (N, nv) [N·m | N] efforts of parameters that are not estimated.
+    :param rate: sample rate [Hz] after decimation.
+    :param segments: (begin, end) of samples that follow each other without a gap.
+    :param counted: (N, nv) rows that are used; in the others matrix, effort and known are 0.
+    """
+
     matrix: ndarray
     effort: ndarray
     known: ndarray
