@@ -62,8 +62,6 @@ def identify_command(
             '--directions', help='Separate friction for both directions.')] = False,
         static: Annotated[bool, typer.Option(
             '--static', help='Static friction in addition to Coulomb friction.')] = False,
-        speeds: Annotated[bool, typer.Option(
-            '--speeds', help='Fit the velocity scales of the friction curve.')] = False,
         armature: Annotated[bool | None, typer.Option(
             '--armature/--no-armature', help='Estimate the rotor inertia, or keep that of the '
             'URDF; default: where it is significant.')] = None,
@@ -121,7 +119,7 @@ def identify_command(
         return
     require_modules('identify', ['matplotlib', 'jinja2'], IdentificationError)
     selection = ParameterSelection(static=static, directions=directions, moving=moving)
-    options = PipelineOptions(selection, armature, split, speeds, late, tilt and not root,
+    options = PipelineOptions(selection, armature, split, late, tilt and not root,
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
     run(recordings, verify, chosen, reading, options, output, console(), sys.argv[1:], same_robot,

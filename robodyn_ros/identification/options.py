@@ -21,7 +21,6 @@ class PipelineOptions:
         positive at some joint.
     :param split: share of the samples, from the first, that is used for training; the others are
         predicted.
-    :param speeds: whether the velocity scales of the friction curve are estimated.
     :param delay: of the efforts after the positions [s]; None: estimated.
     :param tilt: whether a tilt of the base is estimated.
     :param presliding: distance after a reversal over which friction changes its sign [rad], 0 for
@@ -35,7 +34,6 @@ class PipelineOptions:
     selection: ParameterSelection = field(default_factory=ParameterSelection)
     armature: bool | None = None
     split: float = 0.7
-    speeds: bool = False
     delay: float | None = None
     tilt: bool = True
     presliding: float | None = None

@@ -51,7 +51,7 @@ def test_with_noise_they_are_within_their_errors(sticky, believed):
 
 def test_identify_takes_them_on(sticky, believed):
     given = slow(sticky)
-    found = identify(believed, given, STRIBECK, 'weighted', speeds=True)
+    found = identify(friction_speeds(believed, given, STRIBECK).model, given, STRIBECK, 'weighted')
     assert (found.relative_errors(slow(sticky, 3)) < 1e-3).all()
     np.testing.assert_allclose(found.of_joints('static'), [1.6, 1.8], rtol=0.02)
     np.testing.assert_allclose(found.to_model().stribeck_velocity, [0.3, 0.2], rtol=0.02)

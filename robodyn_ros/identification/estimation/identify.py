@@ -11,7 +11,6 @@ from .least_squares import METHODS as UNCONSTRAINED
 from .parameter_selection import ParameterSelection, USUAL
 from .physical_consistency import consistent
 from .regression import regression
-from .stribeck import friction_speeds
 from ..motion import Motion
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
@@ -20,8 +19,7 @@ METHODS = ('consistent', *UNCONSTRAINED)
 
 
 def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = USUAL,
-             method: str = 'consistent', weight: float | None = None,
-             speeds: bool = False) -> Estimate:
+             method: str = 'consistent', weight: float | None = None) -> Estimate:
     """
     Estimate the parameters of a robot from its motion.
 
@@ -31,8 +29,6 @@ def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = 
         'weighted', 'ordinary': see :func:`~.least_squares.least_squares`.
     :param weight: of the nominal model as a prior, for 'consistent'; None: by cross-validation
         (:func:`~.candidate_comparison.choose_weight`).
-    :param speeds: estimate the velocity scales of the friction curve too
-        (:func:`~.stribeck.friction_speeds`); the estimate's model then has them.
     :raises IdentificationError: the motion does not determine the parameters; the error names a
         joint or parameter and the remedy.
     """
@@ -43,8 +39,6 @@ def identify(model: RobotModel, motion: Motion, selection: ParameterSelection = 
         raise IdentificationError(f'method {method!r} has no prior to weigh', name='weight',
                                   value=weight, remedy='leave the weight out, or choose '
                                                        'consistent')
-    if speeds:
-        model = friction_speeds(model, motion, selection).model
     given = regression(model, motion, selection)
     if method != 'consistent':
         return least_squares(given, method)

@@ -112,7 +112,7 @@ def _directions(given: Candidate, model: RobotModel, motion: Motion, options: Pi
 def _speeds(given: Candidate, model: RobotModel, motion: Motion, options: PipelineOptions
             ) -> Candidate | None:
     chosen = given.selection
-    if options.speeds or not chosen.coulomb or chosen.moving is not None:
+    if not chosen.coulomb or chosen.moving is not None:
         return None
     if chosen.presliding and not chosen.static:     # friction has neither of these scales then
         return None

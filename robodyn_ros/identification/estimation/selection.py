@@ -13,7 +13,6 @@ from .least_squares import least_squares
 from .parameter_selection import ParameterSelection
 from .presliding_search import find_presliding
 from .regression import regression
-from .stribeck import friction_speeds
 from ..motion import Motion
 from ..options import PipelineOptions
 from ..stage_cache import remembered
@@ -29,7 +28,7 @@ class Selected(NamedTuple):
     """
     Effects that are estimated, and what they were found with.
 
-    :param model: nominal, with the tilt and the velocity scales of friction that were found.
+    :param model: nominal, with the tilt and the velocity scales of friction that were chosen.
     :param mounting: delay and tilt.
     :param selection: with presliding and armature decided.
     :param notes: what was decided and why, one line each.
@@ -81,12 +80,6 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     selection, mounting, notes = _from_both_starts(model, motion, selection, options, first)
     notes += mounting.notes
     placed, moved = mounting.model(model), mounting.motion(motion)
-    if options.speeds:
-        speeds = remembered('speeds', (placed, moved, selection), lambda: friction_speeds(
-            placed, moved, selection))
-        placed = speeds.model
-        notes.append('velocity scales of friction estimated; left as they were: '
-                     f'{", ".join(speeds.undetermined) or "none"}')
     selection, why = _with_armature(placed, moved, selection, options.armature)
     return Selected(placed, mounting, selection, (*notes, *why))
 
