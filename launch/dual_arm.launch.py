@@ -83,8 +83,10 @@ def controllers(given: dict[str, str]) -> Node:
     """
     values = {name: given[name] == 'true' for name in ('autostart', 'use_sim_time')}
     mode = {'mode': given['mode']} if given['mode'] else {}
+    files = {side: [config_path(given[f'{side}_config'])] if given[f'{side}_config'] else []
+             for side in SIDES}
     text = one_file({
-        f'/{side}/controller': ([config_path(given[f'{side}_config'])], {
+        f'/{side}/controller': (files[side], {
             **values, **mode, 'robot_description': urdf_text(robot_path(given[f'{side}_robot']))})
         for side in SIDES})
     with tempfile.NamedTemporaryFile('w', prefix='robodyn_', suffix='.yaml', delete=False,

@@ -43,7 +43,7 @@ SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identificat
         'test_stall_monitor.py'}
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
 ALONE = {'launch', 'realtime', 'nodes/test_control_loop.py', 'nodes/test_timing.py'}
-# Rooms with tests that are marked so in their files; others need not be read for `-m alone`
+# Folders with tests that are marked so in their files; others need not be read for `-m alone`
 SOME_ALONE = {'demo', 'nodes', 'viewer'}
 # Tests that are given to the processes of pytest-xdist one by one; of elsewhere a file goes to one
 # process, which makes its fixtures and caches once
@@ -83,7 +83,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     places = {place, place.split('/')[0]}
     if chosen == 'alone':
         return not places & {*SOME_ALONE, *(p.split('/')[0] for p in ALONE)} or None
-    if chosen.startswith('not (') and 'slow' in chosen:
+    if chosen.startswith('not (') and 'slow' in chosen and 'alone' in chosen:
         return bool(places & (SLOW | ALONE)) or None
     return None
 
@@ -110,7 +110,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = within(item.path)
         if item.get_closest_marker('alone') and place.split('/')[0] not in SOME_ALONE:
             raise pytest.UsageError(
-                f'{item.nodeid} is marked alone: add its room to SOME_ALONE in test/conftest.py')
+                f'{item.nodeid} is marked alone: add its folder to SOME_ALONE in test/conftest.py')
         for marker, places in (('slow', SLOW), ('alone', ALONE)):
             if places.intersection((place, place.split('/')[0])):
                 item.add_marker(marker)

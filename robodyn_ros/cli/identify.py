@@ -173,10 +173,12 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
 
 def with_meshes(corrected: Path, original: Path) -> Path:
     """Return the corrected URDF, or the original one where meshes are found beside that only."""
-    try:
-        shapes(corrected)
-    except IdentificationError:
-        return original
+    for path in (corrected, original):
+        try:
+            shapes(path)
+        except IdentificationError:
+            continue
+        return path
     return corrected
 
 

@@ -6,6 +6,7 @@ from numpy import ndarray, record
 
 from .dtypes import Vectors
 from .laws.registry import GRAVITY_COMPENSATION
+from .motion_checks import forget_changes
 from .trajectory_tracking import hold_here, Points
 
 
@@ -25,12 +26,16 @@ def guide(cycle_input: record, s: record, m: record, v: Vectors, points: Points,
     Return whether a hand guides the arm in this cycle; then its reference is the present pose.
 
     Where it is let go the reference is the pose of the last cycle, so that the springs of the law
-    begin without a force. Trajectories that came meanwhile are not followed afterwards.
+    begin without a force, and what the hand has done is not judged any more. Trajectories that
+    came meanwhile are not followed afterwards.
 
     :param points: the newest reference.
     :param law: whether the law of the settings is in force, not gravity compensation alone.
     """
+    guided = m.guided == 1
     m.guided = 1 if law and allowed(cycle_input, s, now) else 0
+    if guided and m.guided == 0:
+        forget_changes(v)
     if m.guided == 1:
         hold_here(m, v)
         m.serial = points.header[0].serial

@@ -28,9 +28,10 @@ from .trajectory_tracking import Points
 BLOCKED_TIME = 0.5          # s
 POWER_TIME = 0.003          # s above the limit
 DIRECTION_TIME = 0.1        # s, time constant of the sums of changes of velocity
-RECENT_TIME = 0.003         # s, of the sum of the latest ones
+RECENT_TIME = 0.005         # s, of the sum of the latest ones
 WRONG_EFFORT = 0.25         # effort limits, besides gravity
 WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
+RECENT_CHANGE = 0.005       # of these, within RECENT_TIME: half of an even gain, far above noise
 ROUNDING = 1e-9             # effort limits
 SWING = 0.05                # effort limits between two reversals of an oscillating effort
 MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are forgiven each second
@@ -70,6 +71,12 @@ def begin(m: record, v: Vectors) -> None:
     m.power_time = 0.0
     for i in range(v.q.shape[0]):
         v.blocked[i] = v.swings[i] = v.limited[i] = 0.0
+    forget_changes(v)
+
+
+def forget_changes(v: Vectors) -> None:
+    """Reset the sums of changes of velocity of all joints."""
+    for i in range(v.q.shape[0]):
         v.gained[i] = v.predicted_gain[i] = v.recent_gain[i] = 0.0
 
 
@@ -102,15 +109,17 @@ def wrong_direction(j: record, m: record, v: Vectors, i: int) -> bool:
 
     Both the measured and the predicted change of velocity within about DIRECTION_TIME exceed
     WRONG_CHANGE velocity limits, in opposite directions, and the effort has the direction of the
-    prediction. Where a hand guides the arm, the joint has gone on so within RECENT_TIME: one that
-    the hand has pushed, and that its effort is slowing down, has no wrong sign.
+    prediction. Where a hand guides the arm, the joint has gone on so within RECENT_TIME, by
+    RECENT_CHANGE velocity limits: one that the hand has pushed, and that its effort is slowing
+    down, has no wrong sign.
     """
     least = WRONG_CHANGE * v.speed_limit[i]
     return (abs(v.gained[i]) > least and abs(v.predicted_gain[i]) > least
             and v.gained[i] * v.predicted_gain[i] < 0.0
             and abs(v.tau_residual[i]) > WRONG_EFFORT * j.effort_limit
             and v.tau_residual[i] * v.predicted_gain[i] > 0.0
-            and (v.recent_gain[i] * v.predicted_gain[i] < 0.0 or m.guided == 0))
+            and (m.guided == 0 or v.recent_gain[i] * v.predicted_gain[i] < 0.0
+                 and abs(v.recent_gain[i]) > RECENT_CHANGE * v.speed_limit[i]))
 
 
 def update(joints: ndarray, v: Vectors, dt: float) -> None:

@@ -35,7 +35,7 @@ from ..model.robot import RobotModel
 
 LEAD = 0.3              # s from sending a trajectory to its start
 LONGEST = 600.0         # s of wall time for one law
-RISING, FAULT = guard.PHASES[guard.RISING], guard.PHASES[guard.FAULT]
+RUNNING, FAULT = guard.PHASES[guard.RUNNING], guard.PHASES[guard.FAULT]
 # Nobody is in a hurry: in lockstep a busy machine only makes the clock slow. A controller that
 # waits for a processor must not look like one that is gone, without which the arm falls
 LOCKSTEP: dict[str, dict[str, Any]] = {
@@ -102,7 +102,7 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
     conductor.diagnoses.clear()
     conductor.set_parameters('controller', gains_of(law, scene, pose))
     conductor.change_state('activate')
-    conductor.wait_until(lambda: conductor.next_diagnosis().phase != RISING, LONGEST,
+    conductor.wait_until(lambda: conductor.next_diagnosis().phase in (RUNNING, FAULT), LONGEST,
                          'rising', 'controller')
     begin = now(conductor)
     recorder.clear(begin)

@@ -129,7 +129,9 @@ class Batch(Queries):
     """
     Methods of :class:`Dynamics` for N states at a time: vectors are (N, nv), results (N, ...).
 
-    The states are divided among threads that run compiled code only. Wrenches have N as their
+    The states are divided among threads that run compiled code only. With ``specialize``, four
+    states at a time are computed in vector registers and what is left one by one, whose last bits
+    may differ. Wrenches have N as their
     first dimension, or are the same for all states; the base motion is the same for all. Errors
     name the first state that caused them.
 

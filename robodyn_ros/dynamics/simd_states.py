@@ -35,29 +35,29 @@ class Angles(NamedTuple):
     driver: Sequence[int]
 
     def limit(self) -> float:
-        """Return the distance from 0 up to which no angle is beyond REDUCTION_LIMIT."""
+        """Return the distance from 0 up to which no angle is beyond REDUCTION_LIMIT, or < 0."""
         limits = [(REDUCTION_LIMIT - abs(offset)) / abs(turn)
                   for turn, offset in zip(self.turn, self.offset) if turn]
-        return max(0.0, min([REDUCTION_LIMIT, *limits]))
+        return min([REDUCTION_LIMIT, *limits])
 
 
 def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str, int],
-                angles: Angles, room: int) -> Any:
+                angles: Angles, first_sine: int) -> Any:
     """
-    Return a function ``f(first, near, arrays)`` for compiled code.
+    Return a function ``f(first, usable, arrays)`` for compiled code.
 
     It executes the lines for states ``first`` to ``first + 3``. The result of a state is undefined
     if its positions are too far from 0 for :func:`~.joint_transforms.cos_sin`, or an input is not
-    finite. ``near`` (4,) int64 becomes 0 for such a state, and the function returns False.
+    finite. ``usable`` (4,) int64 becomes 0 for such a state, and the function returns False.
 
     :param lines: of :mod:`~.trace`.
     :param inputs: names of the inputs (N, nv).
     :param outputs: names and lengths of the outputs (N, ...); ``arrays`` are the inputs, then
         these, float64 and C-contiguous.
-    :param room: index of the first sine in ``trig``.
+    :param first_sine: index of the first sine in ``trig``.
     """
     @intrinsic
-    def execute(typing, first, near, arrays):
+    def execute(typing, first, usable, arrays):
         def build(context, builder, signature, args):
             data = [builder.gep(context.make_array(kind)(context, builder, value).data,
                                 [builder.mul(args[0], WORD(n))])
@@ -65,8 +65,8 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
                                               cgutils.unpack_tuple(builder, args[2]),
                                               [*(nv for _ in inputs), *outputs.values()])]
             values = {name: _load(builder, start, nv) for name, start in zip(inputs, data)}
-            mask = _near(builder, values, angles.limit())
-            results = _results(builder, lines, values, outputs, angles, room)
+            mask = _usable(builder, values, angles.limit())
+            results = _results(builder, lines, values, outputs, angles, first_sine)
             for start, columns in zip(data[len(inputs):], results.values()):
                 _store(builder, start, columns)
             words = ir.VectorType(WORD, STATES)
@@ -75,11 +75,11 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
                           builder.bitcast(place, words.as_pointer()), align=ALIGNMENT)
             bits = ir.IntType(STATES)
             return builder.icmp_signed('==', builder.bitcast(mask, bits), bits(-1))
-        return types.boolean(first, near, arrays), build
+        return types.boolean(first, usable, arrays), build
     return execute
 
 
-def _near(builder: ir.IRBuilder, values: Mapping[str, list], limit: float) -> Any:
+def _usable(builder: ir.IRBuilder, values: Mapping[str, list], limit: float) -> Any:
     """Return which states have finite inputs, and positions within the limit."""
     def total(terms: list) -> Any:
         result = terms[0]
@@ -93,11 +93,11 @@ def _near(builder: ir.IRBuilder, values: Mapping[str, list], limit: float) -> An
     result = total([builder.fmul(x, x) for x in q])
     if rest := [x for vectors in others for x in vectors]:
         result = builder.fadd(result, builder.fmul(total(rest), constant(0.0)))
-    return builder.fcmp_ordered('<=', result, constant(limit * limit))
+    return builder.fcmp_ordered('<=', result, constant(limit * abs(limit)))
 
 
 def _results(builder: ir.IRBuilder, lines: str, values: Mapping[str, list],
-             outputs: Mapping[str, int], angles: Angles, room: int) -> dict[str, list]:
+             outputs: Mapping[str, int], angles: Angles, first_sine: int) -> dict[str, list]:
     """Return the vectors that the lines assign, by name of the output."""
     trig: dict[int, Any] = {}
 
@@ -106,13 +106,13 @@ def _results(builder: ir.IRBuilder, lines: str, values: Mapping[str, list],
         if name != 'trig':
             return values[name][i]
         if i not in trig:
-            body = i % room
+            body = i % first_sine
             angle = values['q'][angles.driver[body]]
             if angles.turn[body] != 1.0:
                 angle = builder.fmul(angle, code.constant(angles.turn[body]))
             if angles.offset[body] != 0.0:
                 angle = builder.fadd(angle, code.constant(angles.offset[body]))
-            trig[body], trig[room + body] = code.call(cos_sin, angle)
+            trig[body], trig[first_sine + body] = code.call(cos_sin, angle)
         return trig[i]
 
     def write(name: str, index: tuple[int, ...], value: Any) -> None:

@@ -127,15 +127,15 @@ execute = four_states('''
 
 @njit(boolean(INT, INT, {types}), cache=True, **OPTIONS)
 def {name}(first, last, {arguments}):
-    near = carray(stack(STATES), (STATES,), np.int64)
+    usable = carray(stack(STATES), (STATES,), np.int64)
     good = True
     for k in range(first, last, STATES):
         end = min(k + STATES, last)
         if end - k < STATES:
-            near[:] = 0
-        if end - k < STATES or not execute(k, near, ({arguments},)):
+            usable[:] = 0
+        if end - k < STATES or not execute(k, usable, ({arguments},)):
             for state in range(k, end):
-                if near[state - k] == 0:
+                if usable[state - k] == 0:
                     for i in range({nv}):
                         good &= {finite}
                     entry({rows})

@@ -67,17 +67,25 @@ def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -
     for name, (files, values) in nodes.items():
         found = [section for file in files for section in _sections(file, name)]
         found.append(yaml.compose(yaml.safe_dump(dict(values))))
-        pairs = [pair for section in found if isinstance(section, yaml.MappingNode)
-                 for pair in section.value]
-        newest = {key.value: (key, value) for key, value in pairs}      # as rcl reads them
+        newest = dict(pair for section in found for pair in _flat(section))     # as rcl reads them
         sections.append((_text(name), yaml.MappingNode(MAPPING, [
-            (_text(SECTION), yaml.MappingNode(MAPPING, list(newest.values())))])))
+            (_text(SECTION), yaml.MappingNode(MAPPING, [
+                (_text(key), value) for key, value in newest.items()]))])))
     # Not as Python values: the types of scalars are rcl's, which takes 1e-3 for a number
     return yaml.serialize(yaml.MappingNode(MAPPING, sections))
 
 
 def _text(text: str) -> yaml.ScalarNode:
     return yaml.ScalarNode('tag:yaml.org,2002:str', text)
+
+
+def _flat(section: yaml.Node | None, prefix: str = '') -> Iterator[tuple[str, yaml.Node]]:
+    """Yield name and value of each parameter, the names of nested ones with dots."""
+    for key, value in section.value if isinstance(section, yaml.MappingNode) else ():
+        if isinstance(value, yaml.MappingNode):
+            yield from _flat(value, f'{prefix}{key.value}.')
+        else:
+            yield f'{prefix}{key.value}', value
 
 
 def _sections(file: Path, node: str) -> list[yaml.Node | None]:

@@ -48,7 +48,8 @@ class SerializedSubscription:
     Serialized messages of one topic, waited for and taken by one thread without an executor.
 
     Once it, its node or its context is gone there are simply no messages any more, and a wait
-    returns at once. Any thread may call :meth:`wake`, :meth:`publisher_count`, :meth:`destroy`.
+    returns at once. Any thread may call :meth:`wake`, :meth:`publisher_count`, :attr:`alive`,
+    :meth:`destroy`.
 
     :param type: message class, e.g. sensor_msgs.msg.JointState.
     :param qos: a profile, or the depth of a reliable one.
@@ -94,7 +95,7 @@ class SerializedSubscription:
                 taken = handle.take_message(self._type, True)
                 return sample(*taken) if taken else None
         except (InvalidHandle, RCLError):
-            if self._alive():
+            if self.alive:
                 raise
         return None
 
@@ -112,7 +113,7 @@ class SerializedSubscription:
                 self._wait_set.wait(max(0, timeout_ns))     # negative would mean for ever
                 return bool(self._wait_set.get_ready_entities('subscription'))
         except (InvalidHandle, RCLError):
-            if self._alive():
+            if self.alive:
                 raise
             return False
 
@@ -129,7 +130,7 @@ class SerializedSubscription:
         try:
             return self._subscription.get_publisher_count()
         except (InvalidHandle, RCLError):
-            if self._alive():
+            if self.alive:
                 raise
             return 0
 
@@ -140,7 +141,9 @@ class SerializedSubscription:
         self._wait_set.destroy_when_not_in_use()
         self._guard.destroy_when_not_in_use()
 
-    def _alive(self) -> bool:
+    @property
+    def alive(self) -> bool:
+        """Whether messages may still come: it, its node and its context are there."""
         try:
             with self._subscription.handle:
                 return self._context.ok()

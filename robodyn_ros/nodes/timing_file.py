@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Timing file of a control loop, written after it has ended."""
 
+import errno
 from hashlib import sha256
 import os
 from pathlib import Path
@@ -16,10 +17,11 @@ from ..realtime.timing_log import About, save
 
 class TimingFile:
     """
-    The file of one controller, which no other controller of this machine may write meanwhile.
+    The file of one controller, which no other controller may write meanwhile.
 
     A bound abstract socket stands for the path: the kernel gives it once, to one process or to
-    another, and takes it back from one that was killed.
+    another, and takes it back from one that was killed. Containers with a network of their own do
+    not see each other's. Where sockets are not allowed, nothing is claimed.
     """
 
     def __init__(self) -> None:
@@ -37,12 +39,17 @@ class TimingFile:
         if not name:
             return
         self._path = Path(name).expanduser()
-        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim = socket.socket(socket.AF_UNIX)
+        except OSError:
+            return
         try:
             claim.bind('\0robodyn_ros.timing_file.'
                        + sha256(os.path.realpath(self._path).encode()).hexdigest())
         except OSError as error:
             claim.close()
+            if error.errno != errno.EADDRINUSE:
+                return
             raise ParameterError(
                 f'timing_file {self._path} is that of another controller, which would replace it',
                 name='timing_file', value=name, remedy='give each controller a file of its own, '

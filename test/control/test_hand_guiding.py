@@ -18,10 +18,17 @@ near = pytest.approx
 POSE = np.array([0.3, 0.5])
 TWO_LINK = load_urdf('two_link')
 HAND = {'mode': 'hand_guiding', 'stiffness': [400.0, 100.0], 'damping': [20.0, 4.0]}
+RANDOM = np.random.default_rng(0)
 
 
 class Hand(Rig):
-    """A rig whose arm a hand pushes with constant efforts."""
+    """A rig whose arm a hand pushes with constant efforts; velocities have ``noise`` [rad/s]."""
+
+    noise = 0.0
+
+    def sense(self):
+        super().sense()
+        self.state['velocity'] = self.qd + self.noise * RANDOM.standard_normal(len(self.qd))
 
     def pushed(self, seconds, push, *, guided=True):
         for _ in range(round(seconds / self.period)):
@@ -137,8 +144,10 @@ def test_walls_hold_a_push(walls):
 def test_a_wall_that_stops_a_hand_is_no_wrong_sign(given):
     """A quarter of the effort limit against what a hand goes on pushing, and the joint obeys."""
     rig = hand(**given)
+    rig.noise = 0.005
     rig.pushed(0.7, np.array([0.0, 6.0]))
     assert rig.q[1] > given['wall_upper'][1] - 0.1
+    rig.pushed(0.3, np.zeros(2), guided=False)      # let go while the wall still slows it down
     assert rig.phase == 'RUNNING', rig.controller.reason
 
 

@@ -16,6 +16,7 @@ from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pipeline import CheckedMotion, identify_motion
 from robodyn_ros.identification.result import ORDINARY
+from robodyn_ros.model.pseudo_inertia import pseudo_inertia
 
 pytest.importorskip('clarabel', reason='needs the extra identify')
 
@@ -62,6 +63,7 @@ def test_the_regularised_estimate_needs_no_full_rank(planar):
     robot = with_joints(planar, 0.7, 0.4)
     given = still(robot, 1)
     found = identify(planar, given, ParameterSelection(armature=False), weight=0.1)
+    assert np.linalg.eigvalsh(pseudo_inertia(found.parameters[:10 * robot.nb])).min() > 0.0
     assert 'Coulomb joint2' in found.undetermined
     assert (found.relative_errors(given)[:1] < 0.05).all()
 

@@ -46,7 +46,8 @@ class Recorder:
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._over.is_set():
+        # Nor on a node that a test has left without `close`, whose waits return at once
+        while not self._over.is_set() and self._subscription.alive:
             self._subscription.wait(100_000_000)
             taken = self._subscription.drain_numbered()
             self._samples.extend(taken)     # not `+=`, which would undo a `forget` meanwhile

@@ -46,8 +46,8 @@ def test_sections_are_matched_as_ros_matches_them(key, tmp_path):
 def test_one_file_gives_each_node_what_its_own_files_give_it(tmp_path):
     """Sections and files in their order, values last; 5e2 stays a number."""
     (first := tmp_path / 'first.yaml').write_text(
-        '/**: {ros__parameters: {rate: 5e2, mode: pd, spin: 0.1}}\n'
-        '/left/controller: {ros__parameters: {mode: adaptive}}\n')
+        '/**: {ros__parameters: {rate: 5e2, mode: pd, spin: 0.1, a: {x: 1}}}\n'
+        '/left/controller: {ros__parameters: {mode: adaptive, a: {y: 2}}}\n')
     (second := tmp_path / 'second.yaml').write_text(
         '/**/controller: {ros__parameters: {spin: 0.2}}\n/**/simulator: {ros__parameters:}\n')
     (tmp_path / 'both.yaml').write_text(one_file({
@@ -55,17 +55,18 @@ def test_one_file_gives_each_node_what_its_own_files_give_it(tmp_path):
         '/right/controller': ([first], {})}))
     context = rclpy.Context()
     rclpy.init(args=['--ros-args', '--params-file', str(tmp_path / 'both.yaml')], context=context)
-    found = []
+    found, names = [], ('rate', 'mode', 'spin', 'robot_description', 'on', 'a.x', 'a.y')
     for space in '/left', '/right':
         one = rclpy.create_node('controller', namespace=space, context=context,
                                 automatically_declare_parameters_from_overrides=True)
         found.append({name: value.value for name, value in one.get_parameters_by_prefix('').items()
-                      if name in ('rate', 'mode', 'spin', 'robot_description', 'on')})
+                      if name in names})
         one.destroy_node()
     context.shutdown()
     assert found == [
         {'rate': 500.0, 'mode': 'adaptive', 'spin': 0.2, 'robot_description': '"<a/>"\n',
-         'on': True}, {'rate': 500.0, 'mode': 'pd', 'spin': 0.1}]
+         'on': True, 'a.x': 1, 'a.y': 2},
+        {'rate': 500.0, 'mode': 'pd', 'spin': 0.1, 'a.x': 1}]
     with pytest.raises(ParameterError, match='second.yaml has no section for node /pilot'):
         one_file({'/pilot': ([second], {})})
 

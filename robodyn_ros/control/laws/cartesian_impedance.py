@@ -58,7 +58,8 @@ def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None
     if memory.account[BEGUN] == 0.0:
         sweeps = FIRST_SWEEPS
         for r in range(6):
-            U[r, r] = 1.0
+            for c in range(6):
+                U[r, c] = 1.0 if r == c else 0.0
     task_jacobian(arm)
     pose_error(arm, e)
     velocity_error(arm, v)
