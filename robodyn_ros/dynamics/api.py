@@ -130,10 +130,9 @@ class Batch(Queries):
     Methods of :class:`Dynamics` for N states at a time: vectors are (N, nv), results (N, ...).
 
     The states are divided among threads that run compiled code only. With ``specialize``, four
-    states at a time are computed in vector registers and what is left one by one, whose last bits
-    may differ. Wrenches have N as their
-    first dimension, or are the same for all states; the base motion is the same for all. Errors
-    name the first state that caused them.
+    states at a time are computed in vector registers and the rest one by one, so that the last
+    bits of a result may depend on N. Wrenches have N as their first dimension, or are the same for
+    all states; the base motion is the same for all. Errors name the first state that caused them.
 
     :param model: the robot.
     :param threads: number of threads; None for the number of available CPUs.

@@ -33,10 +33,9 @@ def pseudo_inertia(parameters: ndarray) -> ndarray:
     Return pseudo-inertias (nb, 4, 4) of inertial parameters (10 nb,).
 
     [[E, m c], [(m c)ᵀ, m]] with E = ∫ r rᵀ dm = tr(I)/2 1 - I about the origin of the body's
-    frame: the second moment of mass of points (x, y, z, 1); for compiled code there is
-    :mod:`..dynamics.pseudo_inertia`. A distribution of mass has these
+    frame: the second moment of mass of points (x, y, z, 1). A distribution of mass has these
     parameters if and only if the matrix is positive semidefinite (Wensing, Kim and Slotine 2018;
-    Traversaro et al. 2016).
+    Traversaro et al. 2016). Compiled code has :mod:`..dynamics.pseudo_inertia`.
 
     :param parameters: as ``RobotModel.inertial_parameters``.
     """

@@ -46,7 +46,7 @@ class Recorder:
         self._thread.start()
 
     def _run(self) -> None:
-        # Nor on a node that a test has left without `close`, whose waits return at once
+        # A test may drop its node without `close`: waits then return at once, for ever
         while not self._over.is_set() and self._subscription.alive:
             self._subscription.wait(100_000_000)
             taken = self._subscription.drain_numbered()
