@@ -1,0 +1,63 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`compare-laws --topics`: laws that end in a fault do not end it; the nodes are in lockstep."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from robodyn_ros import Dynamics, load_urdf
+from robodyn_ros.control.laws import registry
+from robodyn_ros.demo import law_comparison, motion, topic_comparison
+from robodyn_ros.demo.processes import Child
+
+pytest.importorskip('mujoco')
+POSE, DURATION = np.array([0.3, 0.5]), 0.5
+AT_REST, MOVING, FINE = laws = 'pd', 'joint_impedance', 'computed_torque'
+#: The first one sags, the second one lags behind, more than is allowed.
+LIMITS = {AT_REST: {'power_limit': 1e-3, 'following_error': [1.0]},
+          MOVING: {'power_limit': 1e4, 'following_error': [1e-3]},
+          FINE: {'power_limit': 1e4, 'following_error': [1.0]}}
+
+
+@pytest.fixture
+def forked_nodes(start, monkeypatch):
+    """Have the nodes start as those of tests do, of the scene with the true model."""
+    class Started(Child):
+        def __init__(self, name, command, env):
+            process = start(command, env=env)
+            self.name, self.log, self._process = name, process.output, process.popen
+
+    @contextmanager
+    def running(commands, folder, env):
+        children = {name: Started(name, command, env) for name, command in commands.items()}
+        yield children
+        for child in reversed(children.values()):
+            child.stop()
+
+    scenes, gains_of = topic_comparison.scenes, topic_comparison.gains_of
+    for name, value in {
+            'running': running, 'environment': lambda _: {}, 'compile_all': lambda *_, **__: None,
+            'scenes': lambda model: scenes(model)[:1],
+            'gains_of': lambda law, *where: gains_of(law, *where) | LIMITS[law]}.items():
+        monkeypatch.setattr(topic_comparison, name, value)
+    monkeypatch.setattr(registry, 'FOLLOWING', laws)
+
+
+def test_a_law_that_faults_does_not_end_the_comparison(forked_nodes):
+    """
+    The next one has the figures that it has without topics.
+
+    Takes some 10 s: two nodes start, and carry out three laws.
+    """
+    model = load_urdf('two_link')
+    found = list(topic_comparison.compare_topics(model, POSE, DURATION))
+    assert [one.law for one in found] == list(laws)
+    at_rest, moving, fine = found
+    assert at_rest.fault.startswith('POWER_ABOVE_LIMIT at rest, after 0.') and at_rest.reason
+    assert moving.fault.startswith('FOLLOWING_ERROR at 0.')
+    assert moving.reason.startswith('the arm does not follow its reference')
+    assert np.isnan([at_rest[2:7], moving[2:7]]).all()
+    asked = motion.plan(Dynamics(model), POSE, DURATION)
+    alone = law_comparison.drive(law_comparison.scenes(model)[0], FINE, POSE, asked, DURATION)
+    assert not fine.fault and fine[2:5] == pytest.approx(alone[2:5], rel=0.05)
