@@ -48,7 +48,8 @@ class Diagnosis(NamedTuple):
     time: float         # s, on the clock of the controller
     message: str
     phase: str
-    code: str           # of the reason of a fault
+    reason: str         # of a fault, in words
+    code: str           # of the reason
     cycles: int
     missed: int
     refused: int
@@ -61,7 +62,7 @@ class Diagnosis(NamedTuple):
             values = {pair.key: pair.value for pair in status.values}
             if 'cycles' in values:
                 yield cls(stamp.sec + stamp.nanosec * 1e-9, status.message, values['phase'],
-                          values['reason code'], int(values['cycles']),
+                          values['reason'], values['reason code'], int(values['cycles']),
                           int(values['missed periods']), int(values['refused samples']))
 
 

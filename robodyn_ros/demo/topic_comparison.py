@@ -108,7 +108,7 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
     recorder.clear(begin)
     if failed := wait(conductor, begin + rest):
         conductor.change_state('deactivate')
-        return failed_at_rest(scene, law, failed.code, failed.time - begin, reason(failed))
+        return failed_at_rest(scene, law, failed.code, failed.time - begin, failed.reason)
     rested = recorder.recording().position - pose
     start = now(conductor) + LEAD
     recorder.clear(start)
@@ -119,7 +119,7 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
     conductor.change_state('deactivate')
     moved = Simulated(states.time - start, states.position, states.velocity, states.effort, '')
     if failed:
-        moved = moved._replace(fault=reason(failed), code=failed.code,
+        moved = moved._replace(fault=failed.reason, code=failed.code,
                                fault_time=failed.time - start)
     return evaluated(scene, law, asked, moved, rested)
 
@@ -145,8 +145,3 @@ def wait(conductor: Conductor, until: float) -> Diagnosis | None:
 def fault(conductor: Conductor) -> Diagnosis | None:
     """Return the first report of a fault of the law in force."""
     return next((one for one in conductor.diagnoses if one.phase == FAULT), None)
-
-
-def reason(failed: Diagnosis) -> str:
-    """Return the reason of a fault in words, without the phase."""
-    return failed.message.removeprefix(f'{FAULT}: ')

@@ -26,8 +26,8 @@ def printed(results, name='two_link', width=140):
 
 
 def test_the_loop_is_judged_between_two_reports():
-    first = Diagnosis(10.0, '', 'RUNNING', 'NO_REASON', 1000, 5, 2)
-    last = Diagnosis(14.0, '', 'RUNNING', 'NO_REASON', 4900, 105, 2)
+    first = Diagnosis(10.0, '', 'RUNNING', '', 'NO_REASON', 1000, 5, 2)
+    last = Diagnosis(14.0, '', 'RUNNING', '', 'NO_REASON', 4900, 105, 2)
     assert Loop.between(first, last) == Loop(975.0, 100, 0, 0.025)
 
 

@@ -1,20 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`compare-laws --topics`: laws that end in a fault do not end it; the nodes are in lockstep."""
-
-from contextlib import contextmanager
+"""`compare-laws --topics` goes on after a law that ends in a fault; the nodes are in lockstep."""
 
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control.laws import registry
-from robodyn_ros.demo import law_comparison, motion, topic_comparison
-from robodyn_ros.demo.processes import Child
+from robodyn_ros.demo import law_comparison, motion, processes, topic_comparison
 
 pytest.importorskip('mujoco')
 POSE, DURATION = np.array([0.3, 0.5]), 0.5
-AT_REST, MOVING, FINE = laws = 'pd', 'joint_impedance', 'computed_torque'
-#: The first one sags, the second one lags behind, more than is allowed.
+AT_REST, MOVING, FINE = LAWS = 'pd', 'joint_impedance', 'computed_torque'
+# The first one sags, the second one lags behind, more than is allowed
 LIMITS = {AT_REST: {'power_limit': 1e-3, 'following_error': [1.0]},
           MOVING: {'power_limit': 1e4, 'following_error': [1e-3]},
           FINE: {'power_limit': 1e4, 'following_error': [1.0]}}
@@ -23,25 +20,19 @@ LIMITS = {AT_REST: {'power_limit': 1e-3, 'following_error': [1.0]},
 @pytest.fixture
 def forked_nodes(start, monkeypatch):
     """Have the nodes start as those of tests do, of the scene with the true model."""
-    class Started(Child):
-        def __init__(self, name, command, env):
+    class Started(processes.Child):
+        def __init__(self, name, command, log, env):
             process = start(command, env=env)
             self.name, self.log, self._process = name, process.output, process.popen
 
-    @contextmanager
-    def running(commands, folder, env):
-        children = {name: Started(name, command, env) for name, command in commands.items()}
-        yield children
-        for child in reversed(children.values()):
-            child.stop()
-
     scenes, gains_of = topic_comparison.scenes, topic_comparison.gains_of
     for name, value in {
-            'running': running, 'environment': lambda _: {}, 'compile_all': lambda *_, **__: None,
+            'environment': lambda _: {}, 'compile_all': lambda *_, **__: None,
             'scenes': lambda model: scenes(model)[:1],
             'gains_of': lambda law, *where: gains_of(law, *where) | LIMITS[law]}.items():
         monkeypatch.setattr(topic_comparison, name, value)
-    monkeypatch.setattr(registry, 'FOLLOWING', laws)
+    monkeypatch.setattr(processes, 'Child', Started)
+    monkeypatch.setattr(registry, 'FOLLOWING', LAWS)
 
 
 def test_a_law_that_faults_does_not_end_the_comparison(forked_nodes):
@@ -52,7 +43,7 @@ def test_a_law_that_faults_does_not_end_the_comparison(forked_nodes):
     """
     model = load_urdf('two_link')
     found = list(topic_comparison.compare_topics(model, POSE, DURATION))
-    assert [one.law for one in found] == list(laws)
+    assert [one.law for one in found] == list(LAWS)
     at_rest, moving, fine = found
     assert at_rest.fault.startswith('POWER_ABOVE_LIMIT at rest, after 0.') and at_rest.reason
     assert moving.fault.startswith('FOLLOWING_ERROR at 0.')
