@@ -167,9 +167,8 @@ def evaluated(scene: Scene, law: str, asked: Waypoints, moved: Simulated, rested
     overall = np.sqrt((error**2).mean(1))
     if moved.fault:
         before = moved.time <= moved.fault_time
-        when = f'at {moved.fault_time:.2f} s' if moved.fault_time >= 0.0 else 'before the motion'
-        return Figures(scene.name, law, *5 * (nan,), f'{moved.code} {when}', moved.fault,
-                       moved.time[before], overall[before])
+        return Figures(scene.name, law, *5 * (nan,), f'{moved.code} at {moved.fault_time:.2f} s',
+                       moved.fault, moved.time[before], overall[before])
     last = moved.time > moved.time[-1] - SETTLED
     rough = np.diff(moved.effort[moving], 2, axis=0) / scene.plant.effort_limit
     return Figures(scene.name, law, _rms(error[moving]), float(np.abs(error[moving]).max()),

@@ -33,7 +33,7 @@ from ..dynamics import Dynamics
 from ..errors import DemoError
 from ..model.robot import RobotModel
 
-LEAD = 0.3              # s from sending a trajectory to its start
+LEAD = 2.0              # s from sending a trajectory to its start, which a busy machine delays
 LONGEST = 600.0         # s of wall time for one law
 RUNNING, FAULT = guard.PHASES[guard.RUNNING], guard.PHASES[guard.FAULT]
 # Nobody is in a hurry: in lockstep a busy machine only makes the clock slow. A controller that
@@ -113,10 +113,15 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
     start = now(conductor) + LEAD
     recorder.clear(start)
     conductor.send(asked, start)
+    if now(conductor) >= start:
+        raise DemoError('the trajectory came after its start', name='controller',
+                        remedy='try again when less is going on')
     end = start + float(asked.times[-1]) + rest
     failed = wait(conductor, end)
     states = recorder.recording().between(start - 1e-6, end + 1e-6)
     conductor.change_state('deactivate')
+    if failed and failed.time < start:
+        return failed_at_rest(scene, law, failed.code, failed.time - begin, failed.reason)
     moved = Simulated(states.time - start, states.position, states.velocity, states.effort, '')
     if failed:
         moved = moved._replace(fault=failed.reason, code=failed.code,
@@ -137,8 +142,8 @@ def wait(conductor: Conductor, until: float) -> Diagnosis | None:
                              LONGEST):
         raise DemoError(f'the simulation has not reached {until:.3f} s', name='simulator',
                         remedy='try again when less is going on')
-    if fault(conductor) is None:        # a fault is reported within this time
-        conductor.next_diagnosis()
+    while fault(conductor) is None and conductor.diagnoses[-1].time < until:
+        conductor.next_diagnosis()      # a report of before says nothing about a fault since
     return fault(conductor)
 
 

@@ -39,7 +39,7 @@ def test_a_law_that_faults_does_not_end_the_comparison(forked_nodes):
     """
     The next one has the figures that it has without topics.
 
-    Takes 10-20 s: two nodes start, and carry out three laws.
+    Takes 15-30 s: two nodes start, and carry out three laws.
     """
     model = load_urdf('two_link')
     found = list(topic_comparison.compare_topics(model, POSE, DURATION))
