@@ -122,7 +122,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
                                      unmeasured, fresh, now, dt, tau)
     if stalled:
         reason, joint = guard.LOOP_STALLED, -1
-    latch(cycle_input, s, m, v, reason, joint, now)
+    latch(cycle_input, joints, s, m, v, reason, joint, now)
     collisions.isolate(joints, m, v, now)
 
     # Requested efforts
@@ -158,7 +158,7 @@ def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
         motion_checks.update(joints, v, dt)
         sound = limits.clamp(joints, tau) and sound
         if not sound:
-            guard.fault(m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
+            guard.fault(joints, m, v, s, guard.EFFORT_NOT_FINITE, -1, now)
     publishing = m.phase != guard.INACTIVE
     if m.phase == guard.FAULT:
         publishing = phase_efforts.fault_efforts(s, v, m, work.M, valid, now, dt, tau)
@@ -286,14 +286,14 @@ def driven_fault(cycle_input: record, joints: ndarray, s: record, m: record, v: 
     return reason, joint
 
 
-def latch(cycle_input: record, s: record, m: record, v: Vectors, reason: int, joint: int,
-          now: float) -> None:
+def latch(cycle_input: record, joints: ndarray, s: record, m: record, v: Vectors, reason: int,
+          joint: int, now: float) -> None:
     """Latch a fault of this cycle, if there is one, and end efforts that must not go on."""
     stalled = reason == guard.LOOP_STALLED
     if m.phase == guard.STOPPING and m.reason != guard.NO_REASON:
         reason, joint = guard.stopping_fault(reason, joint)
     if reason != guard.NO_REASON and driven(m) == plausibility.DRIVEN:
-        guard.fault(m, v, s, reason, joint, now)
+        guard.fault(joints, m, v, s, reason, joint, now)
     if stalled and m.phase == guard.FAULT:
         guard.end_fault_efforts(m, s)
     if m.phase == guard.FAULT and cycle_input.clock_stopped > s.state_timeout:

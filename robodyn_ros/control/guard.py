@@ -25,7 +25,7 @@ states.
 Conditions are returned as (reason code, joint index), with joint -1 where no joint is concerned.
 """
 
-from math import inf, isfinite, isnan
+from math import inf, isnan
 
 from numpy import ndarray, record
 
@@ -82,6 +82,10 @@ CODES = tuple(REASONS)
 
 # A joint is at rest only below this fraction of its velocity limit, whatever `rest_velocity` is
 REST = 0.1
+# After a fault, efforts of the law that still drive the arm are given this time [s] to fade, at
+# most, before an arm that becomes faster is blamed on the fault efforts: from the effort limit at
+# the default `effort_rate_limit`
+FADING_TIME = 0.1
 # Missed periods that are forgiven each cycle: a lasting 10 % is tolerated, a burst adds up
 FORGIVEN = 0.1
 
@@ -91,11 +95,13 @@ def enter(m: record, phase: int, now: float) -> None:
     m.phase, m.since = phase, now
 
 
-def fault(m: record, v: Vectors, s: record, reason: int, joint: int, now: float) -> None:
+def fault(joints: ndarray, m: record, v: Vectors, s: record, reason: int, joint: int,
+          now: float) -> None:
     """
     Latch a fault and decide which fault efforts apply.
 
-    The first reason is kept when a second fault interrupts the stop of the first one. Without a
+    The first reason is kept when a second fault interrupts the stop of the first one. The efforts
+    continue from those published, which is what the limits left of those of the law. Without a
     valid state (stale, from two publishers, or inconsistent) the efforts are those of the last
     valid pose, and only if the arm was at rest there; otherwise they are zero at once. They are
     also zero at once after CLOCK_STOPPED, because a ramp needs time that passes.
@@ -104,19 +110,29 @@ def fault(m: record, v: Vectors, s: record, reason: int, joint: int, now: float)
     if m.reason == NO_REASON:
         m.reason, m.joint = reason, joint
     m.faults += 1
+    fading = 0.0
     for i in range(v.q.shape[0]):
-        if not isfinite(v.tau_residual[i]):     # continue from the last published effort
-            v.tau_residual[i] = v.published[i]
+        v.tau_residual[i] = v.published[i]
+        if v.published[i] * v.qd[i] > 0.0:      # the law drives the joint
+            fading = max(fading, abs(v.published[i]) / joints[i].effort_rate_limit)
+    m.fading_end = now
+    if fading > 0.0 and reason != WRONG_DIRECTION:
+        m.fading_end += min(fading, FADING_TIME) + s.loop_delay
     m.without_state = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
                             or reason == STATE_INCONSISTENT) else 0
     m.fault_speed = 0.0
-    for i in range(v.q.shape[0]):
-        m.fault_speed = max(m.fault_speed, abs(v.qd[i]) / v.speed_limit[i])
+    note_fault_speed(m, v)
     enter(m, FAULT, now)
     if reason == CLOCK_STOPPED:
         m.without_state, m.since = 1, -inf
     if m.without_state == 1 and not at_rest(v, s.rest_velocity):
         m.since = -inf
+
+
+def note_fault_speed(m: record, v: Vectors) -> None:
+    """Raise ``m.fault_speed`` to the speed of the fastest joint [velocity limits]."""
+    for i in range(v.q.shape[0]):
+        m.fault_speed = max(m.fault_speed, abs(v.qd[i]) / v.speed_limit[i])
 
 
 def at_rest(v: Vectors, threshold: float) -> bool:

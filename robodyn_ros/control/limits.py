@@ -91,7 +91,7 @@ def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:
         elapsed = v.accepted[i] - v.sample_time[i]
         known = 0.0 <= elapsed <= s.state_timeout and isfinite(v.pending_qd[i])
         if m.publishing == 0 or not known:          # begins anew
-            v.pending_qd[i] = v.disturbance[i] = 0.0
+            v.pending_qd[i] = v.disturbance[i] = v.push[i] = 0.0
         elif elapsed > 0.0:
             acted = v.pending_qd[i]
             if delay > 0.0:
@@ -130,9 +130,10 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
     """
     n, touched, changed = tau.shape[0], 0, 1
     for i in range(n):
-        v.push[i] = 0.0
         v.tau_law[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
-    forward_dynamics(robot, v.predicted_q, v.predicted_qd, v.tau_law, work, v.acceleration)
+        v.push[i] = feasible_push(joints[i], v, i, dt, v.push[i])
+        v.cut[i] = v.tau_law[i] + v.push[i]
+    forward_dynamics(robot, v.predicted_q, v.predicted_qd, v.cut, work, v.acceleration)
     for _ in range(SWEEPS):
         if changed == 0:
             break
@@ -144,20 +145,21 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
             outward = CAUTION * v.disturbance[i]
             least, most = (min(most, least - min(outward, 0.0)),
                            max(least, most - max(outward, 0.0)))
-            if least <= v.acceleration[i] <= most and v.push[i] == 0.0:
+            if (least <= v.acceleration[i] <= most
+                    and v.push[i] == feasible_push(joints[i], v, i, dt, 0.0)):
                 continue
             touched = changed = 1
-            bound_acceleration(solve, robot, work, joints[i].effort_limit, v, i, least, most)
+            bound_acceleration(solve, robot, work, joints[i], v, i, dt, least, most)
     m.joint_limited += touched
     apply_correction(solve, robot, work, joints, v, dt, tau, share)
 
 
-def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Workspace, limit: float,
-                       v: Vectors, i: int, least: float, most: float) -> None:
+def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Workspace, j: record,
+                       v: Vectors, i: int, dt: float, least: float, most: float) -> None:
     """
     Change ``v.push[i]`` such that the acceleration of joint i is within its bounds.
 
-    :param limit: effort limit of the joint [N·m | N].
+    :param j: record ``JOINT`` of joint i.
     :param least, most: bounds of its acceleration [rad/s² | m/s²].
     """
     for k in range(v.q.shape[0]):
@@ -167,7 +169,7 @@ def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Works
 
     free = v.acceleration[i] - v.response[i] * v.push[i]
     push = (min(max(free, least), most) - free) / v.response[i]
-    push = min(max(push, -limit - v.tau_law[i]), limit - v.tau_law[i])
+    push = feasible_push(j, v, i, dt, push)
     for k in range(v.q.shape[0]):
         v.acceleration[k] += v.response[k] * (push - v.push[i])
     v.push[i] = push
@@ -175,6 +177,18 @@ def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Works
     excess = v.acceleration[i] - min(max(v.acceleration[i], least), most)
     if abs(excess) > NEGLIGIBLE:
         reduce_coupled_efforts(solve, robot, work, v, i, excess)
+
+
+def feasible_push(j: record, v: Vectors, i: int, dt: float, push: float) -> float:
+    """
+    Return the correction of joint i that is nearest to ``push`` within its limits.
+
+    They are the effort limit and, for what is published, BRAKING_RATE times the effort rate limit:
+    were the rate applied afterwards, the other joints would counteract what does not come yet.
+    """
+    law, step = v.tau_law[i] - v.gravity[i], BRAKING_RATE * j.effort_rate_limit * dt
+    push = min(max(push, v.published[i] - step - law), v.published[i] + step - law)
+    return min(max(push, -j.effort_limit - v.tau_law[i]), j.effort_limit - v.tau_law[i])
 
 
 def apply_correction(solve: Callable[..., None], robot: ModelData, work: Workspace,

@@ -12,7 +12,7 @@ from numpy import ndarray, record
 
 from .collisions import react
 from .dtypes import FAULT_HOLD, Vectors
-from .guard import at_rest, COLLISION, PARTNER_LOST, WRONG_DIRECTION
+from .guard import at_rest, COLLISION, note_fault_speed, PARTNER_LOST, WRONG_DIRECTION
 
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
@@ -78,6 +78,8 @@ def fault_efforts(s: record, v: Vectors, m: record, M: ndarray, trusted: bool, n
             m.since = now
         if not at_rest(v, s.rest_velocity):
             m.since = -inf
+    if m.without_state == 0 and now < m.fading_end:
+        note_fault_speed(m, v)          # judged once efforts of the law have faded
     unbraked = m.without_state == 0 and recoils(v, m, dt)
     if (m.without_state == 0 and not unbraked and remaining_share(s, m, now) == 1.0
             and accelerates_arm(v, m)):
@@ -127,8 +129,7 @@ def recoils(v: Vectors, m: record, dt: float) -> bool:
     if m.unbraked == 0.0 and not accelerates_arm(v, m):
         return False
     m.unbraked += dt
-    for i in range(v.q.shape[0]):       # judged from here on
-        m.fault_speed = max(m.fault_speed, abs(v.qd[i]) / v.speed_limit[i])
+    note_fault_speed(m, v)              # judged from here on
     return True
 
 

@@ -37,8 +37,8 @@ LATEST = 5                  # periods from a state to the effect of its efforts
 OLDEST = LATEST + 3         # periods, with as many samples lost in a row
 
 
-# The highest stable gains of a model, with a payload or without, rate and delay: dear to find
-TOP: dict[tuple[str, bool, float, float], tuple] = {}
+# The highest stable gains of a model, its rate and delay: dear to find
+TOP: dict[tuple[str, float, float], tuple] = {}
 # What is allowed of each field of Worst. `effort_rate_limit`, ten effort limits per second, bounds
 # the law; braking may be faster, by BRAKING_RATE
 MOST = {'position': 0.02, 'velocity': 1.10, 'effort': 1.0,
@@ -118,8 +118,11 @@ def run(model: RobotModel, dynamics: Dynamics, seed: int, known: RobotModel | No
             state['effort'] = tau if braked else np.nan
         if mode in GUIDED and k % 200 < 120:        # let go, and taken again
             controller.guide(now + 0.1)
+        phase = controller.phase
         if controller.step(now):
             before, given = given, np.array([controller._v.published, controller._v.tau_residual])
+            if controller.phase == guard.FAULT != phase:    # begins with what was published
+                before[1] = before[0]
             if not braked:
                 steps = abs((given - before) / model.effort_limit).max(1)
                 worst[3:] = np.maximum(worst[3:], steps)
@@ -242,9 +245,9 @@ def _settings(model: RobotModel, random: np.random.Generator, world: World,
     if random.uniform() < 0.2:
         asked = replace(asked, payload_frame=model.link_names[-1], payload_com=random.uniform(
             -0.1, 0.1, 3), payload_mass=random.uniform(0.0, 1.0))
-    key = model.name, asked.payload_mass > 0.0, asked.rate, asked.loop_delay
+    key = model.name, asked.rate, asked.loop_delay
     if key not in TOP:
-        TOP[key] = (asked.stable(asked.loaded(model), np.full(n, 1e6), np.full(n, 1e5)),
+        TOP[key] = (asked.stable(model, np.full(n, 1e6), np.full(n, 1e5)),
                     highest(np.eye(n), np.full(n, 1e5), np.full(n, 1e4), world.period,
                             asked.loop_delay, margin=TWICE))
     top, asked = TOP[key], replace(asked, **more)

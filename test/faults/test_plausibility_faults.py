@@ -4,11 +4,12 @@
 
 from faults.arm import Arm, PERIOD, Simulation
 from faults.efforts import goes_limp, moving
+from faults.planner import GAIN, planned, planner
 from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
-from robodyn_ros.control import phase_efforts, plausibility
+from robodyn_ros.control import guard, phase_efforts, plausibility
 from robodyn_ros.control.controller import Controller
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
@@ -129,6 +130,37 @@ def test_efforts_of_a_fault_make_the_arm_faster(running):
             break
     assert efforts[-2][0] < arm.gravity[0] - 20.0 and efforts[-1].tolist() == [0.0, 0.0]
     arm.nothing()
+    arm.faulted('VELOCITY_ABOVE_LIMIT')
+
+
+@row('efforts of the law still drive the arm at a fault', 'VELOCITY_ABOVE_LIMIT',
+     where=guard.fault, find='m.fading_end += _', instead='pass')
+def test_efforts_of_the_law_still_drive_the_arm(running):
+    """
+    Thrown beyond its velocity limit in the direction of the law's effort, which changes slowly.
+
+    The arm becomes faster until that effort has faded, and is braked then. It is not blamed on the
+    fault efforts, unless it becomes still faster later.
+    """
+    arm = running(mode='feedback_policy', policy_timeout=[1.0], effort_rate_limit=[200.0],
+                  fault_hold_time=1.0)
+    drive = np.array([35.0, 0.0])
+    planner(arm).publish(planned(arm, effort=arm.gravity + drive, gain=0.0 * GAIN))
+    arm.remote.until(lambda: arm.tick()[0] > arm.gravity[0] + 0.1, 'the policy')
+    assert arm.ticks(180)[-1] == near(arm.gravity + drive)
+
+    def moves(speeds):
+        """Efforts on top of g(q) of joint1 at these velocities [rad/s], (n,) [N·m]."""
+        efforts = []
+        for arm.velocity[0] in speeds:
+            efforts.append(moving(arm, 1)[0][0] - arm.gravity[0])
+        return np.array(efforts)
+
+    assert moves(np.linspace(0.4, 9.2, 22))[-1] > 20.0
+    efforts = moves([*np.linspace(9.2, 11.6, 40), *[11.6] * 80])
+    assert abs(np.diff(efforts)).max() < 1.3        # about five times the rate limit
+    assert efforts[-60:].max() < -20.0              # braked
+    assert moves([1.12 * 11.6])[0] == near(-arm.gravity[0])     # faster: nothing any more
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
 
