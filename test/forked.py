@@ -1,10 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Node processes forked from a server that has imported the package, which takes most of their start.
+Nodes and commands forked from a server that has imported the package, most of what starts them.
 
 A forked process is one of its own: it has its session, its environment and its output, and runs
-``main`` of the node's module, as the installed executables do. Loading rclpy starts two threads of
+``main`` of the module, as the installed executables do. Loading rclpy starts two threads of
 LTTng, which wait for somebody who traces; a fork loses them, and nothing else, since all threads
 of rclpy begin with ``rclpy.init``. Run as a program, this file is the server.
 """
@@ -28,7 +28,8 @@ import time
 POLL = 0.01             # s
 ENVIRONMENT = dict(os.environ)          # before any test changes it
 PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
-NODES = 'controller', 'simulator'       # others import launch, which may be missing
+NODES = 'controller', 'simulator', 'play', 'record'     # others import launch, or are rarely used
+COMMANDS = 'app', 'calibrate_collision', 'jog', 'payload', 'play', 'replay', 'teach'
 # Names in the environment `module:function`, the only one that differs in a copy of the package
 EXCHANGED = 'EXCHANGED_FUNCTION'
 SIGN = 'this is a copy of robodyn_ros'          # what each process of a copy prints first
@@ -38,11 +39,12 @@ IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHON
 
 
 def forkable(command: Sequence[str], env: Mapping[str, str]) -> bool:
-    """Say whether the command is ``python -m robodyn_ros.nodes.<name>``, in our environment."""
+    """Say whether the command is ``python -m`` with a node or `robodyn`, in our environment."""
     ours = {k: v for k, v in ENVIRONMENT.items() if k.startswith(IMPORT_TIME)}
     theirs = {k: v for k, v in env.items() if k.startswith(IMPORT_TIME)}
     return (list(command[:2]) == [sys.executable, '-m']
-            and command[2].startswith('robodyn_ros.nodes.') and ours == theirs)
+            and command[2].startswith(('robodyn_ros.nodes.', 'robodyn_ros.cli'))
+            and ours == theirs)
 
 
 class Server:
@@ -60,9 +62,9 @@ class Server:
         self._socket.send(json.dumps(request).encode())
         return json.loads(self._socket.recv(1 << 16))
 
-    def fork(self, command: Sequence[str], output: Path, env: Mapping[str, str],
-             cwd: Path | None) -> 'Forked':
-        """Start ``python -m <module> ...``; see :class:`processes.Process`."""
+    def fork(self, command: Sequence[str], output: str | Path, env: Mapping[str, str],
+             cwd: Path | None = None) -> 'Forked':
+        """Start ``python -m <module> ...``; ``output`` is a file, or the name of a terminal."""
         pid = self.ask(command=list(command[2:]), output=str(output), env=dict(env),
                        cwd=str(cwd or Path.cwd()))
         assert pid is not None
@@ -96,6 +98,10 @@ class Forked:
             time.sleep(POLL)
         return code
 
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
         if self.poll() is None:
@@ -123,6 +129,8 @@ def prepare() -> None:
             importlib.import_module(module.name)
     for node in NODES:
         importlib.import_module(f'robodyn_ros.nodes.{node}')
+    for command in COMMANDS:
+        importlib.import_module(f'robodyn_ros.cli.{command}')
     load_type_support()
     load_machine_code()
     inspect.getmodule(prepare.__code__)     # looks at each module once, as a first log line does
@@ -183,9 +191,9 @@ def become(request: dict) -> str:
     # LTTng would end its lost threads, which is a segmentation fault: exit(3) stops short of that
     libc = ctypes.CDLL(None)
     libc.on_exit(libc._exit, None)
-    sink = os.open(request['output'], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.dup2(sink, 1)
-    os.dup2(sink, 2)
+    sink = os.open(request['output'], os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    for stream in (0, 1, 2) if os.isatty(sink) else (1, 2):
+        os.dup2(sink, stream)
     os.close(sink)
     os.chdir(request['cwd'])
     ours = os.environ.get('PYTHONPATH', '').split(os.pathsep)

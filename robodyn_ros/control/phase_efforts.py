@@ -16,7 +16,7 @@ from .guard import at_rest, COLLISION, note_fault_speed, PARTNER_LOST, WRONG_DIR
 
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
-# after WRONG_DIRECTION, where a joint has already moved against its effort.
+# to the joint of WRONG_DIRECTION, which has already moved against its effort.
 RUNAWAY, RUNAWAY_GROWTH = 1.15, 1.1
 WRONG_RUNAWAY, WRONG_GROWTH = 0.5, 1.5
 # An impact may spin a light wrist as a reversed joint would: for this time [s] after a collision
@@ -116,7 +116,7 @@ def accelerates_arm(v: Vectors, m: record) -> bool:
         speed = abs(v.qd[i]) / v.speed_limit[i]
         if speed > RUNAWAY and speed > RUNAWAY_GROWTH * m.fault_speed:
             return True
-        if (m.reason == WRONG_DIRECTION and speed > WRONG_RUNAWAY
+        if (m.reason == WRONG_DIRECTION and i == m.joint and speed > WRONG_RUNAWAY
                 and speed > WRONG_GROWTH * m.fault_speed):
             return True
     return False

@@ -13,7 +13,6 @@ from lifecycle_msgs.srv import ChangeState
 from numpy import ndarray
 from rcl_interfaces.srv import SetParametersAtomically
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -29,6 +28,7 @@ from ..control.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..nodes.client_session import until
+from ..nodes.executor import CoarseClockExecutor
 from ..nodes.play import trajectory_message
 from ..nodes.raw_subscription import SerializedSubscription
 from ..nodes.services import Services
@@ -81,7 +81,7 @@ class Conductor:
         self.model = model
         self.diagnoses: list[Diagnosis] = []
         self._node, self._children, self._tick = node, children, tick
-        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor = CoarseClockExecutor(node.context)
         self._executor.add_node(node)
         self._services = Services(node, self.poll)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)

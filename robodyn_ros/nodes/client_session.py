@@ -10,10 +10,10 @@ import time
 
 import rclpy
 from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from .executor import CoarseClockExecutor
 from .shared_memory import remove_unfinished_ports
 
 SLICE = 0.05            # s, between two checks of a condition that is waited for
@@ -26,7 +26,7 @@ class Session:
     :ivar over: set by SIGINT and SIGTERM.
     """
 
-    def __init__(self, node: Node, executor: SingleThreadedExecutor, over: threading.Event):
+    def __init__(self, node: Node, executor: CoarseClockExecutor, over: threading.Event):
         self.node, self.over, self._executor = node, over, executor
 
     def poll(self, within: float = SLICE) -> None:
@@ -68,7 +68,7 @@ def session(name: str, sim_time: bool = False,
         node = rclpy.create_node(
             name, context=context, enable_rosout=False, start_parameter_services=False,
             parameter_overrides=[Parameter('use_sim_time', value=sim_time)])
-        executor = SingleThreadedExecutor(context=context)
+        executor = CoarseClockExecutor(context)
         executor.add_node(node)
         try:
             yield Session(node, executor, over)

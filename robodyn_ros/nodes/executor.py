@@ -1,20 +1,62 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An executor that no callback can end: what one raises is logged, and the next one runs."""
+"""An executor that no callback can end, and that `/clock` does not keep busy."""
 
 from collections.abc import Callable
 import time
 import traceback
 from typing import Any
 
+from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.subscription import Subscription
+from rosgraph_msgs.msg import Clock
 
 BURST, RATE = 10.0, 1.0     # tracebacks at once, and per second for ever
 BREATH = 0.1                # s without work after an exception of the executor itself
+# s of wall time between two messages of `/clock` that are taken, at least. Simulators publish up
+# to a thousand a second, and each would cost the executor 2 ms, in which it holds the GIL.
+CLOCK_PERIOD = 0.02
 
 
-class TolerantExecutor(SingleThreadedExecutor):
+class CoarseClockExecutor(SingleThreadedExecutor):
+    """
+    Take the newest message of `/clock` every CLOCK_PERIOD of wall time, not each of them.
+
+    The clocks of its nodes are late by as much, at most; a control loop has its own.
+    """
+
+    def __init__(self, context: Context):
+        super().__init__(context=context)
+        self._clock_topic: Subscription | None = None
+        self._clock_topic_due = 0.0
+
+    def spin_once(self, timeout_sec: Any = None) -> None:
+        """Wait for a callback and run it, if one comes."""
+        if self._clock_topic is not None and (timeout_sec is None or timeout_sec > CLOCK_PERIOD):
+            timeout_sec = CLOCK_PERIOD
+        super().spin_once(timeout_sec)
+
+    def can_execute(self, entity: Any) -> bool:
+        """Return whether the callback of an entity may run; that of `/clock` when it is due."""
+        if not super().can_execute(entity):
+            return False
+        if isinstance(entity, Subscription) and entity.msg_type is Clock:
+            self._clock_topic = entity
+        if self._clock_topic is None or time.monotonic() >= self._clock_topic_due:
+            return True
+        # Its events as well: Fast DDS wakes who waits for those of a subscription by messages, too
+        return entity is not self._clock_topic and entity not in self._clock_topic.event_handlers
+
+    def _make_handler(self, entity: Any, node: Node, take_from_wait_list: Callable) -> Any:
+        """Note when the next message of `/clock` is due."""
+        if entity is self._clock_topic:
+            self._clock_topic_due = time.monotonic() + CLOCK_PERIOD
+        return super()._make_handler(entity, node, take_from_wait_list)
+
+
+class TolerantExecutor(CoarseClockExecutor):
     """
     Log what the callbacks of a node raise, and go on.
 
@@ -24,7 +66,7 @@ class TolerantExecutor(SingleThreadedExecutor):
     """
 
     def __init__(self, node: Node):
-        super().__init__(context=node.context)
+        super().__init__(node.context)
         self._node = node
         self._allowed, self._when, self._unsaid = BURST, time.monotonic(), 0
         self.add_node(node)

@@ -72,7 +72,8 @@ class Simulator(Node):
         self.loop = SimulatorLoop(
             drive, self._commands, self._publish, self.get_logger(),
             period_ns=round(1e9 / p['rate']), lockstep=p['lockstep'],
-            lockstep_timeout=p['lockstep_timeout'], lockstep_settle=p['lockstep_settle'])
+            lockstep_timeout=p['lockstep_timeout'], lockstep_settle=p['lockstep_settle'],
+            real_time_factor=p['real_time_factor'])
         for name, action in (('release_brakes', self._release), ('engage_brakes', self._engage),
                              ('reset', self._reset)):
             self.create_service(Trigger, f'~/{name}', self._service(action))

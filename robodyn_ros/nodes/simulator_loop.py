@@ -45,12 +45,14 @@ class SimulatorLoop:
     :param publish: takes each state; called on the thread of the loop.
     :param period_ns: of the states [ns].
     :param lockstep_timeout: wall time [s]; ``lockstep_settle`` likewise.
+    :param real_time_factor: simulated seconds per second of wall time in lockstep, at most; 0: as
+        fast as commands come.
     """
 
     def __init__(self, drive: Drive, commands: SerializedSubscription,
                  publish: Callable[[PlantState], None], log: RcutilsLogger, *, period_ns: int,
                  lockstep: bool = False, lockstep_timeout: float = 2.0,
-                 lockstep_settle: float = 0.02):
+                 lockstep_settle: float = 0.02, real_time_factor: float = 0.0):
         self.drive, self.lockstep, self.lockstep_timeout = drive, lockstep, lockstep_timeout
         self.missed = 0                         # periods of which no state was published
         self.refused: Counter[str] = Counter()  # commands, by the reason
@@ -60,6 +62,7 @@ class SimulatorLoop:
         self._decoder = EffortDecoder(drive.plant.model.nv)
         self._tau = np.zeros(drive.plant.model.nv)
         self._grid = Grid(period_ns)
+        self._pace = Grid(round(period_ns / real_time_factor)) if real_time_factor else None
         self._most_missed = round(CATCH_UP * 1e9 / period_ns)
         self._requests: SimpleQueue[tuple[Callable[[], Any], Future]] = SimpleQueue()
         self._stop = threading.Event()
@@ -169,6 +172,8 @@ class SimulatorLoop:
             self._commands.wait(SLICE)
 
     def _locked_step(self) -> None:
+        if self._pace:
+            self._pace.wait()
         self._advance(1)
         self._patience = time.monotonic() + self.lockstep_timeout
         self._phase = self._locked

@@ -19,14 +19,20 @@ TESTS = {test.__name__: test for test in with_rows()
 # PYTHONPATH=test python -m pytest -p faults.mutants test/faults/test_state_faults.py
 FIRST = {test.__code__.co_filename: name for name, test in reversed(TESTS.items())}.values()
 
-pytestmark = pytest.mark.xdist_group('mutants')     # one process runs them for all
+# They mostly wait, for what never comes: one process runs every second one of them for all
+PROCESSES = 2
+CASES = [pytest.param(k % PROCESSES, copy, name, id=f'{copy}-{name}',
+                      marks=pytest.mark.xdist_group(f'mutants{k % PROCESSES}'))
+         for k, (copy, name) in enumerate([*((WHOLE, name) for name in FIRST),
+                                           *((DISABLED, name) for name in TESTS)])]
 
 
 @pytest.fixture(scope='module')
 def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element]]:
-    """Return what became of the tests, by name with parameters; all are run when one is asked."""
+    """Return what became of the tests of a process, by name with parameters."""
     asked = [item.callspec.params for item in request.session.items
-             if item.originalname == test_of_a_row.__name__]
+             if item.originalname == test_of_a_row.__name__
+             and item.callspec.params['reports'] == request.param]
     wanted = sorted({f'{TESTS[a["name"]].__code__.co_filename}::{a["name"]}' for a in asked})
     which = ' or '.join(f'{a["name"]} and {a["copy"]}' for a in asked)
     folder = tmp_path_factory.mktemp('mutants')
@@ -47,8 +53,7 @@ def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element
         process.kill()
 
 
-@pytest.mark.parametrize(('copy', 'name'), [*((WHOLE, name) for name in FIRST),
-                                            *((DISABLED, name) for name in TESTS)])
+@pytest.mark.parametrize(('reports', 'copy', 'name'), CASES, indirect=['reports'])
 def test_of_a_row(reports, copy, name):
     """It passes on a copy of the package, and fails where the row is disabled."""
     cases = [case for full, case in reports.items()

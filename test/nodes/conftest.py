@@ -5,8 +5,8 @@
 from contextlib import suppress
 import os
 import pty
-import subprocess
 
+import forked
 from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
 import numpy as np
 from processes import node
@@ -54,8 +54,7 @@ def terminal():
     def run(command):
         ours, theirs = pty.openpty()
         os.set_blocking(ours, False)
-        process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs,
-                                   start_new_session=True)
+        process = forked.server().fork(command, os.ttyname(theirs), os.environ)
         os.close(theirs)
         running.append((process, ours))
         printed = []

@@ -1,13 +1,17 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""No exception of a callback, nor of what comes before it, ends an executor or locks a group."""
+"""No exception ends an executor or locks a callback group, and `/clock` does not keep it busy."""
+
+import time
 
 from processes import DEADLINE
 import pytest
 from rclpy.executors import ExternalShutdownException
+from rclpy.parameter import Parameter
 from rclpy.waitable import NumberOfEntities, Waitable
-from robodyn_ros.nodes.executor import BURST, TolerantExecutor
+from robodyn_ros.nodes.executor import BURST, CLOCK_PERIOD, TolerantExecutor
 from robodyn_ros.nodes.raw_subscription import RCLError
+from rosgraph_msgs.msg import Clock
 
 
 class Untakeable(Waitable):
@@ -84,3 +88,25 @@ def test_the_end_of_ros_ends_it(node, executor):
     node.context.try_shutdown()
     with pytest.raises((ExternalShutdownException, RCLError)):
         executor.spin_once(DEADLINE)
+
+
+def test_of_the_clock_topic_only_some_messages_are_taken(node, executor):
+    """The newest after each CLOCK_PERIOD; what else there is to do is done at once."""
+    node.set_parameters([Parameter('use_sim_time', value=True)])
+    publisher = node.create_publisher(Clock, '/clock', 10)
+    times, done, sent = set(), [], 0
+    begin = time.monotonic()
+    while time.monotonic() < begin + 20 * CLOCK_PERIOD or not node.get_clock().now().nanoseconds:
+        assert time.monotonic() < begin + DEADLINE
+        sent += 1
+        message = Clock()
+        message.clock.nanosec = sent * 1000
+        publisher.publish(message)
+        executor.create_task(done.append, sent)
+        executor.spin_once(1.0)         # the task
+        times.add(node.get_clock().now().nanoseconds)
+    assert len(done) >= sent - 20 > 100
+    assert len(times) <= 1 + (time.monotonic() - begin) / CLOCK_PERIOD + 1
+    while node.get_clock().now().nanoseconds < sent * 1000:
+        assert time.monotonic() < begin + DEADLINE
+        executor.spin_once(1.0)

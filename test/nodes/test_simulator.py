@@ -267,6 +267,21 @@ def test_lockstep_answers_each_command_with_exactly_one_state(simulator, bus):
     assert process.interrupt() == 0
 
 
+def test_lockstep_is_no_faster_than_asked(simulator, bus):
+    simulator(lockstep=True, lockstep_settle=0.2, real_time_factor=0.5)
+    answered = []
+
+    def answer(state):
+        answered.append((time.monotonic(), stamp(state)))
+        return gravity(state.position)
+
+    bus.answer = answer
+    bus.until(lambda: len(answered) > 200)
+    # The first ones may have waited for us
+    (begin, first), (end, last) = answered[100], answered[200]
+    assert last - first <= 0.5 * (end - begin) + 10 * PERIOD
+
+
 def test_lockstep_says_so_when_commands_answer_no_states(simulator, bus):
     process = simulator(lockstep=True, lockstep_timeout=1.0, lockstep_settle=0.4)
     end = time.monotonic() + DEADLINE

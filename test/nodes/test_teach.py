@@ -15,7 +15,7 @@ from robodyn_ros.identification.excitation.trajectory_file import read
 ROBODYN = [sys.executable, '-m', 'robodyn_ros.cli']
 COMMAND = [*ROBODYN, 'teach', '--sim-time', '--wait', '30']
 SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', *LOCKSTEP,
-             '-p', 'push_duration:=0.3', '-p', 'joint_damping:=1.0']
+             '-p', 'push_duration:=0.3', '-p', 'joint_damping:=6.0']
 CONTROLLER = ['-p', 'urdf:=two_link', *IN_STEP, '-p',
               'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
               'mode:=gravity_compensation',
@@ -57,7 +57,7 @@ def test_poses_are_kept_and_repeated(floating, start, remote, terminal, tmp_path
     begin = place()
     press('\r')
     remote.until(lambda: '1 poses' in text(), 'the first pose')
-    push(4.0)
+    push(20.0)
     end = place()
     press('\r')
     remote.until(lambda: '2 poses' in text(), 'the second pose')
@@ -85,7 +85,7 @@ def test_a_motion_is_recorded_between_two_keys(floating, remote, terminal, tmp_p
     begin = place()
     press(' ')
     remote.until(lambda: re.search(r'[1-9]\d* states on', text()), 'states')
-    push(-4.0)
+    push(-20.0)
     press(' ')
     assert process.wait(30.0) == 0, text()
     motion = read(file)
