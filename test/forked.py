@@ -34,8 +34,8 @@ COMMANDS = 'app', 'calibrate_collision', 'jog', 'payload', 'play', 'replay', 'te
 EXCHANGED = 'EXCHANGED_FUNCTION'
 SIGN = 'this is a copy of robodyn_ros'          # what each process of a copy prints first
 # What decides at import how a node runs; where it is not as here, the node is started anew
-IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED', 'RMW_',
-               'FAST', 'LTTNG_')
+IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED',
+               'PYTHONIOENCODING', 'PYTHONUTF8', 'LC_', 'LANG', 'RMW_', 'FAST', 'LTTNG_')
 
 
 def forkable(command: Sequence[str], env: Mapping[str, str]) -> bool:

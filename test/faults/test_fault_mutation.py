@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The test of each row of the fault table fails where the row is disabled."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import cache
 import os
+from pathlib import Path
 import sys
 from xml.etree import ElementTree
 
@@ -28,14 +30,21 @@ CASES = [pytest.param(k % PROCESSES, copy, name, id=f'{copy}-{name}',
 
 
 @pytest.fixture(scope='module')
-def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element]]:
+def reports(request, tmp_path_factory) -> Callable[[int], dict[str, ElementTree.Element]]:
     """Return what became of the tests of a process, by name with parameters."""
-    asked = [item.callspec.params for item in request.session.items
-             if item.originalname == test_of_a_row.__name__
-             and item.callspec.params['reports'] == request.param]
+    @cache
+    def reports(process: int) -> dict[str, ElementTree.Element]:
+        asked = [item.callspec.params for item in request.session.items
+                 if item.originalname == test_of_a_row.__name__
+                 and item.callspec.params['process'] == process]
+        return run(asked, tmp_path_factory.mktemp('mutants'))
+    return reports
+
+
+def run(asked: list[dict], folder: Path) -> dict[str, ElementTree.Element]:
+    """Run tests on the copies that are asked for."""
     wanted = sorted({f'{TESTS[a["name"]].__code__.co_filename}::{a["name"]}' for a in asked})
     which = ' or '.join(f'{a["name"]} and {a["copy"]}' for a in asked)
-    folder = tmp_path_factory.mktemp('mutants')
     # Plain Python from the start, or the nodes of copies would not be forked
     env = {**os.environ, 'ROBODYN_PLAIN': '1', 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
            'PYTHONPATH': os.pathsep.join(
@@ -48,15 +57,15 @@ def reports(request, tmp_path_factory) -> Iterator[dict[str, ElementTree.Element
     try:
         process.wait(1200.0)
         assert path.exists(), process.text
-        yield {case.attrib['name']: case for case in ElementTree.parse(path).iter('testcase')}
+        return {case.attrib['name']: case for case in ElementTree.parse(path).iter('testcase')}
     finally:
         process.kill()
 
 
-@pytest.mark.parametrize(('reports', 'copy', 'name'), CASES, indirect=['reports'])
-def test_of_a_row(reports, copy, name):
+@pytest.mark.parametrize(('process', 'copy', 'name'), CASES)
+def test_of_a_row(reports, process, copy, name):
     """It passes on a copy of the package, and fails where the row is disabled."""
-    cases = [case for full, case in reports.items()
+    cases = [case for full, case in reports(process).items()
              if full.split('[')[0] == name and copy in full]
     problems = [case[0].text for case in cases if len(case)]
     assert cases

@@ -32,7 +32,7 @@ def test_it_drives_the_arm(start, remote, path):
         node('controller'), *CONTROLLER, *IN_STEP, '-p', 'mode:=own_laws:SPRING', '-p',
         f'data_path:={path}', '-p', 'spring:=[100.0, 50.0]', '-p', 'damper:=[20.0, 5.0]')
     bring_up(remote)
-    assert f'own_laws:SPRING, 1000 Hz, trigger state, data path {path}' in controller.text
+    assert f'own_laws:SPRING, 500 Hz, trigger state, data path {path}' in controller.text
     remote.trajectories().publish(goal(0.6, 0.2, seconds=1.0))
     controller.wait_for_line('following a trajectory')
     remote.until(lambda: abs(
