@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from .base_parameters import base_parameters
 from .compressed import triangle
@@ -232,7 +232,7 @@ def _chance(x: ndarray, spread: ndarray) -> float:
     values, vectors = np.linalg.eigh(spread)
     told = values > 1e-12 * max(values.max(), 1e-30)
     along = vectors.T @ x
-    return float(chi2.sf(np.sum(along[told]**2 / values[told]), max(told.sum(), 1)))
+    return float(chdtrc(max(told.sum(), 1), np.sum(along[told]**2 / values[told])))
 
 
 def _note(kind: str, x: ndarray, error: ndarray, taken: bool, beyond: bool) -> str:

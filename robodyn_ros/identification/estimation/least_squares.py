@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 from scipy.linalg import qr, solve_triangular
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from .base_parameters import base_parameters, BaseParameters
 from .compressed import BLOCKS, Compressed, triangle
@@ -127,7 +127,7 @@ class Likelihood:
 
     def explains(self, misfit: float, parameters: int, level: float) -> bool:
         """Return whether more parameters than those of the reference gain more than chance."""
-        return bool(2.0 * (self.reference - misfit) > chi2.isf(level, parameters))
+        return bool(2.0 * (self.reference - misfit) > chdtri(parameters, level))
 
 
 def check_determined(given: Regression, base: BaseParameters) -> None:
@@ -198,7 +198,9 @@ def _determined(joints: list[ndarray]) -> ndarray:
     R, _ = _normalized(joints)
     singular = np.linalg.svd(R, compute_uv=False)
     rank = int(np.sum(singular > RANK_TOLERANCE * singular.max(initial=0.0)))
-    told = np.zeros(R.shape[1], bool)
+    told = np.full(R.shape[1], rank == R.shape[1])
+    if told.all():
+        return told
     told[qr(R, mode='r', pivoting=True)[1][:rank]] = True
     return told
 
