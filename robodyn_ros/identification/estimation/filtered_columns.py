@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy import ndarray
-from scipy.ndimage import binary_dilation
 
 from .parameter_selection import ParameterSelection
 from ..motion import Motion
@@ -38,7 +37,7 @@ def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSele
         low_pass = LowPass(motion.cutoff, motion.rate)
         return np.concatenate([low_pass.of_kept(batch.regressor(*(
             signal[a:b:smooth] for signal in (motion.position, motion.velocity,
-                                              motion.acceleration))), smooth)[::step // smooth]
+                                              motion.acceleration))), smooth, step // smooth)
             for a, b in motion.segments])
     if step == 1:
         return columns()
@@ -83,6 +82,7 @@ def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:
     for a, b in motion.segments:
         left_out = np.zeros((b - a, len(motion.joint_names)), bool)
         if selection.moving is not None:
+            from scipy.ndimage import binary_dilation       # which few identifications need
             left_out = binary_dilation(abs(motion.velocity[a:b]) < selection.moving,
                                        np.ones((2 * reach + 1, 1), bool), border_value=1)
         pieces.append(~left_out[::selection.decimate])

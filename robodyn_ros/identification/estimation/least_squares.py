@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-from scipy.linalg import qr, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, LinAlgError, qr, solve_triangular
 from scipy.special import chdtri
 
 from .base_parameters import base_parameters, BaseParameters
@@ -262,7 +262,7 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     coarse = np.maximum(floor, ROUNDED * np.sqrt(square[:, p] / np.maximum(counted, 1)))
     for _ in range(0 if method == 'ordinary' else ROUNDS):
         total = np.tensordot(1.0 / sigma**2, squares, 1)
-        solution = np.append(np.linalg.lstsq(total[:p, :p], total[:p, p], rcond=None)[0], -1.0)
+        solution = np.append(_normal_solution(total[:p, :p], total[:p, p]), -1.0)
         before, sigma = sigma, np.maximum(np.sqrt(np.maximum(
             squares @ solution @ solution, 0.0) / freedom), coarse)
         if np.allclose(sigma, before, rtol=SETTLED, atol=0.0):
@@ -274,6 +274,14 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     sigma = np.maximum(np.sqrt([np.sum((rows @ solution)**2) for rows in scaled] / freedom), floor)
     singular = np.linalg.svd(R, compute_uv=False)
     return values / scale, sigma, divisor, float(singular[0] / singular[-1])
+
+
+def _normal_solution(square: ndarray, right: ndarray) -> ndarray:
+    """Return the solution (p,) of normal equations, the shortest where rounding hides it."""
+    try:
+        return np.asarray(cho_solve(cho_factor(square), right))
+    except LinAlgError:
+        return np.linalg.lstsq(square, right, rcond=None)[0]
 
 
 def nearest(given: Regression, base: BaseParameters, values: ndarray) -> ndarray:
