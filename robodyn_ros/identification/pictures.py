@@ -15,7 +15,7 @@ from .result import Identification, NOMINAL
 MOST = 1500         # points of a curve
 WIDTH, ROW = 10.0, 1.7      # [in]
 LETTER = 0.062              # [in] of the names of parameters
-LABEL = -0.065              # of the widths of rows, where their labels are
+LABEL = -0.065              # of the widths of rows, where the labels of their axes are
 MEASURED, PREDICTED, BEFORE = '#222222', '#d1495b', '#9fb4c7'
 
 
@@ -35,7 +35,7 @@ def _rows(count: int, height: float = ROW) -> tuple[Figure, list[Axes]]:
 
 
 def _figure(height: float, left: float = 0.09, gap: float = 0.18) -> Figure:
-    """Return a figure of fixed margins: computed positions, of titles too, take twice the time."""
+    """Return a figure of fixed margins; computed ones, of titles too, take twice the time."""
     figure = Figure(figsize=(WIDTH, height))
     figure.subplots_adjust(left=left, right=0.985, bottom=0.45 / height, top=1.0 - 0.45 / height,
                            hspace=gap, wspace=3.0 * left)
@@ -80,8 +80,9 @@ def _prediction(found: Identification) -> bytes:
         axes.plot(time, measured[:, j], color=MEASURED, lw=1.4, label='measured')
         axes.plot(time, predicted[:, j], color=PREDICTED, lw=1.1, ls='--', label='predicted')
         axes.set_ylabel(f'{_word(name)}\n[{_unit(found, j)}]', fontsize=8)
-        axes.set_title(f'relative RMS {100 * valid.relative[j]:.2f} % (as it was: '
-                       f'{100 * nominal.relative[j]:.1f} %)', fontsize=8, loc='right', pad=2, y=1.0)
+        axes.set_title(
+            f'relative RMS {100 * valid.relative[j]:.2f} % (as it was: '
+            f'{100 * nominal.relative[j]:.1f} %)', fontsize=8, loc='right', pad=2, y=1.0)
     rows[-1].set_xlabel('time [s]')
     figure.legend(*rows[0].get_legend_handles_labels(), loc='upper center', ncols=3)
     return _png(figure)

@@ -79,18 +79,21 @@ class Fit:
         share = out / np.maximum(self.variance, 1e-30)[:, None]
         return self._weight * np.log(np.maximum(share, NOISE_SHARE))
 
-    def coefficients(self, j: int) -> tuple[ndarray, ndarray]:
-        """
-        Return the coefficients of joint j's effort (4,), and the contributions (3,).
+    def coefficients(self, j: int) -> ndarray:
+        """Return the coefficients of joint j's effort (4,)."""
+        return np.linalg.lstsq(self.columns(j), self.effort[:, j:j + 1], rcond=1e-10)[0][:, 0]
 
-        Contributions are shares of what is left without the model's effort, without friction
-        (viscous and Coulomb together), and without everything but the offset.
+    def contributions(self, j: int) -> list[float]:
+        """
+        Return the shares of joint j's effort that are due to the model's, and to friction.
+
+        They are shares of what is left without the model's effort, and without friction (viscous
+        and Coulomb together).
         """
         X, tau = self.columns(j), self.effort[:, j:j + 1]
-        found = np.linalg.lstsq(X, tau, rcond=1e-10)[0][:, 0]
         rest = float(_rest(X, tau)[0])
-        without = [float(_rest(X[:, keep], tau)[0]) for keep in ([1, 2, 3], [0, 3], [3])]
-        return found, np.array([1 - rest / w if w > 0 else 0.0 for w in without])
+        without = [float(_rest(X[:, keep], tau)[0]) for keep in ([1, 2, 3], [0, 3])]
+        return [1 - rest / w if w > 0 else 0.0 for w in without]
 
     def dissipated(self, j: int, found: ndarray) -> float:
         """Return the mean power that friction takes from joint j [W], given its coefficients."""

@@ -49,11 +49,11 @@ def model_confidence(batch: Batch, model: RobotModel, fit: Fit) -> ModelConfiden
         states = fit.states
         effort = real.inverse_dynamics(states.position, states.velocity, states.acceleration)
         seen = Fit(batch, model, states, effort)
-        found = [seen.coefficients(j)[0] for j in range(model.nv)]
+        found = [seen.coefficients(j) for j in range(model.nv)]
         slopes.append([of_joint[0] for of_joint in found])
         power = np.maximum(power, [abs(seen.dissipated(j, of)) for j, of in enumerate(found)])
         holds.append(_slope(fit.gravity, real.gravity(states.position)))
-    confirmed = np.array([fit.coefficients(j)[1][0] > CONFIRMED for j in range(model.nv)])
+    confirmed = np.array([fit.contributions(j)[0] > CONFIRMED for j in range(model.nv)])
     return ModelConfidence(_within(slopes) | confirmed, _within(holds), power)
 
 

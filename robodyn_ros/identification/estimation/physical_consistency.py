@@ -188,6 +188,7 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     constraints[m + np.arange(len(positive)), positive] = -1.0
     blocks = block_diag(*bodies)
     constraints[m + len(positive):, :blocks.shape[1]] = blocks
+    sparse = csc_matrix(constraints)
     right = np.concatenate([b, np.zeros(len(positive)), np.tile(
         -MARGIN * np.array([float(i == j) for i, j in upper]), len(lmi))])
     cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(len(positive)),
@@ -197,7 +198,7 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     for step in STEP_FRACTIONS:
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_step_fraction = False, step
-        found = clarabel.DefaultSolver(quadratic, np.zeros(n + m), csc_matrix(constraints), right, cones,
+        found = clarabel.DefaultSolver(quadratic, np.zeros(n + m), sparse, right, cones,
                                        settings).solve()
         if str(found.status) in SOLVED:
             return np.array(found.x)[:n]
