@@ -73,10 +73,8 @@ class Fit:
     @cached_property
     def unexplained(self) -> ndarray:
         """Weighted logarithm (nv, nv) of the share of effort j that joint k leaves unexplained."""
-        out = np.empty((self.effort.shape[1],) * 2)
-        for k in range(len(out)):
-            out[:, k] = _rest(self.columns(k), self.effort)
-        share = out / np.maximum(self.variance, 1e-30)[:, None]
+        columns = np.stack([self.columns(k) for k in range(len(self.variance))])
+        share = _rest(columns, self.effort).T / np.maximum(self.variance, 1e-30)[:, None]
         return self._weight * np.log(np.maximum(share, NOISE_SHARE))
 
     def coefficients(self, j: int) -> ndarray:
@@ -102,10 +100,12 @@ class Fit:
 
 
 def _rest(X: ndarray, tau: ndarray) -> ndarray:
-    """Return the residual variance of each column of ``tau`` after regression on X."""
+    """Return the residual variance (..., m) of ``tau`` (N, m) after regression on (..., N, p)."""
     # The offset first, or a large one would drown the others' digits
-    X = np.column_stack([np.ones(len(X)), X[:, :-1] - X[:, :-1].mean(0)])
-    size = np.sqrt(np.mean(X**2, axis=0))
+    X = np.concatenate([np.ones_like(X[..., -1:]), X[..., :-1] - X[..., :-1].mean(
+        axis=-2, keepdims=True)], axis=-1)
+    size = np.sqrt(np.mean(X**2, axis=-2, keepdims=True))
     Q, R = np.linalg.qr(X / np.where(size > 0, size, 1.0))
-    Q = Q[:, np.abs(np.diag(R)) > 1e-8 * np.sqrt(len(X))]
-    return np.mean((tau - Q @ (Q.T @ tau))**2, axis=0)
+    told = np.abs(np.diagonal(R, axis1=-2, axis2=-1)) > 1e-8 * np.sqrt(len(tau))
+    Q *= told[..., None, :]
+    return np.asarray(np.mean((tau - Q @ (np.swapaxes(Q, -2, -1) @ tau))**2, axis=-2))

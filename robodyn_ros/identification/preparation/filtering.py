@@ -70,7 +70,8 @@ def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff | None:
     count = max(2, int(np.log(most / f[1]) / np.log(BAND) * 4))
     at = np.geomspace(f[1], most, count)
     wide = np.maximum((BAND - 1) * at, 2 * f[0])
-    acceleration = np.array([np.mean((velocity * f**2)[np.abs(f - a) <= w])
+    power = velocity * f**2
+    acceleration = np.array([np.mean(power[np.abs(f - a) <= w])
                              for a, w in zip(at, wide)])
     # Below the motion's own lines there is no valley: half of its power is where they are
     floor = 10 * np.median((velocity / f**2)[f > f[-1] / 2])
