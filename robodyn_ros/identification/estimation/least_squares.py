@@ -262,7 +262,7 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     coarse = np.maximum(floor, ROUNDED * np.sqrt(square[:, p] / np.maximum(counted, 1)))
     for _ in range(0 if method == 'ordinary' else ROUNDS):
         total = np.tensordot(1.0 / sigma**2, squares, 1)
-        solution = np.append(_normal_solution(total[:p, :p], total[:p, p]), -1.0)
+        solution = np.append(normal_solution(total[:p, :p], total[:p, p]), -1.0)
         before, sigma = sigma, np.maximum(np.sqrt(np.maximum(
             squares @ solution @ solution, 0.0) / freedom), coarse)
         if np.allclose(sigma, before, rtol=SETTLED, atol=0.0):
@@ -276,7 +276,7 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     return values / scale, sigma, divisor, float(singular[0] / singular[-1])
 
 
-def _normal_solution(square: ndarray, right: ndarray) -> ndarray:
+def normal_solution(square: ndarray, right: ndarray) -> ndarray:
     """Return the solution (p,) of normal equations, the shortest where rounding hides it."""
     try:
         return np.asarray(cho_solve(cho_factor(square), right))
