@@ -64,7 +64,7 @@ def decimated(selection: ParameterSelection, motion: Motion
 
 
 def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                   options: PipelineOptions, first: Mounting | None = None) -> Selected:
+                   options: PipelineOptions) -> Selected:
     """
     Decide which effects besides inertia and friction the motion shows.
 
@@ -73,11 +73,8 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     optimum: the search starts both from the delay that explains most without presliding and from
     the presliding that explains most without a delay, and the result of greater likelihood is
     taken (:func:`~.delay_and_tilt.criterion`).
-
-    :param first: mounting without presliding, :func:`first_mounting`; None: found here.
     """
-    first = first or first_mounting(model, motion, selection, options)
-    found = _from_both_starts(model, motion, selection, options, first)
+    found = _from_both_starts(model, motion, selection, options)
     return Selected(found.mounting.model(model), found.mounting, found.selection,
                     (*found.notes, *found.mounting.notes, *found.of_armature))
 
@@ -91,17 +88,11 @@ class Effects(NamedTuple):
     of_armature: list[str]
 
 
-def first_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                   options: PipelineOptions) -> Mounting:
-    """Return the mounting with the presliding that is asked for, or none."""
-    return _mounting(model, motion, replace(selection, presliding=options.presliding or 0.0),
-                     options)
-
-
 def _from_both_starts(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                      options: PipelineOptions, first: Mounting) -> Effects:
+                      options: PipelineOptions) -> Effects:
     """Return the effects of the more likely of the two optima, and notes."""
     selection = replace(selection, presliding=options.presliding or 0.0)
+    first = _mounting(model, motion, selection, options)
     found = _iterated(model, motion, selection, options, first)
     searched = options.presliding is None and not _why_no_search(selection, None)
     if not searched or options.delay is not None or first.delay == 0.0:
