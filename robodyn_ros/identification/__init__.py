@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Identification of the dynamic parameters of a robot from its recorded motion."""
 
-from typing import Any
-import warnings
-
 from .estimation.base_parameters import base_parameters, BaseParameters
 from .estimation.delay_and_tilt import find_mounting, Mounting
 from .estimation.drive import drive_gains, DriveGains
@@ -19,12 +16,3 @@ from .validation import Validation
 __all__ = ['BaseParameters', 'DriveGains', 'Estimate', 'FrictionSpeeds', 'Motion', 'Mounting',
            'ParameterSelection', 'Payload', 'Validation', 'base_parameters', 'drive_gains',
            'find_mounting', 'find_payload', 'friction_speeds', 'identify']
-
-
-def __getattr__(name: str) -> Any:
-    """Return a name of an earlier release, with a warning."""
-    if name == 'Choice':
-        warnings.warn('identification.Choice is now ParameterSelection', DeprecationWarning,
-                      stacklevel=2)
-        return ParameterSelection
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -25,7 +25,7 @@ from .estimation.selection import decimated, Selected
 from .motion import Motion
 from .options import PipelineOptions
 from .prediction_band import prediction_band
-from .recorded_motion import CheckedMotion, Parts, parts_of
+from .recorded_motion import Parts
 from .result import (
     Identification,
     NOMINAL,
@@ -100,17 +100,6 @@ def require_prediction(validation: Validation) -> None:
             f'was not fitted, most at {worst}: nothing is written', name=worst, value=error,
             remedy=('see whether model, columns and mounting are those of this recording; to have '
                     'the files anyway, ', Argument('force', True)))
-
-
-def identify_motion(checked: CheckedMotion, model: RobotModel, options: PipelineOptions,
-                    stage: Stage = lambda name: None) -> Identification:
-    """
-    Estimate the parameters of the first part of a motion, and validate them on the rest.
-
-    :param stage: as of :func:`run`.
-    :raises IdentificationError: the motion determines too little.
-    """
-    return identify_parts(parts_of([checked], options.split), model, options, stage)
 
 
 def identify_parts(parts: Parts, model: RobotModel, options: PipelineOptions,

@@ -29,6 +29,12 @@ def motion(model, count=1500, rate=100.0, seed=0, offset=0.0, speed=1.0):
     return Motion(model.joint_names, time, q, qd, qdd, effort, rate, ((0, count),))
 
 
+def relative_errors(found, given):
+    """Return RMS errors of an estimate's prediction over RMS efforts about their mean (nv,)."""
+    error = found.predict(given) - given.effort
+    return np.sqrt((error**2).mean(0)) / given.effort.std(0)
+
+
 def noisy(given, sigma, seed, bandwidth=None):
     """Return the same with noise of its own σ on each joint, white or low-passed [Hz]."""
     noise = np.random.default_rng(seed).normal(size=given.effort.shape)

@@ -7,7 +7,7 @@ import re
 from exciting import motion
 import numpy as np
 import pytest
-from robodyn_ros import DhLink, Dynamics, from_dh, identification, load_urdf
+from robodyn_ros import DhLink, Dynamics, from_dh, load_urdf
 from robodyn_ros.identification import base_parameters, ParameterSelection
 from robodyn_ros.identification.estimation.base_parameters import number
 from robodyn_ros.identification.estimation.regression import regression
@@ -82,11 +82,6 @@ def test_base_parameters_do_not_change_along_what_is_not_felt(spatial):
                                          (1.0, '1'), (np.pi, '3.14159'), (5 / 7, '5/7')])
 def test_numbers_are_short_where_they_can_be(value, text):
     assert number(value) == text
-
-
-def test_the_former_name_of_the_selection_warns():
-    with pytest.warns(DeprecationWarning, match='ParameterSelection'):
-        assert identification.Choice is ParameterSelection
 
 
 def test_angles_rounded_in_a_urdf_add_no_base_parameter():

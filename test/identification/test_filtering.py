@@ -77,6 +77,7 @@ def test_samples_that_are_kept_are_filtered_as_all_are():
     expected, found = low_pass(smooth)[::step], low_pass.of_kept(smooth[::step], step)
     np.testing.assert_allclose(found[40:-40], expected[40:-40], atol=1e-6 * expected.std())
     np.testing.assert_allclose(found, expected, atol=0.02 * expected.std())
+    np.testing.assert_allclose(low_pass.of_kept(smooth[::step], step, 3), found[::3], rtol=1e-12)
 
 
 def test_no_filter():

@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 
-from exciting import motion, noisy, with_joints
+from exciting import motion, noisy, relative_errors, with_joints
 import numpy as np
 import pytest
 from robodyn_ros.errors import IdentificationError
@@ -52,7 +52,7 @@ def test_with_noise_they_are_within_their_errors(sticky, believed):
 def test_identify_takes_them_on(sticky, believed):
     given = slow(sticky)
     found = identify(friction_speeds(believed, given, STRIBECK).model, given, STRIBECK, 'weighted')
-    assert (found.relative_errors(slow(sticky, 3)) < 1e-3).all()
+    assert (relative_errors(found, slow(sticky, 3)) < 1e-3).all()
     np.testing.assert_allclose(found.of_joints('static'), [1.6, 1.8], rtol=0.02)
     np.testing.assert_allclose(found.to_model().stribeck_velocity, [0.3, 0.2], rtol=0.02)
 

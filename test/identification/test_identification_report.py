@@ -15,8 +15,8 @@ from robodyn_ros.identification.friction_file import (
 )
 from robodyn_ros.identification.options import PipelineOptions
 from robodyn_ros.identification.pictures import draw_all
-from robodyn_ros.identification.pipeline import identify_motion
-from robodyn_ros.identification.recorded_motion import checked_motion
+from robodyn_ros.identification.pipeline import identify_parts
+from robodyn_ros.identification.recorded_motion import checked_motion, parts_of
 from robodyn_ros.identification.recordings.read import read
 from robodyn_ros.identification.report import report
 import yaml
@@ -26,7 +26,8 @@ import yaml
 def found(tmp_path_factory):
     path = write_csv(tmp_path_factory.mktemp('report') / 'fit.csv', real(), 4, 16.0)
     model = nominal()
-    return identify_motion(checked_motion(read(path, model), model), model, PipelineOptions(
+    checked = checked_motion(read(path, model), model)
+    return identify_parts(parts_of([checked], 0.7), model, PipelineOptions(
         delay=0.0, tilt=False, presliding=0.0, armature=False))
 
 

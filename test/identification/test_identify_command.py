@@ -168,16 +168,22 @@ def test_what_was_read_is_told_before_what_is_refused(identified, tmp_path):
     assert backwards.exit_code == 1 and '--joints joint2,joint1' in backwards.output
 
 
-def test_the_next_command_has_this_robot(tmp_path, monkeypatch):
-    """Its locked joints and gravity, and the delay that was found."""
+def test_options_are_obeyed_and_the_next_command_has_them(tmp_path, monkeypatch):
+    """
+    Those of the robot, and the delay.
+
+    The motion is too slow to tell the armature, which is no reason to refuse a model without it.
+    """
     recording = write_csv(tmp_path / 'fit.csv', real(), 1, 12.0)
     result = command(monkeypatch, 'identify', recording, '--robot', 'two_link', '--gravity',
-                     '0,0,-9.8', '--delay', '0.002', '--output', tmp_path / 'out')
+                     '0,0,-9.8', '--delay', '0.002', '--no-armature', '--output', tmp_path / 'out')
     assert result.exit_code == 0, result.output
     line = ' '.join(result.output.split())
     assert '--gravity 0,0,-9.8 --delay 0.002' in line[line.index('robodyn validate RECORDING'):]
     given = yaml.safe_load((tmp_path / 'out/friction.yaml').read_text())
     assert given['/**/controller']['ros__parameters']['gravity'] == [0.0, 0.0, -9.8]
+    numbers = yaml.safe_load((tmp_path / 'out/parameters.yaml').read_text())
+    assert not any('armature' in each['name'] for each in numbers['parameters'])
 
 
 def test_the_next_motion_is_of_the_urdf_whose_meshes_are_found(tmp_path):
@@ -253,13 +259,3 @@ def test_a_load_that_outweighs_the_model(tmp_path, monkeypatch):
     result = command(monkeypatch, 'identify', *words, '--payload', '--frame', model.link_names[-1])
     assert result.exit_code == 0, result.output
     assert 'payload_mass: 30.' in result.output or 'payload_mass: 29.9' in result.output
-
-
-def test_no_armature_means_no_armature(tmp_path, monkeypatch):
-    """A motion too slow to tell it is no reason to refuse a model without it."""
-    path = write_csv(tmp_path / 'fit.csv', real(), 1, 12.0)
-    result = command(monkeypatch, 'identify', path, '--robot', 'two_link', '--no-armature',
-                     '--output', tmp_path / 'out')
-    assert result.exit_code == 0, result.output
-    numbers = yaml.safe_load((tmp_path / 'out/parameters.yaml').read_text())
-    assert not any('armature' in each['name'] for each in numbers['parameters'])

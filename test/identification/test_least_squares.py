@@ -10,7 +10,7 @@ import pytest
 from robodyn_ros import Dynamics
 from robodyn_ros.errors import IdentificationError
 from robodyn_ros.identification import base_parameters, identify, ParameterSelection
-from robodyn_ros.identification.estimation.least_squares import least_squares
+from robodyn_ros.identification.estimation.least_squares import least_squares, normal_solution
 from robodyn_ros.identification.estimation.regression import regression
 
 SIGMA = {2: np.array([0.3, 0.05]), 4: np.array([0.4, 0.3, 0.2, 0.05])}
@@ -61,6 +61,11 @@ def test_each_direction_has_its_own_friction(planar):
         np.testing.assert_allclose(found.of_joints(name), value, atol=1e-7)
     np.testing.assert_allclose(found.to_model().backward_friction, robot.backward_friction,
                                atol=1e-7)
+
+
+def test_normal_equations_that_rounding_made_singular_have_their_shortest_solution():
+    np.testing.assert_allclose(normal_solution(np.diag([4.0, 2.0]), np.ones(2)), [0.25, 0.5])
+    np.testing.assert_allclose(normal_solution(np.ones((2, 2)), np.ones(2)), [0.5, 0.5])
 
 
 def shares_within(model, method, sigmas, bandwidth=None, selection=None, trials=24):

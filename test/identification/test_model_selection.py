@@ -21,7 +21,8 @@ from robodyn_ros.identification.estimation.least_squares import solution_without
 from robodyn_ros.identification.estimation.model_selection import select_model
 from robodyn_ros.identification.estimation.regression import regression
 from robodyn_ros.identification.options import PipelineOptions
-from robodyn_ros.identification.pipeline import CheckedMotion, identify_motion
+from robodyn_ros.identification.pipeline import identify_parts
+from robodyn_ros.identification.recorded_motion import Parts
 from robodyn_ros.identification.result import ORDINARY, WEIGHTED
 from robodyn_ros.identification.validation import of_estimate, of_model
 
@@ -102,7 +103,7 @@ def test_presliding_load_and_coupling_are_found(planar):
                    coupled_friction=np.array([[1.0, 0.0], [0.3, 0.0], [0.8, 0.0]]))
     given = noisy(sliding(true, motion(true, 900), 0.01), 0.02, 1)
     options = PipelineOptions(delay=0.0, tilt=False, armature=False)
-    found = identify_motion(CheckedMotion(given, (), ()), planar, options)
+    found = identify_parts(Parts(*given.split(0.7), (), ()), planar, options)
     for term in ('presliding', 'load-dependent friction', 'coupled transmission'):
         assert taken(found.terms, term), found.terms
     assert found.estimate.selection.coupling == ((0, 1.0),)
@@ -114,7 +115,8 @@ def test_what_is_exported_is_no_worse_than_plain_least_squares(spatial, seed):
     """Bodies that can exist explain these efforts, and short noisy motions favour constraints."""
     true = with_joints(spatial, 0.7, 0.4, 0.1)
     given = noisy(motion(true, 800, seed=seed), np.array([2.0, 1.0, 1.0, 0.3]), seed)
-    found = identify_motion(CheckedMotion(given, (), ()), with_joints(spatial, 0.1, 0.1), OPTIONS)
+    found = identify_parts(Parts(*given.split(0.7), (), ()), with_joints(spatial, 0.1, 0.1),
+                           OPTIONS)
     exported = found.validation.relative.mean()
     for name in (ORDINARY, WEIGHTED):
         assert exported <= found.validations[name].relative.mean()

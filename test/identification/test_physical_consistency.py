@@ -5,7 +5,7 @@
 from dataclasses import replace
 import sys
 
-from exciting import motion, noisy, with_joints
+from exciting import motion, noisy, relative_errors, with_joints
 import numpy as np
 import pytest
 from robodyn_ros import DhLink, Dynamics, from_dh
@@ -52,7 +52,7 @@ def test_without_noise_nearly_the_robot_comes_out(robot, wrong):
     assert np.linalg.eigvalsh(pseudo_inertia(found.parameters[:40])).min() > 0.0
     np.testing.assert_allclose(found.predict(given), given.effort, atol=2e-3)
     unseen = motion(robot, 300, seed=7)
-    assert (found.relative_errors(unseen) < 1e-3).all()
+    assert (relative_errors(found, unseen) < 1e-3).all()
 
 
 def test_bodies_can_exist_where_those_of_least_squares_cannot(robot):
@@ -73,8 +73,8 @@ def test_it_predicts_better_than_least_squares_where_data_are_few_and_noisy(robo
     unseen, errors = motion(robot, 400, seed=9), []
     for seed in range(6):
         given = noisy(motion(robot, 100), NOISE, seed)
-        errors.append([identify(robot, given, method='weighted').relative_errors(unseen).mean(),
-                       identify(robot, given, weight=1.0).relative_errors(unseen).mean()])
+        errors.append([relative_errors(identify(robot, given, method='weighted'), unseen).mean(),
+                       relative_errors(identify(robot, given, weight=1.0), unseen).mean()])
     plain, found = np.mean(errors, axis=0)
     assert found < 0.8 * plain
 

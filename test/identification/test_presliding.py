@@ -4,7 +4,7 @@
 
 from dataclasses import replace
 
-from exciting import motion, noisy, sliding, with_joints
+from exciting import motion, noisy, relative_errors, sliding, with_joints
 import numpy as np
 import pytest
 from robodyn_ros.cli.identify import distance
@@ -75,7 +75,7 @@ def test_late_friction_is_taken_for_no_inertia(spatial, method):
         [true.inertial_parameters, np.zeros(each.base.combination.shape[1] - 10 * true.nb)]
     )))[rigid] / estimates[0].standard_errors[rigid] for each in estimates]
     assert off[0].max() < 4.5 and np.median(off[1]) > 2.0 * np.median(off[0])
-    errors = [each.relative_errors(other)[TURNS] for each in estimates]
+    errors = [relative_errors(each, other)[TURNS] for each in estimates]
     assert (errors[0] < 0.5 * errors[1]).all()
 
 

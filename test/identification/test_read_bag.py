@@ -1,6 +1,5 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-import subprocess
 import sys
 
 from excited import recorded, robot
@@ -144,17 +143,10 @@ def test_what_is_no_bag(tmp_path, some):
             read(tmp_path / path, robot('two_link'))
 
 
-def test_without_rosbags_it_says_what_to_install(tmp_path):
+def test_without_rosbags_it_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / 'a.mcap').write_bytes(b'')
-    program = ('import sys; sys.modules["rosbags"] = None\n'
-               'from robodyn_ros import load_urdf\n'
-               'from robodyn_ros.errors import RecordingError\n'
-               'from robodyn_ros.identification.recordings.read import read\n'
-               'from robodyn_ros.model.resources import robot_path\n'
-               'try:\n'
-               f'    read({str(tmp_path / "a.mcap")!r}, load_urdf(robot_path("two_link")))\n'
-               'except RecordingError as error:\n'
-               '    print(error)\n')
-    said = subprocess.run([sys.executable, '-c', program], text=True, capture_output=True,
-                          check=True).stdout
-    assert pip_install_extra('identify') in said and 'rosbags' in said
+    for name in {'rosbags', *(name for name in sys.modules if name.startswith('rosbags.'))}:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(RecordingError, match='rosbags') as refused:
+        read(tmp_path / 'a.mcap', robot('two_link'))
+    assert pip_install_extra('identify') in str(refused.value)

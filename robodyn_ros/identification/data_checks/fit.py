@@ -73,24 +73,25 @@ class Fit:
     @cached_property
     def unexplained(self) -> ndarray:
         """Weighted logarithm (nv, nv) of the share of effort j that joint k leaves unexplained."""
-        out = np.empty((self.effort.shape[1],) * 2)
-        for k in range(len(out)):
-            out[:, k] = _rest(self.columns(k), self.effort)
-        share = out / np.maximum(self.variance, 1e-30)[:, None]
+        columns = np.stack([self.columns(k) for k in range(len(self.variance))])
+        share = _rest(columns, self.effort).T / np.maximum(self.variance, 1e-30)[:, None]
         return self._weight * np.log(np.maximum(share, NOISE_SHARE))
 
-    def coefficients(self, j: int) -> tuple[ndarray, ndarray]:
-        """
-        Return the coefficients of joint j's effort (4,), and the contributions (3,).
+    def coefficients(self, j: int) -> ndarray:
+        """Return the coefficients of joint j's effort (4,)."""
+        return np.linalg.lstsq(self.columns(j), self.effort[:, j:j + 1], rcond=1e-10)[0][:, 0]
 
-        Contributions are shares of what is left without the model's effort, without friction
-        (viscous and Coulomb together), and without everything but the offset.
+    def contributions(self, j: int) -> list[float]:
+        """
+        Return the shares of joint j's effort that are due to the model's, and to friction.
+
+        They are shares of what is left without the model's effort, and without friction (viscous
+        and Coulomb together).
         """
         X, tau = self.columns(j), self.effort[:, j:j + 1]
-        found = np.linalg.lstsq(X, tau, rcond=1e-10)[0][:, 0]
         rest = float(_rest(X, tau)[0])
-        without = [float(_rest(X[:, keep], tau)[0]) for keep in ([1, 2, 3], [0, 3], [3])]
-        return found, np.array([1 - rest / w if w > 0 else 0.0 for w in without])
+        without = [float(_rest(X[:, keep], tau)[0]) for keep in ([1, 2, 3], [0, 3])]
+        return [1 - rest / w if w > 0 else 0.0 for w in without]
 
     def dissipated(self, j: int, found: ndarray) -> float:
         """Return the mean power that friction takes from joint j [W], given its coefficients."""
@@ -99,10 +100,12 @@ class Fit:
 
 
 def _rest(X: ndarray, tau: ndarray) -> ndarray:
-    """Return the residual variance of each column of ``tau`` after regression on X."""
+    """Return the residual variance (..., m) of ``tau`` (N, m) after regression on (..., N, p)."""
     # The offset first, or a large one would drown the others' digits
-    X = np.column_stack([np.ones(len(X)), X[:, :-1] - X[:, :-1].mean(0)])
-    size = np.sqrt(np.mean(X**2, axis=0))
+    X = np.concatenate([np.ones_like(X[..., -1:]), X[..., :-1] - X[..., :-1].mean(
+        axis=-2, keepdims=True)], axis=-1)
+    size = np.sqrt(np.mean(X**2, axis=-2, keepdims=True))
     Q, R = np.linalg.qr(X / np.where(size > 0, size, 1.0))
-    Q = Q[:, np.abs(np.diag(R)) > 1e-8 * np.sqrt(len(X))]
-    return np.mean((tau - Q @ (Q.T @ tau))**2, axis=0)
+    told = np.abs(np.diagonal(R, axis1=-2, axis2=-1)) > 1e-8 * np.sqrt(len(tau))
+    Q *= told[..., None, :]
+    return np.asarray(np.mean((tau - Q @ (np.swapaxes(Q, -2, -1) @ tau))**2, axis=-2))

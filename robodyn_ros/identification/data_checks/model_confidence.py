@@ -44,21 +44,23 @@ def model_confidence(batch: Batch, model: RobotModel, fit: Fit) -> ModelConfiden
     are trusted in any case.
     """
     slopes, holds, power = [], [], np.zeros(model.nv)
-    for other in _others(model):
-        real = Batch(other, threads=1)
-        states = fit.states
-        effort = real.inverse_dynamics(states.position, states.velocity, states.acceleration)
+    states, rest = fit.states, np.zeros_like(fit.states.position)
+    # Efforts are linear in the parameters of the bodies, and rotors are as the model has them
+    moving = batch.regressor(states.position, states.velocity, states.acceleration)
+    weighing = batch.regressor(states.position, rest, rest)
+    for parameters in _others(model):
+        effort = moving @ parameters + model.armature * states.acceleration
         seen = Fit(batch, model, states, effort)
-        found = [seen.coefficients(j)[0] for j in range(model.nv)]
+        found = [seen.coefficients(j) for j in range(model.nv)]
         slopes.append([of_joint[0] for of_joint in found])
         power = np.maximum(power, [abs(seen.dissipated(j, of)) for j, of in enumerate(found)])
-        holds.append(_slope(fit.gravity, real.gravity(states.position)))
-    confirmed = np.array([fit.coefficients(j)[1][0] > CONFIRMED for j in range(model.nv)])
+        holds.append(_slope(fit.gravity, weighing @ parameters))
+    confirmed = np.array([fit.contributions(j)[0] > CONFIRMED for j in range(model.nv)])
     return ModelConfidence(_within(slopes) | confirmed, _within(holds), power)
 
 
-def _others(model: RobotModel) -> Iterator[RobotModel]:
-    """Yield random variations of a robot, the same ones in each call."""
+def _others(model: RobotModel) -> Iterator[ndarray]:
+    """Yield inertial parameters (10 nb,) of variations of a robot, the same ones in each call."""
     rng = np.random.default_rng(0)
     length = float(np.linalg.norm(model.joint_origin, axis=1).sum()) \
         or float(np.abs(model.com).max())
@@ -68,7 +70,7 @@ def _others(model: RobotModel) -> Iterator[RobotModel]:
         shift = CENTRE_DEVIATION * length * rng.normal(size=(model.nb, 3))
         yield replace(model, mass=model.mass * factor,
                       inertia=model.inertia * of_inertia[:, None, None],
-                      com=model.com + shift)
+                      com=model.com + shift).inertial_parameters
 
 
 def _slope(x: ndarray, y: ndarray) -> list[float]:

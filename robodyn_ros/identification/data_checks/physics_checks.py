@@ -108,8 +108,7 @@ def _signs(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
     """Yield joints whose efforts, or friction, have the wrong sign."""
     unit = _unit(fit, known)
     for j, name in enumerate(model.joint_names):
-        found, shares = fit.coefficients(j)
-        of_model, of_friction, _ = shares
+        found, (of_model, of_friction) = fit.coefficients(j), fit.contributions(j)
         power = fit.dissipated(j, found)
         against_model = (known.model[j] and found[0] < -unit / MAX_MASS_FACTOR
                          and of_model > SIGNIFICANT_SHARE)
@@ -139,11 +138,11 @@ def _sizes(fit: Fit, model: RobotModel, known: ModelConfidence) -> Iterator[Data
     unit = _unit(fit, known)
     wrong: dict[str, float] = {}
     for j, name in enumerate(model.joint_names):
-        found, shares = fit.coefficients(j)
-        size = abs(found[0])
+        factor = float(fit.coefficients(j)[0])
         least = CONFIRMED if _plausible(unit) else SIGNIFICANT_SHARE
-        if known.model[j] and shares[0] >= least and not _plausible(size):
-            wrong[name] = float(found[0])
+        if known.model[j] and fit.contributions(j)[0] >= least \
+                and not _plausible(abs(factor)):
+            wrong[name] = factor
     thousandths = [name for name, size in wrong.items() if 250 < abs(size) < 4000]
     told = [name for name, known_one in zip(model.joint_names, known.model) if known_one]
     for name, size in wrong.items():
@@ -165,7 +164,7 @@ def _plausible(ratio: float) -> bool:
 
 def _unit(fit: Fit, known: ModelConfidence) -> float:
     """Return the median ratio of measured efforts to the model's, without sign."""
-    sizes = [abs(fit.coefficients(j)[0][0]) for j in np.flatnonzero(known.model).tolist()]
+    sizes = [abs(fit.coefficients(j)[0]) for j in np.flatnonzero(known.model).tolist()]
     return float(np.median(sizes)) if sizes else 1.0
 
 

@@ -84,6 +84,7 @@ class Trial:
     def __init__(self, candidate: Candidate, motion: Motion):
         self.candidate = candidate
         self.prepared = motion
+        self._exported: dict[float, Score] = {}
 
     @cached_property
     def given(self) -> Regression:
@@ -105,7 +106,10 @@ class Trial:
 
     def exported(self, weight: float) -> Score:
         """Return the score of the consistent estimate."""
-        return remembered('score', (self._inputs, float(weight)), lambda: self._exported(weight))
+        if weight not in self._exported:
+            self._exported[weight] = remembered('score', (self._inputs, float(weight)),
+                                                lambda: self._score_of(weight))
+        return self._exported[weight]
 
     @property
     def _inputs(self) -> tuple[object, ...]:
@@ -113,7 +117,7 @@ class Trial:
         return self.prepared, of.model, of.mounting.delay, of.mounting.tilt, of.selection, \
             of.ordinary
 
-    def _exported(self, weight: float) -> Score:
+    def _score_of(self, weight: float) -> Score:
         prior = Prior.of(self.given)
         return self._score([solve(rest, prior, weight) for rest in self.rests])
 

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy import ndarray
 from scipy.interpolate import CubicSpline
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from .base_parameters import base_parameters
 from .compressed import triangle
@@ -113,17 +113,16 @@ def criterion(model: RobotModel, motion: Motion, selection: ParameterSelection,
 
     Σ n log σ of :func:`find_mounting` plus the number of parameters (Akaike 1974).
 
+    :param motion: long enough for a delay to be found.
     :param reference: selection by whose residuals the samples n are counted, the same for all that
         are compared.
     """
     problem = Problem(mounting.model(model), motion, selection, np.zeros((0, 3)))
-    if problem.given is None:
-        return 0.0
     if reference != selection:
         problem.weight = Problem(model, motion, reference, np.zeros((0, 3))).weight
     count = (problem.base.rank + bool(selection.presliding) + bool(mounting.delay)
              + 2 * bool(mounting.tilt.any()))
-    return problem.misfit(np.array([mounting.delay]), True) + count
+    return problem.step(np.array([mounting.delay]), True)[0] + count
 
 
 class Problem:
@@ -162,12 +161,12 @@ class Problem:
         """
         x, limit = np.zeros(count), np.full(count, MAX_TILT)
         limit[:int(delay)] = MAX_DELAY
-        value, step, spread = *self._step(x, delay), np.zeros((count, count))
+        value, step, spread = *self.step(x, delay), np.zeros((count, count))
         for _ in range(ROUNDS):
             best, (change, spread) = value, step
             for _ in range(HALVINGS):
                 y = np.clip(x + change, -limit, limit)
-                value, step = self._step(y, delay)
+                value, step = self.step(y, delay)
                 if value <= best:
                     break
                 change = change / 2.0
@@ -178,8 +177,8 @@ class Problem:
                 break
         return x, step[1]
 
-    def _step(self, x: ndarray, delay: bool) -> tuple[float, tuple[ndarray, ndarray]]:
-        """Return the misfit, and a step to a lesser one with the covariances there."""
+    def step(self, x: ndarray, delay: bool) -> tuple[float, tuple[ndarray, ndarray]]:
+        """Return the misfit Σ n log σ, and a step to a lesser one with the covariances there."""
         now, slopes = self._at(x, delay)
         found = solve(now, self.base, 'weighted')
         full = np.zeros(now.size)
@@ -213,11 +212,6 @@ class Problem:
         counted = self.given.counted
         return replace(self.given, matrix=matrix, effort=effort * counted), slopes * counted
 
-    def misfit(self, x: ndarray, delay: bool) -> float:
-        """Return Σ n log σ for a delay, if it is sought, and angles about the axes."""
-        now, _ = self._at(x, delay)
-        return float(self.weight @ np.log(solve(now, self.base, 'weighted').sigma))
-
 
 def _horizontal(model: RobotModel) -> ndarray:
     """Return two directions (2, 3) across gravity, or none where there is no gravity."""
@@ -232,7 +226,7 @@ def _chance(x: ndarray, spread: ndarray) -> float:
     values, vectors = np.linalg.eigh(spread)
     told = values > 1e-12 * max(values.max(), 1e-30)
     along = vectors.T @ x
-    return float(chi2.sf(np.sum(along[told]**2 / values[told]), max(told.sum(), 1)))
+    return float(chdtrc(max(told.sum(), 1), np.sum(along[told]**2 / values[told])))
 
 
 def _note(kind: str, x: ndarray, error: ndarray, taken: bool, beyond: bool) -> str:

@@ -79,11 +79,6 @@ class Estimate(Parameters):
         """
         return predicted(self.model, motion, self.every_sample, self.parameters)
 
-    def relative_errors(self, motion: Motion) -> ndarray:
-        """Return RMS errors of prediction over RMS efforts about their mean (nv,)."""
-        error = self.predict(motion) - motion.effort
-        return np.sqrt((error**2).mean(0)) / motion.effort.std(0)
-
     @property
     def every_sample(self) -> ParameterSelection:
         """Return the selection, of every sample."""

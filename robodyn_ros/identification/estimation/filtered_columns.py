@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy import ndarray
-from scipy.ndimage import binary_dilation
 
 from .parameter_selection import ParameterSelection
 from ..motion import Motion
@@ -24,8 +23,7 @@ def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSele
     """
     Return the columns of the inertial parameters (N / decimate, nv, 10 nb).
 
-    They are the dearest part of a regression and the same for every choice of friction, so that
-    those of a motion are kept as long as the motion is, if they are decimated.
+    They are the dearest part of a regression and the same for every choice of friction.
     """
     step, batch = selection.decimate, Batch(model)
 
@@ -38,14 +36,23 @@ def inertial_columns(model: RobotModel, motion: Motion, selection: ParameterSele
         low_pass = LowPass(motion.cutoff, motion.rate)
         return np.concatenate([low_pass.of_kept(batch.regressor(*(
             signal[a:b:smooth] for signal in (motion.position, motion.velocity,
-                                              motion.acceleration))), smooth)[::step // smooth]
+                                              motion.acceleration))), smooth, step // smooth)
             for a, b in motion.segments])
+    return kept_columns(motion, step, kinematics(model), columns)
+
+
+def kept_columns(motion: Motion, step: int, key: tuple[Any, ...], compute: Callable[[], ndarray]
+                 ) -> ndarray:
+    """
+    Return columns of a motion, which are kept as long as it is if they are decimated.
+
+    :param step: of the decimation; ``key``: all else that decides them.
+    """
     if step == 1:
-        return columns()
-    key = (selection.decimate, *kinematics(model))
-    kept = _COLUMNS.setdefault(motion, {})
+        return compute()
+    kept, key = _COLUMNS.setdefault(motion, {}), (step, *key)
     if key not in kept:
-        kept[key] = columns()
+        kept[key] = compute()
     return kept[key]
 
 
@@ -83,6 +90,7 @@ def rows_that_count(motion: Motion, selection: ParameterSelection) -> ndarray:
     for a, b in motion.segments:
         left_out = np.zeros((b - a, len(motion.joint_names)), bool)
         if selection.moving is not None:
+            from scipy.ndimage import binary_dilation  # which few identifications need
             left_out = binary_dilation(abs(motion.velocity[a:b]) < selection.moving,
                                        np.ones((2 * reach + 1, 1), bool), border_value=1)
         pieces.append(~left_out[::selection.decimate])
@@ -103,7 +111,7 @@ def thinner(motion: Motion, selection: ParameterSelection, computed: bool
         pieces = []
         for a, b in motion.segments:
             piece = array[a:b]
-            if low_pass is not None:
+            if low_pass is not None and piece.any():
                 piece = low_pass(piece)
             pieces.append(piece[::selection.decimate])
         return np.concatenate(pieces or [array[:0]])

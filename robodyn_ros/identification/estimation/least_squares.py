@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
-from scipy.linalg import qr, solve_triangular
-from scipy.stats import chi2
+from scipy.linalg import cho_factor, cho_solve, LinAlgError, qr, solve_triangular
+from scipy.special import chdtri
 
 from .base_parameters import base_parameters, BaseParameters
 from .compressed import BLOCKS, Compressed, triangle
@@ -127,7 +127,7 @@ class Likelihood:
 
     def explains(self, misfit: float, parameters: int, level: float) -> bool:
         """Return whether more parameters than those of the reference gain more than chance."""
-        return bool(2.0 * (self.reference - misfit) > chi2.isf(level, parameters))
+        return bool(2.0 * (self.reference - misfit) > chdtri(parameters, level))
 
 
 def check_determined(given: Regression, base: BaseParameters) -> None:
@@ -198,7 +198,9 @@ def _determined(joints: list[ndarray]) -> ndarray:
     R, _ = _normalized(joints)
     singular = np.linalg.svd(R, compute_uv=False)
     rank = int(np.sum(singular > RANK_TOLERANCE * singular.max(initial=0.0)))
-    told = np.zeros(R.shape[1], bool)
+    told = np.full(R.shape[1], rank == R.shape[1])
+    if told.all():
+        return told
     told[qr(R, mode='r', pivoting=True)[1][:rank]] = True
     return told
 
@@ -260,7 +262,7 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     coarse = np.maximum(floor, ROUNDED * np.sqrt(square[:, p] / np.maximum(counted, 1)))
     for _ in range(0 if method == 'ordinary' else ROUNDS):
         total = np.tensordot(1.0 / sigma**2, squares, 1)
-        solution = np.append(np.linalg.lstsq(total[:p, :p], total[:p, p], rcond=None)[0], -1.0)
+        solution = np.append(normal_solution(total[:p, :p], total[:p, p]), -1.0)
         before, sigma = sigma, np.maximum(np.sqrt(np.maximum(
             squares @ solution @ solution, 0.0) / freedom), coarse)
         if np.allclose(sigma, before, rtol=SETTLED, atol=0.0):
@@ -272,6 +274,14 @@ def _solution(joints: list[ndarray], counted: ndarray, method: str
     sigma = np.maximum(np.sqrt([np.sum((rows @ solution)**2) for rows in scaled] / freedom), floor)
     singular = np.linalg.svd(R, compute_uv=False)
     return values / scale, sigma, divisor, float(singular[0] / singular[-1])
+
+
+def normal_solution(square: ndarray, right: ndarray) -> ndarray:
+    """Return the solution (p,) of normal equations, the shortest where rounding hides it."""
+    try:
+        return np.asarray(cho_solve(cho_factor(square), right))
+    except LinAlgError:
+        return np.linalg.lstsq(square, right, rcond=None)[0]
 
 
 def nearest(given: Regression, base: BaseParameters, values: ndarray) -> ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 from scipy import optimize
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from .base_parameters import base_of
 from .covariance import covariance
@@ -160,7 +160,7 @@ def _inertia_shows(found: _Solution) -> bool:
     P = np.outer([*full[1:4], full[0]], [*full[1:4], full[0]])[None] / full[0]
     more = (full - inertial_parameters(P))[found.columns[moments]]
     spread = found.covariance[np.ix_(moments, moments)]
-    return bool(chi2.sf(more @ np.linalg.solve(spread, more), len(moments)) < SIGNIFICANCE)
+    return bool(chdtrc(len(moments), more @ np.linalg.solve(spread, more)) < SIGNIFICANCE)
 
 
 def _real(given: Regression, sigma: ndarray, inertia: bool) -> ndarray:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from scipy.sparse import block_diag, csc_matrix, diags, hstack, identity, vstack
+from scipy.linalg import block_diag
+from scipy.sparse import csc_matrix, diags
 
 from .compressed import triangle
 from .estimate import Estimate
@@ -181,13 +182,13 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     upper = [(i, j) for j in range(4) for i in range(j + 1)]    # by columns, as clarabel has it
     root = np.array([1.0 if i == j else np.sqrt(2.0) for i, j in upper])
     rows = [4 * i + j for i, j in upper]
-    bodies = [csc_matrix(-root[:, None] * body[rows]) for body in lmi]
-    blocks = block_diag(bodies, 'csc') if bodies else csc_matrix((0, 0))
-    inequality = csc_matrix((-np.ones(len(positive)), (np.arange(len(positive)), positive)),
-                            (len(positive), n + m))
-    constraints = vstack([
-        hstack([csc_matrix(A), -identity(m)]), inequality,
-        hstack([blocks, csc_matrix((blocks.shape[0], n + m - blocks.shape[1]))])], 'csc')
+    bodies = [-root[:, None] * body[rows] for body in lmi]
+    constraints = np.zeros((m + len(positive) + 10 * len(bodies), n + m))
+    constraints[:m, :n], constraints[:m, n:] = A, -np.eye(m)
+    constraints[m + np.arange(len(positive)), positive] = -1.0
+    blocks = block_diag(*bodies)
+    constraints[m + len(positive):, :blocks.shape[1]] = blocks
+    sparse = csc_matrix(constraints)
     right = np.concatenate([b, np.zeros(len(positive)), np.tile(
         -MARGIN * np.array([float(i == j) for i, j in upper]), len(lmi))])
     cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(len(positive)),
@@ -197,7 +198,7 @@ def conic_least_squares(A: ndarray, b: ndarray, positive: ndarray, lmi: Sequence
     for step in STEP_FRACTIONS:
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_step_fraction = False, step
-        found = clarabel.DefaultSolver(quadratic, np.zeros(n + m), constraints, right, cones,
+        found = clarabel.DefaultSolver(quadratic, np.zeros(n + m), sparse, right, cones,
                                        settings).solve()
         if str(found.status) in SOLVED:
             return np.array(found.x)[:n]

@@ -2,18 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear regression of a motion: efforts as a matrix times unknown parameters."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
 from .compressed import Compressed
-from .filtered_columns import gravity_efforts, inertial_columns, rows_that_count, thinner
+from .filtered_columns import (
+    gravity_efforts,
+    inertial_columns,
+    kept_columns,
+    kinematics,
+    rows_that_count,
+    thinner,
+)
 from .parameter_selection import ParameterSelection, USUAL
 from ..motion import Motion
 from ..path_friction import path_friction
 from ...dynamics import Batch
+from ...dynamics.model_data import friction_parameters
 from ...errors import IdentificationError
 from ...model.robot import RobotModel
 
@@ -106,16 +116,21 @@ def regression(model: RobotModel, motion: Motion, selection: ParameterSelection 
             value=motion.joint_names, remedy=f'bring its columns into the order of the model: '
                                              f'{", ".join(model.joint_names)}')
     like_efforts, thin = thinner(motion, selection, True), thinner(motion, selection, False)
+
+    def filtered(compute: Callable[[], ndarray]) -> ndarray:
+        return like_efforts(compute())
+
     columns = [(f'{what} {link}', unit, -1) for link in model.link_names
                for what, unit in zip(INERTIAL, INERTIAL_UNITS)]
     prior = [model.inertial_parameters]
     pieces = [inertial_columns(model, motion, selection)]
     slides = model.slides.astype(int)
-    for name, units, value, column in own_columns(model, motion, selection):
+    for name, units, value, key, compute in own_columns(model, motion, selection):
         columns += [(name.format(joint), units[slide], i)
                     for i, (joint, slide) in enumerate(zip(model.joint_names, slides))]
         prior.append(value)
-        pieces.append(like_efforts(column)[:, :, None] * np.eye(model.nv))
+        column = kept_columns(motion, selection.decimate, key, partial(filtered, compute))
+        pieces.append(column[:, :, None] * np.eye(model.nv))
     for i, kind, units, nominal, column in coupled_columns(model, motion, selection):
         columns.append((f'coupled {kind} {model.joint_names[i]}', units[slides[i]], i))
         prior.append(np.array([nominal]))
@@ -146,8 +161,8 @@ def predicted(model: RobotModel, motion: Motion, selection: ParameterSelection,
         motion.position, motion.velocity, motion.acceleration))) @ parameters[:inertial])
         for k in range(0, len(motion), CHUNK)]
     total = np.concatenate(sums) + known_efforts(model, motion, selection)
-    for *_, column in own_columns(model, motion, selection):
-        total += column * parameters[at:at + model.nv]
+    for *_, compute in own_columns(model, motion, selection):
+        total += compute() * parameters[at:at + model.nv]
         at += model.nv
     for *_, column in coupled_columns(model, motion, selection):
         total += column * parameters[at]
@@ -155,20 +170,28 @@ def predicted(model: RobotModel, motion: Motion, selection: ParameterSelection,
     return thinner(motion, replace(selection, decimate=1), True)(total)
 
 
-OwnColumn = tuple[str, tuple[str, str], ndarray, ndarray]
+OwnColumn = tuple[str, tuple[str, str], ndarray, tuple[Any, ...], Callable[[], ndarray]]
 
 
 def own_columns(model: RobotModel, motion: Motion, selection: ParameterSelection
                 ) -> list[OwnColumn]:
-    """Return name, units, nominal value (nv,) and column (N, nv) of what each joint has alone."""
-    found = [(name, units, value, path_friction(unit, motion, load))
-             for name, units, value, unit, load in friction_columns(
-                 presliding_model(model, selection), selection, motion)]
+    """
+    Return name, units, nominal value (nv,), key and column of what each joint has alone.
+
+    The key decides the column of a motion, which a function returns (N, nv).
+    """
+    found: list[OwnColumn] = [
+        (name, units, value, ('friction', friction_parameters(unit).tobytes(), *(
+            () if load is None else (selection.load, *kinematics(model)))),
+         partial(path_friction, unit, motion, load))
+        for name, units, value, unit, load in friction_columns(
+            presliding_model(model, selection), selection, motion)]
     if selection.offset:
-        found.append(('offset {}', ('N·m', 'N'), np.zeros(model.nv),
-                      np.ones_like(motion.position)))
+        found.append(('offset {}', ('N·m', 'N'), np.zeros(model.nv), ('offset',),
+                      lambda: np.ones_like(motion.position)))
     if selection.armature:
-        found.append(('armature {}', ('kg·m²', 'kg'), model.armature, motion.acceleration))
+        found.append(('armature {}', ('kg·m²', 'kg'), model.armature, ('armature',),
+                      lambda: motion.acceleration))
     return found
 
 

@@ -64,7 +64,7 @@ def decimated(selection: ParameterSelection, motion: Motion
 
 
 def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                   options: PipelineOptions, first: Mounting | None = None) -> Selected:
+                   options: PipelineOptions) -> Selected:
     """
     Decide which effects besides inertia and friction the motion shows.
 
@@ -73,50 +73,47 @@ def select_effects(model: RobotModel, motion: Motion, selection: ParameterSelect
     optimum: the search starts both from the delay that explains most without presliding and from
     the presliding that explains most without a delay, and the result of greater likelihood is
     taken (:func:`~.delay_and_tilt.criterion`).
-
-    :param first: mounting without presliding, :func:`first_mounting`; None: found here.
     """
-    first = first or first_mounting(model, motion, selection, options)
-    selection, mounting, notes = _from_both_starts(model, motion, selection, options, first)
-    notes += mounting.notes
-    placed, moved = mounting.model(model), mounting.motion(motion)
-    selection, why = _with_armature(placed, moved, selection, options.armature)
-    return Selected(placed, mounting, selection, (*notes, *why))
+    found = _from_both_starts(model, motion, selection, options)
+    return Selected(found.mounting.model(model), found.mounting, found.selection,
+                    (*found.notes, *found.mounting.notes, *found.of_armature))
 
 
-Effects = tuple[ParameterSelection, Mounting, list[str]]
+class Effects(NamedTuple):
+    """Selection, mounting, notes on presliding and on armature."""
 
-
-def first_mounting(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                   options: PipelineOptions) -> Mounting:
-    """Return the mounting with the presliding that is asked for, or none."""
-    return _mounting(model, motion, replace(selection, presliding=options.presliding or 0.0),
-                     options)
+    selection: ParameterSelection
+    mounting: Mounting
+    notes: list[str]
+    of_armature: list[str]
 
 
 def _from_both_starts(model: RobotModel, motion: Motion, selection: ParameterSelection,
-                      options: PipelineOptions, first: Mounting) -> Effects:
+                      options: PipelineOptions) -> Effects:
     """Return the effects of the more likely of the two optima, and notes."""
     selection = replace(selection, presliding=options.presliding or 0.0)
+    first = _mounting(model, motion, selection, options)
     found = _iterated(model, motion, selection, options, first)
     searched = options.presliding is None and not _why_no_search(selection, None)
     if not searched or options.delay is not None or first.delay == 0.0:
         return found
     other = _iterated(model, motion, selection, options, replace(first, delay=0.0))
-    if other[0] == found[0] and abs(other[1].delay - found[1].delay) < SAME_DELAY:
+    delay = found.mounting.delay
+    if other.selection == found.selection and abs(other.mounting.delay - delay) < SAME_DELAY:
         return found
-    first_score, score = (criterion(model, motion, each[0], each[1], found[0])
+    first_score, score = (criterion(model, motion, each.selection, each.mounting, found.selection)
                           for each in (found, other))
     if score >= first_score:
         return found
-    return *other[:2], [*other[2], f'a search that starts with a delay of {1e3 * first.delay:.3g} '
-                        f'ms ends at {1e3 * found[1].delay:.3g} ms, which is less likely']
+    return other._replace(notes=[
+        *other.notes, f'a search that starts with a delay of {1e3 * first.delay:.3g} ms ends at '
+        f'{1e3 * delay:.3g} ms, which is less likely'])
 
 
 def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
               options: PipelineOptions, mounting: Mounting) -> Effects:
     """Return effects that are found in turn from a mounting on, until none changes."""
-    notes = _why_no_search(selection, options.presliding)
+    notes, why = _why_no_search(selection, options.presliding), list[str]()
     for turn in range(SELECTION_ROUNDS):
         if turn:
             mounting = _mounting(model, motion, selection, options)
@@ -125,10 +122,10 @@ def _iterated(model: RobotModel, motion: Motion, selection: ParameterSelection,
             inputs = placed, moved, selection, selection.presliding or 0.0
             found = remembered('presliding', inputs, partial(find_presliding, *inputs))
             selection, notes = replace(selection, presliding=found.distance), [found.note]
-        selection = _with_armature(placed, moved, selection, options.armature)[0]
+        selection, why = _with_armature(placed, moved, selection, options.armature)
         if selection == before:
             break
-    return selection, mounting, notes
+    return Effects(selection, mounting, notes, why)
 
 
 def _why_no_search(selection: ParameterSelection, asked: float | None) -> list[str]:

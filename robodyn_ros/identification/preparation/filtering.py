@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import ndarray
 from scipy.interpolate import make_interp_spline
-from scipy.ndimage import correlate1d
 from scipy.signal import butter, sosfiltfilt, welch, zpk2sos
+from scipy.sparse import csr_matrix
 
 POWER_SHARE = 0.999     # of the velocities, below their bandwidth
 BANDWIDTH_FACTOR = 8.0  # times the bandwidth, at most
@@ -70,7 +70,8 @@ def _of_joint(f: ndarray, velocity: ndarray, most: float) -> Cutoff | None:
     count = max(2, int(np.log(most / f[1]) / np.log(BAND) * 4))
     at = np.geomspace(f[1], most, count)
     wide = np.maximum((BAND - 1) * at, 2 * f[0])
-    acceleration = np.array([np.mean((velocity * f**2)[np.abs(f - a) <= w])
+    power = velocity * f**2
+    acceleration = np.array([np.mean(power[np.abs(f - a) <= w])
                              for a, w in zip(at, wide)])
     # Below the motion's own lines there is no valley: half of its power is where they are
     floor = 10 * np.median((velocity / f**2)[f > f[-1] / 2])
@@ -109,12 +110,14 @@ class LowPass:
             self._sections = zpk2sos(z, p, k)
             self.settling = int(np.ceil(np.log(SETTLED) / np.log(np.abs(p).max())))
 
-    def of_kept(self, signal: ndarray, step: int) -> ndarray:
+    def of_kept(self, signal: ndarray, step: int, every: int = 1) -> ndarray:
         """
-        Return every ``step``-th sample of a filtered signal from these samples (n, ...) alone.
+        Return some samples of a filtered signal from every ``step``-th sample (n, ...) alone.
 
         The signal has to be smooth: next to nothing above half the rate of the samples. The
         response of the filter to an impulse is sampled as the signal is.
+
+        :param every: one in so many of the n is returned, from the first.
         """
         reach = TAILS * -(-self.settling // step)
         impulse = np.zeros(2 * reach * step + 1)
@@ -124,8 +127,12 @@ class LowPass:
         longer = np.concatenate([
             2 * signal[:1] - signal[mirrored:0:-1], signal,
             2 * signal[-1:] - signal[-2:-mirrored - 2:-1]])
-        return np.asarray(correlate1d(longer, response, axis=0, mode='nearest')[
-            mirrored:mirrored + len(signal)])
+        centres = mirrored + np.arange(0, len(signal), every)
+        taps = np.clip(centres[:, None] + np.arange(-reach, reach + 1), 0, len(longer) - 1)
+        rows = csr_matrix((np.tile(response, len(centres)), taps.ravel(),
+                           np.arange(len(centres) + 1) * len(response)),
+                          (len(centres), len(longer)))
+        return np.asarray(rows @ longer.reshape(len(longer), -1)).reshape(-1, *signal.shape[1:])
 
     def __call__(self, signal: ndarray) -> ndarray:
         """
