@@ -203,6 +203,7 @@ def advance_time(s: record, m: record, now: float) -> tuple[float, float, bool]:
         dt = min(dt, s.period)
     if now < m.time:
         m.since += now - m.time         # the phase keeps its duration
+        m.fading_end += now - m.time
     m.time = now
     m.cycles += 1
     return elapsed, dt, jumped

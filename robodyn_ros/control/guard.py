@@ -84,8 +84,9 @@ CODES = tuple(REASONS)
 REST = 0.1
 # After a fault, efforts of the law that still drive the arm are given this time [s] to fade, at
 # most, before an arm that becomes faster is blamed on the fault efforts: from the effort limit at
-# the default `effort_rate_limit`
-FADING_TIME = 0.1
+# the default `effort_rate_limit`; and at most this share of `fault_hold_time`. What is faster than
+# this multiple of the velocity limit is not due to such efforts.
+FADING_TIME, FADING_SHARE, FADING_SPEED = 0.1, 0.5, 1.4
 # Missed periods that are forgiven each cycle: a lasting 10 % is tolerated, a burst adds up
 FORGIVEN = 0.1
 
@@ -117,7 +118,8 @@ def fault(joints: ndarray, m: record, v: Vectors, s: record, reason: int, joint:
             fading = max(fading, abs(v.published[i]) / joints[i].effort_rate_limit)
     m.fading_end = now
     if fading > 0.0 and reason != WRONG_DIRECTION:
-        m.fading_end += min(fading, FADING_TIME) + s.loop_delay
+        m.fading_end += min(min(fading, FADING_TIME) + s.loop_delay,
+                            FADING_SHARE * s.fault_hold_time)
     m.without_state = 1 if (reason == STALE_STATE or reason == TWO_STATE_PUBLISHERS
                             or reason == STATE_INCONSISTENT) else 0
     m.fault_speed = 0.0

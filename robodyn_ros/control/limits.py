@@ -41,6 +41,7 @@ MOST_OF_A_SAMPLE = 0.3      # weight of one sample in the estimate, at most, in 
 # `limit_rate`. Above, a correction would overshoot before its effect is seen.
 DELAY_SHARE, APPROACH_SHARE = 0.8, 0.2
 NEGLIGIBLE = 1e-6   # rad/s² | m/s²
+ROUNDING = 1e-9     # effort limits
 
 
 def limit_efforts(joints: ndarray, v: Vectors, m: record, dt: float, tau: ndarray) -> None:
@@ -128,7 +129,7 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
     :param share: in [0, 1], of the correction that is applied, within BRAKING_RATE times the
         effort rate limit; below 1 while fault efforts ramp down.
     """
-    n, touched, changed = tau.shape[0], 0, 1
+    n, touched, changed = tau.shape[0], False, 1
     for i in range(n):
         v.tau_law[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
         v.push[i] = feasible_push(joints[i], v, i, dt, v.push[i])
@@ -148,8 +149,11 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
             if (least <= v.acceleration[i] <= most
                     and v.push[i] == feasible_push(joints[i], v, i, dt, 0.0)):
                 continue
-            touched = changed = 1
+            changed = 1
             bound_acceleration(solve, robot, work, joints[i], v, i, dt, least, most)
+    for i in range(n):
+        law = tau[i] + v.gravity[i] - v.tau_gravity[i]
+        touched |= abs(v.tau_law[i] + v.push[i] - law) > ROUNDING * joints[i].effort_limit
     m.joint_limited += touched
     apply_correction(solve, robot, work, joints, v, dt, tau, share)
 

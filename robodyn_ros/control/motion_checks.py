@@ -23,6 +23,7 @@ from .guard import (
     REST,
     WRONG_DIRECTION,
 )
+from .limits import ROUNDING
 from .trajectory_tracking import Points
 
 BLOCKED_TIME = 0.5          # s
@@ -32,7 +33,6 @@ RECENT_TIME = 0.005         # s, of the sum of the latest ones
 WRONG_EFFORT = 0.25         # effort limits, besides gravity
 WRONG_CHANGE = 0.2          # velocity limits that a joint gains against its predicted change
 RECENT_CHANGE = 0.005       # of these, within RECENT_TIME: half of an even gain, far above noise
-ROUNDING = 1e-9             # effort limits
 SWING = 0.05                # effort limits between two reversals of an oscillating effort
 MOST_SWINGS = 4.0           # reversals in a row, of which SWINGS_FORGIVEN are forgiven each second
 SWINGS_FORGIVEN = 10.0      # 1/s
@@ -135,7 +135,7 @@ def update(joints: ndarray, v: Vectors, dt: float) -> None:
         v.gained[i] *= kept
         v.recent_gain[i] *= kept_recently
         v.predicted_gain[i] = kept * v.predicted_gain[i] + v.acceleration[i] * dt
-        if v.push[i] != 0.0:
+        if abs(v.push[i]) > ROUNDING * joints[i].effort_limit:
             v.gained[i] = v.predicted_gain[i] = v.recent_gain[i] = 0.0
         v.swings[i] = max(0.0, v.swings[i] - SWINGS_FORGIVEN * dt)
         given, limit = v.tau_gravity[i] + v.tau_residual[i], joints[i].effort_limit

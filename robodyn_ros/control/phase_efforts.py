@@ -12,7 +12,14 @@ from numpy import ndarray, record
 
 from .collisions import react
 from .dtypes import FAULT_HOLD, Vectors
-from .guard import at_rest, COLLISION, note_fault_speed, PARTNER_LOST, WRONG_DIRECTION
+from .guard import (
+    at_rest,
+    COLLISION,
+    FADING_SPEED,
+    note_fault_speed,
+    PARTNER_LOST,
+    WRONG_DIRECTION,
+)
 
 # Fault efforts are given up above this multiple of the velocity limit, if the arm is also faster
 # than at the fault by this factor: they accelerate it instead of braking it. Lower values apply
@@ -78,8 +85,9 @@ def fault_efforts(s: record, v: Vectors, m: record, M: ndarray, trusted: bool, n
             m.since = now
         if not at_rest(v, s.rest_velocity):
             m.since = -inf
-    if m.without_state == 0 and now < m.fading_end:
+    if m.without_state == 0 and now < m.fading_end and m.fault_speed < FADING_SPEED:
         note_fault_speed(m, v)          # judged once efforts of the law have faded
+        m.fault_speed = min(m.fault_speed, FADING_SPEED)
     unbraked = m.without_state == 0 and recoils(v, m, dt)
     if (m.without_state == 0 and not unbraked and remaining_share(s, m, now) == 1.0
             and accelerates_arm(v, m)):

@@ -16,7 +16,7 @@ from rosgraph_msgs.msg import Clock
 BURST, RATE = 10.0, 1.0     # tracebacks at once, and per second for ever
 BREATH = 0.1                # s without work after an exception of the executor itself
 # s of wall time between two messages of `/clock` that are taken, at least. Simulators publish up
-# to a thousand a second, and each would cost the executor 2 ms, in which it holds the GIL.
+# to a thousand a second, and each costs the executor up to 2 ms, in which it holds the GIL.
 CLOCK_PERIOD = 0.02
 
 
@@ -33,7 +33,7 @@ class CoarseClockExecutor(SingleThreadedExecutor):
         self._clock_topic_due = 0.0
 
     def spin_once(self, timeout_sec: Any = None) -> None:
-        """Wait for a callback and run it, if one comes."""
+        """Wait for a callback and run it; on simulation time at most CLOCK_PERIOD."""
         if self._clock_topic is not None and (timeout_sec is None or timeout_sec > CLOCK_PERIOD):
             timeout_sec = CLOCK_PERIOD
         super().spin_once(timeout_sec)

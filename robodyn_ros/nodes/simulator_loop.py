@@ -62,7 +62,8 @@ class SimulatorLoop:
         self._decoder = EffortDecoder(drive.plant.model.nv)
         self._tau = np.zeros(drive.plant.model.nv)
         self._grid = Grid(period_ns)
-        self._pace = Grid(round(period_ns / real_time_factor)) if real_time_factor else None
+        self._pace_ns = round(period_ns / real_time_factor) if real_time_factor else 0
+        self._due_ns = 0                        # of the next state in lockstep
         self._most_missed = round(CATCH_UP * 1e9 / period_ns)
         self._requests: SimpleQueue[tuple[Callable[[], Any], Future]] = SimpleQueue()
         self._stop = threading.Event()
@@ -172,8 +173,12 @@ class SimulatorLoop:
             self._commands.wait(SLICE)
 
     def _locked_step(self) -> None:
-        if self._pace:
-            self._pace.wait()
+        now = time.monotonic_ns()
+        if now < self._due_ns:
+            self._phase = self._locked_step
+            time.sleep(1e-9 * min(self._due_ns - now, SLICE))
+            return
+        self._due_ns = max(now, self._due_ns + self._pace_ns)
         self._advance(1)
         self._patience = time.monotonic() + self.lockstep_timeout
         self._phase = self._locked

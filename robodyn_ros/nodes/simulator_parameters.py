@@ -23,9 +23,8 @@ TIME = (
               'lockstep, after which no command is assumed to be under way. Longer than the '
               'response time of the controller, and shorter than its `state_timeout`, because no '
               'state is published meanwhile.', 's', 0.001, 10.0),
-    Parameter('real_time_factor', float, 0.0, 'Simulation time per wall time that lockstep keeps '
-              'to at most, for a motion that somebody watches; 0: as fast as commands come.', '',
-              0.0, 1000.0),
+    Parameter('real_time_factor', float, 0.0, 'Upper bound of simulation time per wall time in '
+              'lockstep, e.g. to watch a motion; 0: none.', '', 0.0, 1000.0),
     Parameter('publish_clock', bool, False, 'Publish simulation time on `/clock`, and stamp joint '
               'states with it instead of the wall clock.'),
     Parameter('publish_description', bool, False, 'Publish the URDF on `robot_description` '

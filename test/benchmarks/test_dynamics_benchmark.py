@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # Nothing is compared with C++, which takes minutes to compile
 WAYS = ('call', 'checked_call')
+OPTIONAL = {'drake', 'dynibo', 'frax'}     # where they are installed
 PEERS = {'inverse_dynamics': {'binding', 'mujoco', 'numpy'},
          'gravity': {'binding', 'mujoco', 'numpy'},
          'mass_matrix': {'binding', 'mujoco'}, 'forward_dynamics': {'binding', 'mujoco'}}
@@ -36,7 +37,9 @@ def test_every_row_is_written_down(run):
     _, output = run
     rows = json.loads((output / 'dynamics.json').read_text())['robots']['double_pendulum']['rows']
     found = {(row['quantity'], row['way']): set(row['against']) for row in rows}
-    assert found == {(quantity, way): PEERS[quantity] for quantity in PEERS for way in WAYS}
+    assert found.keys() == {(quantity, way) for quantity in PEERS for way in WAYS}
+    for (quantity, _), against in found.items():
+        assert against - OPTIONAL == PEERS[quantity]
     for row in rows:
         assert row['nanoseconds'] > 0
         for beside in row['against'].values():

@@ -59,8 +59,8 @@ class World(NamedTuple):
 
 
 BAD = World()
-# Late for certain, and with a load that nobody told of
-# Policies that ask for any effort then reach 1.22 velocity limits: docs/laws.md
+# Late for certain, and with a load that nobody told of. Policies that ask for any effort then
+# exceed the velocity limits by more than MOST: docs/safety.md
 HARD = World(delay=OLDEST, unknown=3.0, policies=False)
 
 

@@ -6,10 +6,10 @@ from collections import deque
 from dataclasses import replace
 from types import SimpleNamespace
 
-from control.closed_loop import Rig
+from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.control import guard, limits
 from robodyn_ros.control.dtypes import CONTROLLER_STATE, JOINT
 from robodyn_ros.control.trajectory import Waypoints
@@ -114,6 +114,24 @@ def test_an_encoder_that_counts_backward_is_found(two_link, mode, joint):
     assert rig.controller.reason_code == 'WRONG_DIRECTION'
     assert rig.controller.reason.endswith(f'(joint{joint + 1})')
     assert (abs(rig.qd) < 0.5 * two_link.velocity_limit).all()
+
+
+def test_a_joint_that_all_of_the_effort_does_not_slow_down_is_found(two_link):
+    """The sum of an effort at its limit and g(q) is rounded, which is no action of the limits."""
+    controller = Controller(two_link, Settings(mode='joint_impedance', **GAINS,
+                                               effort_rate_limit=[1e7],
+                                               consistency_tolerance=[0.0]), specialize=False)
+    q, qd, effort = POSE.copy(), np.zeros(2), Dynamics(two_link).gravity(POSE)
+    controller.arm()
+    for k in range(360):
+        if k == 300:
+            qd[:] = 4.0, 2.0
+        q += Rig.period * qd
+        for name, value in (('position', q), ('velocity', qd), ('effort', effort),
+                            ('received', Rig.period * k)):
+            controller.state[name] = value
+        controller.step(Rig.period * k)
+    assert controller.reason_code == 'WRONG_DIRECTION'
 
 
 @pytest.mark.parametrize('joint', [0, 1])

@@ -115,6 +115,24 @@ def test_designs_of_the_damping(design):
     assert v.tau_law - v.gravity == near(-J.T @ D @ J @ v.qd, abs=2e-2)
 
 
+def test_modes_of_the_damping_begin_anew_with_the_law():
+    """After another law has been in force, whatever that one has left in the memory."""
+    forces = []
+    for between in (False, True):
+        bench = Bench(nullspace_kp=[0.0], nullspace_kd=[0.0])
+        s = bench.controller.settings
+        if between:
+            bench.controller.use(replace(s, mode='operational_space'))
+            bench.run(0.01)
+            bench.controller.inputs.law.memory[:] = 0.3
+            bench.controller.use(s)
+        bench.plant.reset(bench.q, 0.01 * np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0]))
+        bench.tick()
+        forces.append(bench.controller._v.tau_law - bench.controller._v.gravity)
+    assert abs(forces[0]).max() > 0.3
+    assert forces[1] == near(forces[0], abs=0.02)
+
+
 def test_the_stiffness_follows_and_pays_for_its_energy():
     """Softened under a load, the spring does not pull it back for nothing."""
     bench = Bench(nullspace_kp=[0.0], tank_energy=0.05)

@@ -133,6 +133,25 @@ def test_efforts_of_a_fault_make_the_arm_faster(running):
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
 
+def driven_by_a_policy(running):
+    """Return an arm whose joint1 is driven by 35 N·m, which change by 0.2 N·m a tick."""
+    arm = running(mode='feedback_policy', policy_timeout=[1.0], effort_rate_limit=[200.0],
+                  fault_hold_time=1.0)
+    drive = np.array([35.0, 0.0])
+    planner(arm).publish(planned(arm, effort=arm.gravity + drive, gain=0.0 * GAIN))
+    arm.remote.until(lambda: arm.tick()[0] > arm.gravity[0] + 0.1, 'the policy')
+    assert arm.ticks(180)[-1] == near(arm.gravity + drive)
+    return arm
+
+
+def moves(arm, speeds):
+    """Efforts on top of g(q) of joint1 at these velocities [rad/s], (n,) [N·m]."""
+    efforts = []
+    for arm.velocity[0] in speeds:
+        efforts.append(moving(arm, 1)[0][0] - arm.gravity[0])
+    return np.array(efforts)
+
+
 @row('efforts of the law still drive the arm at a fault', 'VELOCITY_ABOVE_LIMIT',
      where=guard.fault, find='m.fading_end += _', instead='pass')
 def test_efforts_of_the_law_still_drive_the_arm(running):
@@ -142,25 +161,21 @@ def test_efforts_of_the_law_still_drive_the_arm(running):
     The arm becomes faster until that effort has faded, and is braked then. It is not blamed on the
     fault efforts, unless it becomes still faster later.
     """
-    arm = running(mode='feedback_policy', policy_timeout=[1.0], effort_rate_limit=[200.0],
-                  fault_hold_time=1.0)
-    drive = np.array([35.0, 0.0])
-    planner(arm).publish(planned(arm, effort=arm.gravity + drive, gain=0.0 * GAIN))
-    arm.remote.until(lambda: arm.tick()[0] > arm.gravity[0] + 0.1, 'the policy')
-    assert arm.ticks(180)[-1] == near(arm.gravity + drive)
-
-    def moves(speeds):
-        """Efforts on top of g(q) of joint1 at these velocities [rad/s], (n,) [N·m]."""
-        efforts = []
-        for arm.velocity[0] in speeds:
-            efforts.append(moving(arm, 1)[0][0] - arm.gravity[0])
-        return np.array(efforts)
-
-    assert moves(np.linspace(0.4, 9.2, 22))[-1] > 20.0
-    efforts = moves([*np.linspace(9.2, 11.6, 40), *[11.6] * 80])
+    arm = driven_by_a_policy(running)
+    assert moves(arm, np.linspace(0.4, 9.2, 22))[-1] > 20.0
+    efforts = moves(arm, [*np.linspace(9.2, 11.6, 40), *[11.6] * 80])
     assert abs(np.diff(efforts)).max() < 1.3        # about five times the rate limit
     assert efforts[-60:].max() < -20.0              # braked
-    assert moves([1.12 * 11.6])[0] == near(-arm.gravity[0])     # faster: nothing any more
+    assert moves(arm, [1.12 * 11.6])[0] == near(-arm.gravity[0])    # faster: nothing any more
+    arm.faulted('VELOCITY_ABOVE_LIMIT')
+
+
+def test_an_arm_that_is_much_faster_while_they_fade(running):
+    """Fault efforts end at 1.1 times 1.4 velocity limits, whatever the law has left."""
+    arm = driven_by_a_policy(running)
+    assert moves(arm, np.linspace(0.4, 9.2, 22))[-1] > 20.0
+    assert moves(arm, np.linspace(9.3, 1.53 * 8.0, 12))[-1] > 0.0
+    assert moves(arm, [1.56 * 8.0])[0] == near(-arm.gravity[0])
     arm.faulted('VELOCITY_ABOVE_LIMIT')
 
 

@@ -55,8 +55,7 @@ def terminal():
         ours, theirs = pty.openpty()
         os.set_blocking(ours, False)
         process = forked.server().fork(command, os.ttyname(theirs), os.environ)
-        os.close(theirs)
-        running.append((process, ours))
+        running.append((process, ours, theirs))
         printed = []
 
         def text():
@@ -66,7 +65,8 @@ def terminal():
             return b''.join(printed).decode(errors='replace')
         return process, lambda keys: os.write(ours, keys.encode()), text
     yield run
-    for process, ours in running:
+    for process, ours, theirs in running:
         process.kill()
         process.wait()
         os.close(ours)
+        os.close(theirs)
