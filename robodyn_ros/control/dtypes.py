@@ -96,7 +96,7 @@ CONTROLLER_STATE = np.dtype([
     ('missed', float),                  # periods, less those forgiven
     ('saturation_time', float),         # s at the effort or the rate limit, less those without
     ('saturated_joint', np.int64),
-    ('fault_speed', float),             # velocity limits, of the fastest joint at the fault
+    ('fault_speed', float),             # velocity limits, fastest joint until fading_end
     ('fading_end', float),              # s, until when efforts of the law act after the fault
     ('power_time', float),              # s above the power limit
     ('gravity_by_robot', np.int64),     # 1: the efforts are without g(q), see gravity_check.py
