@@ -76,22 +76,22 @@ def recovery() -> None:
 
 def drift() -> None:
     """Print how far the estimate drifts without excitation."""
-    robot = load_robot('two_link', {}, [])
-    gains = suggest(robot.model, robot.pose, Settings())
-    loop = ClosedLoop(robot.model, Settings(
-        mode='adaptive', damping=gains.damping, adaptive_bandwidth=gains.adaptive_bandwidth,
-        adaptation_mass=3.0), robot.pose, noise=Noise(velocity=NOISE))
-    loop.start()
-    first, k = None, 0
-    while loop.now < QUIET:
-        if k % 1000 == 0 and loop.now > QUIET / 2:          # a creeping motion
-            to = robot.pose + 0.02 * (-1)**(k // 1000)
-            loop.controller.follow(Waypoints(robot.model.joint_names, [0.9], [to]), loop.now)
-        loop.tick()
-        first = estimate(loop) if first is None else first
-        k += 1
-    print(f'adaptive two_link  {QUIET:g} s unexcited, noise {NOISE:g} rad/s: drift '
-          f'{abs(estimate(loop) - first).max() / abs(first).max():.2%}', flush=True)
+    for name in HOLDERS:
+        robot = load_robot(name, {}, [])
+        gains = suggest(robot.model, robot.pose, Settings())
+        loop = ClosedLoop(robot.model, Settings(
+            mode='adaptive', damping=gains.damping, adaptive_bandwidth=gains.adaptive_bandwidth,
+            adaptation_mass=3.0), robot.pose, noise=Noise(velocity=NOISE))
+        loop.start()
+        first, k = estimate(loop), 0
+        while loop.now < QUIET:
+            if k % 1000 == 0 and loop.now > QUIET / 2:          # a creeping motion
+                to = robot.pose + 0.02 * (-1)**(k // 1000)
+                loop.controller.follow(Waypoints(robot.model.joint_names, [0.9], [to]), loop.now)
+            loop.tick()
+            k += 1
+        print(f'adaptive {name:9} {QUIET:g} s unexcited, noise {NOISE:g} rad/s: drift '
+              f'{abs(estimate(loop) - first).max() / abs(first).max():.2%}', flush=True)
 
 
 if __name__ == '__main__':
