@@ -83,12 +83,13 @@ def drift() -> None:
             mode='adaptive', damping=gains.damping, adaptive_bandwidth=gains.adaptive_bandwidth,
             adaptation_mass=3.0), robot.pose, noise=Noise(velocity=NOISE))
         loop.start()
-        first, k = estimate(loop), 0
+        first, k = None, 0
         while loop.now < QUIET:
             if k % 1000 == 0 and loop.now > QUIET / 2:          # a creeping motion
                 to = robot.pose + 0.02 * (-1)**(k // 1000)
                 loop.controller.follow(Waypoints(robot.model.joint_names, [0.9], [to]), loop.now)
             loop.tick()
+            first = estimate(loop) if first is None else first
             k += 1
         print(f'adaptive {name:9} {QUIET:g} s unexcited, noise {NOISE:g} rad/s: drift '
               f'{abs(estimate(loop) - first).max() / abs(first).max():.2%}', flush=True)

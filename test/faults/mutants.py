@@ -27,7 +27,7 @@ import pytest
 TEST = Path(__file__).resolve().parents[1]
 ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
-PATIENCE, MOST = 8.0, 1500      # s and ticks, for what may never come where a row is disabled
+PATIENCE, MOST = 8.0, 600      # s and ticks, for what may never come where a row is disabled
 PLAIN = 'control/', 'nodes/'    # what is not compiled
 UNANSWERED = 'no answer within'         # nodes/services.py: a node that was connected and broke
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'

@@ -70,7 +70,7 @@ def follower(running):
     return arm, leader
 
 
-def floats(arm, count=200):
+def floats(arm, count=100):
     """Check that the arm floats: gravity compensation, and not given up as after other faults."""
     assert arm.ticks(count) == near(np.tile(arm.gravity, (count, 1)))
     arm.faulted('PARTNER_LOST')
@@ -143,7 +143,7 @@ def test_coupled_arms_begin_in_different_poses(running):
     leader = Leader(arm)
     leader.position = arm.position + [1.0, -1.0]
     leader.couple()
-    efforts = leader.ticks(1500)
+    efforts = leader.ticks(600)
     assert abs(np.diff(efforts, axis=0)).max() < 0.05
     most = 0.5 * STIFFNESS * 0.2 * leader_follower.LAG + 0.5 * DAMPING * 0.2
     assert (abs(efforts).max(0) <= 1.01 * most).all() and (abs(efforts[-1]) > 0.5 * most).all()

@@ -38,7 +38,10 @@ def test_bad_policy(running):
             (planned(arm, stamp=nan), 'from now'), (Float64MultiArray(data=[1.0]), 'data_offset')):
         refusal(arm, sender, message, why)
     other = planner(arm)
-    refusal(arm, sender, planned(arm), '2 publishers of policy')
+    # Again and again: the controller may learn of the other one later than we do
+    arm.remote.until(lambda: (sender.publish(planned(arm)),
+                              '2 publishers of policy' in arm.controller.text)[1],
+                     'two publishers')
     arm.remote.node.destroy_publisher(other)
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
 

@@ -29,7 +29,8 @@ def pair(start, remote):
     def pair(simulator=(), controller=(), *, fresh=False):
         sim = start(node('simulator'), *SIMULATOR, *simulator, fresh=fresh)
         sim.wait_for_line('simulator ready')
-        return sim, start(node('controller'), *CONTROLLER, *controller, fresh=fresh)
+        return sim, start(node('controller'), *CONTROLLER, '-p', 'rate:=500.0', *controller,
+                          fresh=fresh)
     return pair
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-A hundred starts and stops in a row of each way through the loop, in a process of its own.
+Thirty starts and stops in a row of each way through the loop, in a process of its own.
 
 Prints the files of shared memory that are the process's own (its ports are shared), and how many
 threads came to stay.
@@ -16,7 +16,7 @@ from nodes.closed_loop import DEADLINE, Rig, WAYS
 import rclpy
 from rclpy.context import Context
 
-TIMES = 100
+TIMES = 30
 
 
 def threads():

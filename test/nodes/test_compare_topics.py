@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`compare-laws --topics` goes on after a law that ends in a fault; the nodes are in lockstep."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
@@ -10,6 +12,7 @@ from robodyn_ros.demo import law_comparison, motion, processes, topic_comparison
 
 pytest.importorskip('mujoco')
 POSE, DURATION = np.array([0.3, 0.5]), 0.5
+RATE = 500.0        # Hz; half the cycles of the default
 AT_REST, MOVING, FINE = LAWS = 'pd', 'joint_impedance', 'computed_torque'
 # The first one sags, the second one lags behind, more than is allowed
 LIMITS = {AT_REST: {'power_limit': 1e-3, 'following_error': [1.0]},
@@ -26,8 +29,13 @@ def forked_nodes(start, monkeypatch):
             self.name, self.log, self._process = name, process.output, process.popen
 
     scenes, gains_of = topic_comparison.scenes, topic_comparison.gains_of
+    settings_of = law_comparison.settings_of
+    monkeypatch.setattr(law_comparison, 'settings_of',
+                        lambda *of: replace(settings_of(*of), rate=RATE))
+    for parameters in topic_comparison.LOCKSTEP.values():
+        monkeypatch.setitem(parameters, 'rate', RATE)
     for name, value in {
-            'environment': lambda _: {}, 'compile_all': lambda *_, **__: None,
+            'environment': lambda _: {}, 'LEAD': 1.0, 'compile_all': lambda *_, **__: None,
             'scenes': lambda model: scenes(model)[:1],
             'gains_of': lambda law, *where: gains_of(law, *where) | LIMITS[law]}.items():
         monkeypatch.setattr(topic_comparison, name, value)

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Resources of a loop that has been started and stopped a hundred times."""
+"""Resources of a loop that has been started and stopped thirty times."""
 
 from pathlib import Path
 import re
@@ -11,7 +11,7 @@ from nodes.closed_loop import WAYS
 ROOM = Path(__file__).parents[1]
 
 
-def test_nothing_is_left_of_a_hundred_starts(start):
+def test_nothing_is_left_of_thirty_starts(start):
     """No thread, no file in /dev/shm, no crash."""
     process = start([sys.executable, '-m', 'nodes.starts_and_stops'], cwd=ROOM)
     assert process.wait(300.0) == 0, process.text
