@@ -17,7 +17,7 @@ from .control.controller import Controller
 from .control.partner import ALIGNED, CouplingState
 from .control.settings import Settings
 from .control.trajectory import Waypoints
-from .errors import SimulationError
+from .errors import ArmingError, SimulationError
 from .model.pose import initial_position
 from .model.robot import RobotModel
 from .simulation.drive import Drive
@@ -70,8 +70,8 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param plant: the robot that moves, with the joints of ``model``; None: ``model`` itself.
     :param delay: [s] by which efforts arrive late, in addition to the period.
     :param noise: of the sensors; the result has it too. None: none.
-    :raises SimulationError: the controller is not armed (the message says why), or MuJoCo rejects
-        the robot.
+    :raises SimulationError: MuJoCo rejects the robot; its subclass ArmingError: the controller is
+        not armed, and the message says why.
     :raises ParameterError: settings or position are invalid.
     :raises TrajectoryError: the waypoints are refused.
     :raises ImportError: MuJoCo is not installed.
@@ -148,14 +148,14 @@ class ClosedLoop:
         """
         Arm the controller and go on until it is RUNNING.
 
-        :raises SimulationError: it is not armed; the message says why.
+        :raises ArmingError: it is not armed; the message says why.
         """
         controller = self.controller
         controller.arm()
         while controller.phase != guard.RUNNING:
             self.tick()
             if (fault := controller.phase == guard.FAULT) or self.now > RISE_TIMEOUT:
-                raise SimulationError(
+                raise ArmingError(
                     'the simulated arm does not start ('
                     f'{controller.reason if fault else controller.arming_refusal})',
                     name=controller.model.name, remedy='choose another initial position, or '

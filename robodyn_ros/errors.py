@@ -147,6 +147,10 @@ class SimulationError(RobodynError):
     """The physics engine cannot load or step this robot."""
 
 
+class ArmingError(SimulationError):
+    """The controller refuses to arm the simulated arm."""
+
+
 class DemoError(RobodynError):
     """The demo cannot go on: something is missing, a node has ended, or an answer stays away."""
 

@@ -45,7 +45,7 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
             from ..demo.topic_comparison import compare_topics as compared
         for figures in compared(robot.model, robot.pose, duration):
             found.append(figures)
-            result = faulted(figures) or f'RMS {1e3 * figures.rms:.3g} {units(robot.model)[0]}'
+            result = figures.fault or f'RMS {1e3 * figures.rms:.3g} {units(robot.model)[0]}'
             done = f'{len(found)} of {every}: {figures.law}, {figures.scene}, {result}'
             status.update(done)
             if not (out.is_terminal or as_json):
@@ -59,7 +59,7 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
               f'{100 * MASS_ERROR:g} % and no friction; the arm has {100 * FRICTION:g} % of the '
               f'effort limit or that of the URDF. Efforts then arrive {1e3 * DELAY:g} ms late.')
     for figures in (one for one in found if one.fault):
-        out.print(f'{figures.scene}, {figures.law}: {faulted(figures)}: {figures.reason}',
+        out.print(f'{figures.scene}, {figures.law}: {figures.fault}: {figures.reason}',
                   style='yellow', soft_wrap=True)
     draw(robot.model, found, picture)
     out.print(f'errors against time: {picture}', soft_wrap=True)
@@ -68,11 +68,6 @@ def run(robot: CatalogRobot, duration: float, picture: Path, out: Console, *,
         out.print(f'report: {page}', soft_wrap=True)
     if any(one.fault for one in found):
         raise typer.Exit(1)
-
-
-def faulted(figures: Figures) -> str:
-    """Return that a law has faulted, why and when, '' where it has not."""
-    return figures.fault and f'faulted: {figures.fault}'
 
 
 def _report(robot: CatalogRobot, found: list[Figures], duration: float) -> Report:
@@ -124,6 +119,6 @@ def _table(model: RobotModel, found: list[Figures]) -> Table:
             table.add_section()
         table.add_row(figures.scene.split()[0] if figures.scene != scene else '', figures.law,
                       *('' if isnan(value) else f'{1e3 * value:.3g}' for value in figures[2:7]),
-                      *([faulted(figures)] if figures.fault else []))
+                      *([figures.fault] if figures.fault else []))
         scene = figures.scene
     return table

@@ -21,6 +21,7 @@ from ..control.settings import GAINS, Settings
 from ..control.suggested_gains import suggest, SuggestedGains
 from ..control.trajectory import Waypoints
 from ..dynamics import Dynamics
+from ..errors import ArmingError
 from ..model.robot import RobotModel
 
 SEED = 0
@@ -46,14 +47,14 @@ class Figures(NamedTuple):
     """
     Result of one law in one scene; errors over all joints [rad | m].
 
-    Figures of a law that ended in a fault are NaN.
+    Figures of a law that ended in a fault, or whose arm was not armed, are NaN.
 
     :param rms, peak: of the motion.
     :param steady: mean absolute error at its end, when it rests.
     :param rest: RMS error while the reference rests from the beginning.
     :param roughness: RMS of the second difference of efforts in a cycle, in effort limits.
-    :param fault: code of its reason, '' without one, and when it was, in words; ``reason`` in
-        words.
+    :param fault: how the law failed, e.g. ``faulted: STALE_STATE at 0.20 s`` or ``not armed``, ''
+        where it did not; ``reason`` in words.
     :param time, error: (N,) [s] and (N,) RMS over joints, of the motion, up to a fault.
     """
 
@@ -141,7 +142,10 @@ def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) 
     def run(duration: float, waypoints: Waypoints | None) -> Simulated:
         return simulate(scene.known, settings, pose, duration, waypoints, plant=scene.plant,
                         delay=scene.delay)
-    rested = run(rest, None)
+    try:
+        rested = run(rest, None)
+    except ArmingError as error:
+        return not_armed(scene, law, str(error))
     if rested.fault:
         return failed_at_rest(scene, law, rested.code, rested.fault_time, rested.fault)
     return evaluated(scene, law, asked, run(float(asked.times[-1]) + rest, asked),
@@ -150,8 +154,16 @@ def drive(scene: Scene, law: str, pose: ndarray, asked: Waypoints, rest: float) 
 
 def failed_at_rest(scene: Scene, law: str, code: str, time: float, reason: str) -> Figures:
     """Return the figures of a law that ended in a fault ``time`` [s] after it began."""
-    return Figures(scene.name, law, *5 * (nan,), f'{code} at rest, after {time:.2f} s', reason,
-                   np.zeros(0), np.zeros(0))
+    return _failed(scene, law, f'faulted: {code} at rest, after {time:.2f} s', reason)
+
+
+def not_armed(scene: Scene, law: str, reason: str) -> Figures:
+    """Return the figures of a law with which the controller refuses to arm."""
+    return _failed(scene, law, 'not armed', reason)
+
+
+def _failed(scene: Scene, law: str, fault: str, reason: str) -> Figures:
+    return Figures(scene.name, law, *5 * (nan,), fault, reason, np.zeros(0), np.zeros(0))
 
 
 def evaluated(scene: Scene, law: str, asked: Waypoints, moved: Simulated, rested: ndarray
@@ -167,8 +179,8 @@ def evaluated(scene: Scene, law: str, asked: Waypoints, moved: Simulated, rested
     overall = np.sqrt((error**2).mean(1))
     if moved.fault:
         before = moved.time <= moved.fault_time
-        return Figures(scene.name, law, *5 * (nan,), f'{moved.code} at {moved.fault_time:.2f} s',
-                       moved.fault, moved.time[before], overall[before])
+        return _failed(scene, law, f'faulted: {moved.code} at {moved.fault_time:.2f} s',
+                       moved.fault)._replace(time=moved.time[before], error=overall[before])
     last = moved.time > moved.time[-1] - SETTLED
     rough = np.diff(moved.effort[moving], 2, axis=0) / scene.plant.effort_limit
     return Figures(scene.name, law, _rms(error[moving]), float(np.abs(error[moving]).max()),

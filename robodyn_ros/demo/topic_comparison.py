@@ -20,7 +20,16 @@ from numpy import ndarray
 
 from . import motion
 from .conductor import conducting, Conductor, Diagnosis
-from .law_comparison import evaluated, failed_at_rest, Figures, REST, Scene, scenes, settings_of
+from .law_comparison import (
+    evaluated,
+    failed_at_rest,
+    Figures,
+    not_armed,
+    REST,
+    Scene,
+    scenes,
+    settings_of,
+)
 from .processes import ending_once, running
 from .run import compile_all, environment, NODES, PATIENCE
 from ..catalog.robots import write_parameters
@@ -101,7 +110,10 @@ def drive(conductor: Conductor, scene: Scene, law: str, pose: ndarray, asked: Wa
     conductor.trigger('simulator/reset')
     conductor.diagnoses.clear()
     conductor.set_parameters('controller', gains_of(law, scene, pose))
-    conductor.change_state('activate')
+    try:
+        conductor.change_state('activate')
+    except DemoError as error:
+        return not_armed(scene, law, str(error))
     conductor.wait_until(lambda: conductor.next_diagnosis().phase in (RUNNING, FAULT), LONGEST,
                          'rising', 'controller')
     begin = now(conductor)

@@ -34,19 +34,23 @@ def test_every_law_is_compared(tmp_path):
     assert picture.read_bytes()[:4] == b'\x89PNG'
 
 
-def test_a_law_that_faults_does_not_end_the_comparison(tmp_path, monkeypatch):
+def test_a_law_that_fails_does_not_end_the_comparison(tmp_path, monkeypatch):
+    """One that faults, and one whose arm is not armed; the third has its figures."""
     def settings(law, model, pose):
-        narrow = {'following_error': [1e-4]} if law == FOLLOWING[0] else {}
-        return replace(settings_of(law, model, pose), **narrow)
-    monkeypatch.setattr(registry, 'FOLLOWING', FOLLOWING[:2])
+        failing = {FOLLOWING[0]: {'following_error': [1e-4]}, FOLLOWING[1]: {
+            'arming_samples': 10_000}}
+        return replace(settings_of(law, model, pose), **failing.get(law, {}))
+    monkeypatch.setattr(registry, 'FOLLOWING', FOLLOWING[:3])
     monkeypatch.setattr(law_comparison, 'settings_of', settings)
     result = run('--picture', tmp_path / 'laws.png')
     assert result.exit_code == 1, result.output
     rows = [line.split() for line in result.output.splitlines() if line.startswith(' ')]
     failed = [row for row in rows if 'faulted:' in row]
     assert len(failed) == 2 and all(row[-4:-2] == ['FOLLOWING_ERROR', 'at'] for row in failed)
-    assert len([row for row in rows if FOLLOWING[1] in row and len(row) >= 6]) == 2
+    assert len([row for row in rows if FOLLOWING[1] in row and row[-2:] == ['not', 'armed']]) == 2
+    assert len([row for row in rows if FOLLOWING[2] in row and len(row) >= 6]) == 2
     assert 'does not follow its reference' in result.output
+    assert 'not armed: the simulated arm does not start (' in result.output
 
 
 def test_figures_are_reproducible():

@@ -1,6 +1,6 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`compare-laws --topics` goes on after a law that ends in a fault; the nodes are in lockstep."""
+"""`compare-laws --topics` goes on after a law that fails; the nodes are in lockstep."""
 
 from dataclasses import replace
 
@@ -13,11 +13,13 @@ from robodyn_ros.demo import law_comparison, motion, processes, topic_comparison
 pytest.importorskip('mujoco')
 POSE, DURATION = np.array([0.3, 0.5]), 0.5
 RATE = 500.0        # Hz; half the cycles of the default
-AT_REST, MOVING, FINE = LAWS = 'pd', 'joint_impedance', 'computed_torque'
-# The first one sags, the second one lags behind, more than is allowed
-LIMITS = {AT_REST: {'power_limit': 1e-3, 'following_error': [1.0]},
-          MOVING: {'power_limit': 1e4, 'following_error': [1e-3]},
-          FINE: {'power_limit': 1e4, 'following_error': [1.0]}}
+NOT_ARMED, AT_REST, MOVING, FINE = LAWS = (
+    'disturbance_observer', 'pd', 'joint_impedance', 'computed_torque')
+USUAL = {'arming_samples': 20, 'arming_timeout': 5.0, 'power_limit': 1e4, 'following_error': [1.0]}
+# The first one waits for too long, the second one sags and the third one lags behind too far
+LIMITS = {NOT_ARMED: USUAL | {'arming_samples': 10_000, 'arming_timeout': 0.2},
+          AT_REST: USUAL | {'power_limit': 1e-3}, MOVING: USUAL | {'following_error': [1e-3]},
+          FINE: USUAL}
 
 
 @pytest.fixture
@@ -43,20 +45,22 @@ def forked_nodes(start, monkeypatch):
     monkeypatch.setattr(registry, 'FOLLOWING', LAWS)
 
 
-def test_a_law_that_faults_does_not_end_the_comparison(forked_nodes):
+def test_a_law_that_fails_does_not_end_the_comparison(forked_nodes):
     """
     The next one has the figures that it has without topics.
 
-    Takes 15-30 s: two nodes start, and carry out three laws.
+    Takes 15-30 s: two nodes start, and carry out four laws.
     """
     model = load_urdf('two_link')
     found = list(topic_comparison.compare_topics(model, POSE, DURATION))
     assert [one.law for one in found] == list(LAWS)
-    at_rest, moving, fine = found
-    assert at_rest.fault.startswith('POWER_ABOVE_LIMIT at rest, after 0.') and at_rest.reason
-    assert moving.fault.startswith('FOLLOWING_ERROR at 0.')
+    not_armed, at_rest, moving, fine = found
+    assert not_armed.fault == 'not armed' and 'does not activate' in not_armed.reason
+    assert at_rest.fault.startswith('faulted: POWER_ABOVE_LIMIT at rest, after 0.')
+    assert at_rest.reason
+    assert moving.fault.startswith('faulted: FOLLOWING_ERROR at 0.')
     assert moving.reason.startswith('the arm does not follow its reference')
-    assert np.isnan([at_rest[2:7], moving[2:7]]).all()
+    assert np.isnan([one[2:7] for one in (not_armed, at_rest, moving)]).all()
     asked = motion.plan(Dynamics(model), POSE, DURATION)
     alone = law_comparison.drive(law_comparison.scenes(model)[0], FINE, POSE, asked, DURATION)
     assert not fine.fault and fine[2:5] == pytest.approx(alone[2:5], rel=0.05)
