@@ -104,7 +104,11 @@ def scenes(model: RobotModel, count: int, seed: int = 1) -> list[Scene]:
 
 
 def contact(model: RobotModel, scene: Scene, region: str, settings: dict) -> Contact:
-    """Let the arm run into the region."""
+    """
+    Let the arm run into the region.
+
+    The force is zero where the way there begins behind the surface, and the arm within the body.
+    """
     loop = ClosedLoop(model, Settings(mode=MODE, contact_region=region, **settings),
                       scene.q - 1.5 * APPROACH * scene.qd)
     loop.start()
@@ -112,6 +116,9 @@ def contact(model: RobotModel, scene: Scene, region: str, settings: dict) -> Con
     normal = -scene.velocity / np.linalg.norm(scene.velocity)
     body = Body(scene.link, np.zeros(3), scene.place, normal, limits.stiffness, mass=limits.mass)
     loop.plant.obstacles.append(body)
+    begin = Dynamics(model).pose(loop.row()[0], scene.link)[:3, 3]
+    if normal @ (begin - scene.place) <= 0.0:
+        return Contact(0.0, np.nan, np.nan)
     # From rest to full speed, through the contact at full speed, and to rest again
     loop.controller.follow(Waypoints(
         model.joint_names, APPROACH * np.array([1.0, 3.0, 4.0]),

@@ -17,10 +17,9 @@ import numba
 import numpy as np
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.control import guard
-from robodyn_ros.control.compile import compiled, CYCLE_INPUTS
+from robodyn_ros.control.compile import compiled
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.tuple_reference import size_of
 
 LAWS = ('gravity_compensation', 'joint_impedance', 'computed_torque', 'cartesian_impedance',
         'operational_space')
@@ -67,7 +66,7 @@ class Held:
 
     def turn(self, count: int) -> float:
         """Return the mean time of so many cycles [s]."""
-        c, inputs = self.controller, np.zeros(size_of(CYCLE_INPUTS), np.uint8)
+        c, inputs = self.controller, np.zeros(compiled().size, np.uint8)
         compiled().store(c.inputs, inputs.ctypes.data)
         begin = perf_counter()
         self.now = cycles(compiled().step, inputs.ctypes.data, c.state, self.now, c.tau, count)

@@ -14,8 +14,9 @@ Model-based torque control of robot arms: the library, without ROS.
 declared with :func:`gain`. Errors are those of :mod:`robodyn_ros.errors`.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from .lazy_import import from_modules
 
 if TYPE_CHECKING:
     from .closed_loop import simulate, Simulated
@@ -42,13 +43,16 @@ _MODULES = {'Controller': '.control.controller', 'DhLink': '.model', 'Dynamics':
             'simulate': '.closed_loop'}
 
 
+# Numba alone takes most of a second
+_load = from_modules(__name__, _MODULES)
+
+
 def __getattr__(name: str) -> object:
-    """Load what is asked for when it is (PEP 562): Numba alone takes most of a second."""
+    """Load what is asked for when it is."""
     if name == '__version__':
-        return import_module('.model.resources', __name__).package_version()
-    if name not in _MODULES:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    return getattr(import_module(_MODULES[name], __name__), name)
+        from .model.resources import package_version
+        return package_version()
+    return _load(name)
 
 
 def __dir__() -> list[str]:

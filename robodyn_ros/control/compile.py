@@ -107,6 +107,7 @@ class CompiledCycle(NamedTuple):
     store: Any              # Numba dispatcher of `_store`
     addresses: ndarray      # (2,) int64, for :attr:`.cycle.CycleInputs.code`
     code: str               # name of the machine code; other sources or another CPU: another one
+    size: int               # of the inputs in memory [bytes]
 
     def prepare(self, inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
         """
@@ -117,7 +118,7 @@ class CompiledCycle(NamedTuple):
         """
         if self.step is None:
             return plain_cycle.prepared(inputs)
-        memory, step = np.zeros(size_of(CYCLE_INPUTS), np.uint8), self.step
+        memory, step = np.zeros(self.size, np.uint8), self.step
         address = memory.ctypes.data
         self.store(inputs, address)
 
@@ -127,7 +128,7 @@ class CompiledCycle(NamedTuple):
 
 
 #: The cycle in plain Python.
-PLAIN = CompiledCycle(None, None, np.zeros(2, np.int64), 'plain Python')
+PLAIN = CompiledCycle(None, None, np.zeros(2, np.int64), 'plain Python', 0)
 
 
 def plain() -> bool:
@@ -243,4 +244,5 @@ def compiled() -> CompiledCycle:
     second_process.wait(NAME)           # as late as possible
     of_cycle, recorded, step, storing = _parts()
     return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address]),
-                         cycle.cycle.cache_folder)    # type: ignore[attr-defined]
+                         cycle.cycle.cache_folder,    # type: ignore[attr-defined]
+                         size_of(CYCLE_INPUTS))

@@ -2,18 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Friction parameters as a parameter file of the controller."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 import yaml
 
-from .estimation.estimate import Estimate
 from ..errors import IdentificationError
 from ..model.robot import RobotModel
+
+if TYPE_CHECKING:
+    from .estimation.estimate import Estimate
 
 NODE = '/**/controller'
 FORWARD = ('viscous_friction', 'coulomb_friction', 'static_friction')

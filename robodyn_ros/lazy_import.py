@@ -1,0 +1,20 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of a package that are loaded when they are asked for (PEP 562)."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+
+def from_modules(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
+    """
+    Return the ``__getattr__`` of a package whose names are those of its modules.
+
+    :param package: ``__name__`` of the package.
+    :param modules: for each name the module that has it, relative to the package.
+    """
+    def load(name: str) -> object:
+        if name not in modules:
+            raise AttributeError(f'module {package!r} has no attribute {name!r}')
+        return getattr(import_module(modules[name], package), name)
+    return load
