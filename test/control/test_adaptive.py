@@ -37,6 +37,7 @@ from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant
 
 pytest.importorskip('mujoco')
+pytestmark = pytest.mark.usefixtures('few_poses')
 FINGERS = {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}
 # Locked joints, pose, frame that holds the payload, and its center in it
 SCENES = {'two_link': ({}, [0.3, 0.5], 'link2', (0.4, 0.0, 0.0)),
@@ -190,13 +191,13 @@ class Run:
         self.plant = plant
         self.controller = Controller(plant if known else self.model, settings_of(name, **more),
                                      specialize=False)
-        self.arm = Drive(Plant(plant.to_urdf(), model=plant, timestep=0.25e-3, substeps=4),
+        self.arm = Drive(Plant(plant.to_urdf(), model=plant, timestep=0.5e-3, substeps=2),
                          initial=pose, timeout=np.inf, delay=delay)
         asked = motion.plan(Dynamics(self.model), pose, 3.0)
         self.asked = Waypoints(asked.joint_names, asked.times[1:], asked.positions[1:],
                                asked.velocities[1:], asked.accelerations[1:])
         self.memory = registry.memory_fields(adaptive.LAW, self.controller._law_memory)
-        self.time, self.errors, self.lowest = 0.0, [], np.inf
+        self.time, self.errors, self.factors = 0.0, [], []
         self.controller.arm()
         while self.controller.phase != guard.RUNNING:
             self.tick()
@@ -213,9 +214,14 @@ class Run:
         self.errors.append(c._v.target - seen.position)
         self.arm.advance()
         self.time += 1e-3
-        G = self.memory.factor.reshape(4, 4)
-        if G.any():
-            self.lowest = min(self.lowest, np.linalg.eigvalsh(G @ G.T).min())
+        if self.memory.factor.any():
+            self.factors.append(self.memory.factor.reshape(4, 4).copy())
+
+    @property
+    def lowest(self):
+        """Lowest eigenvalue of the estimate in any cycle."""
+        G = np.array(self.factors)
+        return np.linalg.eigvalsh(G @ np.swapaxes(G, 1, 2)).min()
 
     def repeat(self, times):
         """Return the RMS errors of repeated motions [rad]."""

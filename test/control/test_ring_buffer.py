@@ -179,7 +179,7 @@ def test_it_is_read_while_it_is_written():
     thread = threading.Thread(target=step)
     thread.start()
     try:
-        while read < 10:
+        while read < 3:
             s = rig.controller.history.take()
             read += len(s.cycles) > 10
             trouble += [k for k in range(len(s.cycles)) if Replay(MODEL, s).differences(k)]
