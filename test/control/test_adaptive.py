@@ -139,6 +139,7 @@ def test_power_is_that_of_the_regressor(name):
         np.testing.assert_allclose(force, np.array(H) @ P[:, 3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name, seed', [('two_link', 0), ('panda', 1), ('ur5', 2)])
 def test_the_estimate_is_a_body_within_its_bounds(name, seed):
     """Positive definite in every cycle, whatever errors and references it is given."""
@@ -235,6 +236,7 @@ class Run:
         return out
 
 
+@pytest.mark.slow
 @ROBOTS
 def test_an_unknown_payload_is_learned(name):
     """
@@ -264,6 +266,7 @@ def test_an_unknown_payload_is_learned(name):
     np.testing.assert_array_equal(run.memory.factor, before)
 
 
+@pytest.mark.slow
 def test_no_drift_without_excitation():
     """A minute at rest and of a slow motion, with a true model and noise: less than 1 %."""
     rig = Rig(robot('two_link'), POSE, mode='adaptive')
@@ -285,6 +288,7 @@ def test_no_drift_without_excitation():
     assert abs(G @ G.T - P0).max() < 0.01 * abs(P0).max()
 
 
+@pytest.mark.slow
 def test_an_announced_payload_begins_anew():
     """What was learned is not added to a payload that is then stated; efforts do not step."""
     run = Run('two_link', False, payload_frame='link2', payload_transition=0.0)
@@ -305,6 +309,7 @@ def test_an_announced_payload_begins_anew():
     assert run.repeat(1)[-1] < 0.01
 
 
+@pytest.mark.slow
 def test_a_payload_comes_into_force_as_what_was_learned_of_it_fades():
     """With a transition, the arm does not sag in between, nor is the payload held up twice."""
     run = Run('two_link', False, payload_frame='link2', payload_transition=0.5)
@@ -327,6 +332,7 @@ def test_a_payload_comes_into_force_as_what_was_learned_of_it_fades():
         learned_payload(run.controller)
 
 
+@pytest.mark.slow
 def test_efforts_do_not_step_where_it_is_forgotten():
     """Without a velocity, gravity alone is in force, and what was learned is gone: gradually."""
     run = Run('two_link', False, missing_velocity='gravity_only')
@@ -367,6 +373,7 @@ def test_unstable_adaptation_is_refused(gain, value, delay):
     replace(asked, **{gain: accepted}).check_gains(model)
 
 
+@pytest.mark.slow
 def test_the_payload_is_held_by_its_frame():
     model = robot('panda')
     assert settings_of('panda').payload_body(model) == model.nv - 1

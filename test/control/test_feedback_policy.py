@@ -136,6 +136,7 @@ def test_other_laws_use_none():
         rig.controller.follow_policy(rig.time, np.zeros(2), POSE, np.zeros(2), np.zeros((2, 4)))
 
 
+@pytest.mark.slow
 def test_policies_are_recorded_and_replayed():
     rig = running()
     rig.controller = Controller(MODEL, Settings(**{**GAINS, 'mode': 'feedback_policy'}), rig.state,

@@ -75,6 +75,7 @@ def test_a_target_is_reached_within_all_limits(limits):
     assert np.abs(xdd).max() == pytest.approx(ACCELERATION, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('seed', range(seeds(6, 20)))
 def test_targets_at_any_time_from_any_state(limits, seed):
     """A stream with random targets and intervals, some at the limits, never makes a step."""
@@ -202,6 +203,7 @@ def test_limits_follow_from_the_velocity_limit(limits):
         plan(motion_limits(limits.model, Settings(), speed), target(0.4, 0.4), None, HERE, 10.0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('change', [{}, {'payload_frame': 'link2', 'payload_mass': 0.05},
                                     {'mode': 'joint_impedance'}])
 def test_a_stream_at_the_rate_of_the_loop(limits, change):
