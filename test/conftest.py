@@ -30,10 +30,10 @@ WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
 REPEATED = pytest.StashKey[list[str]]()
 PROCESS = {'start', 'remote', 'terminal'}       # fixtures that start processes, or speak with them
-ROS = re.compile(r'rclpy|robodyn_ros\.nodes|\w+_msgs')       # packages that need ROS
-# The same, in the text of a file that has no others: nobody need read it for `make quick`
+ROS = re.compile(r'rclpy|robodyn_ros\.(nodes|testing)|\w+_msgs')     # packages that need ROS
+# The same in the text of a file, which `make quick` then need not import: it has no others
 ELSEWHERE = re.compile(r'^(?:import subprocess$|from processes import .*\bProcess\b|'
-                       r'(?:from|import) (?:rclpy|robodyn_ros\.nodes|\w+_msgs)\b)', re.MULTILINE)
+                       fr'(?:from|import) (?:{ROS.pattern})\b)', re.MULTILINE)
 # Rooms, and files of others, that compile kernels, integrate long motions or load many robots, or
 # libraries that take as long
 SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identification', 'lagrange',
@@ -41,14 +41,16 @@ SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identificat
         'cli/test_commands_of_the_docs.py', 'cli/test_compare_laws.py',
         'cli/test_derive_command.py', 'cli/test_replay.py', 'control/test_collisions.py',
         'control/test_disturbance_observer.py', 'control/test_floating.py',
-        'control/test_limits.py', 'control/test_self_collision.py', 'control/test_task_laws.py',
-        'demo/test_physics.py', 'demo/test_report.py', 'dynamics/test_derivatives.py',
+        'control/test_iterative_learning.py', 'control/test_limits.py',
+        'control/test_self_collision.py', 'control/test_task_laws.py', 'demo/test_physics.py',
+        'demo/test_report.py', 'demo/test_viewer.py', 'dynamics/test_derivatives.py',
         'dynamics/test_mujoco.py', 'dynamics/test_simd_batch.py', 'dynamics/test_specialized.py',
         'dynamics/test_theory_page.py', 'dynamics/test_trace.py', 'dynamics/test_wide.py',
         'dynamics/test_wrenches.py', 'model/test_dh.py', 'model/test_dh_file.py',
         'model/test_urdf_fuzz.py', 'wire/test_wire_fuzz.py', 'test_closed_loop.py',
         'test_example_scripts.py', 'test_law_pictures.py', 'test_stall_monitor.py',
-        'test_tuple_reference.py'}
+        'test_tuple_reference.py', 'wire/test_decoders.py::test_efforts',
+        'wire/test_decoders.py::test_joint_states'}
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
 ALONE = {'launch', 'realtime', 'nodes/test_control_loop.py', 'nodes/test_timing.py'}
 # Folders with tests that are marked so in their files; others need not be read for `-m alone`
@@ -130,7 +132,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(
                 f'{item.nodeid} is marked alone: add its folder to SOME_ALONE in test/conftest.py')
         for marker, places in (('slow', SLOW), ('alone', ALONE)):
-            if places.intersection((place, place.split('/')[0])):
+            if places.intersection((place, place.split('/')[0], f'{place}::{item.originalname}')):
                 item.add_marker(marker)
         if place.split('/')[0] not in SPREAD:
             item.add_marker(pytest.mark.xdist_group(place))
@@ -145,7 +147,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 # Or what is renamed would lose its marker
 for _place in {*SLOW, *ALONE, *SOME_ALONE, *SPREAD, *LONGEST}:
-    assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
+    assert (TEST / _place.split('::')[0]).exists(), f'test/{_place} is named in test/conftest.py'
 
 
 def within(path: Path) -> str:

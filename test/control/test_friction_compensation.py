@@ -101,6 +101,7 @@ def test_a_spring_is_less_in_error(two_link):
     assert ignored > 1.7 * known
 
 
+@pytest.mark.slow
 def test_a_hand_feels_less(two_link):
     """Floating, an arm that is pushed just harder than it sticks goes far further; not before."""
     def way(push: float, share: float) -> float:

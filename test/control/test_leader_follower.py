@@ -94,6 +94,7 @@ def test_passive_whatever_the_hands_do():
     assert phases(arms) == {('RUNNING', 'NO_REASON')}
 
 
+@pytest.mark.slow
 def test_link_is_cut():
     """Both float, latched: gravity compensation alone, which a push moves."""
     arms = coupled()

@@ -117,7 +117,7 @@ RATE = st.floats(1e-9, 1e9)
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_whatever_the_numbers_are(data):
     def draw(element, *shape):
