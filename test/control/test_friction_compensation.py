@@ -362,6 +362,7 @@ def test_kernels_of_the_robot_stay(two_link):
                                                             ).tolist()
 
 
+@pytest.mark.slow
 def test_presliding_follows_the_reference_and_leaves_no_limit_cycle(two_link):
     """An arm with elastic contacts comes to rest, and stays there: nothing measured feeds back."""
     elastic = load_urdf(two_link.to_urdf())
