@@ -30,17 +30,27 @@ WATCH = pytest.StashKey[Watch]()
 STARTED = pytest.StashKey[list[Process]]()
 REPEATED = pytest.StashKey[list[str]]()
 PROCESS = {'start', 'remote', 'terminal'}       # fixtures that start processes, or speak with them
-ROS = re.compile(r'rclpy|robodyn_ros\.nodes|\w+_msgs')       # packages that need ROS
-# Rooms, and files of others, that compile kernels, integrate long motions or load many robots
+ROS = re.compile(r'rclpy|robodyn_ros\.(nodes|testing)|\w+_msgs')     # packages that need ROS
+# The same in the text of a file, which `make quick` then need not import: it has no others
+ELSEWHERE = re.compile(r'^(?:import subprocess$|from processes import .*\bProcess\b|'
+                       fr'(?:from|import) (?:{ROS.pattern})\b)', re.MULTILINE)
+# Rooms, and files of others, that compile kernels, integrate long motions or load many robots, or
+# libraries that take as long
 SLOW = {'adversary', 'benchmarks', 'faults/test_fault_mutation.py', 'identification', 'lagrange',
         'packaging', 'simulation', 'flight_recorder', 'cli/test_check_machine.py',
-        'cli/test_replay.py', 'control/test_limits.py', 'dynamics/test_derivatives.py',
+        'cli/test_commands_of_the_docs.py', 'cli/test_compare_laws.py',
+        'cli/test_derive_command.py', 'cli/test_replay.py', 'control/test_collisions.py',
+        'control/test_disturbance_observer.py', 'control/test_floating.py',
+        'control/test_iterative_learning.py', 'control/test_limits.py',
+        'control/test_self_collision.py', 'control/test_task_laws.py', 'demo/test_physics.py',
+        'demo/test_report.py', 'demo/test_viewer.py', 'dynamics/test_derivatives.py',
         'dynamics/test_mujoco.py', 'dynamics/test_simd_batch.py', 'dynamics/test_specialized.py',
         'dynamics/test_theory_page.py', 'dynamics/test_trace.py', 'dynamics/test_wide.py',
         'dynamics/test_wrenches.py', 'model/test_dh.py', 'model/test_dh_file.py',
         'model/test_urdf_fuzz.py', 'wire/test_wire_fuzz.py', 'test_closed_loop.py',
-        'test_example_scripts.py', 'test_law_pictures.py',
-        'test_stall_monitor.py'}
+        'test_example_scripts.py', 'test_law_pictures.py', 'test_second_process.py',
+        'test_stall_monitor.py', 'test_tuple_reference.py',
+        'wire/test_decoders.py::test_efforts', 'wire/test_decoders.py::test_joint_states'}
 # Tests that measure time, or drive an arm in real time that a busy machine would stop
 ALONE = {'launch', 'realtime', 'nodes/test_control_loop.py', 'nodes/test_timing.py'}
 # Folders with tests that are marked so in their files; others need not be read for `-m alone`
@@ -53,6 +63,7 @@ LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynam
 TEST = Path(__file__).resolve().parent
 UNHEARD = 'its node has not answered within'    # nodes/services.py: Fast DDS did not connect
 STALLED = 'the control loop stood still'        # control/guard.py: who says so was stopped
+LONGEST_NAME = 60       # characters of a text, as a parameter in the name of a test
 SHOWN = 4000        # characters of what a process has printed, in the report of a failure
 
 
@@ -84,7 +95,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if chosen == 'alone':
         return not places & {*SOME_ALONE, *(p.split('/')[0] for p in ALONE)} or None
     if chosen.startswith('not (') and 'slow' in chosen and 'alone' in chosen:
-        return bool(places & (SLOW | ALONE)) or None
+        return bool(places & (SLOW | ALONE)) or (
+            collection_path.is_file() and ELSEWHERE.search(collection_path.read_text())
+            is not None) or None
+    return None
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name texts by their beginning: names go from process to process, and some texts are MB."""
+    if isinstance(val, (str, bytes)) and len(val) > LONGEST_NAME:
+        return repr(val[:LONGEST_NAME]) + '...'
     return None
 
 
@@ -112,7 +132,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(
                 f'{item.nodeid} is marked alone: add its folder to SOME_ALONE in test/conftest.py')
         for marker, places in (('slow', SLOW), ('alone', ALONE)):
-            if places.intersection((place, place.split('/')[0])):
+            if places.intersection((place, place.split('/')[0], f'{place}::{item.originalname}')):
                 item.add_marker(marker)
         if place.split('/')[0] not in SPREAD:
             item.add_marker(pytest.mark.xdist_group(place))
@@ -127,7 +147,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 # Or what is renamed would lose its marker
 for _place in {*SLOW, *ALONE, *SOME_ALONE, *SPREAD, *LONGEST}:
-    assert (TEST / _place).exists(), f'test/{_place} is named in test/conftest.py'
+    assert (TEST / _place.split('::')[0]).exists(), f'test/{_place} is named in test/conftest.py'
 
 
 def within(path: Path) -> str:

@@ -7,6 +7,9 @@ A forked process is one of its own: it has its session, its environment and its 
 ``main`` of the module, as the installed executables do. Loading rclpy starts two threads of
 LTTng, which wait for somebody who traces; a fork loses them, and nothing else, since all threads
 of rclpy begin with ``rclpy.init``. Run as a program, this file is the server.
+
+Tests of compiled code fork scripts from a server of their own, which has loaded the compiler, but
+not used this package: that knows as little there as in a new interpreter.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +22,7 @@ import json
 import os
 from pathlib import Path
 import pkgutil
+import runpy
 import signal
 import socket
 import subprocess
@@ -48,14 +52,19 @@ def forkable(command: Sequence[str], env: Mapping[str, str]) -> bool:
 
 
 class Server:
-    """The process that forks."""
+    """
+    The process that forks.
 
-    def __init__(self) -> None:
+    :param prepared: the function of this file that it calls first.
+    """
+
+    def __init__(self, prepared: str = 'prepare') -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, __file__, str(theirs.fileno())], stdin=subprocess.DEVNULL,
-                env=ENVIRONMENT, pass_fds=[theirs.fileno()], start_new_session=True)
+                [sys.executable, __file__, str(theirs.fileno()), prepared],
+                stdin=subprocess.DEVNULL, env=ENVIRONMENT, pass_fds=[theirs.fileno()],
+                start_new_session=True)
 
     def ask(self, **request: object) -> int | None:
         """Send a request and return the answer."""
@@ -64,8 +73,12 @@ class Server:
 
     def fork(self, command: Sequence[str], output: str | Path, env: Mapping[str, str],
              cwd: Path | None = None) -> 'Forked':
-        """Start ``python -m <module> ...``; ``output`` is a file, or the name of a terminal."""
-        pid = self.ask(command=list(command[2:]), output=str(output), env=dict(env),
+        """
+        Start ``python -m <module> ...``, ``python -c <script>`` or ``python <file> ...``.
+
+        :param output: file, or name of a terminal, of both streams.
+        """
+        pid = self.ask(command=list(command[1:]), output=str(output), env=dict(env),
                        cwd=str(cwd or Path.cwd()))
         assert pid is not None
         return Forked(self, list(command), pid)
@@ -138,6 +151,16 @@ def prepare() -> None:
     gc.freeze()
 
 
+def prepare_compiler() -> None:
+    """Load the compiler; of this package, what keeps no state of its own yet."""
+    import numba
+
+    importlib.import_module('robodyn_ros.linking')
+    importlib.import_module('robodyn_ros.compile_notice')
+    numba.njit(numba.float64(numba.float64))(lambda x: 2.0 * x)
+    gc.freeze()
+
+
 def load_type_support() -> None:
     """Load what translates each message that has been imported."""
     from rclpy.type_support import check_for_type_support
@@ -165,8 +188,8 @@ def load_machine_code() -> None:
         probe.compiled_trial()
 
 
-def serve(connection: socket.socket) -> str:
-    """Answer requests until the tests end; return, in a forked process, the module to run."""
+def serve(connection: socket.socket) -> list[str]:
+    """Answer requests until the tests end; return, in a forked process, the command to run."""
     while data := connection.recv(1 << 20):
         request = json.loads(data)
         if 'wait' in request:
@@ -181,8 +204,8 @@ def serve(connection: socket.socket) -> str:
     os._exit(0)
 
 
-def become(request: dict) -> str:
-    """Take over the environment, the output and the arguments of a request; return the module."""
+def become(request: dict) -> list[str]:
+    """Take over the environment and the output of a request; return its command."""
     # Here and not at the top: `processes` imports this file
     from processes import die_with_parent
 
@@ -205,12 +228,26 @@ def become(request: dict) -> str:
     os.environ.clear()
     os.environ.update(request['env'])
     sys.stdout.reconfigure(line_buffering=True)
-    sys.argv[:] = request['command']
     if copies and EXCHANGED in os.environ:
         exchange(copies[0], *os.environ[EXCHANGED].split(':'))
     elif copies:
         forget_package()
-    return request['command'][0]
+    return request['command']
+
+
+def run(command: Sequence[str]) -> None:
+    """Do what an interpreter does with its arguments."""
+    kind, *rest = command
+    if kind == '-m':
+        sys.argv[:] = rest
+        sys.exit(importlib.import_module(rest[0]).main())
+    if kind == '-c':
+        sys.argv[:] = ['-c', *rest[1:]]
+        exec(compile(rest[0], '<string>', 'exec'), {'__name__': '__main__'})
+    else:
+        sys.argv[:] = command
+        runpy.run_path(kind, run_name='__main__')
+    sys.exit()
 
 
 def exchange(folder: Path, module: str, qualname: str) -> None:
@@ -237,6 +274,5 @@ def forget_package() -> None:
 
 if __name__ == '__main__':
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    prepare()
-    module = serve(socket.socket(fileno=int(sys.argv[1])))
-    sys.exit(importlib.import_module(module).main())
+    globals()[sys.argv[2]]()
+    run(serve(socket.socket(fileno=int(sys.argv[1]))))

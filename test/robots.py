@@ -9,6 +9,7 @@ from lxml import etree
 import numpy as np
 from robodyn_ros import RobotModel
 from robodyn_ros.model.resources import EXAMPLE_ROBOTS, OWN_ROBOTS, robot_path
+from thorough import seeds
 
 OWN = {name: robot_path(name) for name in OWN_ROBOTS}
 REAL = {name: robot_path(name) for name in EXAMPLE_ROBOTS}
@@ -49,8 +50,8 @@ WIDE = {name: REAL['panda'].parents[2] / path for name, path in {
     'simple_humanoid': 'simple_humanoid_description/urdf/simple_humanoid.urdf',
     'talos': 'talos_data/robots/talos_full_v2.urdf',
     'talos_reduced': 'talos_data/robots/talos_reduced.urdf'}.items()}
-# Seed and number of joints, of which there is every one from 1 to 30.
-TREES = {f'tree{seed}': (seed, (2 + seed // 2) % 30 + 1) for seed in range(100)}
+# Seed and number of joints, of which there is every one from 1 to 30, twice.
+TREES = {f'tree{seed}': (seed, (2 + seed // 2) % 30 + 1) for seed in range(seeds(60, 100))}
 # The same of trees in which about a third of the joints mimic others.
 MIMIC_TREES = {f'mimic{seed}': (seed, 3 + seed) for seed in range(20)}
 

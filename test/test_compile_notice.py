@@ -5,9 +5,11 @@
 import os
 from pathlib import Path
 import pty
+import shutil
 import subprocess
 import sys
 
+import forked
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -30,41 +32,57 @@ assert compiled(2.0) == 8.0
 """
 
 
+@pytest.fixture(scope='module')
+def server():
+    """Return what forks processes that have compiled nothing of this package yet."""
+    server = forked.Server('prepare_compiler')
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def command(tmp_path):
-    """Return the command of a script, a file as all sources of compiled code are."""
-    def command(patience, before=''):
+def begin(server, tmp_path):
+    """Return what starts the script, a file as all sources of compiled code are."""
+    def begin(patience, output, before='', **more):
         file = tmp_path / 'script.py'
         file.write_text(before + SCRIPT)
-        return [sys.executable, str(file), patience]
-    return command
+        return server.fork([sys.executable, str(file), patience], output,
+                           {**os.environ, 'ROBODYN_CACHE_DIR': str(tmp_path / 'cache'), **more})
+    return begin
 
 
-def environment(folder, **more):
-    return {**os.environ, 'ROBODYN_CACHE_DIR': str(folder), 'PYTHONPATH': str(ROOT), **more}
-
-
-def test_one_line_while_it_compiles_and_none_when_it_loads(command, tmp_path):
+def test_one_line_while_it_compiles_and_none_when_it_loads(begin, tmp_path):
     def run(patience):
-        done = subprocess.run(command(patience), env=environment(tmp_path), check=True,
-                              capture_output=True, text=True, timeout=120)
-        return done, {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()
-                      if path.name.startswith(('square', 'cube'))}
-    (compiled, files), (loaded, same) = run('0.01'), run('60')  # where even loading takes its time
-    assert compiled.stdout == loaded.stdout == loaded.stderr == ''
+        output = tmp_path / f'{patience}.txt'
+        assert begin(patience, output).wait(120.0) == 0
+        return output.read_text(), {
+            path: path.stat().st_mtime_ns for path in (tmp_path / 'cache').iterdir()
+            if path.name.startswith(('square', 'cube'))}
+    # Where even loading takes its time
+    (compiled, files), (loaded, same) = run('0.01'), run('60')
+    assert loaded == ''
     assert files == same != {}
-    assert compiled.stderr.count('\n') == 1 and 'compiling square' in compiled.stderr
+    assert compiled.count('\n') == 1 and 'compiling square' in compiled
 
 
-def test_it_can_be_turned_off(command, tmp_path):
-    done = subprocess.run(command('0.01'), check=True, capture_output=True, text=True,
-                          env=environment(tmp_path, ROBODYN_PROGRESS='0'), timeout=120)
-    assert done.stderr == ''
+def test_it_can_be_turned_off_and_goes_to_stderr(begin, tmp_path):
+    """Both streams of the forked script are one, but for the one that it has redirected."""
+    apart = f'import sys\nsys.stderr = open({str(tmp_path / "stderr.txt")!r}, "w")\n'
+    output = tmp_path / 'stdout.txt'
+    assert begin('0.01', output, ROBODYN_PROGRESS='0').wait(120.0) == 0
+    assert output.read_text() == ''
+    shutil.rmtree(tmp_path / 'cache')
+    assert begin('0.01', output, apart).wait(120.0) == 0
+    assert output.read_text() == ''
+    assert 'compiling square' in (tmp_path / 'stderr.txt').read_text()
 
 
-def test_a_terminal_shows_progress_and_is_left_clean(command, tmp_path):
+def test_a_terminal_shows_progress_and_is_left_clean(tmp_path):
+    (tmp_path / 'script.py').write_text(SCRIPT)
     ours, theirs = pty.openpty()
-    child = subprocess.Popen(command('0.01'), env=environment(tmp_path), stderr=theirs)
+    child = subprocess.Popen([sys.executable, str(tmp_path / 'script.py'), '0.01'], stderr=theirs,
+                             env={**os.environ, 'ROBODYN_CACHE_DIR': str(tmp_path / 'cache'),
+                                  'PYTHONPATH': str(ROOT)})
     os.close(theirs)
     shown = b''
     while True:
@@ -81,10 +99,9 @@ def test_a_terminal_shows_progress_and_is_left_clean(command, tmp_path):
     assert shown.endswith(b'\r\x1b[K')
 
 
-def test_a_stderr_that_is_closed_stops_nothing(command, tmp_path):
-    done = subprocess.run(command('0.01', 'import sys\nsys.stderr.close()\n'),
-                          env=environment(tmp_path), timeout=120)
-    assert done.returncode == 0
+def test_a_stderr_that_is_closed_stops_nothing(begin, tmp_path):
+    assert begin('0.01', tmp_path / 'output.txt', 'import sys\nsys.stderr.close()\n'
+                 ).wait(120.0) == 0
 
 
 # What Linux alone has: the library is to run wherever Numba does

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control import settings as control_settings
 
-FEWER = 20              # compositions
+FEWER = 8               # compositions
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ FRAME, PERIOD = 'panda_link7', 1e-3
 POSE = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])
 PANDA = load_urdf(robot_path('panda'),
                   locked={'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02})
-DYNAMICS = Dynamics(PANDA)
+PANDA_URDF, DYNAMICS = PANDA.to_urdf(), Dynamics(PANDA)
 
 
 class Bench:
@@ -27,7 +27,7 @@ class Bench:
             'mode': 'cartesian_impedance', 'task_frame': FRAME, 'stiffness': [50.0],
             'damping': [1.0], 'acceleration_kp': [100.0], 'acceleration_kd': [20.0],
             **settings}), specialize=False, recorded=recorded)
-        self.plant = Plant(PANDA.to_urdf(), model=PANDA)
+        self.plant = Plant(PANDA_URDF, model=PANDA, timestep=PERIOD / 2, substeps=2)
         self.drive = Drive(self.plant, initial=q, timeout=inf)
         self.k, self.residual = 0, [np.zeros(PANDA.nv)]
         self.controller.arm()

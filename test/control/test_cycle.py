@@ -201,6 +201,7 @@ def test_references_that_cannot_be_followed(two_link, phase):
         rig.controller.follow(Waypoints(names, [1.0], [POSE]), rig.time)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('mode', ['computed_torque', 'disturbance_observer', 'adaptive'])
 def test_plain_python_gives_the_same(two_link, mode):
     """The cycle is one plain function: Python and machine code agree to rounding."""

@@ -139,6 +139,7 @@ def test_a_controller_may_allow_none():
         held(rig, [[0.0, 1e-3]] * 2)
 
 
+@pytest.mark.slow
 def test_they_are_recorded_and_replayed():
     rig = recording_rig(2000, mode='joint_impedance')
     rig.rise()

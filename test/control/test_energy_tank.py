@@ -58,6 +58,7 @@ def test_without_load_the_stiffness_follows_and_costs_nothing():
     assert matrix(memory) == pytest.approx(500.0 * np.eye(6)) and memory.account[SPENT] == 0.0
 
 
+@pytest.mark.slow
 def test_under_load_it_rises_by_what_the_tank_pays():
     memory, error = tank(), np.array([0.05, 0.0, 0.0, 0.0, 0.0, 0.0])
     run(memory, 500.0, error, 0.2)
@@ -68,6 +69,7 @@ def test_under_load_it_rises_by_what_the_tank_pays():
     assert matrix(memory)[0, 0] == pytest.approx(100.0 + 2 * 0.22 / 0.05**2)
 
 
+@pytest.mark.slow
 def test_softening_gives_back_and_a_full_tank_holds_no_more():
     memory, error = tank(300.0), np.array([0.05] + [0.0] * 5)
     run(memory, 100.0, error, 1.0)
@@ -90,6 +92,7 @@ def test_with_an_empty_tank_it_can_become_softer_across_the_deflection():
     assert K[2:, 2:] == pytest.approx(10.0 * np.eye(4), abs=1e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), capacity=st.floats(0.0, 0.5), full=st.booleans())
 def test_the_port_is_passive_at_random_stiffness(seed, capacity, full):

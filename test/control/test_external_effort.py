@@ -33,6 +33,7 @@ def expected(model, loop):
     return Dynamics(model).jacobian(q, 'tool0', reference='aligned')[:3].T @ FORCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('mode', ['gravity_compensation', 'joint_impedance', 'computed_torque',
                                   'disturbance_observer'])
 def test_a_step_is_followed_with_its_time_constant(mode):

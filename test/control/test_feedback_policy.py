@@ -56,6 +56,7 @@ def test_without_a_policy_the_arm_is_held():
     assert abs(rig.q - POSE).max() < 1e-6 and rig.controller.reason_code == 'NO_REASON'
 
 
+@pytest.mark.slow
 def test_a_regulator_of_50_hz_takes_the_arm_to_its_goal():
     """Evaluated at the rate of the loop: the effort is u + K (x̂ - x) of this very state."""
     rig = running()
@@ -136,6 +137,7 @@ def test_other_laws_use_none():
         rig.controller.follow_policy(rig.time, np.zeros(2), POSE, np.zeros(2), np.zeros((2, 4)))
 
 
+@pytest.mark.slow
 def test_policies_are_recorded_and_replayed():
     rig = running()
     rig.controller = Controller(MODEL, Settings(**{**GAINS, 'mode': 'feedback_policy'}), rig.state,

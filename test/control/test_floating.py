@@ -17,6 +17,7 @@ from robodyn_ros.identification.recordings.recording import Recording
 from robodyn_ros.simulation.imperfections import Noise
 
 pytest.importorskip('mujoco')
+pytestmark = pytest.mark.usefixtures('few_poses')
 FLOATING = Settings(mode='gravity_compensation')
 LIGHT = replace(FLOATING, friction_compensation=[0.8])
 DISTANCE, NOISE = 1e-3, 1e-5        # rad: of presliding, and of the sensors
@@ -52,10 +53,10 @@ def compensated(found):
 
 
 def test_an_arm_with_false_masses_floats_once_it_is_calibrated(panda, found):
-    """Masses off by up to 20 %, friction unknown. Takes 25 s: a motion, its fit, simulations."""
+    """Masses off by up to 20 %, friction unknown. Takes 8 s: a motion, its fit, simulations."""
     pose, known, plant, _ = panda
     model = compensated(found)
-    before, after, light = (simulate(m, settings, pose, 10.0, plant=plant, noise=Noise(NOISE))
+    before, after, light = (simulate(m, settings, pose, 5.0, plant=plant, noise=Noise(NOISE))
                             .position for m, settings in (
                                 (known, FLOATING), (model, FLOATING), (model, LIGHT)))
     assert abs(before[-1] - pose).max() > 0.1

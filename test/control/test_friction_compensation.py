@@ -82,6 +82,7 @@ def worst_error(model, **how) -> float:
     return max(errors)
 
 
+@pytest.mark.slow
 def test_a_motion_is_followed(two_link):
     """Computed torque with dry friction in the physics: known, a fifth wrong, ignored."""
     ignored, known, doubted = (
@@ -92,6 +93,7 @@ def test_a_motion_is_followed(two_link):
     assert ignored > 3.0 * doubted
 
 
+@pytest.mark.slow
 def test_a_spring_is_less_in_error(two_link):
     """Joint impedance, which knows no inertia either, errs by that alone."""
     ignored, known = (worst_error(two_link, mode='joint_impedance', friction_compensation=[share])
@@ -99,6 +101,7 @@ def test_a_spring_is_less_in_error(two_link):
     assert ignored > 1.7 * known
 
 
+@pytest.mark.slow
 def test_a_hand_feels_less(two_link):
     """Floating, an arm that is pushed just harder than it sticks goes far further; not before."""
     def way(push: float, share: float) -> float:
@@ -110,6 +113,7 @@ def test_a_hand_feels_less(two_link):
     assert way(1.25 * COULOMB[0], MOST_MEASURED) > 4.0 * way(1.25 * COULOMB[0], 0.0) > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('there', [1.0, 0.85])
 def test_it_never_runs_away(two_link, there):
     """
@@ -167,6 +171,7 @@ def test_nothing_is_compensated_unasked(two_link, mode):
     assert abs(shared[:len(plain_)] - plain_[:len(shared)]).max() > 0.1
 
 
+@pytest.mark.slow
 def test_plain_python_gives_the_same(two_link, monkeypatch):
     """Python and machine code agree to rounding."""
     how = {**IDENTIFIED, 'mode': MODES[0], 'friction_compensation': SHARE,
@@ -250,6 +255,7 @@ NUMBER = st.floats(0.0, 1e4)
 FORWARD = {**{name: [0.0, 0.0] for name in CURVE[:6]}, 'viscous_friction': [0.0, 149.0]}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @example(FORWARD, [1.0, 1.0], 0.5, [0.0, 0.0], [-1.0, 0.0])
 @given(st.fixed_dictionaries({name: st.lists(NUMBER, min_size=2, max_size=2)
@@ -279,6 +285,7 @@ def test_efforts_are_finite_whatever_friction_is(curve, velocity, share, qd, off
     assert rig.controller.reason_code in ('NO_REASON', 'WRONG_DIRECTION')
 
 
+@pytest.mark.slow
 def test_limits_hold_without_the_friction(two_link, monkeypatch):
     """As much as drives can overcome is compensated, and the physics of this world has none."""
     monkeypatch.setattr(settings_module, 'JUDGED_POSES', 2)
@@ -355,6 +362,7 @@ def test_kernels_of_the_robot_stay(two_link):
                                                             ).tolist()
 
 
+@pytest.mark.slow
 def test_presliding_follows_the_reference_and_leaves_no_limit_cycle(two_link):
     """An arm with elastic contacts comes to rest, and stays there: nothing measured feeds back."""
     elastic = load_urdf(two_link.to_urdf())

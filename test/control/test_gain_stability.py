@@ -215,6 +215,7 @@ def arms(draw):
     return M, K, D, periods * T, viscous
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(arms())
 def test_what_is_proposed_is_accepted(arm):
@@ -231,6 +232,7 @@ def test_what_is_proposed_is_accepted(arm):
         assert spectral_radius(M, *higher, MARGIN * T, MARGIN * delay, viscous) >= 1.0
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(arms())
 def test_following_the_remedy(arm):

@@ -64,6 +64,7 @@ class Drives(Rig):
         self.time += self.period
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('delay', [0, 5])
 @pytest.mark.parametrize('mode', MODES)
 @pytest.mark.parametrize('by_robot', [False, True])
@@ -74,7 +75,7 @@ def test_a_right_choice_is_never_contradicted(two_link, by_robot, mode, delay):
     if mode in FOLLOWING:
         rig.controller.follow(Waypoints(two_link.joint_names, [0.5], [POSE + [0.3, -0.3]]),
                               rig.time)
-    rig.run(1.5)
+    rig.run(1.0)
     assert rig.phase == 'RUNNING', rig.controller.reason
     assert rig.controller.memory['senses_gravity'][0] == 1
 

@@ -37,6 +37,7 @@ def perfect(found, error=0.0):
     return Repeat(time, x - error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('mode', LAWS)
 def test_the_error_of_a_wrong_model_falls_by_80_percent(mode):
     """In MuJoCo: masses ±20 %, friction that nobody told of, 2 ms of delay."""
@@ -48,6 +49,7 @@ def test_the_error_of_a_wrong_model_falls_by_80_percent(mode):
     assert (outcomes[-1].joints < 0.3 * outcomes[0].joints).all()
 
 
+@pytest.mark.slow
 def test_a_person_pushes_once():
     """The repeat is recognized, the best efforts are restored, and learning goes on."""
     def push(repeat, time):
@@ -55,13 +57,13 @@ def test_a_person_pushes_once():
     world = RepeatedMotion(MODEL, settings(), with_friction(ARM), POSE, push=push)
     found = learning()
     outcomes = []
-    for k in range(7):
+    for k in range(6):
         before = found.best_efforts
         outcomes.append(found.learn(world.run(found.waypoints)))
         if k == 3:
             assert not outcomes[3].learned and 'times worse than the best' in outcomes[3].message
             assert found.efforts is before
-    assert [outcome.learned for outcome in outcomes] == [k != 3 for k in range(7)]
+    assert [outcome.learned for outcome in outcomes] == [k != 3 for k in range(6)]
     assert outcomes[-1].rms < 0.2 * outcomes[0].rms and not found.ended
 
 

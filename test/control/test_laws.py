@@ -51,6 +51,7 @@ def risen(model, **settings) -> LoadedRig:
     return rig
 
 
+@pytest.mark.slow
 @LEARNING
 def test_no_error_under_an_unknown_load(two_link, law):
     sag = {}

@@ -42,6 +42,7 @@ def phases(arms):
             for loop in arms.loops}
 
 
+@pytest.mark.slow
 def test_the_follower_moves_to_the_leader_which_stays():
     """Neither is jerked: efforts besides gravity stay small, and so do their steps."""
     arms = CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
@@ -60,6 +61,7 @@ def test_the_follower_moves_to_the_leader_which_stays():
     assert (abs(np.array(efforts)) / limit).max() < 0.1
 
 
+@pytest.mark.slow
 def test_the_hand_feels_the_wall():
     """The force on the wall is that of the hand within 10 %, through a link of 10 ms."""
     arms = coupled(0.01)
@@ -77,6 +79,7 @@ def test_the_hand_feels_the_wall():
     assert (least > -1e-3).all() and phases(arms) == {('RUNNING', 'NO_REASON')}
 
 
+@pytest.mark.slow
 def test_passive_whatever_the_hands_do():
     """Random pushes of both arms, delays that vary from 0 to 10 ms: no energy comes out."""
     arms, random, least = coupled(), np.random.default_rng(3), np.zeros(2)
@@ -91,6 +94,7 @@ def test_passive_whatever_the_hands_do():
     assert phases(arms) == {('RUNNING', 'NO_REASON')}
 
 
+@pytest.mark.slow
 def test_link_is_cut():
     """Both float, latched: gravity compensation alone, which a push moves."""
     arms = coupled()
@@ -116,6 +120,7 @@ def test_one_arm_that_leaves_takes_the_other_with_it():
     assert phases(arms) == {('FAULT', 'EMERGENCY_STOP'), ('FAULT', 'PARTNER_LOST')}
 
 
+@pytest.mark.slow
 def test_joints_are_mapped():
     """The follower's joints are half as far, the other way round, in the other order."""
     arms = CoupledLoops(
@@ -170,6 +175,7 @@ def test_partners_that_are_refused(changed, why):
         checked(joint_map(MODEL, settings), 'follower', 2, good._replace(**changed))
 
 
+@pytest.mark.slow
 def test_the_recording_has_the_energies_and_is_replayed():
     arms = CoupledLoops(ClosedLoop(MODEL, Settings(**GAINS), POSE),
                         ClosedLoop(MODEL, Settings(coupling_role='follower', **GAINS), POSE))

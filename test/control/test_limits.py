@@ -17,12 +17,8 @@ from thorough import seeds
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 SEEDS = seeds(20, 200)
-
-
-@pytest.fixture(autouse=True)
-def few_poses(monkeypatch):
-    """Judge gains at two poses: test_stability.py is about that, and arms meet worse ones here."""
-    monkeypatch.setattr(settings, 'JUDGED_POSES', 2)
+# Arms meet worse poses here than those that gains are judged at
+pytestmark = pytest.mark.usefixtures('few_poses')
 
 
 def arm(name):
@@ -131,8 +127,9 @@ def test_without_them_arms_leave():
     unlimited = np.full(2, np.inf)
     known = replace(model, position_lower=-unlimited, position_upper=unlimited,
                     velocity_limit=unlimited)
-    runs = [run(model, dynamics, seed, known) for seed in range(30)]
-    assert sum(w.velocity > 1.10 or w.position > 0.02 for w in runs) >= 3
+    for seed in (5, 7, 20):
+        worst = run(model, dynamics, seed, known)
+        assert worst.velocity > 1.10 or worst.position > 0.02, f'seed {seed}: {worst}'
 
 
 def test_room():

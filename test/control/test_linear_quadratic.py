@@ -18,6 +18,7 @@ def test_a_sliding_mass_has_the_gains_of_the_double_integrator():
     assert gain[0] == pytest.approx([stiffness, np.sqrt(2.0 * m * stiffness)])
 
 
+@pytest.mark.slow
 def test_no_other_gain_costs_less():
     """Simulated about a pose where gravity pulls, from a small deviation."""
     dynamics, pose = Dynamics(load_urdf('two_link')), np.array([0.3, 0.5])

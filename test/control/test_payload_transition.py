@@ -154,6 +154,7 @@ def test_time_that_stands_or_jumps_makes_no_step(two_link):
         assert abs(felt(rig, full)[0] - before).max() <= 0.011 * abs(full - empty).max()
 
 
+@pytest.mark.slow
 def test_a_transition_is_replayed_bit_by_bit(two_link):
     rig = recording_rig(600, mode='computed_torque', payload_transition=0.1)
     rig.rise()

@@ -32,6 +32,7 @@ def two_link():
     return load_urdf(robot_path('two_link'))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('seed', range(6))
 @pytest.mark.parametrize(('every', 'settings'), [(1, {}), (40, SLOW)], ids=['1 kHz', '25 Hz'])
 def test_healthy_motion_is_believed(two_link, every, settings, seed):

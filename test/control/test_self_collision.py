@@ -181,7 +181,7 @@ def test_a_pose_of_the_panda_is_held_before_its_hand_is_in_its_base():
     bounds = prepared(PANDA, self_collision_allowed=FREE)
     bench.go([0.0, 0.0, 0.12])
     nearest = np.inf
-    for k in range(6000):
+    for k in range(4000):
         bench.tick()
         if k % 10 == 0:
             nearest = min(nearest, distances(bounds, bench.q)[0].min())
@@ -244,7 +244,7 @@ def test_a_flight_is_replayed_without_the_meshes():
         **rig.controller.settings.__dict__}), rig.state, specialize=False, recorded=2500)
     rig.rise()
     rig.controller.follow(Waypoints(SOLID.joint_names, [0.5], [FOLDED]), rig.time + 0.002)
-    rig.run(1.9)
+    rig.run(1.2)
     assert rig.controller.held_by
     snapshot = rig.controller.history.take()
     told = arrays.described(SOLID, snapshot, about(rig.controller))

@@ -42,6 +42,7 @@ def moving(goal=GOAL, seconds=0.8, **given):
     return rig
 
 
+@pytest.mark.slow
 def test_the_tool_keeps_its_speed_limit_on_the_same_path():
     """Slower, and nowhere else than planned; without need it is as fast as before."""
     rig, limit, targets = moving(tool_speed_limit=0.4), 0.4, []
@@ -75,6 +76,7 @@ def test_references_replace_each_other_while_they_are_slow():
     assert rig.phase == 'RUNNING'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('plane', [False, True])
 def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
     """Held within it, with a reason; a motion back is free, a goal is aborted."""
@@ -103,6 +105,7 @@ def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
     assert rig.phase == 'RUNNING'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('given', [{'tool_speed_limit': 0.1}, {'contact_region': 'hands'},
                                    {'workspace_upper': [9.0, 9.0, TOP]}])
 def test_poses_are_slowed_down_too(given):
@@ -140,6 +143,7 @@ def test_permitted_speed_is_that_of_two_masses_and_a_spring():
             assert peak == near(region.force, rel=1e-2), name
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32))
 def test_the_mass_of_a_contact_is_the_reflected_one(seed):
@@ -160,6 +164,7 @@ def test_the_mass_of_a_contact_is_the_reflected_one(seed):
     assert reason == guard.CONTACT_SPEED
 
 
+@pytest.mark.slow
 def test_the_arm_itself_keeps_the_speed_of_a_contact():
     """A soft law overshoots its reference: without the brake, by 40 % of the permitted speed."""
     rig = Rig(TWO_LINK, START, mode='joint_impedance', stiffness=[40.0, 10.0],

@@ -48,6 +48,7 @@ def assert_smooth(reference):
         assert (abs(change) <= 1e-3 * (1.5 * most + 0.2)).all(), abs(change).max()
 
 
+@pytest.mark.slow
 def test_200_goals_end_as_they_should():
     """
     Goals, cancels, preemptions and trajectories of others at random, without a jump.

@@ -16,7 +16,12 @@ STICKY = replace(ARM, static_friction=np.array([3.0]))
 
 
 def effort(model, qd):
-    return Dynamics(model).friction([qd])[0]
+    return efforts(model, [qd])[0]
+
+
+def efforts(model, speeds):
+    dynamics = Dynamics(model)
+    return np.array([dynamics.friction([qd])[0] for qd in speeds])
 
 
 def test_far_from_rest_it_is_viscous_and_coulomb():
@@ -27,7 +32,7 @@ def test_far_from_rest_it_is_viscous_and_coulomb():
 
 def test_near_rest_it_rises_towards_static_friction_and_is_none_at_rest():
     speeds = np.linspace(0, 0.5, 2001)
-    curve = np.array([Dynamics(STICKY).friction([v])[0] for v in speeds]) - 0.5 * speeds
+    curve = efforts(STICKY, speeds) - 0.5 * speeds
     assert curve[0] == 0.0
     assert 2.7 < curve.max() <= 3.0
     assert curve[-1] == pytest.approx(2.0)
@@ -35,7 +40,7 @@ def test_near_rest_it_rises_towards_static_friction_and_is_none_at_rest():
 
 def test_it_has_no_step():
     speeds = np.linspace(-0.1, 0.1, 4001)
-    curve = np.array([Dynamics(STICKY).friction([v])[0] for v in speeds])
+    curve = efforts(STICKY, speeds)
     steepest = 0.5 + 3.0 / ARM.friction_velocity[0]         # F_v + F_s / v_0, at rest
     assert np.abs(np.diff(curve)).max() <= 1.001 * steepest * (speeds[1] - speeds[0])
 

@@ -51,6 +51,7 @@ def mounted(robot):
     return mounted
 
 
+@pytest.mark.slow
 @many
 @given(names, seeds)
 def test_on_a_table_that_moves_it(mounted, close, name, seed):

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Every quantity against Pinocchio: real robots of many kinds, a hundred random trees, mimic joints.
+Every quantity against Pinocchio: real robots of many kinds, random trees, mimic joints.
 
 Ours are asked for several states at a time, Pinocchio for one. What is compared is relative to
 the largest entry of the quantity, of whatever size that is.

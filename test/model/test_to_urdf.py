@@ -59,6 +59,7 @@ def test_robots_cut_down():
     assert_survives(load_urdf(ARM, locked={'slide': 0.1}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('seed', range(20))
 def test_random_trees(seed):
     model = load_urdf(text := random_tree(seed, 12))
@@ -115,7 +116,8 @@ NUMBER = st.floats(0.0, 1e9)
 RATE = st.floats(1e-9, 1e9)
 
 
-@settings(max_examples=80, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_whatever_the_numbers_are(data):
     def draw(element, *shape):

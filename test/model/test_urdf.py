@@ -234,6 +234,7 @@ def test_panda_s_fingers_are_part_of_its_hand_where_they_are_locked():
     assert frame.body == 6 and model.frame('panda_link0').body == -1
 
 
+@pytest.mark.slow
 def test_trees_for_tests_are_as_they_say():
     for seed in range(20):
         model = load_urdf(text := random_tree(seed, 10))

@@ -133,6 +133,7 @@ def test_warnings_are_few_and_of_one_line_each():
         '<c0> of <link> is not read: ab', '40 more kinds of elements and attributes are not read')
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings('error')
 @given(st.integers(0, 200), st.sampled_from(
     ['', ' ', '0', '-1', '1e308', '-1e308', '1e-308', 'nan', '1e999', '0 0 0', '1e9 1e9 1e9',
