@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every way to install the package, and what is installed then at work."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 import site
 import subprocess
@@ -80,15 +82,23 @@ def colcon(source: Path, env: dict[str, str], *options: str) -> Installation:
                         prefix / 'share' / 'robodyn_ros', env)
 
 
-@pytest.fixture(scope='module', params=[
-    pytest.param((pip,), id='pip'),
-    pytest.param((pip, '--editable'), id='pip-editable'),
-    pytest.param((colcon,), id='colcon'),
-    pytest.param((colcon, '--symlink-install'), id='colcon-symlink'),
-])
-def installed(request, copy, clean) -> Installation:
-    install, *options = request.param
-    return install(copy(), clean, *options)
+KINDS = {'pip': (pip,), 'pip-editable': (pip, '--editable'), 'colcon': (colcon,),
+         'colcon-symlink': (colcon, '--symlink-install')}
+
+
+@pytest.fixture(scope='module')
+def install(copy, clean) -> Callable[[str], Installation]:
+    """Return what installs a copy in one of these ways, once."""
+    @cache
+    def install(kind: str) -> Installation:
+        how, *options = KINDS[kind]
+        return how(copy(), clean, *options)
+    return install
+
+
+@pytest.fixture(params=KINDS)
+def installed(request, install) -> Installation:
+    return install(request.param)
 
 
 def test_files_are_those_of_the_installation(installed, tmp_path):
@@ -114,14 +124,21 @@ def test_executables_say_whose_they_are(installed):
         assert (installed.executables / name).is_file() == by_ros2_run
 
 
-def test_nodes_run_together_and_end_cleanly(installed, start, tmp_path):
+@pytest.mark.parametrize(('first', 'second'), [
+    ('pip', 'colcon'), ('colcon-symlink', 'pip-editable')])
+def test_nodes_run_together_and_end_cleanly(install, start, tmp_path, first, second):
+    """
+    One of each installation, as a node that runs does not depend on who installed the other.
+
+    Takes over 5 s: Python starts for each of them, and imports what is not compiled yet.
+    """
     pytest.importorskip('rclpy', reason='needs ROS 2: the extra [ros], or an installation')
-    simulator = start(installed.executables / 'robodyn_simulator', '--ros-args', '-p',
-                      'urdf:=two_link', '-p', 'publish_description:=true', env=installed.env,
-                      cwd=tmp_path)
+    one, other = install(first), install(second)
+    simulator = start(one.executables / 'robodyn_simulator', '--ros-args', '-p', 'urdf:=two_link',
+                      '-p', 'publish_description:=true', env=one.env, cwd=tmp_path)
+    controller = start(other.executables / 'robodyn_controller', '--ros-args', '-p',
+                       'autostart:=true', env=other.env, cwd=tmp_path)
     simulator.wait_for_line('simulator ready: two_link')
-    controller = start(installed.executables / 'robodyn_controller', '--ros-args', '-p',
-                       'autostart:=true', env=installed.env, cwd=tmp_path)
     controller.wait_for_line('RUNNING')
     assert controller.interrupt() == 0
     assert simulator.interrupt() == 0
