@@ -38,7 +38,7 @@ def test_rosdep_finds_each_key_in_the_system():
 
 
 def test_colcon_test_runs_what_says_that_an_installation_works(pytestconfig):
-    """Not everything, which takes a quarter of an hour: colcon calls pytest without arguments."""
+    """Not everything, which takes far longer: colcon calls pytest without arguments."""
     paths = [ROOT / path for path in pytestconfig.getini('testpaths')]
     files = {file.relative_to(ROOT).as_posix() for path in paths
              for file in (path.rglob('test_*.py') if path.is_dir() else [path])}
