@@ -43,11 +43,11 @@ IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHON
 
 
 def forkable(command: Sequence[str], env: Mapping[str, str]) -> bool:
-    """Say whether the command is ``python -m`` with a node or `robodyn`, in our environment."""
+    """Say whether it is ``python -m`` with a node, `robodyn` or pytest, in our environment."""
     ours = {k: v for k, v in ENVIRONMENT.items() if k.startswith(IMPORT_TIME)}
     theirs = {k: v for k, v in env.items() if k.startswith(IMPORT_TIME)}
     return (list(command[:2]) == [sys.executable, '-m']
-            and command[2].startswith(('robodyn_ros.nodes.', 'robodyn_ros.cli'))
+            and command[2].startswith(('robodyn_ros.nodes.', 'robodyn_ros.cli', 'pytest'))
             and ours == theirs)
 
 

@@ -13,75 +13,65 @@ from stall_monitor import REPEATS
 
 ROOM = Path(__file__).parent
 
-FAILING = """
-import os, signal, time
-from conftest import WATCH
+# Each test counts its runs, and passes after so many; stalls come last, or one would excuse others
+TESTS = """
+from collections import Counter
+import signal
+import time
 
-runs = []
+from conftest import STALLED, UNHEARD, WATCH
+import pytest
+
+runs = Counter()
 
 
-def test_it(pytestconfig):
-    runs.append(0)
-    if {stall}:
-        watch = pytestconfig.stash[WATCH]
-        begin = time.monotonic()
-        while watch.longest(0.0) == 0.0:
-            assert time.monotonic() < begin + 20.0
-            watch.process.send_signal(signal.SIGSTOP)
-            time.sleep(0.2)
-            watch.process.send_signal(signal.SIGCONT)
-            time.sleep(0.1)
-    assert len(runs) > {passes_after}
+def passes(request, after):
+    runs[request.node.name] += 1
+    return runs[request.node.name] > after
+
+
+@pytest.mark.parametrize('after', [0, 1, 2])
+def test_unheard(request, after):
+    assert passes(request, after), f'service /x: {UNHEARD} 20 s'
+
+
+@pytest.mark.parametrize('after', [0, 1, 2])
+def test_stalled(request, start, after):
+    start('echo', f'FAULT: {STALLED}').wait_for_line(STALLED)
+    assert passes(request, after)
+
+
+@pytest.mark.parametrize('after', [0, 1, 2])
+def test_stall(request, after):
+    watch, begin = request.config.stash[WATCH], time.monotonic()
+    while watch.longest(begin) == 0.0:
+        assert time.monotonic() < begin + 20.0
+        watch.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.2)
+        watch.process.send_signal(signal.SIGCONT)
+        time.sleep(0.1)
+    assert passes(request, after)
 """
 
 
-@pytest.mark.parametrize(('stall', 'passes_after', 'code', 'said'), [
-    (True, 1, 0, True), (True, 2, 1, True), (True, 0, 0, False)])
-def test_what_fails_in_a_stall_is_repeated_once(tmp_path, stall, passes_after, code, said):
-    done = run(tmp_path, FAILING.format(stall=stall, passes_after=passes_after))
-    assert done.returncode == code, done.stdout + done.stderr
-    assert ('once more' in done.stderr) == said
+@pytest.fixture(scope='module')
+def run(tmp_path_factory):
+    """Return what pytest said of all these tests, and the outcome of each."""
+    done = pytest_run(tmp_path_factory.mktemp('run'), TESTS)
+    return done, outcomes(done)
 
 
-UNHEARD = """
-from conftest import UNHEARD
-
-runs = []
-
-
-def test_it():
-    runs.append(0)
-    assert len(runs) > {passes_after}, f'service /x: {{UNHEARD}} 20 s'
-"""
-
-
-@pytest.mark.parametrize(('passes_after', 'code', 'said'), [(1, 0, True), (2, 1, True),
-                                                            (0, 0, False)])
-def test_what_fails_for_want_of_a_service_is_repeated_once(tmp_path, passes_after, code, said):
-    done = run(tmp_path, UNHEARD.format(passes_after=passes_after))
-    assert done.returncode == code, done.stdout + done.stderr
-    assert ('connected no service: once more' in done.stderr) == said
-
-
-STALLED = """
-from conftest import STALLED
-
-runs = []
-
-
-def test_it(start):
-    runs.append(0)
-    start('echo', f'FAULT: {{STALLED}}').wait_for_line(STALLED)
-    assert len(runs) > {passes_after}
-"""
-
-
-@pytest.mark.parametrize(('passes_after', 'code', 'said'), [(1, 0, True), (2, 1, True),
-                                                            (0, 0, False)])
-def test_what_fails_with_a_stalled_controller_is_repeated_once(tmp_path, passes_after, code, said):
-    done = run(tmp_path, STALLED.format(passes_after=passes_after))
-    assert done.returncode == code, done.stdout + done.stderr
-    assert ('the control loop stood still: once more' in done.stderr) == said
+@pytest.mark.parametrize(('name', 'why'), [
+    ('stall', r'while the machine stood still for \d+ ms'),
+    ('unheard', 'because the middleware connected no service'),
+    ('stalled', 'while a controller said that the control loop stood still')])
+def test_what_fails_for_a_reason_outside_is_repeated_once(run, name, why):
+    done, found = run
+    assert [found[f'test_{name}[{after}]'] for after in (0, 1, 2)] == [
+        'PASSED', 'PASSED', 'FAILED'], done.stdout + done.stderr
+    said = re.findall(rf'::test_{name}\[(\d)\] failed (.*): once more', done.stderr)
+    assert [after for after, _ in said] == ['1', '2'], done.stderr
+    assert all(re.fullmatch(why, reason) for _, reason in said), done.stderr
 
 
 UNKNOWN = """
@@ -92,6 +82,7 @@ runs = dict.fromkeys(range({tests}), 0)
 
 @pytest.mark.parametrize('k', runs)
 def test_it(start, k):
+    start('echo', 'last', 'words').wait_for_line('last words')
     runs[k] += 1
     assert runs[k] > 1
 """
@@ -99,31 +90,24 @@ def test_it(start, k):
 
 @pytest.mark.parametrize(('tests', 'code'), [(REPEATS, 0), (REPEATS + 1, 1)])
 def test_few_tests_of_processes_may_fail_once(tmp_path, tests, code):
-    done = run(tmp_path, UNKNOWN.format(tests=tests))
+    """And a failure, but nothing that passes, shows what its processes have printed."""
+    done = pytest_run(tmp_path, UNKNOWN.format(tests=tests))
     assert done.returncode == code, done.stdout + done.stderr
     assert done.stderr.count('for no known reason: once more') == REPEATS
     assert done.stderr.count('AssertionError') >= REPEATS       # each is shown
+    assert len(re.findall(r'printed by echo last words -+\nlast words', done.stdout)) == code
 
 
-SAYING = """
-def test_it(start):
-    start('echo', 'last', 'words').wait_for_line('last words')
-    assert {passes}
-"""
+def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    """Return PASSED or FAILED of each test by its name."""
+    return dict(re.findall(r'::(\S+) (PASSED|FAILED)', done.stdout))
 
 
-@pytest.mark.parametrize('passes', [False, True])
-def test_a_failure_shows_what_its_processes_have_printed(tmp_path, passes):
-    done = run(tmp_path, SAYING.format(passes=passes))
-    assert done.returncode == (not passes)
-    assert bool(re.search(r'printed by echo last words -+\nlast words', done.stdout)) != passes
-
-
-def run(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
-    """Run a test with our conftest."""
+def pytest_run(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    """Run a file of tests with our conftest."""
     test = folder / 'test_of_a_test.py'
     test.write_text(text)
     return subprocess.run(
-        [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-c', '/dev/null',
+        [sys.executable, '-m', 'pytest', '-v', '-p', 'no:cacheprovider', '-c', '/dev/null',
          '-p', 'conftest', str(test)], cwd=folder, capture_output=True, text=True,
         env={**os.environ, 'PYTHONPATH': str(ROOM)})

@@ -64,11 +64,12 @@ def test_a_result_that_is_not_to_be_trusted_ends_with_1(monkeypatch):
     (['craig_2r', '--locked', 'joint1=0'], 'DH rows'),
     (['no_such.yaml'], 'no_such.yaml'),
 ])
-def test_an_error_is_one_line(start, words, said):
-    process = start([*ROBODYN, 'derive'], *words)
-    assert process.wait() == 1
-    assert said in process.text
-    assert len(process.text.strip().splitlines()) == 1
+def test_an_error_is_one_line(words, said):
+    """On stderr; that `robodyn` ends with this code, and no more, is tested in test_app.py."""
+    result = run(*words)
+    assert result.exit_code == 1 and not result.stdout
+    assert said in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_end_to_end_without_unicode(start):

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn new-law`, `new-driver`: what they write works as it is; nothing is overwritten."""
 
-import os
-from pathlib import Path
-import subprocess
 import sys
 
 import pytest
@@ -12,7 +9,6 @@ from robodyn_ros.cli.options import app
 from typer.testing import CliRunner
 
 app_module = pytest.importorskip('robodyn_ros.cli.app')
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def written(folder, *arguments):
@@ -20,16 +16,18 @@ def written(folder, *arguments):
 
 
 @pytest.mark.parametrize('plain', ['0', '1'])
-def test_its_test_passes(tmp_path, plain):
-    """Compiled, and in plain Python."""
+def test_their_tests_pass(start, tmp_path, plain):
+    """Compiled, and in plain Python, which takes over 5 s."""
     pytest.importorskip('mujoco')
     result = written(tmp_path, 'my_spring')
     assert result.exit_code == 0 and 'mode my_spring:MY_SPRING' in result.output
-    done = subprocess.run(
-        [sys.executable, '-m', 'pytest', '-q', 'test_my_spring.py'], cwd=tmp_path, text=True,
-        capture_output=True, timeout=300,
-        env={**os.environ, 'PYTHONPATH': str(ROOT), 'ROBODYN_PLAIN': plain})
-    assert done.returncode == 0, done.stdout
+    result = CliRunner().invoke(app, ['new-driver', 'my_arm', '--folder', str(tmp_path)])
+    assert result.exit_code == 0 and 'parameter driver my_arm:MyArm' in result.output
+    tests = ['test_my_spring.py', *(['test_my_arm.py'] if plain == '0' else [])]
+    process = start([sys.executable, '-m', 'pytest', '-v', *tests], cwd=tmp_path,
+                    env={} if plain == '0' else {'ROBODYN_PLAIN': plain})
+    assert process.wait() == 0, process.text
+    assert all(f'{name}::' in process.text for name in tests), process.text
 
 
 @pytest.mark.parametrize('name', ['two words', 'class', '1st', 'Upper', '../x'])
@@ -46,12 +44,3 @@ def test_nothing_is_overwritten(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ['test_spring.py']
     assert written(tmp_path, 'spring', '--force').exit_code == 0
     assert 'mine' not in (tmp_path / 'test_spring.py').read_text()
-
-
-def test_the_test_of_a_new_driver_passes(tmp_path):
-    result = CliRunner().invoke(app, ['new-driver', 'my_arm', '--folder', str(tmp_path)])
-    assert result.exit_code == 0 and 'parameter driver my_arm:MyArm' in result.output
-    done = subprocess.run(
-        [sys.executable, '-m', 'pytest', '-q', 'test_my_arm.py'], cwd=tmp_path, text=True,
-        capture_output=True, timeout=300, env={**os.environ, 'PYTHONPATH': str(ROOT)})
-    assert done.returncode == 0, done.stdout

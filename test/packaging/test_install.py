@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every way to install the package, and what is installed then at work."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 import site
 import subprocess
@@ -14,11 +16,15 @@ import pytest
 
 LOOK = """
 import robodyn_ros
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
+from importlib.util import find_spec
 from robodyn_ros.model.resources import share_path
 print(robodyn_ros.__file__, version('robodyn_ros'), share_path('launch', 'demo.launch.py'),
       share_path('config', 'security_policy.xml'), share_path('urdf', 'two_link.urdf'),
       share_path('examples', 'craig_2r.yaml'), sep='\\n')
+for name in ('robodyn_controller', 'robodyn_simulator'):
+    script, = {one.value for one in entry_points(group='console_scripts') if one.name == name}
+    print(script, find_spec(script.partition(':')[0]).origin)
 """
 
 
@@ -80,15 +86,23 @@ def colcon(source: Path, env: dict[str, str], *options: str) -> Installation:
                         prefix / 'share' / 'robodyn_ros', env)
 
 
-@pytest.fixture(scope='module', params=[
-    pytest.param((pip,), id='pip'),
-    pytest.param((pip, '--editable'), id='pip-editable'),
-    pytest.param((colcon,), id='colcon'),
-    pytest.param((colcon, '--symlink-install'), id='colcon-symlink'),
-])
-def installed(request, copy, clean) -> Installation:
-    install, *options = request.param
-    return install(copy(), clean, *options)
+KINDS = {'pip': (pip,), 'pip-editable': (pip, '--editable'), 'colcon': (colcon,),
+         'colcon-symlink': (colcon, '--symlink-install')}
+
+
+@pytest.fixture(scope='module')
+def install(copy, clean) -> Callable[[str], Installation]:
+    """Return what installs a copy in one of these ways, once."""
+    @cache
+    def install(kind: str) -> Installation:
+        how, *options = KINDS[kind]
+        return how(copy(), clean, *options)
+    return install
+
+
+@pytest.fixture(params=KINDS)
+def installed(request, install) -> Installation:
+    return install(request.param)
 
 
 def test_files_are_those_of_the_installation(installed, tmp_path):
@@ -98,7 +112,9 @@ def test_files_are_those_of_the_installation(installed, tmp_path):
     assert found == [str(installed.package / '__init__.py'), version,
                      str(share / 'launch/demo.launch.py'),
                      str(share / 'config/security_policy.xml'), str(share / 'urdf/two_link.urdf'),
-                     str(share / 'examples/craig_2r.yaml')]
+                     str(share / 'examples/craig_2r.yaml'),
+                     *(f'robodyn_ros.nodes.{name}:main {installed.package / "nodes" / name}.py'
+                       for name in ('controller', 'simulator'))]
 
 
 def test_command_line(installed, tmp_path):
@@ -114,14 +130,20 @@ def test_executables_say_whose_they_are(installed):
         assert (installed.executables / name).is_file() == by_ros2_run
 
 
-def test_nodes_run_together_and_end_cleanly(installed, start, tmp_path):
+def test_nodes_run_together_and_end_cleanly(install, start, tmp_path):
+    """
+    The simulator of pip and the controller of colcon.
+
+    Other tests run all nodes out of a checkout, as editable installations do. Takes over 5 s:
+    Python starts for each of them, and imports what is not compiled yet.
+    """
     pytest.importorskip('rclpy', reason='needs ROS 2: the extra [ros], or an installation')
-    simulator = start(installed.executables / 'robodyn_simulator', '--ros-args', '-p',
-                      'urdf:=two_link', '-p', 'publish_description:=true', env=installed.env,
-                      cwd=tmp_path)
+    one, other = install('pip'), install('colcon')
+    simulator = start(one.executables / 'robodyn_simulator', '--ros-args', '-p', 'urdf:=two_link',
+                      '-p', 'publish_description:=true', env=one.env, cwd=tmp_path)
+    controller = start(other.executables / 'robodyn_controller', '--ros-args', '-p',
+                       'autostart:=true', env=other.env, cwd=tmp_path)
     simulator.wait_for_line('simulator ready: two_link')
-    controller = start(installed.executables / 'robodyn_controller', '--ros-args', '-p',
-                       'autostart:=true', env=installed.env, cwd=tmp_path)
     controller.wait_for_line('RUNNING')
     assert controller.interrupt() == 0
     assert simulator.interrupt() == 0

@@ -19,21 +19,38 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+NO_OTHER_INDEX = {'PIP_CONFIG_FILE': os.devnull}
 pytestmark = pytest.mark.skipif(
     (platform.system(), platform.machine()) != ('Linux', 'x86_64'),
     reason='make.py is for Linux on x86_64, and says so elsewhere')
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """Return a folder with what make.py needs, and no .venv."""
-    folder = tmp_path / 'a fresh clone'
+def fresh_clone(folder: Path) -> Path:
+    """Make a folder with what make.py needs, and no .venv."""
     folder.mkdir()
     for name in ('make.py', 'Makefile', 'setup.py', 'setup.cfg', 'package.xml', 'pyproject.toml'):
         shutil.copy(ROOT / name, folder)
     (folder / 'robodyn_ros').mkdir()
     shutil.copy(ROOT / 'robodyn_ros' / 'extras.py', folder / 'robodyn_ros')
     return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Return a folder with what make.py needs, and no .venv."""
+    return fresh_clone(tmp_path / 'a fresh clone')
+
+
+@pytest.fixture(scope='module')
+def unfinished(tmp_path_factory: pytest.TempPathFactory):
+    """
+    Return a folder where `make.py demo` found no package index, and what it said.
+
+    Its .venv has pip and nothing else: what comes next does not wait for its making.
+    """
+    place = fresh_clone(tmp_path_factory.mktemp('offline') / 'a fresh clone')
+    return place, make(place, 'demo', PIP_INDEX_URL='http://127.0.0.1:9/simple', PIP_RETRIES='1',
+                       **NO_OTHER_INDEX)
 
 
 @pytest.fixture
@@ -120,8 +137,9 @@ def test_no_venv_module(place, programs):
     assert not (place / '.venv').exists()
 
 
-def test_no_network(place):
-    done = make(place, 'demo', PIP_INDEX_URL='http://127.0.0.1:9/simple', PIP_RETRIES='1')
+def test_no_network(unfinished):
+    """Takes over 5 s: `python -m venv` installs pip, which then looks for packages twice."""
+    place, done = unfinished
     assert done.returncode == 1
     assert 'is there a network?' in done.stderr.splitlines()[-1]
     assert 'ERROR' in (place / 'build' / 'pip.log').read_text()
@@ -129,23 +147,27 @@ def test_no_network(place):
     assert not (place / '.venv' / 'robodyn_ros.stamp').exists()
 
 
-def test_interrupted_while_installing(place, start, silent_index):
+@pytest.fixture
+def installing(unfinished, start, silent_index) -> Process:
+    """Return `make.py demo` while it waits for an answer of the package index."""
+    place, _ = unfinished
     process: Process = start([sys.executable, str(place / 'make.py')], 'demo',
-                             env={'PIP_INDEX_URL': silent_index})
+                             env={'PIP_INDEX_URL': silent_index, **NO_OTHER_INDEX})
     process.wait_for_line('Installing ROS 2')
-    assert process.interrupt(everyone=True) == 128 + signal.SIGINT
-    assert process.text.endswith('Interrupted.\n')
-    assert 'Traceback' not in process.text
+    return process
 
 
-def test_terminated_while_installing(place, start, silent_index):
-    process: Process = start([sys.executable, str(place / 'make.py')], 'demo',
-                             env={'PIP_INDEX_URL': silent_index})
-    process.wait_for_line('Installing ROS 2')
-    assert process.interrupt(by=signal.SIGTERM) == 128 + signal.SIGTERM
+def test_interrupted_while_installing(installing):
+    assert installing.interrupt(everyone=True) == 128 + signal.SIGINT
+    assert installing.text.endswith('Interrupted.\n')
+    assert 'Traceback' not in installing.text
+
+
+def test_terminated_while_installing(installing):
+    assert installing.interrupt(by=signal.SIGTERM) == 128 + signal.SIGTERM
     with pytest.raises(ProcessLookupError):     # pip is not left behind; it may take a moment
         for _ in range(100):
-            os.killpg(process.popen.pid, 0)
+            os.killpg(installing.popen.pid, 0)
             time.sleep(0.05)
 
 

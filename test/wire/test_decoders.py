@@ -39,7 +39,7 @@ def messages(draw):
     return bytes(wire[:draw(places)] if draw(st.booleans()) else wire)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=130, deadline=None)
 @given(st.lists(messages() | st.binary(max_size=80), min_size=1, max_size=5),
        st.sampled_from([0, 12, 30, 256]), st.integers(1, 60))
 def test_joint_states(stream, known, cut):
@@ -77,7 +77,7 @@ def test_names_are_known_again_whatever_the_padding_and_only_then():
         assert same == (i in padding)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.sampled_from(VERY_LARGE) | st.integers(0, 2), st.lists(st.sampled_from(
     [struct.pack('<I', n) for n in [*VERY_LARGE, 2, 3]] + [b'ab\0\0', bytes(8)]), max_size=12),
     st.integers(0, 3))

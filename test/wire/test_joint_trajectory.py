@@ -47,7 +47,7 @@ def refusal(data):
     return str(error.value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(uniform())
 def test_the_same_as_rclpy_reads(asked):
     """Whatever the names, the alignment and the fields: each number is where it was."""
@@ -76,7 +76,7 @@ def test_bytes_made_by_numpy_are_a_message(fields):
     assert read.header.stamp == Time(sec=-3, nanosec=7)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_bytes_of_any_kind_are_read_or_refused(data):
     """Cut off, overwritten or made up: nothing is raised but a refusal."""
