@@ -89,7 +89,8 @@ def test_a_fault_of_one_of_several_controllers(start, remote, left):
     left.until(lambda: second.states.get_subscription_count(), 'the controller')
     other.tick()
     second.time = other.time
-    second.send()
+    # Again and again: the controller may not know of it yet, when we know of the controller
+    left.until(lambda: (second.send(0.0), other.phase == 'FAULT')[1], 'a fault')
     other.faulted('TWO_STATE_PUBLISHERS')
     undisturbed()
     assert left.change('deactivate')
