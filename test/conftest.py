@@ -211,6 +211,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+@pytest.fixture(scope='session')
+def compiler_server() -> Iterator[forked.Server]:
+    """Return what forks processes that have compiled nothing of this package yet."""
+    server = forked.Server('prepare_compiler')
+    yield server
+    server.close()
+
+
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Process]]:
     """

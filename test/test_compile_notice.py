@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 
-import forked
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -32,21 +31,13 @@ assert compiled(2.0) == 8.0
 """
 
 
-@pytest.fixture(scope='module')
-def server():
-    """Return what forks processes that have compiled nothing of this package yet."""
-    server = forked.Server('prepare_compiler')
-    yield server
-    server.close()
-
-
 @pytest.fixture
-def begin(server, tmp_path):
+def begin(compiler_server, tmp_path):
     """Return what starts the script, a file as all sources of compiled code are."""
     def begin(patience, output, before='', **more):
         file = tmp_path / 'script.py'
         file.write_text(before + SCRIPT)
-        return server.fork([sys.executable, str(file), patience], output,
+        return compiler_server.fork([sys.executable, str(file), patience], output,
                            {**os.environ, 'ROBODYN_CACHE_DIR': str(tmp_path / 'cache'), **more})
     return begin
 

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import threading
 
-import forked
 import pytest
 from robodyn_ros import jit
 
@@ -109,20 +108,12 @@ def helper(tmp_path):
     return tmp_path
 
 
-@pytest.fixture(scope='module')
-def server():
-    """Return what forks processes that have compiled nothing of this package yet."""
-    server = forked.Server('prepare_compiler')
-    yield server
-    server.close()
-
-
 @pytest.fixture
-def begin(server, helper, tmp_path):
+def begin(compiler_server, helper, tmp_path):
     """Return what starts a script, and returns a function that waits for what it has printed."""
     def begin(script, cache_directory=None):
         output = Path(tempfile.mkstemp(dir=tmp_path)[1])
-        process = server.fork([sys.executable, '-c', script], output,
+        process = compiler_server.fork([sys.executable, '-c', script], output,
                               environment(helper, cache_directory or helper / 'cache'))
 
         def printed():

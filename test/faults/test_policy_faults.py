@@ -38,10 +38,11 @@ def test_bad_policy(running):
             (planned(arm, stamp=nan), 'from now'), (Float64MultiArray(data=[1.0]), 'data_offset')):
         refusal(arm, sender, message, why)
     other = planner(arm)
-    # Again and again: the controller may learn of the other one later than we do
-    arm.remote.until(lambda: (sender.publish(planned(arm)),
+    # Bad ones first: the controller may learn of the other publisher later than we do
+    arm.remote.until(lambda: (sender.publish(planned(arm, stamp=nan)),
                               '2 publishers of policy' in arm.controller.text)[1],
                      'two publishers')
+    refusal(arm, sender, planned(arm), '2 publishers of policy')
     arm.remote.node.destroy_publisher(other)
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
 

@@ -3,10 +3,11 @@
 """The two nodes as most tests start them."""
 
 POSE = [0.3, 0.5]
+RATE = ['-p', 'rate:=500.0']     # half of the processor time that 1 kHz takes
 # A busy machine must not look like a dead robot, except where a test is about that.
 SIMULATOR = ['--ros-args', '-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}',
              '-p', 'publish_description:=true', '-p', 'command_timeout:=1.0',
-             '-p', 'rate:=500.0']       # half of the processor time that 1 kHz takes
+             *RATE]
 CONTROLLER = ['--ros-args', '-p', 'state_timeout:=1.0', '-p', 'missed_limit:=5000',
               '-p', 'late_limit:=1.0',
               '-p', 'stiffness:=[400.0, 100.0]',
@@ -16,9 +17,9 @@ CONTROLLER = ['--ros-args', '-p', 'state_timeout:=1.0', '-p', 'missed_limit:=500
 # no faster than wall time, for most of what tests wait for are other processes, and at a rate that
 # leaves them most of the processors.
 LOCKSTEP = ['-p', 'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0',
-            '-p', 'real_time_factor:=1.0', '-p', 'rate:=500.0']
+            '-p', 'real_time_factor:=1.0', *RATE]
 IN_STEP = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'state_timeout:=1.0',
-           '-p', 'rate:=500.0']
+           *RATE]
 
 
 def bring_up(remote):

@@ -7,7 +7,7 @@ import os
 import pty
 
 import forked
-from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
+from nodes.bring_up import CONTROLLER, POSE, RATE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
@@ -29,8 +29,7 @@ def pair(start, remote):
     def pair(simulator=(), controller=(), *, fresh=False):
         sim = start(node('simulator'), *SIMULATOR, *simulator, fresh=fresh)
         sim.wait_for_line('simulator ready')
-        return sim, start(node('controller'), *CONTROLLER, '-p', 'rate:=500.0', *controller,
-                          fresh=fresh)
+        return sim, start(node('controller'), *CONTROLLER, *RATE, *controller, fresh=fresh)
     return pair
 
 

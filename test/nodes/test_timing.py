@@ -77,7 +77,8 @@ def test_a_short_time_slice_where_there_is_no_priority(pair, remote):
 
 def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_path):
     path = tmp_path / 'timing.npz'
-    _, controller = pair([], [*ASKED, '-p', f'timing_file:={path}'], fresh=True)
+    _, controller = pair([], [*ASKED, '-p', 'rate:=1000.0', '-p', f'timing_file:={path}'],
+                         fresh=True)
     pid = controller.popen.pid
     assert remote.change('configure')
     assert 'cannot change while' in remote.set('controller', priority=5, cpus=[0])
@@ -109,7 +110,7 @@ def test_one_thread_runs_as_wanted_while_the_node_is_active(pair, remote, tmp_pa
                    for fd in Path(f'/proc/{pid}/fd').iterdir() if fd.is_symlink())
     found = load(path)
     assert len(found.cycles) == found.about.cycles > 300
-    assert found.about.rate == 500.0 and found.about.trigger == 'timer'
+    assert found.about.rate == 1000.0 and found.about.trigger == 'timer'
     assert np.isfinite(found.cycles['wake_up']).all() and (found.cycles['wake_up'] >= 0.0).all()
     assert (found.cycles['cycle'] > 0.0).all() and (np.diff(found.cycles['woke']) > 0.0).all()
     ages = found.cycles['age'][-300:]
