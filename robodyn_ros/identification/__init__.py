@@ -31,5 +31,5 @@ _MODULES = {'BaseParameters': '.estimation.base_parameters', 'DriveGains': '.est
             'find_mounting': '.estimation.delay_and_tilt', 'find_payload': '.estimation.payload',
             'friction_speeds': '.estimation.stribeck', 'identify': '.estimation.identify'}
 
-# SciPy takes long to import, and simulators and players only read files of an identification
+# SciPy takes long to import, and simulators only read files of an identification
 __getattr__ = from_modules(__name__, _MODULES)
