@@ -103,7 +103,8 @@ def scenes(model: RobotModel, count: int, seed: int = 1) -> list[Scene]:
     return out
 
 
-def contact(model: RobotModel, scene: Scene, region: str, settings: dict) -> Contact:
+def contact(model: RobotModel, dynamics: Dynamics, scene: Scene, region: str,
+            settings: dict) -> Contact:
     """
     Let the arm run into the region.
 
@@ -116,7 +117,7 @@ def contact(model: RobotModel, scene: Scene, region: str, settings: dict) -> Con
     normal = -scene.velocity / np.linalg.norm(scene.velocity)
     body = Body(scene.link, np.zeros(3), scene.place, normal, limits.stiffness, mass=limits.mass)
     loop.plant.obstacles.append(body)
-    begin = Dynamics(model).pose(loop.row()[0], scene.link)[:3, 3]
+    begin = dynamics.pose(loop.row()[0], scene.link)[:3, 3]
     if normal @ (begin - scene.place) <= 0.0:
         return Contact(0.0, np.nan, np.nan)
     # From rest to full speed, through the contact at full speed, and to rest again
@@ -174,7 +175,7 @@ def measured(name: str, region: str, count: int, controlled: bool, detected: boo
         settings |= {'collision_threshold': THRESHOLD * model.effort_limit,
                      'collision_reaction': 'float'}
     limits, found = REGIONS[region], scenes(model, count)
-    runs = [contact(model, scene, region, settings) if controlled else
+    runs = [contact(model, dynamics, scene, region, settings) if controlled else
             free_contact(model, dynamics, scene, region) for scene in found]
     hit = [(s, r) for s, r in zip(found, runs, strict=True) if r.force > 0.0]
     forces = np.array([r.force for _, r in hit]) / limits.force

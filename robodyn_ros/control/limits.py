@@ -21,6 +21,10 @@ from ..dynamics.model_data import ModelData, Workspace
 # Fraction of the velocity limit above which joints are braked: late efforts of other joints take
 # some of the room beyond.
 SHARE = 0.97
+# Greatest acceleration, as a fraction of that which takes a joint from rest to its velocity limit
+# within 1 / `limit_rate`. Joints with nearly parallel axes, whose efforts cancel each other, would
+# otherwise accelerate so fast that braking one of them leaves the others unbalanced.
+ACCELERATION = 0.7
 # Fraction of the velocity limit with which a joint outside its position limits may return.
 RETURN_VELOCITY = 0.1
 # Gauss-Seidel sweeps over the joints in each cycle
@@ -233,25 +237,27 @@ def acceleration_bounds(j: record, rate: float, approach_rate: float, speed_limi
     Return the least and the greatest acceleration of a joint that keep it inside its limits.
 
     They are ``rate`` (v - q̇), where v = min(SHARE q̇_max, ``approach_rate`` (q_max - q)) is the
-    greatest permitted velocity, and correspondingly for the least. Far from the limits they allow
-    any reasonable motion; a joint that is too fast is damped, and near a position limit they act
-    as a spring-damper toward the inside. A joint outside its position limits returns with at most
-    RETURN_VELOCITY q̇_max, whatever drives it.
+    greatest permitted velocity, and correspondingly for the least, but no more than ACCELERATION
+    ``rate`` SHARE q̇_max, unless that is what keeps the joint inside. Far from the limits they
+    allow any reasonable motion; a joint that is too fast is damped, and near a position limit they
+    act as a spring-damper toward the inside. A joint outside its position limits returns with at
+    most RETURN_VELOCITY q̇_max, whatever drives it.
 
     :param j: record ``JOINT``.
     :param rate, approach_rate: [1/s], see :func:`limit_rates`.
     :param speed_limit: q̇_max [rad/s | m/s].
     :param q, qd: predicted position [rad | m] and velocity [rad/s | m/s].
     """
-    most = SHARE * speed_limit
+    top = SHARE * speed_limit
     slow = RETURN_VELOCITY * speed_limit
-    upper = max(-slow, min(most, approach_rate * (j.position_upper - q)))
-    lower = min(slow, max(-most, approach_rate * (j.position_lower - q)))
+    upper = max(-slow, min(top, approach_rate * (j.position_upper - q)))
+    lower = min(slow, max(-top, approach_rate * (j.position_lower - q)))
     if q > j.position_upper:
         lower = -slow
     elif q < j.position_lower:
         upper = slow
-    return rate * (lower - qd), rate * (upper - qd)
+    least, most, far = rate * (lower - qd), rate * (upper - qd), ACCELERATION * rate * top
+    return max(least, min(-far, most)), min(most, max(far, least))
 
 
 def reduce_coupled_efforts(solve: Callable[..., None], robot: ModelData, work: Workspace,

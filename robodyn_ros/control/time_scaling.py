@@ -44,7 +44,7 @@ STEEPEST = 50.0     # 1/s, of σ in accelerations of the reference
 HELD = 0.02         # σ below which a motion toward a boundary ends
 SHARE = 0.95        # of permitted speeds, so that small overshoots of the arm stay below
 # The same of contacts, whose force is larger by what the drives add before it has reached its peak
-CONTACT_SHARE = 0.9
+CONTACT_SHARE = 0.87
 STILL = 1e-9        # rad/s | m/s
 SINGULARITY_DAMPING = 1e-3      # of the mobility, relative to it
 

@@ -11,7 +11,8 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
 from robodyn_ros.control.dtypes import JOINT
-from robodyn_ros.control.limits import acceleration_bounds, RETURN_VELOCITY, SHARE
+from robodyn_ros.control.limits import (ACCELERATION, acceleration_bounds, RETURN_VELOCITY,
+                                        SHARE)
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 
@@ -137,9 +138,12 @@ def test_room():
     j = np.zeros(1, JOINT).view(np.recarray)[0]
     j.position_lower, j.position_upper, j.velocity_limit = -1.0, 2.0, 3.0
     top, slow = SHARE * 3.0, RETURN_VELOCITY * 3.0
-    for q, qd, least, most in ((0.5, 0.0, -top, top), (0.5, top, -2 * top, 0.0),
-                               (1.9, 0.0, -top, 0.7), (1.9, 0.7, -top - 0.7, 0.0),
-                               (2.0, 0.0, -top, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),
+    far = ACCELERATION * top
+    for q, qd, least, most in ((0.5, 0.0, -far, far), (0.5, top, -far, 0.0),
+                               (0.5, top + far, -far, -far), (0.5, -top - 3.0, 3.0, 3.0),
+                               (0.5, top + 3.0, -3.0, -3.0), (-0.5, 0.5 - top, -0.5, far),
+                               (1.9, 0.0, -far, 0.7), (1.9, 0.7, -far, 0.0),
+                               (2.0, 0.0, -far, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),
                                (2.1, -1.0, 1.0 - slow, 1.0 - slow), (-1.02, 0.0, 0.14, slow),
                                (9.0, 0.0, -slow, -slow), (-9.0, 0.0, slow, slow)):
         found = acceleration_bounds(j, 80.0, 7.0, j.velocity_limit, q, qd)
