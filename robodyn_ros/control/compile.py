@@ -55,7 +55,7 @@ from .pose_tracking import PosePoints
 from .trajectory_tracking import Points
 from .. import second_process
 from ..dynamics import numba_types
-from ..dynamics.model_data import BODY
+from ..dynamics.model_data import BODY, ModelData
 from ..jit import (
     compile_callback,
     compile_function,
@@ -69,7 +69,7 @@ from ..state import STATE
 from ..tuple_reference import Reference, reference_to, size_of, store
 
 VARIABLE = 'ROBODYN_PLAIN'
-NAME, LAWS = 'control', 'control laws'
+NAME, OPTIONAL = 'control', 'control laws and bounds of the motion'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
@@ -77,7 +77,8 @@ MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     gravity_check, guard, guiding, limits, momentum_observer, motion_checks, partner_link,
     payload_transition, phase_efforts, plausibility, pose_tracking, self_collision, time_scaling,
     trajectory_tracking, velocity_estimator)),
-           jitable(cycle, inline=True, apart=('cycle', 'law_efforts')))
+           jitable(cycle, inline=True,
+                   apart=('cycle', 'law_efforts', 'bound_reference', 'bound_efforts')))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
@@ -98,6 +99,11 @@ BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
 LAW_EFFORTS = types.void(
     Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.boolean,
     types.boolean, types.float64, types.float64, types.float64, EFFORTS)
+BOUND_REFERENCE = types.void(Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA),
+                             types.float64)
+BOUND_EFFORTS = types.void(Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA))
+# Elements of `CycleInputs.code`; the last two are 0 until settings bound the motion
+CYCLE, RECORDED_CYCLE, REFERENCE_BOUNDS, EFFORT_BOUNDS = range(4)
 
 
 class CompiledCycle(NamedTuple):
@@ -105,9 +111,19 @@ class CompiledCycle(NamedTuple):
 
     step: Any               # Numba dispatcher of `_step`
     store: Any              # Numba dispatcher of `_store`
-    addresses: ndarray      # (2,) int64, for :attr:`.cycle.CycleInputs.code`
+    addresses: ndarray      # (4,) int64, see :meth:`code_for`
     code: str               # name of the machine code; other sources or another CPU: another one
     size: int               # of the inputs in memory [bytes]
+
+    def code_for(self, settings: ndarray) -> ndarray:
+        """
+        Return :attr:`.cycle.CycleInputs.code` (4,) for settings, with what they need compiled.
+
+        :param settings: (1,) ``SETTINGS``.
+        """
+        if self.step is not None and settings['bounded'][0]:
+            self.addresses[[REFERENCE_BOUNDS, EFFORT_BOUNDS]] = bounds_addresses()
+        return self.addresses
 
     def prepare(self, inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
         """
@@ -128,7 +144,7 @@ class CompiledCycle(NamedTuple):
 
 
 #: The cycle in plain Python.
-PLAIN = CompiledCycle(None, None, np.zeros(2, np.int64), 'plain Python', 0)
+PLAIN = CompiledCycle(None, None, np.zeros(4, np.int64), 'plain Python', 0)
 
 
 def plain() -> bool:
@@ -160,25 +176,23 @@ class LawAddresses:
         self._known = {first: law_address(first)}
 
     def prepare(self) -> None:
-        """Load our laws, or begin to compile them."""
+        """Load our laws, or begin to compile them, and what else settings may need."""
         missing = [] if plain() else [law for law in BUILT_IN if not law_code.law_is_cached(law)]
-        begun = missing and second_process.begin(
-            LAWS, f'from {law_code.__name__} import compile_laws; compile_laws()', nice=19)
+        begun = (missing or not (plain() or bounds_are_cached())) and second_process.begin(
+            OPTIONAL, f'from {__name__} import compile_others; compile_others()', nice=19)
         for law in BUILT_IN:
             if law not in missing or not begun:
                 self._known[law] = law_address(law)
 
     def __getitem__(self, law: Law) -> int:
         if law not in self._known:
-            second_process.wait(LAWS, lambda: law_code.law_is_cached(law))
+            second_process.wait(OPTIONAL, lambda: law_code.law_is_cached(law))
             self._known[law] = law_address(law)
         return self._known[law]
 
 
-# Elements of `CycleInputs.code`
-CYCLE, RECORDED_CYCLE = range(2)
-
-call_at = caller(BY_REFERENCE)
+call_at, reference_bounds_at, effort_bounds_at = map(
+    caller, (BY_REFERENCE, BOUND_REFERENCE, BOUND_EFFORTS))
 
 
 def call_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
@@ -191,11 +205,23 @@ def call_recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     return call_at(inputs.code[RECORDED_CYCLE], (inputs, now, tau))
 
 
-# A quarter of the cycle, which this process compiles while another one compiles the rest
+def call_bound_reference(inputs: CycleInputs, robot: ModelData, elapsed: float) -> None:
+    """Do what :func:`.cycle.bound_reference` does, with its machine code."""
+    reference_bounds_at(inputs.code[REFERENCE_BOUNDS], (inputs, robot, elapsed))
+
+
+def call_bound_efforts(inputs: CycleInputs, robot: ModelData) -> None:
+    """Do what :func:`.cycle.bound_efforts` does, with its machine code."""
+    effort_bounds_at(inputs.code[EFFORT_BOUNDS], (inputs, robot))
+
+
+# A part of the cycle, which this process compiles while another one compiles the rest
 LINKED_EFFORTS = LinkedFunction('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES)
 
 substitute(cycle.cycle, call_cycle, inline=True)
 substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
+substitute(cycle.bound_reference, call_bound_reference, inline=True)
+substitute(cycle.bound_efforts, call_bound_efforts, inline=True)
 
 
 inputs_at = reference_to(CYCLE_INPUTS)
@@ -234,6 +260,34 @@ def _parts() -> tuple[Any, Any, Any, Any]:
             compile_function('control_inputs', _store, STORE, RECORDER_MODULES))
 
 
+# Compiled where settings bound the motion, and by a process that nobody waits for: they would take
+# a fifth of the time in which the first controller starts
+_BOUNDS: tuple[Any, ...] = (
+    ('bound_reference', cycle.bound_reference, BOUND_REFERENCE, MODULES),
+    ('bound_efforts', cycle.bound_efforts, BOUND_EFFORTS, MODULES))
+
+
+def bounds_are_cached() -> bool:
+    """Return whether this machine has compiled what bounds the motion."""
+    return all(is_cached(name, function, modules) for name, function, _, modules in _BOUNDS)
+
+
+@cache
+def bounds_addresses() -> tuple[int, ...]:
+    """Return the addresses of what bounds the motion, compiled; 0 in plain Python."""
+    if plain():
+        return (0,) * len(_BOUNDS)
+    linked_dynamics.load()
+    second_process.wait(OPTIONAL, bounds_are_cached)
+    return tuple(compile_callback(*part).address for part in _BOUNDS)
+
+
+def compile_others() -> None:
+    """Compile into the cache what a controller needs as its settings change."""
+    law_code.compile_laws()
+    bounds_addresses()
+
+
 @cache
 def compiled() -> CompiledCycle:
     """Return the control cycle, from the cache where this machine has compiled it."""
@@ -243,6 +297,6 @@ def compiled() -> CompiledCycle:
     LINKED_EFFORTS.load()
     second_process.wait(NAME)           # as late as possible
     of_cycle, recorded, step, storing = _parts()
-    return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address]),
+    return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address, 0, 0]),
                          cycle.cycle.cache_folder,    # type: ignore[attr-defined]
                          size_of(CYCLE_INPUTS))

@@ -12,7 +12,7 @@ from numpy import ndarray
 from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
 from .compile import begin as begin_compilation
-from .compile import compiled, LawAddresses
+from .compile import bounds_addresses, compiled, LawAddresses
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
@@ -161,6 +161,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             self._stable = stability
         record = settings.settings_record()
         record['payload_body'] = settings.payload_body(self.model)
+        if record['bounded'][0]:
+            bounds_addresses()      # now, not in the cycle that begins with them
         record['law'] = self._law + (settings.law != self.settings.law)
         record['payload'] = self._payload + (settings.payload != self.settings.payload)
         if settings.loading != self.settings.loading:
@@ -238,7 +240,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             policy=self._policy, partner=self._partner, task=task, poses=self._poses,
             bounds=bounds, controller_state=self.memory, vectors=self._v,
             payload=self._in_force, ring=self._flight,
-            code=self.compiled.addresses)
+            code=self.compiled.code_for(settings))
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

@@ -70,7 +70,7 @@ class CycleInputs(NamedTuple):
     vectors: Vectors            # (nv,) each, kept likewise
     payload: PayloadInForce     # inertial parameters of the dynamics, kept likewise
     ring: Flight                # flight recorder
-    code: ndarray               # (2,) int64, addresses of machine code, see :mod:`.compile`
+    code: ndarray               # (4,) int64, addresses of machine code, see :mod:`.compile`
 
 
 def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
@@ -337,8 +337,7 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
         pose_tracking.update_task(robot, inputs.workspace, v.q, inputs.task, inputs.poses, m,
                                   reference_time)
     if s.bounded == 1:
-        time_scaling.slow_down(inputs.bounds, robot, inputs.workspace, s, m, v, inputs.task,
-                               elapsed)
+        bound_reference(inputs, robot, elapsed)
     for i in range(v.q.shape[0]):
         v.applied[i] = tau[i] + v.gravity[i] - v.tau_gravity[i]
         v.tau_law[i] = v.gravity[i]
@@ -354,12 +353,23 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
                     robot.friction, inputs.joints, inputs.workspace.M, s, v, unmeasured, v.tau_law)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
         if s.bounded == 1:
-            contact_brake.brake(inputs.bounds, robot, inputs.workspace, s, v, v.tau_law)
-            if s.follows_pose == 1:
-                self_collision.keep_apart(inputs.bounds, robot, inputs.workspace, s, m, v,
-                                          v.tau_law)
+            bound_efforts(inputs, robot)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
+
+
+def bound_reference(inputs: CycleInputs, robot: ModelData, elapsed: float) -> None:
+    """Slow the reference down to what the bounds of the motion allow."""
+    time_scaling.slow_down(inputs.bounds, robot, inputs.workspace, inputs.settings[0],
+                           inputs.controller_state[0], inputs.vectors, inputs.task, elapsed)
+
+
+def bound_efforts(inputs: CycleInputs, robot: ModelData) -> None:
+    """Add efforts that brake an arm too fast for a contact, and keep links apart."""
+    s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
+    contact_brake.brake(inputs.bounds, robot, inputs.workspace, s, v, v.tau_law)
+    if s.follows_pose == 1:
+        self_collision.keep_apart(inputs.bounds, robot, inputs.workspace, s, m, v, v.tau_law)
 
 
 def arm_of(inputs: CycleInputs, robot: ModelData, now: float, dt: float) -> Arm:

@@ -48,7 +48,6 @@ class Replay:
         self._state = np.zeros(nv, STATE)
         self._cycle_input = np.zeros(1, CYCLE_INPUT)
         self._partner = Partner.none(nv)
-        self._addresses = compiled().addresses
         #: Name of the compiled cycle, which differs between machines and versions.
         self.code = compiled().code
         #: Controller state and efforts after the last cycle.
@@ -74,7 +73,7 @@ class Replay:
             points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
             partner=self._partner, task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
             controller_state=self.memory, vectors=self._v, payload=self._in_force,
-            ring=self._flight, code=self._addresses)
+            ring=self._flight, code=compiled().code_for(settings))
         return compiled().prepare(inputs)(float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:

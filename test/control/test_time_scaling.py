@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time scaling: references are slowed down as the bounds demand, on the path that was planned."""
 
+from dataclasses import replace
+
 from control.closed_loop import Rig
 from control.task_bench import Bench, DYNAMICS, FRAME, PANDA, POSE
 from hypothesis import given, settings
@@ -77,6 +79,19 @@ def test_references_replace_each_other_while_they_are_slow():
 
 
 @pytest.mark.slow
+def test_a_limit_that_is_set_during_a_motion_slows_it():
+    """The code of bounds is there from the cycle on that begins with them."""
+    rig, limit = moving(task_frame='tool0'), 0.3
+    for _ in range(300):
+        rig.tick()
+    assert speed(rig) > 2.0 * limit
+    rig.controller.use(replace(rig.controller.settings, tool_speed_limit=limit))
+    for _ in range(300):
+        rig.tick()
+    assert 0.5 * limit < speed(rig) <= 1.02 * limit
+    assert rig.controller.memory['slowing'][0] > 0.2 and rig.phase == 'RUNNING'
+
+
 @pytest.mark.parametrize('plane', [False, True])
 def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
     """Held within it, with a reason; a motion back is free, a goal is aborted."""

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from robodyn_ros.code_cache import cache_directory
 from robodyn_ros.control import cycle, linked_dynamics, recorded_cycle
-from robodyn_ros.control.compile import compiled
+from robodyn_ros.control.compile import bounds_addresses, compiled
 from robodyn_ros.jit import load
 from robodyn_ros.nodes import node_main, transport
 from robodyn_ros.wire.compile import compiled_decoders
@@ -47,8 +47,9 @@ def test_machine_code_that_allocates_is_recognised():
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
     dynamics = [linked.function for linked in linked_dynamics.FUNCTIONS]
-    for function in (compiled().step, cycle.cycle, cycle.law_efforts, *dynamics,
-                     recorded_cycle.recorded_cycle, compiled_decoders().joint_state):
+    bounds_addresses()
+    for function in (compiled().step, cycle.cycle, cycle.law_efforts, cycle.bound_reference,
+                     cycle.bound_efforts, *dynamics, recorded_cycle.recorded_cycle, compiled_decoders().joint_state):
         assert not ALLOCATOR.search(machine_code(function))
 
 
