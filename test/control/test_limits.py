@@ -11,8 +11,7 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
 from robodyn_ros.control.dtypes import JOINT
-from robodyn_ros.control.limits import (ACCELERATION, acceleration_bounds, RETURN_VELOCITY,
-                                        SHARE)
+from robodyn_ros.control.limits import ACCELERATION, acceleration_bounds, RETURN_VELOCITY, SHARE
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 

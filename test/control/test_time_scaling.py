@@ -79,17 +79,17 @@ def test_references_replace_each_other_while_they_are_slow():
 
 
 @pytest.mark.slow
-def test_a_limit_that_is_set_during_a_motion_slows_it():
-    """The code of bounds is there from the cycle on that begins with them."""
-    rig, limit = moving(task_frame='tool0'), 0.3
-    for _ in range(300):
-        rig.tick()
-    assert speed(rig) > 2.0 * limit
+def test_a_limit_that_is_set_later_holds_for_the_next_motion():
+    """The code of bounds, which nothing needed before, is there from the next cycle on."""
+    rig, limit, fastest = moving(START, task_frame='tool0'), 0.3, 0.0
+    rig.tick()
     rig.controller.use(replace(rig.controller.settings, tool_speed_limit=limit))
-    for _ in range(300):
+    rig.tick()
+    rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [GOAL]), rig.time + 0.002)
+    for _ in range(800):
         rig.tick()
-    assert 0.5 * limit < speed(rig) <= 1.02 * limit
-    assert rig.controller.memory['slowing'][0] > 0.2 and rig.phase == 'RUNNING'
+        fastest = max(fastest, speed(rig))
+    assert 0.9 * limit < fastest <= 1.05 * limit and rig.controller.memory['slowing'][0] > 0.2
 
 
 @pytest.mark.parametrize('plane', [False, True])

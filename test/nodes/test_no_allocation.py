@@ -49,7 +49,8 @@ def test_the_cycle_and_the_decoder_call_no_allocator():
     dynamics = [linked.function for linked in linked_dynamics.FUNCTIONS]
     bounds_addresses()
     for function in (compiled().step, cycle.cycle, cycle.law_efforts, cycle.bound_reference,
-                     cycle.bound_efforts, *dynamics, recorded_cycle.recorded_cycle, compiled_decoders().joint_state):
+                     cycle.bound_efforts, *dynamics, recorded_cycle.recorded_cycle,
+                     compiled_decoders().joint_state):
         assert not ALLOCATOR.search(machine_code(function))
 
 
