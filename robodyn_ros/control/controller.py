@@ -88,7 +88,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self.history = History(self._flight)
         self._work = workspace(model)
         self._own: ModelData | None = None  # with kernels compiled for this robot
-        self._in_force = payload_transition.payload_in_force(parameters(model), self._kept)
+        self._unloaded = parameters(model)
+        self._in_force = payload_transition.payload_in_force(self._unloaded, self._kept)
         self._records: Version
         self._version = 0
         #: Called when :attr:`inputs` are others than before.
@@ -150,8 +151,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     def _prepare(self, settings: Settings) -> Version:
         """Return the records and the robot that the cycle reads, for settings that are valid."""
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
-        task = task_of(settings, self.model, parameters(self.model))
-        bounds = bounds_of(settings, self.model, parameters(self.model))
+        task = task_of(settings, self.model, self._unloaded)
+        bounds = bounds_of(settings, self.model, self._unloaded)
         law = self._law_of(settings)
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
