@@ -121,7 +121,7 @@ class CompiledCycle(NamedTuple):
 
         :param settings: (1,) ``SETTINGS``.
         """
-        if self.step is not None and settings['bounded'][0]:
+        if self.step is not None and settings['bounded'][0] and not self.addresses.all():
             self.addresses[[REFERENCE_BOUNDS, EFFORT_BOUNDS]] = bounds_addresses()
         return self.addresses
 
@@ -176,10 +176,15 @@ class LawAddresses:
         self._known = {first: law_address(first)}
 
     def prepare(self) -> None:
-        """Load our laws, or begin to compile them, and what else settings may need."""
-        missing = [] if plain() else [law for law in BUILT_IN if not law_code.law_is_cached(law)]
-        begun = (missing or not (plain() or bounds_are_cached())) and second_process.begin(
+        """Load our laws and what bounds the motion, or begin to compile them."""
+        if plain():
+            self._known |= {law: law_address(law) for law in BUILT_IN}
+            return
+        missing = [law for law in BUILT_IN if not law_code.law_is_cached(law)]
+        begun = (missing or not bounds_are_cached()) and second_process.begin(
             OPTIONAL, f'from {__name__} import compile_others; compile_others()', nice=19)
+        if not begun:
+            bounds_addresses()
         for law in BUILT_IN:
             if law not in missing or not begun:
                 self._known[law] = law_address(law)
@@ -274,9 +279,7 @@ def bounds_are_cached() -> bool:
 
 @cache
 def bounds_addresses() -> tuple[int, ...]:
-    """Return the addresses of what bounds the motion, compiled; 0 in plain Python."""
-    if plain():
-        return (0,) * len(_BOUNDS)
+    """Return the addresses of what bounds the motion, compiled."""
     linked_dynamics.load()
     second_process.wait(OPTIONAL, bounds_are_cached)
     return tuple(compile_callback(*part).address for part in _BOUNDS)
@@ -284,8 +287,8 @@ def bounds_addresses() -> tuple[int, ...]:
 
 def compile_others() -> None:
     """Compile into the cache what a controller needs as its settings change."""
-    law_code.compile_laws()
     bounds_addresses()
+    law_code.compile_laws()
 
 
 @cache

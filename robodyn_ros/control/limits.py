@@ -21,9 +21,11 @@ from ..dynamics.model_data import ModelData, Workspace
 # Fraction of the velocity limit above which joints are braked: late efforts of other joints take
 # some of the room beyond.
 SHARE = 0.97
-# Greatest acceleration, as a fraction of that which takes a joint from rest to its velocity limit
-# within 1 / `limit_rate`. Joints with nearly parallel axes, whose efforts cancel each other, would
-# otherwise accelerate so fast that braking one of them leaves the others unbalanced.
+# Greatest acceleration, as a fraction of that which takes a joint from rest to SHARE of its
+# velocity limit within 1 / `limit_rate`. Joints with nearly parallel axes, whose efforts cancel
+# each other, would otherwise accelerate so fast that braking one of them leaves the others
+# unbalanced. It bounds what efforts and disturbance cause together: efforts that hold a load which
+# the model does not know accelerate nothing.
 ACCELERATION = 0.7
 # Fraction of the velocity limit with which a joint outside its position limits may return.
 RETURN_VELOCITY = 0.1
@@ -145,12 +147,7 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
             break
         changed = 0
         for i in range(n):
-            rate, approach_rate = limit_rates(s, effective_delay(s, v, i))
-            least, most = acceleration_bounds(joints[i], rate, approach_rate, v.speed_limit[i],
-                                              v.predicted_q[i], v.predicted_qd[i])
-            outward = CAUTION * v.disturbance[i]
-            least, most = (min(most, least - min(outward, 0.0)),
-                           max(least, most - max(outward, 0.0)))
+            least, most = permitted_acceleration(joints[i], s, v, i)
             if (least <= v.acceleration[i] <= most
                     and v.push[i] == feasible_push(joints[i], v, i, dt, 0.0)):
                 continue
@@ -161,6 +158,26 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
         touched |= abs(v.tau_law[i] + v.push[i] - law) > ROUNDING * joints[i].effort_limit
     m.joint_limited += touched
     apply_correction(solve, robot, work, joints, v, dt, tau, share)
+
+
+def permitted_acceleration(j: record, s: record, v: Vectors, i: int) -> tuple[float, float]:
+    """
+    Return the least and the greatest acceleration that the model may predict for joint i.
+
+    They are those of :func:`acceleration_bounds`, less CAUTION times a disturbance that drives the
+    joint outward; and, except to keep the joint within these, the sum of acceleration and
+    disturbance is at most ACCELERATION.
+
+    :param j: record ``JOINT`` of joint i.
+    """
+    rate, approach_rate = limit_rates(s, effective_delay(s, v, i))
+    least, most = acceleration_bounds(j, rate, approach_rate, v.speed_limit[i], v.predicted_q[i],
+                                      v.predicted_qd[i])
+    outward = CAUTION * v.disturbance[i]
+    least, most = min(most, least - min(outward, 0.0)), max(least, most - max(outward, 0.0))
+    far = ACCELERATION * rate * SHARE * v.speed_limit[i]
+    return (max(least, min(-far - v.disturbance[i], most)),
+            min(most, max(far - v.disturbance[i], least)))
 
 
 def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Workspace, j: record,
@@ -237,27 +254,25 @@ def acceleration_bounds(j: record, rate: float, approach_rate: float, speed_limi
     Return the least and the greatest acceleration of a joint that keep it inside its limits.
 
     They are ``rate`` (v - q̇), where v = min(SHARE q̇_max, ``approach_rate`` (q_max - q)) is the
-    greatest permitted velocity, and correspondingly for the least, but no more than ACCELERATION
-    ``rate`` SHARE q̇_max, unless that is what keeps the joint inside. Far from the limits they
-    allow any reasonable motion; a joint that is too fast is damped, and near a position limit they
-    act as a spring-damper toward the inside. A joint outside its position limits returns with at
-    most RETURN_VELOCITY q̇_max, whatever drives it.
+    greatest permitted velocity, and correspondingly for the least. Far from the limits they allow
+    any reasonable motion; a joint that is too fast is damped, and near a position limit they act
+    as a spring-damper toward the inside. A joint outside its position limits returns with at most
+    RETURN_VELOCITY q̇_max, whatever drives it.
 
     :param j: record ``JOINT``.
     :param rate, approach_rate: [1/s], see :func:`limit_rates`.
     :param speed_limit: q̇_max [rad/s | m/s].
     :param q, qd: predicted position [rad | m] and velocity [rad/s | m/s].
     """
-    top = SHARE * speed_limit
+    most = SHARE * speed_limit
     slow = RETURN_VELOCITY * speed_limit
-    upper = max(-slow, min(top, approach_rate * (j.position_upper - q)))
-    lower = min(slow, max(-top, approach_rate * (j.position_lower - q)))
+    upper = max(-slow, min(most, approach_rate * (j.position_upper - q)))
+    lower = min(slow, max(-most, approach_rate * (j.position_lower - q)))
     if q > j.position_upper:
         lower = -slow
     elif q < j.position_lower:
         upper = slow
-    least, most, far = rate * (lower - qd), rate * (upper - qd), ACCELERATION * rate * top
-    return max(least, min(-far, most)), min(most, max(far, least))
+    return rate * (lower - qd), rate * (upper - qd)
 
 
 def reduce_coupled_efforts(solve: Callable[..., None], robot: ModelData, work: Workspace,

@@ -11,12 +11,22 @@ import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
 from robodyn_ros.control.dtypes import JOINT
-from robodyn_ros.control.limits import ACCELERATION, acceleration_bounds, RETURN_VELOCITY, SHARE
+from robodyn_ros.control.limits import (
+    ACCELERATION,
+    acceleration_bounds,
+    CAUTION,
+    permitted_acceleration,
+    RETURN_VELOCITY,
+    SHARE,
+)
+from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 
 ROBOTS = {'two_link': {}, 'panda': {'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02}}
 SEEDS = seeds(20, 200)
+TOP = SHARE * 3.0       # rad/s, of the velocity limit in test_the_net_acceleration_is_bounded
+FAR = ACCELERATION * TOP
 # Arms meet worse poses here than those that gains are judged at
 pytestmark = pytest.mark.usefixtures('few_poses')
 
@@ -121,6 +131,42 @@ def test_slow_loops_correct_slowly(rate, delay, limit_rate, approach_rate):
     assert record['approach_rate'] == pytest.approx(approach_rate)
 
 
+@pytest.mark.parametrize('qd, disturbance, least, most', [
+    (0.0, 0.0, -FAR, FAR), (TOP, 0.0, -FAR, 0.0), (1.2 * TOP, 0.0, -FAR, -0.2 * TOP),
+    (2.0 * TOP, 0.0, -TOP, -TOP), (-2.0 * TOP, 0.0, TOP, TOP),  # more where the joint is too fast
+    (0.0, 0.5, -FAR - 0.5, FAR - 0.5), (0.0, -0.5, 0.5 - FAR, FAR + 0.5),   # a load to be held
+    (TOP, 1.0, -FAR - 1.0, -CAUTION), (TOP, -1.0, -FAR + 1.0, 0.0)])
+def test_the_net_acceleration_is_bounded(qd, disturbance, least, most):
+    """In multiples of the rate, for a joint with a velocity limit of 3 rad/s."""
+    rig = Rig(load_urdf('two_link'), [0.3, 0.5], loop_delay=0.0)
+    rig.rise()
+    rate, v = 80.0, rig.controller._v
+    j, s = (getattr(rig.controller._records, name).view(np.recarray)[0]
+            for name in ('joints', 'record'))
+    v.speed_limit[:], v.predicted_q[:], v.predicted_qd[:] = 3.0, 0.0, qd
+    v.disturbance[:] = rate * disturbance
+    assert permitted_acceleration(j, s, v, 0) == pytest.approx((rate * least, rate * most))
+
+
+@pytest.mark.parametrize('scale, mass, com', [
+    (0.1, 3.0, (0.0, 0.0, 0.0)), (1.0, 3.0, (0.2, 0.0, 0.1))])
+def test_a_load_that_the_model_does_not_know_is_held(scale, mass, com):
+    """Gripped by the Panda: efforts that oppose a disturbance are no acceleration."""
+    model, dynamics = arm('panda')
+    q = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])
+    rig = Rig(model, q, mode='joint_impedance', loop_delay=0.002, velocity_scale=scale,
+              stiffness=[600.0, 600.0, 400.0, 600.0, 250.0, 150.0, 50.0],
+              damping=[8.0, 30.0, 4.0, 20.0, 3.0, 5.0, 1.0])
+    rig.rise()
+    rig.dynamics = Dynamics(with_payload(model, 'panda_hand', mass, com))
+    fastest = farthest = 0.0
+    for _ in range(1000):
+        rig.tick()
+        fastest = max(fastest, (abs(rig.qd) / (scale * model.velocity_limit)).max())
+        farthest = max(farthest, abs(rig.q - q).max())
+    assert rig.phase == 'RUNNING' and fastest < 1.1 and farthest < 0.1
+
+
 def test_without_them_arms_leave():
     """The same world is too much for a controller that knows of no limits."""
     model, dynamics = arm('two_link')
@@ -137,12 +183,9 @@ def test_room():
     j = np.zeros(1, JOINT).view(np.recarray)[0]
     j.position_lower, j.position_upper, j.velocity_limit = -1.0, 2.0, 3.0
     top, slow = SHARE * 3.0, RETURN_VELOCITY * 3.0
-    far = ACCELERATION * top
-    for q, qd, least, most in ((0.5, 0.0, -far, far), (0.5, top, -far, 0.0),
-                               (0.5, top + far, -far, -far), (0.5, -top - 3.0, 3.0, 3.0),
-                               (0.5, top + 3.0, -3.0, -3.0), (-0.5, 0.5 - top, -0.5, far),
-                               (1.9, 0.0, -far, 0.7), (1.9, 0.7, -far, 0.0),
-                               (2.0, 0.0, -far, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),
+    for q, qd, least, most in ((0.5, 0.0, -top, top), (0.5, top, -2 * top, 0.0),
+                               (1.9, 0.0, -top, 0.7), (1.9, 0.7, -top - 0.7, 0.0),
+                               (2.0, 0.0, -top, 0.0), (2.02, 0.1, -slow - 0.1, -0.24),
                                (2.1, -1.0, 1.0 - slow, 1.0 - slow), (-1.02, 0.0, 0.14, slow),
                                (9.0, 0.0, -slow, -slow), (-9.0, 0.0, slow, slow)):
         found = acceleration_bounds(j, 80.0, 7.0, j.velocity_limit, q, qd)

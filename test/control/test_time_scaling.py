@@ -10,11 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf, Settings
+from robodyn_ros import load_urdf, second_process, Settings
 from robodyn_ros.control import guard, time_scaling
 from robodyn_ros.control.body_regions import REGIONS
 from robodyn_ros.control.bounds import Bounds
 from robodyn_ros.control.bounds_of_settings import bounds_of, reflected_mass
+from robodyn_ros.control.compile import (
+    bounds_addresses,
+    EFFORT_BOUNDS,
+    plain,
+    REFERENCE_BOUNDS,
+    VARIABLE,
+)
 from robodyn_ros.control.contact_speed import contact_share, permitted_speed
 from robodyn_ros.control.goal_tolerances import default_tolerances
 from robodyn_ros.control.trajectory import Waypoints
@@ -78,13 +85,17 @@ def test_references_replace_each_other_while_they_are_slow():
     assert rig.phase == 'RUNNING'
 
 
-@pytest.mark.slow
-def test_a_limit_that_is_set_later_holds_for_the_next_motion():
-    """The code of bounds, which nothing needed before, is there from the next cycle on."""
+@pytest.mark.parametrize('environment', ['0', '1'], ids=['compiled', 'then plain'])
+def test_a_limit_that_is_set_later_holds_for_the_next_motion(environment, monkeypatch):
+    """Its code, which the cycle calls at an address, is loaded before the cycle calls it."""
     rig, limit, fastest = moving(START, task_frame='tool0'), 0.3, 0.0
     rig.tick()
+    code = rig.controller.compiled.addresses
+    code[[REFERENCE_BOUNDS, EFFORT_BOUNDS]] = 0     # as in a process without bounds before
+    monkeypatch.setenv(VARIABLE, environment)       # what is compiled stays compiled
     rig.controller.use(replace(rig.controller.settings, tool_speed_limit=limit))
     rig.tick()
+    assert code.all() or rig.controller.compiled.step is None
     rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [GOAL]), rig.time + 0.002)
     for _ in range(800):
         rig.tick()
@@ -92,6 +103,17 @@ def test_a_limit_that_is_set_later_holds_for_the_next_motion():
     assert 0.9 * limit < fastest <= 1.05 * limit and rig.controller.memory['slowing'][0] > 0.2
 
 
+@pytest.mark.skipif(plain(), reason='nothing is compiled')
+def test_bounds_are_loaded_before_the_arm_is_driven(monkeypatch):
+    """Without a second process that compiles them, no loop waits for them later."""
+    monkeypatch.setattr(second_process, '_processes', {})
+    monkeypatch.setattr(second_process.os, 'cpu_count', lambda: 1)
+    bounds_addresses.cache_clear()
+    Rig(TWO_LINK, START)
+    assert bounds_addresses.cache_info().currsize == 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize('plane', [False, True])
 def test_a_motion_out_of_the_workspace_ends_at_its_boundary(plane):
     """Held within it, with a reason; a motion back is free, a goal is aborted."""
