@@ -87,6 +87,8 @@ def test_200_goals_end_as_they_should():
             xdd = abs(np.array(cell.reference[begin + 10:])[:, 2])
             first = abs(np.array(cell.reference[begin:begin + 12])[:, 2]).max(0)
             assert (xdd <= np.maximum(limits.acceleration, first) + 1e-6).all()
+            jerk = abs(np.diff(np.array(cell.reference[begin + 12:])[:, 2], axis=0)) / cell.rig.period
+            assert (jerk <= 1.001 * limits.jerk).all(), jerk.max(0) / limits.jerk
             assert not cell.v.target_qd.any()
             goal = None
         elif what == 'other':
