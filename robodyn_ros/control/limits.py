@@ -37,8 +37,8 @@ EXCESSIVE = 5.0
 SLOWING_TIME = 0.2  # s, time constant with which velocity limits are lowered
 # Multiple of `effort_rate_limit` with which efforts may change to keep a joint inside its limits;
 # the law alone keeps to the limit itself. In test/control/test_limits.py, with its five seeds of
-# coupled joints, a Panda reaches 1.36 times its velocity limits with 2, 1.07 with 3, 1.01 with 4
-# and 0.99 with 5.
+# coupled joints, a Panda reached 1.36 times its velocity limits with 2, 1.07 with 3, 1.01 with 4
+# and 0.99 with 5 (without the bound by ACCELERATION).
 BRAKING_RATE = 5.0
 # Bandwidth of the disturbance estimate [1/s], and its weight in the limits: more than 1, because
 # a growing disturbance is larger by the time at which the efforts act.
