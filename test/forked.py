@@ -180,12 +180,29 @@ def load_machine_code() -> None:
     from robodyn_ros.realtime.native import compile as native
     from robodyn_ros.realtime.native import probe
 
+    if plain():
+        call_kernels()
     Controller(load_urdf(robot_path('two_link')), Settings())
     if not plain():
         for trigger in ('timer', 'state'):
             native.compiled_loop(trigger)
             native.compiled_callback(trigger)
         probe.compiled_trial()
+
+
+def call_kernels() -> None:
+    """Have the plain cycle call the kernels of its robot: half of its time is dynamics."""
+    from robodyn_ros.control import plain_cycle, robot_dynamics
+
+    def call(address: int, arrays: tuple) -> None:
+        kernel = ctypes.CFUNCTYPE(None, *len(arrays) * [ctypes.c_void_p])(int(address))
+        kernel(*[array.ctypes.data for array in arrays])
+
+    def readable(inputs: plain_cycle.CycleInputs) -> plain_cycle.CycleInputs:
+        plain = fields_readable(inputs)
+        return plain._replace(robot=plain.robot._replace(addresses=inputs.robot.addresses))
+    fields_readable = plain_cycle.fields_readable
+    plain_cycle.fields_readable, robot_dynamics.invoke = readable, call
 
 
 def serve(connection: socket.socket) -> list[str]:
