@@ -20,7 +20,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 START, PERIOD = 100.0, 0.001        # s
-PATIENCE = 10.0     # s, wall time for one answer, or for a message that may come any time
+ANSWER = 10.0       # s, wall time for one answer
+PATIENCE = 10.0     # s, the same for a message that may come any time
 GRANTED, REFUSED = 3.0, 1.0         # s of arming_timeout, where it is waited for in vain
 MOST = 3000         # ticks until a message, on a machine that is quicker
 # For tests of other rows: an arm that is put elsewhere without the velocity that brings it there,
@@ -100,13 +101,10 @@ class Arm:
 
     def answer(self) -> np.ndarray:
         """Return the next efforts that the controller publishes (2,)."""
-        end = time.monotonic() + PATIENCE
-        while (efforts := self.remote.command(self._answered)) is None:
-            if time.monotonic() > end:
-                self.send()             # a loop that stalled in its cycle says so in the next one
-                time.sleep(0.5)
-                raise AssertionError(f'no answer\n{self.controller.text}')
-            time.sleep(0.0005)
+        if (efforts := self.remote.command(self._answered, ANSWER)) is None:
+            self.send()                 # a loop that stalled in its cycle says so in the next one
+            time.sleep(0.5)
+            raise AssertionError(f'no answer\n{self.controller.text}')
         self._answered += 1
         return np.array(efforts)
 

@@ -40,7 +40,7 @@ class Recorder:
         self._kind = kind
         self._samples: list[Sample] = []
         self._messages: list = []
-        self._over = threading.Event()
+        self._over, self._news = threading.Event(), threading.Event()
         self._subscription = SerializedSubscription(node, kind, topic, 5000)
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -51,6 +51,18 @@ class Recorder:
             self._subscription.wait(100_000_000)
             taken = self._subscription.drain_numbered()
             self._samples.extend(taken)     # not `+=`, which would undo a `forget` meanwhile
+            self._news.set()
+
+    def wait(self, number: int, seconds: float) -> bool:
+        """Return whether there are so many within some time."""
+        end = time.monotonic() + seconds
+        while len(self._samples) < number:
+            if (left := end - time.monotonic()) <= 0.0:
+                return False
+            self._news.clear()
+            if len(self._samples) < number:
+                self._news.wait(left)
+        return True
 
     def messages(self) -> list:
         """Everything since `forget`, oldest first."""
@@ -208,10 +220,11 @@ class Remote:
         """Efforts published after an instant of `time.time_ns`, however late others came."""
         return [list(m.data) for m in self._commands.since(instant)]
 
-    def command(self, number: int) -> list[float] | None:
-        """One of them, counted from 0; None before it comes."""
-        messages = self._commands.messages()
-        return list(messages[number].data) if number < len(messages) else None
+    def command(self, number: int, seconds: float) -> list[float] | None:
+        """One of them, counted from 0; None if it does not come within some time."""
+        if not self._commands.wait(number + 1, seconds):
+            return None
+        return list(self._commands.messages()[number].data)
 
     @property
     def states(self) -> list[JointState]:
