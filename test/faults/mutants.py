@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 import os
 from pathlib import Path
 import re
-import shutil
+import time
 
 from faults import arm
 from faults.mutation import Mutation
@@ -27,7 +27,10 @@ import pytest
 TEST = Path(__file__).resolve().parents[1]
 ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
-PATIENCE, MOST = 8.0, 600      # s and ticks, for what may never come where a row is disabled
+# For what may never come where a row is disabled: seconds; or answers of the node and its reports,
+# once a second and with each phase, which tell how much of a busy machine it has had. On whole
+# copies all comes within them: HASTY=1 in the environment shows it
+PATIENCE, MOST, REPORTS = 8.0, 800, 3
 PLAIN = 'control/', 'nodes/'    # what is not compiled
 UNANSWERED = 'no answer within'         # nodes/services.py: a node that was connected and broke
 NONSENSE = re.compile('^(Attribute|Import|Indentation|ModuleNotFound|Name|Syntax|Type|Unbound'
@@ -59,11 +62,12 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
     copied(tmp_path, mutation if request.param == DISABLED else None)
     if mutation and mutation.name and mutation.file.startswith(PLAIN):
         monkeypatch.setenv(EXCHANGED, f'{mutation.where.__module__}:{mutation.name}')
-    if request.param == DISABLED:
-        monkeypatch.setattr(Remote.until, '__defaults__', (PATIENCE,))
+    if request.param == DISABLED or 'HASTY' in os.environ:
+        monkeypatch.setattr(Remote, 'until', until)
         monkeypatch.setattr(Process.wait_for_line, '__defaults__', (PATIENCE,))
         monkeypatch.setattr(Process.wait, '__defaults__', (PATIENCE,))
-        monkeypatch.setattr(arm, 'PATIENCE', PATIENCE / 2)     # answers come at once, or never
+        monkeypatch.setattr(arm, 'ANSWER', PATIENCE / 2)        # it comes at once, or never
+        monkeypatch.setattr(arm, 'PATIENCE', 0.0)               # ticks alone count
         monkeypatch.setattr(arm, 'MOST', MOST)
     monkeypatch.setenv('ROBODYN_PLAIN', '1')
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
@@ -71,19 +75,44 @@ def package(request: pytest.FixtureRequest, tmp_path: Path,
     monkeypatch.chdir(tmp_path)                 # `python -m` looks there first
 
 
+def until(remote: Remote, condition: Callable[[], object], what: str,
+          deadline: float = PATIENCE) -> None:
+    """Listen until the condition holds, as :meth:`Remote.until`, as long as it may still."""
+    end, reports, answered = time.monotonic() + deadline, remote.reports, remote.command_count
+    while not condition():
+        assert time.monotonic() < end and (remote.reports - reports < REPORTS
+                                           or remote.command_count - answered < MOST), what
+        remote.executor.spin_once(0.05)
+
+
 def copied(folder: Path, mutation: Mutation | None = None) -> None:
     """
-    Copy the package into a folder, with a change.
+    Copy the package into a folder, with a change: of links but for what changes, and its folders.
 
     :raises AssertionError: see :meth:`~.mutation.Mutation.applied`.
     """
-    package = folder / 'robodyn_ros'
-    shutil.copytree(ROOT / 'robodyn_ros', package, copy_function=os.symlink)
+    package, changed = folder / 'robodyn_ros', [Path('__init__.py')]
+    if mutation is not None:
+        changed.append(Path(mutation.file))
+    # Bytecode of a changed file is written beside it
+    own = {parent / name for path in changed for parent in path.parents
+           for name in ('', '__pycache__')}
+    fill(package, ROOT / 'robodyn_ros', own)
     for beside in ('urdf', 'package.xml'):
         (folder / beside).symlink_to(ROOT / beside)
     rewrite(package / '__init__.py', lambda text: f'{text}\nprint({SIGN!r})\n')
     if mutation is not None:
         rewrite(package / mutation.file, mutation.applied)
+
+
+def fill(folder: Path, source: Path, own: set[Path], path: Path = Path()) -> None:
+    """Make a folder of links to what is in another one; those in ``own`` are such folders too."""
+    (folder / path).mkdir()
+    for entry in os.scandir(source / path):
+        if path / entry.name in own:
+            fill(folder, source, own, path / entry.name)
+        else:
+            os.symlink(entry.path, folder / path / entry.name)
 
 
 def rewrite(path: Path, change: Callable[[str], str]) -> None:
