@@ -25,9 +25,9 @@ CONFIG = 'config/ur5.yaml'
 FRAME, MASS, COM = 'tool0', 1.5, (0.01, -0.02, 0.06)
 INERTIA = (0.004, 0.0, 0.0005, 0.005, 0.0, 0.003)
 # As fast as it goes, for here it is the motion that takes long
-SIMULATED = [*LOCKSTEP, '-p', 'real_time_factor:=0.0', '-p', 'rate:=1000.0', '-p',
-             'position_noise:=1e-5', '-p', 'effort_noise:=0.05']
-HOLDING = [*IN_STEP, '-p', 'rate:=1000.0', '-p', 'mode:=joint_impedance', '-p', 'autostart:=true']
+SIMULATED = [*LOCKSTEP, '-p', 'real_time_factor:=0.0', '-p', 'position_noise:=1e-5',
+             '-p', 'effort_noise:=0.05']
+HOLDING = [*IN_STEP, '-p', 'mode:=joint_impedance', '-p', 'autostart:=true']
 
 
 def quiet_efforts(commands, model):
