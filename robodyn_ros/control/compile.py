@@ -253,13 +253,16 @@ def compile_cycle() -> None:
     """Compile the cycle into the cache, without running it."""
     linked_dynamics.promise()
     LINKED_EFFORTS.promise()
-    _parts()
+    _cycle()
 
 
-def _parts() -> tuple[Any, Any, Any, Any]:
-    """Return the cycle, the recorded cycle, `_step` and `_store`, which call each other."""
-    return (compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES),
-            compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
+def _cycle() -> Any:
+    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
+
+
+def _parts_beside() -> tuple[Any, Any, Any]:
+    """Return the recorded cycle, which calls the cycle at an address, `_step` and `_store`."""
+    return (compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
                              RECORDER_MODULES),
             compile_function('control_step', _step, STEP, RECORDER_MODULES),
             compile_function('control_inputs', _store, STORE, RECORDER_MODULES))
@@ -298,8 +301,9 @@ def compiled() -> CompiledCycle:
         return PLAIN
     linked_dynamics.load()
     LINKED_EFFORTS.load()
+    recorded, step, storing = _parts_beside()
     second_process.wait(NAME)           # as late as possible
-    of_cycle, recorded, step, storing = _parts()
+    of_cycle = _cycle()
     return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address, 0, 0]),
                          cycle.cycle.cache_folder,    # type: ignore[attr-defined]
                          size_of(CYCLE_INPUTS))
