@@ -260,8 +260,8 @@ def _cycle() -> Any:
     return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
 
 
-def _parts_beside() -> tuple[Any, Any, Any]:
-    """Return the recorded cycle, which calls the cycle at an address, `_step` and `_store`."""
+def _recorder() -> tuple[Any, Any, Any]:
+    """Return the recorded cycle, which calls the cycle at its address, `_step` and `_store`."""
     return (compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
                              RECORDER_MODULES),
             compile_function('control_step', _step, STEP, RECORDER_MODULES),
@@ -301,8 +301,8 @@ def compiled() -> CompiledCycle:
         return PLAIN
     linked_dynamics.load()
     LINKED_EFFORTS.load()
-    recorded, step, storing = _parts_beside()
-    second_process.wait(NAME)           # as late as possible
+    recorded, step, storing = _recorder()   # while the second process compiles the cycle
+    second_process.wait(NAME)
     of_cycle = _cycle()
     return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address, 0, 0]),
                          cycle.cycle.cache_folder,    # type: ignore[attr-defined]
