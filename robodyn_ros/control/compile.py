@@ -48,7 +48,6 @@ from .cycle import CycleInputs
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .laws import compile as law_code
 from .laws.law import Law
-from .laws.registry import BUILT_IN
 from .laws.trial import address_of
 from .payload_transition import PayloadInForce
 from .pose_tracking import PosePoints
@@ -161,41 +160,6 @@ def law_address(law: Law) -> int:
     return 0 if plain() else address_of(law)
 
 
-class LawAddresses:
-    """
-    Addresses of laws: of one at once, of our others when the mode is switched to them.
-
-    What this machine has not compiled yet is compiled by a second process, with low priority, so
-    that no loop in Python stands still for a compilation.
-
-    :param first: the law to begin with.
-    :raises ParameterError: it does not compile.
-    """
-
-    def __init__(self, first: Law):
-        self._known = {first: law_address(first)}
-
-    def prepare(self) -> None:
-        """Load our laws and what bounds the motion, or begin to compile them."""
-        if plain():
-            self._known |= {law: law_address(law) for law in BUILT_IN}
-            return
-        missing = [law for law in BUILT_IN if not law_code.law_is_cached(law)]
-        begun = (missing or not bounds_are_cached()) and second_process.begin(
-            OPTIONAL, f'from {__name__} import compile_others; compile_others()', nice=19)
-        if not begun:
-            bounds_addresses()
-        for law in BUILT_IN:
-            if law not in missing or not begun:
-                self._known[law] = law_address(law)
-
-    def __getitem__(self, law: Law) -> int:
-        if law not in self._known:
-            second_process.wait(OPTIONAL, lambda: law_code.law_is_cached(law))
-            self._known[law] = law_address(law)
-        return self._known[law]
-
-
 call_at, reference_bounds_at, effort_bounds_at = map(
     caller, (BY_REFERENCE, BOUND_REFERENCE, BOUND_EFFORTS))
 
@@ -286,6 +250,12 @@ def bounds_addresses() -> tuple[int, ...]:
     linked_dynamics.load()
     second_process.wait(OPTIONAL, bounds_are_cached)
     return tuple(compile_callback(*part).address for part in _BOUNDS)
+
+
+def begin_others() -> bool:
+    """Let a process that nobody waits for run :func:`compile_others`; return whether it does."""
+    return second_process.begin(
+        OPTIONAL, f'from {__name__} import compile_others; compile_others()', nice=19)
 
 
 def compile_others() -> None:

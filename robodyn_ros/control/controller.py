@@ -12,11 +12,12 @@ from numpy import ndarray
 from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
 from .compile import begin as begin_compilation
-from .compile import bounds_addresses, compiled, LawAddresses, plain
+from .compile import bounds_addresses, compiled, plain
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
 from .history import History, Version
+from .law_addresses import LawAddresses
 from .laws import registry, trial
 from .laws.call import LawMemory
 from .motion_limits import motion_limits

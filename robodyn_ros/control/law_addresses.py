@@ -1,0 +1,50 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses of the compiled control laws, which the control cycle calls."""
+
+from .compile import (
+    begin_others,
+    bounds_addresses,
+    bounds_are_cached,
+    law_address,
+    OPTIONAL,
+    plain,
+)
+from .laws import compile as law_code
+from .laws.law import Law
+from .laws.registry import BUILT_IN
+from .. import second_process
+
+
+class LawAddresses:
+    """
+    Addresses of laws: of one at once, of our others when the mode is switched to them.
+
+    What this machine has not compiled yet is compiled by a second process, with low priority, so
+    that no loop in Python stands still for a compilation.
+
+    :param first: the law to begin with.
+    :raises ParameterError: it does not compile.
+    """
+
+    def __init__(self, first: Law):
+        self._known = {first: law_address(first)}
+
+    def prepare(self) -> None:
+        """Load our laws and what bounds the motion, or begin to compile them."""
+        if plain():
+            self._known |= {law: law_address(law) for law in BUILT_IN}
+            return
+        missing = [law for law in BUILT_IN if not law_code.law_is_cached(law)]
+        begun = (missing or not bounds_are_cached()) and begin_others()
+        if not begun:
+            bounds_addresses()
+        for law in BUILT_IN:
+            if law not in missing or not begun:
+                self._known[law] = law_address(law)
+
+    def __getitem__(self, law: Law) -> int:
+        if law not in self._known:
+            second_process.wait(OPTIONAL, lambda: law_code.law_is_cached(law))
+            self._known[law] = law_address(law)
+        return self._known[law]
