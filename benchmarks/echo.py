@@ -3,9 +3,10 @@
 """
 The floor of a round trip: a process that answers each joint state with its positions.
 
-`python -m benchmarks.echo FOLDER reliable | best_effort` becomes the program of fastdds_echo.cpp,
-which it compiles into the folder unless it is there. Without a compiler or the headers of Fast DDS
-it does the same with compiled functions of our own that call librcl; no Python runs in either.
+`python -m benchmarks.echo FOLDER reliable | best_effort [NAMESPACE]` becomes the program of
+fastdds_echo.cpp, which it compiles into the folder unless it is there. Without a compiler or the
+headers of Fast DDS it does the same with compiled functions of our own that call librcl; no Python
+runs in either.
 """
 
 from functools import cache
@@ -123,8 +124,8 @@ def compiled_echo() -> Any:
 class NativeEcho:
     """The node of the echo that is not C++."""
 
-    def __init__(self, reliability: ReliabilityPolicy):
-        self._node = rclpy.create_node('echo', namespace=NAMESPACE)
+    def __init__(self, reliability: ReliabilityPolicy, namespace: str):
+        self._node = rclpy.create_node('echo', namespace=namespace)
         pose, names = np.array(ARMS[ROBOT].pose), robot().joint_names
         n = len(pose)
         state = JointStateEncoder(names).encode(0, pose, np.zeros(n), np.zeros(n))
@@ -157,17 +158,17 @@ class NativeEcho:
 _ENDS = {signal.SIGINT, signal.SIGTERM}
 
 
-def main(folder: str, mode: str) -> None:
+def main(folder: str, mode: str, namespace: str = NAMESPACE) -> None:
     """Be the echo until a signal."""
     try:
         path = program(Path(folder))
     except Missing as missing:
         print(f'echo without C++: {missing}', flush=True)
     else:
-        os.execv(path, [str(path), NAMESPACE, mode])
+        os.execv(path, [str(path), namespace, mode])
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)     # in all threads, and waited for
     rclpy.init(args=[])
-    NativeEcho(RELIABILITY[mode]).run()
+    NativeEcho(RELIABILITY[mode], namespace).run()
     rclpy.try_shutdown()
 
 

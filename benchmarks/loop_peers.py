@@ -56,8 +56,10 @@ def _tutorial(name: str, *words: str, awake: bool = False) -> Peer:
     return Peer(name, ('-m', 'benchmarks.tutorial', *words), awake=awake)
 
 
-def _echo(name: str, mode: str, *, awake: bool = False) -> Peer:
-    return Peer(name, ('-m', 'benchmarks.echo', FOLDER, mode), answer=POSITIONS, awake=awake)
+def echo(name: str, mode: str, namespace: str = NAMESPACE, *, awake: bool = False) -> Peer:
+    """Return the echo of a namespace."""
+    return Peer(name, ('-m', 'benchmarks.echo', FOLDER, mode, namespace), answer=POSITIONS,
+                awake=awake)
 
 
 # Whom the others are measured by, and by whom those that keep the CPUs awake are
@@ -66,8 +68,8 @@ ECHO, ECHO_AWAKE = 'echo', 'echo_awake'
 PEERS = {
     'timer': _tutorial('rclpy timer, typed messages', 'timer'),
     NAIVE: _tutorial('rclpy callback, typed messages', 'callback'),
-    ECHO: _echo('echo of Fast DDS, RELIABLE', 'reliable'),
-    'echo_best_effort': _echo('echo of Fast DDS, best effort', 'best_effort'),
+    ECHO: echo('echo of Fast DDS, RELIABLE', 'reliable'),
+    'echo_best_effort': echo('echo of Fast DDS, best effort', 'best_effort'),
     'executor': _ours('ours, executor', 'executor'),
     'python': _ours('ours, python', 'python'),
     'native': _ours('ours, native', 'native'),
@@ -76,7 +78,7 @@ PEERS = {
     'native_fifo': _ours('ours, native, FIFO', 'native', fifo=True),
     'inline_fifo': _ours('ours, native, inline, FIFO', 'native', 'inline', fifo=True),
     NAIVE_AWAKE: _tutorial('rclpy callback, CPUs kept awake', 'callback', awake=True),
-    ECHO_AWAKE: _echo('echo, RELIABLE, CPUs kept awake', 'reliable', awake=True),
+    ECHO_AWAKE: echo('echo, RELIABLE, CPUs kept awake', 'reliable', awake=True),
     'native_awake': _ours('ours, native, keep_awake', 'native', awake=True),
     'inline_awake': _ours('ours, native, inline, keep_awake', 'native', 'inline', awake=True),
 }

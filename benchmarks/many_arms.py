@@ -6,9 +6,10 @@
 Each arm is a plant (see :mod:`.plant`), which costs little, and a controller in a namespace of its
 own. All plants publish at once; counted are the states that were answered with the efforts of that
 state, and the time from a state to its efforts. Beside them stands the processor time of the
-controllers, of the plants, and what nobody used, which says what gives out first. Four series:
-arms at 1 kHz, likewise with all controllers in one process, then one arm at several rates, and one
-of fewer joints.
+controllers, of the plants, and what nobody used, which says what gives out first. Five series:
+arms at 1 kHz, likewise with all controllers in one process, and with the echo (:mod:`.echo`) of
+each in the place of a controller, which is what the middleware and the plants alone need; then one
+arm at several rates, and one of fewer joints.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,13 +29,13 @@ import typer
 
 from . import machine, pages
 from . import many_arms_results as results
-from .loop_peers import answering, await_answer, Peer, process_time
+from .loop_peers import answering, await_answer, echo, Peer, process_time
 from .loop_results import figures, without_infinity
 from .plant import ARMS, Done, Remote, ROBOT, robot, ROOT
 
 OUTPUT = ROOT / 'build' / 'bench'
 RATE, RATES = 1000.0, (250.0, 500.0, 2000.0, 4000.0)    # Hz
-MOST, NUMBERS, TOGETHER = 8, (1, 2, 4, 6, 8, 10, 12, 16), (2, 4, 8)
+MOST, NUMBERS, FEWER = 8, (1, 2, 4, 6, 8, 10, 12, 16), (2, 4, 8)   # arms; of other series
 REST = 100.0                    # Hz of arms that wait while others start
 SECONDS, QUICK, WARM = 8.0, 1.0, 0.5    # s of a measurement, and before each
 # A machine that is too slow is what is measured: it is no fault here
@@ -84,10 +85,16 @@ def bench(most: Annotated[int, typer.Option(min=1, help='Arms at last.')] = MOST
             if number == 1:
                 for rate in RATES:
                     measure('rates', pairs, ROBOT, rate)
-    for number in TOGETHER:
+    for number in FEWER:
         if number <= most:
             with ending_once(), _arms(ROBOT, range(1, number + 1), folder, env, fifo) as pairs:
                 measure('together', pairs, ROBOT, RATE)
+    with ending_once(), ExitStack() as running:
+        pairs = []
+        for number in range(1, most + 1):
+            pairs.append(running.enter_context(_echoed(number, folder, env)))
+            if number in FEWER:
+                measure('echo', pairs, ROBOT, RATE)
     for name in ARMS:
         if name != ROBOT:
             with ending_once(), _arms(name, [1], folder, env, fifo) as pairs:
@@ -108,7 +115,7 @@ def bench(most: Annotated[int, typer.Option(min=1, help='Arms at last.')] = MOST
 def _arms(name: str, numbers: Sequence[int], folder: Path, env: Mapping[str, str], fifo: bool
           ) -> Iterator[list[Pair]]:
     """Yield arms that are answered: one by a controller, several by controllers in one process."""
-    namespaces = [f'/arm{number}' for number in numbers]
+    namespaces = list(map(_namespace, numbers))
     words = {**TOLERANT, 'urdf': name, 'data_path': NATIVE,
              'priority': str(PRIORITY if fifo else 0)}
     node = (['controller', '--ros-args', '-r', f'__ns:={namespaces[0]}'] if len(namespaces) == 1
@@ -124,6 +131,19 @@ def _arms(name: str, numbers: Sequence[int], folder: Path, env: Mapping[str, str
         for plant in plants[1:]:
             await_answer(peer, plant, child)
         yield [Pair(plant, child) for plant in plants]
+
+
+@contextmanager
+def _echoed(number: int, folder: Path, env: Mapping[str, str]) -> Iterator[Pair]:
+    """Yield an arm that an echo answers."""
+    namespace = _namespace(number)
+    with Remote(env, namespace, ROBOT, REST) as plant, answering(
+            echo(f'echo {number}', 'reliable', namespace), plant, folder, env) as child:
+        yield Pair(plant, child)
+
+
+def _namespace(number: int) -> str:
+    return f'/arm{number}'
 
 
 def _measured(pairs: list[Pair], rate: float, seconds: float) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from .loop_results import with_infinity
 
 ENOUGH = 0.999              # share of the states that are answered
 # Of each series: what it varies, and its heading
-VARIED = {'arms': 'arms', 'together': 'arms', 'rates': 'rate', 'joints': 'joints'}
+VARIED = {'arms': 'arms', 'together': 'arms', 'echo': 'arms', 'rates': 'rate', 'joints': 'joints'}
 HEADS = {'arms': 'Arms of 7 joints at 1 kHz',
          'together': 'Likewise, with all controllers in one process',
+         'echo': 'Likewise, with an echo of Fast DDS in the place of each controller',
          'rates': 'One arm of 7 joints, by rate [Hz]',
          'joints': 'One arm at 1 kHz, by joints'}
 LABELS = {'arms': 'arms', 'rate': 'rate [Hz]', 'joints': 'joints'}
@@ -103,11 +104,12 @@ def draw(found: Mapping[str, Any], path: Path) -> None:
     unanswered.set_ylim(bottom=0.0)
     for key in 'p50', 'p99':
         late.plot(arms, [row[key] for row in rows], 'o-', label=key)
-    if together := series.get('together'):
-        of_one = [row['arms'] for row in together]
-        unanswered.plot(of_one, [100 * (1.0 - row['answered']) for row in together], 's:',
-                        label='in one process')
-        late.plot(of_one, [row['p50'] for row in together], 's:', label='p50, in one process')
+    for key, label in (('together', 'in one process'), ('echo', 'echo of Fast DDS')):
+        if others := series.get(key):
+            number = [row['arms'] for row in others]
+            unanswered.plot(number, [100 * (1.0 - row['answered']) for row in others], 's:',
+                            label=label)
+            late.plot(number, [row['p50'] for row in others], 's:', label=f'p50, {label}')
     late.set(title='state published to efforts received, worst arm', xlabel='arms', ylabel='µs',
              yscale='log')
     cpu.stackplot(arms, [row['controllers'] for row in rows], [row['plants'] for row in rows],

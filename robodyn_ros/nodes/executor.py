@@ -47,7 +47,8 @@ class CoarseClockExecutor(SingleThreadedExecutor):
         if self._clock_topic is None or time.monotonic() >= self._clock_topic_due:
             return True
         # Its events as well: Fast DDS wakes who waits for those of a subscription by messages, too
-        return entity is not self._clock_topic and entity not in self._clock_topic.event_handlers
+        events: Any = self._clock_topic.event_handlers      # annotated as a single one in Jazzy
+        return entity is not self._clock_topic and entity not in events
 
     def _make_handler(self, entity: Any, node: Node, take_from_wait_list: Callable) -> Any:
         """Note when the next message of `/clock` is due."""
