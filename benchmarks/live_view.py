@@ -5,8 +5,10 @@ What a live page costs a controller: `python -m benchmarks.live_view [--seconds 
 
 A simulated Panda moves under the controller at 1 kHz; in turns it is watched by `robodyn view
 --live --allow-control`, whose page has one client that takes all of its pictures, as a browser
-does. Prints, for each turn, the missed periods, the p99 of the wake-up error and the pictures in a
-second, and writes build/bench/live_view.json. Drawing is up to the browser, which is not measured.
+does. A compiled loop that only sleeps has the same priority on the same CPU. Prints, for each
+turn, the missed periods, those of them that this loop did not miss, too, which are not due to the
+machine, the p99 of the wake-up error and the pictures in a second, and writes
+build/bench/live_view.json. Drawing is up to the browser, which is not measured.
 """
 
 from collections.abc import Iterator
@@ -22,6 +24,7 @@ import time
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.demo import motion
 from robodyn_ros.demo.processes import Child, ending_once, running
@@ -44,7 +47,8 @@ from .loop_peers import CONFIG
 from .machine import conditions
 from .plant import ROOT
 from .soak import ARM
-from .soak_results import stalls
+from .soak_results import seen_by, stalls
+from .wakeup_node import ASLEEP
 
 OUTPUT = ROOT / 'build' / 'bench'
 RATE, SHORTEST = 1000.0, 4.0        # Hz; s of the motion
@@ -142,8 +146,10 @@ def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
     """Measure, print, and write the result."""
     output = output.resolve()
     output.mkdir(parents=True, exist_ok=True)
-    timing = output / 'live_view.npz'
-    timing.unlink(missing_ok=True)
+    timing, sleeps = output / 'live_view.npz', output / 'live_view_sleeper.npy'
+    for file in (timing, sleeps):
+        file.unlink(missing_ok=True)
+    cpu = max(os.sched_getaffinity(0))
     if fifo and (refused := attempt(Scheduling(PRIORITY, lock_memory=True)).refused):
         print('Not granted: ' + ' '.join(refused))
     env, done = environment(output), list[Turn]()
@@ -153,12 +159,14 @@ def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
     nodes = {name: [word.format(name) for word in node] for name in ('simulator', 'controller')}
     for name, value in (('urdf', 'panda'), ('autostart', 'true'), ('rate', RATE),
                         ('mode', 'joint_impedance'), ('arming_timeout', 60.0),
-                        ('timing_file', timing), *PATIENT,
+                        ('timing_file', timing), ('cpus', f'[{cpu}]'), *PATIENT,
                         *((('priority', PRIORITY), ('lock_memory', 'true')) if fifo else ())):
         nodes['controller'] += ['-p', f'{name}:={value}']
     nodes['simulator'] += ['-p', 'command_timeout:=2.0']
     if fifo and shutil.which(ARM[0]):
         nodes['simulator'][:0] = ARM
+    sleeper = {'sleeper': [sys.executable, '-m', 'benchmarks.wakeup_node', str(cpu),
+                           str(PRIORITY if fifo else 0), str(sleeps)]}
     with ending_once(), running(nodes, output, env) as children, session('live_view') as here:
         arm, child, end = Moving(here), children['controller'], time.monotonic() + START
         while 'RUNNING' not in child.output:
@@ -166,15 +174,21 @@ def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
             if time.monotonic() > end:
                 raise RuntimeError(f'the arm is not driven; see {child.log}')
             here.poll()
-        for k in range(2 * turns):
-            done.append(_turn(arm, child, seconds, output, env, watched=k % 2 == 1))
+        with running(sleeper, output, env) as more:
+            while ASLEEP not in more['sleeper'].output:
+                more['sleeper'].check()
+                here.poll()
+            for k in range(2 * turns):
+                done.append(_turn(arm, child, seconds, output, env, watched=k % 2 == 1))
     recording = load(timing)
     found = {'machine': conditions(), 'rate': RATE, 'seconds': seconds,
-             'scheduling': recording.about.scheduling, 'rows': _judged(recording.cycles, done)}
+             'scheduling': recording.about.scheduling,
+             'rows': _judged(recording.cycles, np.load(sleeps), done)}
     (output / 'live_view.json').write_text(json.dumps(found, indent=1) + '\n')
     for row in found['rows']:
-        print('{watched}: {missed} of {periods} periods missed, wake-up error p99 {p99:.0f} µs, '
-              '{pictures:.1f} pictures/s'.format(**row))
+        print('{watched}: {missed} of {periods} periods missed, {own} of them beside a loop that '
+              'sleeps in time, wake-up error p99 {p99:.0f} µs, {pictures:.1f} pictures/s'.format(
+                  **row))
     if docs:
         pages.publish(output / 'live_view.json')
 
@@ -194,14 +208,16 @@ def _turn(arm: Moving, child: Child, seconds: float, folder: Path, env: dict[str
         return go(client)
 
 
-def _judged(cycles: np.ndarray, done: list[Turn]) -> list[dict[str, Any]]:
-    rows = []
+def _judged(cycles: ndarray, sleeper: ndarray, done: list[Turn]) -> list[dict[str, Any]]:
+    rows, (there, late) = [], sleeper
     for turn in done:
         these = cycles[(cycles['woke'] >= turn.begin) & (cycles['woke'] < turn.end)]
-        missed = int(stalls(these['woke'], these['wake_up'], 1.0 / RATE).missed.sum())
+        stalled = stalls(these['woke'], these['wake_up'], 1.0 / RATE)
+        shared, missed = seen_by(there, late, stalled, 1.0 / RATE), int(stalled.missed.sum())
         rows.append({'watched': 'with the page' if turn.watched else 'alone', 'missed': missed,
-                     'periods': len(these) + missed, 'p99': 1e6 * float(np.percentile(
-                         these['wake_up'], 99)), 'pictures': turn.pictures})
+                     'own': int(stalled.missed[~shared].sum()), 'periods': len(these) + missed,
+                     'p99': 1e6 * float(np.percentile(these['wake_up'], 99)),
+                     'pictures': turn.pictures})
     return rows
 
 

@@ -171,7 +171,7 @@ class _Run:
         return checks, {
             'data path': recording.about.data_path, 'scheduling': recording.about.scheduling,
             'missed': int(ours.missed.sum()), 'stalls': len(ours.times), 'largest': ours.largest,
-            'shared': seen_by(there, late, ours, period), 'sleeper missed': int(
+            'shared': int(seen_by(there, late, ours, period).sum()), 'sleeper missed': int(
                 theirs.missed.sum()), 'sleeper largest': theirs.largest,
             'resident kB': warm, 'efforts heard': len(self.heard.times)}
 

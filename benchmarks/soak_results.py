@@ -39,11 +39,11 @@ def stalls(woke: ndarray, late: ndarray, period: float) -> Stalls:
     return Stalls(woke[after], missed[after], float(late.max()))
 
 
-def seen_by(theirs: ndarray, late: ndarray, stalled: Stalls, period: float) -> int:
-    """Return how many of the stalls another loop had, too: woken (N,) [s], late by (N,) [s]."""
+def seen_by(theirs: ndarray, late: ndarray, stalled: Stalls, period: float) -> ndarray:
+    """Return which of the stalls (M,) another loop had, too: woken (N,) [s], late by (N,) [s]."""
     slow = theirs[late > 0.5 * period]
-    return sum(bool(len(slow)) and bool(np.abs(slow - at).min() < TOGETHER)
-               for at in stalled.times)
+    return np.array([bool(len(slow)) and bool(np.abs(slow - at).min() < TOGETHER)
+                     for at in stalled.times], bool)
 
 
 def published(woke: ndarray, heard: Heard) -> tuple[int, int, int]:

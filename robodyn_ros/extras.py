@@ -31,8 +31,7 @@ EXTRAS = {
     ],
     'identify': [
         'clarabel',                 # cone programs
-        'jinja2',
-        'matplotlib',
+        'plotly',
         'rosbags>=0.11',            # reader of ROS 2 bags without ROS
     ],
     'stream': [

@@ -14,7 +14,7 @@ from ..identification.prediction_band import PredictionBand
 from ..identification.result import Identification
 from ..identification.validation import Validation
 
-MOST = 60           # letters of a combination that a table shows
+MOST = 60           # letters of a combination that a terminal shows; the report has all
 
 
 def table(title: str, *headings: str) -> Table:
@@ -44,16 +44,16 @@ def measures(valid: Validation, name: str) -> Table:
     return found
 
 
-def parameter_table(found: Identification) -> Table:
-    """Return the base parameters with their standard errors."""
+def parameter_table(found: Identification, most: int = MOST) -> Table:
+    """Return the base parameters with their standard errors; combinations of so many letters."""
     estimate = found.estimate
     base = estimate.base
-    out = table(f'{base.rank} base parameters ({estimate.method}); the combinations are in the '
-                'report', 'combination', 'unit', 'URDF', 'found', 'standard error', '%')
+    out = table(f'{base.rank} base parameters ({estimate.method})', 'combination', 'unit', 'URDF',
+                'found', 'standard error', '%')
     for text, index, before, value, error, relative in zip(
             base.texts, base.independent, base.values(estimate.prior), estimate.values,
             estimate.standard_errors, estimate.relative_deviations):
-        out.add_row(text if len(text) <= MOST else f'{text[:MOST]}…', estimate.units[index],
+        out.add_row(text if len(text) <= most else f'{text[:most]}…', estimate.units[index],
                     *(f'{v:.4g}' for v in (before, value, error)),
                     f'{relative:.3g}' if relative < 1000 else '> 999')
     return out

@@ -4,6 +4,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from multiprocessing import TimeoutError
 from pathlib import Path
 import shlex
 from typing import Any
@@ -13,6 +14,7 @@ from numpy import ndarray
 from rich.console import Console
 
 from .arguments import as_option
+from .identification_report import report
 from .identification_tables import (
     band_table,
     comparison,
@@ -22,7 +24,7 @@ from .identification_tables import (
     parameter_table,
 )
 from ..catalog.robots import CatalogRobot
-from ..errors import ArgumentError, IdentificationError
+from ..errors import ArgumentError, IdentificationError, RobodynError
 from ..identification.data_checks.data_issue import by_kind, DataIssue
 from ..identification.estimation.payload import find_payload
 from ..identification.excitation.collision_geometry import shapes
@@ -40,7 +42,9 @@ from ..identification.result_files import FRICTION, URDF
 from ..identification.validation import of_model, Validation
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
+from ..report.scene import MovingRobot
 
+REPORT = 'report.html'
 # Kinds of issues that an unknown load causes
 OF_LOAD = 'effort sign', 'effort unit', 'gravity', 'mounting', 'direction', 'order'
 
@@ -128,22 +132,26 @@ def _factor(value: Any) -> Any:
 
 def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         reading: dict[str, Any], options: PipelineOptions, output: Path, out: Console,
-        words: Sequence[str], same_robot: Sequence[str] = (), same_files: Sequence[str] = ()
-        ) -> None:
+        same_robot: Sequence[str] = (), same_files: Sequence[str] = ()) -> None:
     """
-    Identify the robot, print notes, issues and results, and write the files.
+    Identify the robot, print notes, issues and results, and write the files and a report.
 
     :param paths: of the recordings that are fitted; ``verification``: of the one that is not.
-    :param words: of this command; ``same_robot``: options by which another one has this robot,
-        ``same_files``: those by which it reads recordings likewise.
+    :param same_robot: options by which another command has this robot; ``same_files``: those by
+        which it reads recordings likewise.
     """
     source = Source(tuple(paths), robot.model, _text(robot.path), reading,
                     '--gravity' in same_robot, verification)
-    command = shlex.join(['robodyn', *words])
-    with out.status('') as status:          # in a terminal only
-        found, written = identify(
-            source, options, output, [command], lambda line: show([line], out),
-            lambda name: status.update(f'{name} ...'))
+    with MovingRobot() as moving:
+        with out.status('') as status:          # in a terminal only
+            found, written = identify(
+                source, options, output, lambda line: show([line], out),
+                lambda name: status.update(f'{name} ...'),
+                lambda parts: moving.draw(robot.model, robot.path, parts.test.time,
+                                          parts.test.position))
+            status.update('writing the report ...')
+            page = report(found, source.text, _scene(moving, out))
+            page.write(output / REPORT)
     out.print(parameter_table(found))
     out.print(friction_table(found))
     if found.terms:
@@ -157,7 +165,7 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         out.print(band_table(found.band, found.estimate.sigma))
     for line in found.rendered_issues(as_option):
         out.print(f'! {line}', style='yellow')
-    for file in written:
+    for file in (*written, output / REPORT):
         out.print(f'wrote {file}')
     delay = found.mounting.delay
     out.print('check it on another recording: ' + shlex.join([
@@ -169,6 +177,16 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         *_without_gravity(same_robot),
         *same_files, '--criterion', 'information',
         *(word for path in paths for word in ('--after', str(path)))]))
+
+
+def _scene(moving: MovingRobot, out: Console) -> str:
+    """Return the page of the moving robot, '' where it cannot be drawn, which is printed."""
+    try:
+        return moving.page()
+    except (RobodynError, OSError, TimeoutError) as error:
+        out.print('! the report does not show the moving robot: '
+                  f'{error or "drawing took too long"}', style='yellow')
+        return ''
 
 
 def with_meshes(corrected: Path, original: Path) -> Path:

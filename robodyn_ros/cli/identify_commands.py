@@ -3,7 +3,6 @@
 """Subcommands of the parameter identification: identify, validate."""
 
 from pathlib import Path
-import sys
 from typing import Annotated
 
 import typer
@@ -103,6 +102,7 @@ def identify_command(
     from ..identification.estimation.parameter_selection import ParameterSelection
     from ..identification.options import PipelineOptions
     from ..identification.preparation.options import PreparationOptions
+    from ..report import REQUIRED_MODULES
 
     chosen = load_robot(robot, locked_joints(locked), [], root=root or None, tip=tip or None,
                         gravity=numbers('--gravity', gravity) or None, massless='warn')
@@ -117,12 +117,12 @@ def identify_command(
         given = recording_of(recordings[0], chosen, reading, console())
         find(chosen, given, frame, friction, late or 0.0, preparation, console())
         return
-    require_modules('identify', ['matplotlib', 'jinja2'], IdentificationError)
+    require_modules('identify', REQUIRED_MODULES, IdentificationError)
     selection = ParameterSelection(static=static, directions=directions, moving=moving)
     options = PipelineOptions(selection, armature, split, late, tilt and not root,
                               distance('--presliding', presliding), preparation, force)
     same_robot = robot_options(chosen, root, tip, gravity)
-    run(recordings, verify, chosen, reading, options, output, console(), sys.argv[1:], same_robot,
+    run(recordings, verify, chosen, reading, options, output, console(), same_robot,
         reading_words(columns, units, rate, topic, joints))
 
 

@@ -1,12 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Identification pipeline: from a recording to a corrected URDF, friction parameters and a report.
+Identification pipeline: from a recording to a corrected URDF and friction parameters.
 
     read -> check -> prepare -> check motion -> estimate -> validate -> check result -> write
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from .result import (
     UNCONSTRAINED,
     WEIGHTED,
 )
-from .result_files import writable_folder, write_friction_file, write_report, write_urdf
+from .result_files import writable_folder, write_friction_file, write_numbers, write_urdf
 from .source import Notify, notify_all, read_parts, Source, Stage
 from .validation import of_estimate, of_model, Validation
 from ..errors import Argument, IdentificationError
@@ -59,16 +59,17 @@ class Estimates(NamedTuple):
     delivered: Estimate
 
 
-def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequence[str] = (),
-        notify: Notify = lambda line: None, stage: Stage = lambda name: None
+def run(source: Source, options: PipelineOptions, folder: Path,
+        notify: Notify = lambda line: None, stage: Stage = lambda name: None,
+        on_motion: Callable[[Parts], None] = lambda parts: None
         ) -> tuple[Identification, tuple[Path, ...]]:
     """
-    Read recordings, identify the robot and write all files; return the result and their paths.
+    Read recordings, identify the robot and write the files; return the result and their paths.
 
-    :param commands: command lines that repeat the run, for the report.
     :param notify: is called with every note and issue as soon as it is known, and so also with
         what was understood of a recording that is refused later.
     :param stage: is called with the name of each stage when it begins.
+    :param on_motion: is called with the motion as soon as it is read and checked.
     :raises RecordingError: the recording cannot be read or has errors, see
         :func:`~.recorded_motion.checked_motion`.
     :raises IdentificationError: efforts are currents, the motion determines too little, or the
@@ -76,17 +77,18 @@ def run(source: Source, options: PipelineOptions, folder: Path, commands: Sequen
     :raises ArgumentError: the folder cannot be written to.
     """
     parts = read_parts(source, options, notify, stage)
+    on_motion(parts)
     if not options.coupled:
         options = replace(options, coupled=source.coupled)
     result = identify_parts(parts, source.model, options, stage)
     notify_all(notify, result.notes[len(parts.notes):])
     if not options.force:
         require_prediction(result.validation)
-    stage('drawing the pictures and writing the files')
+    stage('writing the files')
     with writable_folder(folder):
         written = (write_urdf(folder, result, source.urdf),
                    write_friction_file(folder, result, source.mounted),
-                   *write_report(folder, result, source.text, commands))
+                   write_numbers(folder, result))
     return result, written
 
 

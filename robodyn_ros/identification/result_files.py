@@ -1,8 +1,8 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of an identification: URDF, friction parameters, numbers, pictures and report."""
+"""Files of an identification for programs: URDF, friction parameters, all numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,7 @@ from .result import Identification
 from .urdf_update import corrected_urdf
 from ..errors import ArgumentError
 
-URDF, FRICTION, NUMBERS, REPORT = ('corrected.urdf', 'friction.yaml', 'parameters.yaml',
-                                   'report.html')
+URDF, FRICTION, NUMBERS = 'corrected.urdf', 'friction.yaml', 'parameters.yaml'
 
 
 @contextmanager
@@ -60,27 +59,12 @@ def write_friction_file(folder: Path, found: Identification, mounted: bool = Fal
     return path
 
 
-def write_report(folder: Path, found: Identification, source: str,
-                 commands: Sequence[str]) -> tuple[Path, ...]:
-    """
-    Write all numbers, the pictures and the report; return their paths.
-
-    :param source: name of the recording; ``commands`` repeat the identification.
-    """
-    from .pictures import draw_all  # Matplotlib is optional
-    from .report import report
-
+def write_numbers(folder: Path, found: Identification) -> Path:
+    """Write all numbers; return their path."""
     path = folder / NUMBERS
     path.write_text(yaml.safe_dump(numbers(found), sort_keys=False, allow_unicode=True, width=99),
                     encoding='utf-8')
-
-    written, pictures = [path], draw_all(found)
-    for name, data in pictures.items():
-        written.append(folder / f'{name}.png')
-        written[-1].write_bytes(data)
-    written.append(folder / REPORT)
-    written[-1].write_text(report(found, pictures, source, commands), encoding='utf-8')
-    return tuple(written)
+    return path
 
 
 def numbers(found: Identification) -> dict[str, Any]:

@@ -25,9 +25,10 @@ from .traces import COLORS, envelope, finite
 from ..errors import ArgumentError
 from ..model.resources import package_version
 
-LIBRARIES = ('numpy', 'scipy', 'numba', 'mujoco', 'rclpy')
+LIBRARIES = ('numpy', 'scipy', 'numba', 'clarabel', 'mujoco', 'rclpy')
 WIDTH = 110         # columns of what is not a table
 SHORT = 24          # characters of a cell that stays on one line
+ROW, MARGIN = 1.1, 8.0      # rem of a row of names in a plot, and of what is above and below
 NUMBER = re.compile(r'(none|nan|([<>≤≥] )?[-+±]?[\d.,]+(e[-+]?\d+)?( ?(%|[a-zµ]{1,4}))?)?',
                     re.IGNORECASE)
 
@@ -47,6 +48,15 @@ class Report:
     def text(self, text: str) -> None:
         """Add a paragraph."""
         self._body.append(f'<p>{html.escape(text)}</p>')
+
+    def warning(self, text: str) -> None:
+        """Add a paragraph that catches the eye."""
+        self._body.append(f'<p class="warning">{html.escape(text)}</p>')
+
+    def lines(self, title: str, lines: Iterable[str]) -> None:
+        """Add a list of sentences."""
+        items = ''.join(f'<li>{html.escape(line)}</li>' for line in lines)
+        self._body.append(_title(title) + f'<ul>{items}</ul>')
 
     def table(self, title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Add a table; cells that begin with FAILED are red, columns of numbers to the right."""
@@ -103,6 +113,21 @@ class Report:
                  'marker': {'color': COLORS[0]}}
         self._figure(title, [trace], x_label, 'count', True)
 
+    def intervals(self, title: str, names: Sequence[str], values: Mapping[str, ndarray],
+                  errors: ndarray, x_label: str) -> None:
+        """
+        Add a row of marks for each of N names.
+
+        :param values: (N,) by name of a series; the first one has error bars ± ``errors`` (N,).
+        """
+        traces: list[dict[str, Any]] = [
+            {'x': finite(x), 'y': list(names), 'name': name, 'mode': 'markers',
+             'marker': {'color': color, 'symbol': symbol}}
+            for (name, x), color, symbol in zip(
+                values.items(), COLORS, ('circle', 'line-ns-open', 'diamond-open'))]
+        traces[0]['error_x'] = {'array': finite(errors), 'thickness': 1.2}
+        self._figure(title, traces, x_label, '', False, rows=len(names))
+
     def picture(self, title: str, png: bytes) -> None:
         """Add a picture."""
         self._body.append(f'<h2>{html.escape(title)}</h2><img alt="{html.escape(title)}" '
@@ -114,9 +139,11 @@ class Report:
                           f'srcdoc="{html.escape(text)}"></iframe>')
 
     def parameters(self, title: str, values: Mapping[str, Any]) -> None:
-        """Add a table of parameters, folded."""
-        rows = ''.join(f'<tr><td>{html.escape(name)}</td>{_cell(str(value))}</tr>'
-                       for name, value in values.items())
+        """Add a table of parameters, folded; of a tuple each element has its column."""
+        rows = ''.join(
+            f'<tr><td>{html.escape(name)}</td>'
+            f'{"".join(map(_cell, value)) if isinstance(value, tuple) else _cell(str(value))}</tr>'
+            for name, value in values.items())
         self._body.append(f'<details><summary>{html.escape(title)}</summary>'
                           f'<table>{rows}</table></details>')
 
@@ -124,7 +151,7 @@ class Report:
         """
         Write the file.
 
-        :raises ArgumentError: it cannot be written, or plotly is not installed.
+        :raises ArgumentError: it cannot be written.
         """
         text = self.html()
         try:
@@ -153,13 +180,16 @@ class Report:
         return template
 
     def _figure(self, title: str, traces: list[dict[str, Any]], x_label: str, y_label: str,
-                logarithmic: bool) -> None:
+                logarithmic: bool, rows: int = 0) -> None:
+        """Add a figure whose y axis has numbers, or so many ``rows`` of names from the top on."""
+        height = f' style="height: {ROW * rows + MARGIN}rem"' if rows else ''
         self._body.append(f'<h2>{html.escape(title)}</h2>'
-                          f'<div class="plot" id="plot{len(self._figures)}"></div>')
+                          f'<div class="plot" id="plot{len(self._figures)}"{height}></div>')
+        kind = ({'type': 'category', 'autorange': 'reversed'} if rows else
+                {'type': 'log', 'exponentformat': 'power'} if logarithmic else {})
         self._figures.append({'data': traces, 'layout': {
-            'xaxis': {'title': {'text': x_label}}, 'yaxis': {
-                'title': {'text': y_label},
-                **({'type': 'log', 'exponentformat': 'power'} if logarithmic else {})}}})
+            'xaxis': {'title': {'text': x_label}},
+            'yaxis': {'title': {'text': y_label}, **kind}}})
 
 
 def versions() -> dict[str, str]:
@@ -176,7 +206,9 @@ def versions() -> dict[str, str]:
 
 
 def _plain(renderable: RenderableType) -> str:
-    """Return what a terminal without colors would show."""
+    """Return what a terminal without colors would show; of text, without breaking lines."""
+    if isinstance(renderable, str):
+        return renderable.strip('\n')
     console = Console(width=WIDTH, color_system=None, force_terminal=False, highlight=False,
                       markup=False, emoji=False, file=None)
     with console.capture() as captured:

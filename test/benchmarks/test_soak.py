@@ -84,6 +84,6 @@ def test_a_stall_of_the_machine_is_seen_in_both_loops(results):
     ours = results.stalls(np.delete(woke, gone), np.delete(late, gone), PERIOD)
     assert ours.missed.tolist() == [3, 3] and ours.largest == pytest.approx(3.21e-3)
     theirs, theirs_late = cycles['woke'] + 4e-4, cycles['wake_up'].copy()
-    assert results.seen_by(theirs, theirs_late, ours, PERIOD) == 0
+    assert results.seen_by(theirs, theirs_late, ours, PERIOD).tolist() == [False, False]
     theirs_late[23] += 1e-3             # woken when the first of them ended
-    assert results.seen_by(theirs, theirs_late, ours, PERIOD) == 1
+    assert results.seen_by(theirs, theirs_late, ours, PERIOD).tolist() == [True, False]

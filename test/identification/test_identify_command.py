@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a recording to a corrected URDF, as a person types it; the same model on another one."""
 
+import importlib.util
 from io import StringIO
 import json
 import sys
@@ -89,12 +90,12 @@ def test_all_numbers_are_there_for_programs(identified):
                for row in given['base_parameters'])
 
 
-def test_report_and_pictures(identified):
+def test_report(identified):
     folder, _ = identified
     text = (folder / 'out/report.html').read_text()
-    assert 'robodyn identify' in text and '--robot two_link' in text
-    for name in ('prediction', 'errors', 'parameters', 'motion'):
-        assert (folder / f'out/{name}.png').read_bytes()[:4] == b'\x89PNG'
+    assert 'identify' in text and '--robot two_link' in text
+    moving = 'The motion that was predicted' in text and 'srcdoc=' in text
+    assert moving == (importlib.util.find_spec('viser') is not None)
 
 
 def test_it_predicts_another_recording(identified):
