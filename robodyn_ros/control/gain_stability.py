@@ -22,7 +22,6 @@ from math import ceil, pi, sin
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
-from scipy.special import exprel
 
 from ..errors import ParameterError
 
@@ -142,11 +141,11 @@ class Loop:
         W = _transposed(inverse) @ turn
         to_modes = _transposed(half @ turn)
         x = np.maximum(rate, 0.0)[:, None, :] * period
-        first = period * exprel(-x)                             # ∫ exp(-rate t) dt over T
+        mean = np.divide(-np.expm1(-x), x, where=x > 0.0, out=np.ones_like(x))
+        first = period * mean                                   # ∫ exp(-rate t) dt over T
         small = np.minimum(x, 1e-3)
         second = period**2 * np.where(                          # ∫∫
-            x < 1e-3, 0.5 - small / 6.0 + small**2 / 24.0,
-            (1.0 - exprel(-x)) / np.maximum(x, 1e-3))
+            x < 1e-3, 0.5 - small / 6.0 + small**2 / 24.0, (1.0 - mean) / np.maximum(x, 1e-3))
 
         self._step = np.zeros((len(M), 2 * n, 2 * n))           # of (δq, δq̇) over T, no efforts
         self._step[:, :n, :n] = np.eye(n)

@@ -9,12 +9,11 @@ velocity and φ̈ its derivative, and elsewhere |ω| ≤ |φ̇|, so that limits 
 """
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from .dtypes import CONTROLLER_STATE
 from .motion_limits import MotionLimits
@@ -24,6 +23,9 @@ from .semidefinite import as_matrix, direction, negative_direction, refusal, ROU
 from .settings import Settings
 from .trajectory import points_through
 from ..errors import TrajectoryError
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 AXES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
 UNIT = 1e-3             # distance of the length of a quaternion from 1
@@ -73,7 +75,7 @@ def sample_pose(points: PosePoints, time: float) -> PoseState:
 
 
 def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
-                 longest: float) -> tuple[ndarray, Rotation]:
+                 longest: float) -> tuple[ndarray, 'Rotation']:
     """
     Return a target as a position (3,) [m] and a rotation.
 
@@ -82,6 +84,8 @@ def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
     :raises TrajectoryError: a number is not finite, the quaternion is no rotation, or the target
         is out of reach.
     """
+    from scipy.spatial.transform import Rotation  # as in trajectory.py
+
     p, o = np.array(position, float), np.array(quaternion, float)
     for name, a, size in (('position', p, 3), ('orientation', o, 4)):
         if a.shape != (size,) or not np.isfinite(a).all():
@@ -151,7 +155,7 @@ def _finite(values: ArrayLike, name: str, *shapes: tuple[int, ...]) -> ndarray:
     return numbers
 
 
-def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: Rotation,
+def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: 'Rotation',
             start: float, serial: int) -> PosePoints:
     """
     Return the time-optimal motion to a pose; see :func:`.reference_stream.reach`.
@@ -160,7 +164,7 @@ def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: R
     :param serial: number of the new reference.
     :raises TrajectoryError: no motion leads there; without Ruckig.
     """
-    phi = (rotation * Rotation.from_matrix(now.rotation).inv()).as_rotvec()
+    phi = (rotation * type(rotation).from_matrix(now.rotation).inv()).as_rotvec()
     target = np.concatenate([position, phi])
     times, x, xd, xdd = time_optimal(limits, _present(now), (target, np.zeros(6)))
     x[-1], xd[-1], xdd[-1] = target, 0.0, 0.0

@@ -4,16 +4,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TYPE_CHECKING
 from unicodedata import normalize
 
 import numpy as np
 from numpy import ndarray
-from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 
 from .trajectory_tracking import HEADER, Points, sample
 from ..errors import TrajectoryError, TrajectoryJointsError
 from ..model.robot import RobotModel
+
+if TYPE_CHECKING:       # SciPy takes a while to import: a node does it beside
+    from scipy.interpolate import PPoly
 
 MOST_WAYPOINTS = 20_000
 # Segments of trajectories that are queued: the queue must not fill the memory
@@ -104,7 +106,7 @@ def points_through(times: ndarray, x: ndarray, xd: ndarray, xdd: ndarray, start:
     return _points(p, start, serial)
 
 
-def _points(p: PPoly, start: float, serial: int, effort: ndarray | None = None) -> Points:
+def _points(p: 'PPoly', start: float, serial: int, effort: ndarray | None = None) -> Points:
     coefficients = np.zeros((p.c.shape[1], 6, p.c.shape[2]))
     efforts = np.zeros((p.c.shape[1], 2, p.c.shape[2]))
     if effort is not None:
@@ -221,6 +223,8 @@ def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
 
 def _polynomials(times, x, xd, xdd, velocity):
     """Return the interpolation of positions, and of derivatives that are not None."""
+    from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
     try:
         if xd is None:
             return CubicSpline(times, x, bc_type=((1, velocity), (1, np.zeros(len(velocity)))))
@@ -232,6 +236,8 @@ def _polynomials(times, x, xd, xdd, velocity):
 
 def _quintic(times, x, xd, xdd):
     """Return quintic segments; BPoly.from_derivatives would take 0.1 ms for each of them."""
+    from scipy.interpolate import BPoly, PPoly
+
     h = np.diff(times)[:, None]
     (x0, x1), (v0, v1), (a0, a1) = ((a[:-1], a[1:]) for a in (x, xd, xdd))
     # Ends of a Bézier curve of degree 5: x, x ± h v / 5, x ± 2 h v / 5 + h² a / 20

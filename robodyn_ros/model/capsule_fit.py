@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
-from scipy.optimize import minimize
 
 # Candidates of the radius, in the least one: in the search, and at its end
 COARSE, FINE = (1.0 + np.linspace(0.0, 1.0, count)**2 for count in (12, 400))
@@ -49,6 +48,8 @@ def around(points: ndarray, balls: ndarray | float = 0.0) -> Capsule:
 
     :param points: (N, 3) [m]; ``balls`` radii (N,) [m].
     """
+    from scipy.optimize import minimize  # takes a while to import
+
     middle = points.mean(0)
     centered = points - middle
     size = max(float(np.linalg.norm(centered, axis=1).max()), 1e-12)

@@ -8,7 +8,6 @@ import re
 
 import numpy as np
 from numpy import ndarray
-from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import UrdfError
 from ..extras import pip_install
@@ -67,6 +66,8 @@ def mesh_points(path: Path) -> ndarray:
 
 def hull(points: ndarray) -> ndarray:
     """Return those of some points (N, 3) that span their convex hull; all of a flat set."""
+    from scipy.spatial import ConvexHull, QhullError  # takes a while to import
+
     points = np.unique(points, axis=0)
     try:
         return points[ConvexHull(points).vertices]

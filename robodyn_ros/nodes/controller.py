@@ -48,6 +48,8 @@ class ControllerNode(LifecycleNode):
     references: ReferenceTopics
 
     def __init__(self, namespace: str | None = None):
+        # What references need, which none follows yet
+        self._imports = node_main.import_beside('scipy.interpolate', 'scipy.spatial.transform')
         super().__init__('controller', namespace=namespace)
         self.topics: ControllerTopics | None = None     # while the node is configured
         self.active = False         # armed, and not deactivated since
@@ -102,6 +104,7 @@ class ControllerNode(LifecycleNode):
         self.reports.robot(model)
         self.topics = ControllerTopics(self, p, controller, decoder, wanted, made)
         self.trouble = ''
+        self._imports.join()
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
         self.references.update_coupling()

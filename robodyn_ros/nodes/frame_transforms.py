@@ -10,7 +10,6 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 from rclpy.node import Node
 from rclpy.time import Time
-from scipy.spatial.transform import Rotation
 
 from ..errors import TrajectoryError
 from ..text import printable
@@ -78,6 +77,8 @@ def transformed(transform: Any, position: np.ndarray, quaternion: np.ndarray
 
     :param position: (3,) [m]; ``quaternion`` (4,) x, y, z, w.
     """
+    from scipy.spatial.transform import Rotation  # as in control/trajectory.py
+
     t, r = transform.translation, transform.rotation
     turn = Rotation.from_quat([r.x, r.y, r.z, r.w])
     length = np.linalg.norm(quaternion)
