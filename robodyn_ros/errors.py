@@ -52,6 +52,10 @@ def remedy_text(remedy: Remedy, write: Callable[[Argument], str] = str) -> str:
     return ''.join(part if isinstance(part, str) else write(part) for part in remedy_parts(remedy))
 
 
+def _unpickled(kind: type[BaseException], args: tuple[object, ...]) -> BaseException:
+    return kind.__new__(kind, *args)
+
+
 class RobodynError(Exception):
     """
     Base class of the package's errors.
@@ -69,6 +73,10 @@ class RobodynError(Exception):
         self.name, self.value, self.remedy = name, value, remedy_text(remedy)
         self._problem, self._remedy = problem, remedy
         super().__init__(self.render())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle without the constructor, whose names another process would not have."""
+        return _unpickled, (type(self), self.args), self.__dict__
 
     def render(self, write: Callable[[Argument], str] = str) -> str:
         """Return the message; ``write`` returns a proposed argument as text, see remedy_text."""

@@ -1,7 +1,10 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
+import pickle
+
 import pytest
+from robodyn_ros import errors
 from robodyn_ros.errors import RobodynError, UnknownNameError
 
 
@@ -25,3 +28,17 @@ def test_an_unknown_name_is_told_with_the_known_ones(name, text):
 
 def test_where_there_is_nothing_to_choose():
     assert str(UnknownNameError('joint', 'a', [])).endswith('none: there is no joint')
+
+
+def subclasses(kind):
+    return {kind}.union(*map(subclasses, kind.__subclasses__()))
+
+
+@pytest.mark.parametrize('kind', sorted(subclasses(RobodynError), key=str))
+def test_errors_cross_the_borders_of_processes(kind):
+    error = kind.__new__(kind)
+    RobodynError.__init__(error, 'it is wrong', name='thing', remedy=(
+        'do ', errors.Argument('this', True)), value=3)
+    found = pickle.loads(pickle.dumps(error))
+    assert type(found) is kind and str(found) == str(error)
+    assert (found.name, found.value, found.remedy) == ('thing', 3, error.remedy)

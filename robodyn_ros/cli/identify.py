@@ -4,7 +4,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from multiprocessing import TimeoutError
 from pathlib import Path
 import shlex
 from typing import Any
@@ -24,7 +23,7 @@ from .identification_tables import (
     parameter_table,
 )
 from ..catalog.robots import CatalogRobot
-from ..errors import ArgumentError, IdentificationError, RobodynError
+from ..errors import ArgumentError, DemoError, IdentificationError
 from ..identification.data_checks.data_issue import by_kind, DataIssue
 from ..identification.estimation.payload import find_payload
 from ..identification.excitation.collision_geometry import shapes
@@ -38,7 +37,7 @@ from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
 from ..identification.result import TERMS
-from ..identification.result_files import FRICTION, URDF
+from ..identification.result_files import FRICTION, URDF, writable_folder
 from ..identification.validation import of_model, Validation
 from ..model.robot import RobotModel
 from ..model.xacro_file import expanded, is_xacro
@@ -150,8 +149,9 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
                 lambda parts: moving.draw(robot.model, robot.path, parts.test.time,
                                           parts.test.position))
             status.update('writing the report ...')
-            page = report(found, source.text, _scene(moving, out))
-            page.write(output / REPORT)
+            with writable_folder(output):
+                (output / REPORT).write_text(
+                    report(found, source.text, _scene(moving, out)).html(), encoding='utf-8')
     out.print(parameter_table(found))
     out.print(friction_table(found))
     if found.terms:
@@ -183,9 +183,8 @@ def _scene(moving: MovingRobot, out: Console) -> str:
     """Return the page of the moving robot, '' where it cannot be drawn, which is printed."""
     try:
         return moving.page()
-    except (RobodynError, OSError, TimeoutError) as error:
-        out.print('! the report does not show the moving robot: '
-                  f'{error or "drawing took too long"}', style='yellow')
+    except DemoError as error:
+        out.print(f'! {error}', style='yellow')
         return ''
 
 

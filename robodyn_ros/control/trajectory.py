@@ -4,6 +4,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from threading import Thread
 from typing import NoReturn, TYPE_CHECKING
 from unicodedata import normalize
 
@@ -12,9 +14,10 @@ from numpy import ndarray
 
 from .trajectory_tracking import HEADER, Points, sample
 from ..errors import TrajectoryError, TrajectoryJointsError
+from ..lazy_import import import_beside
 from ..model.robot import RobotModel
 
-if TYPE_CHECKING:       # SciPy takes a while to import: a node does it beside
+if TYPE_CHECKING:       # see :func:`begin_imports`
     from scipy.interpolate import PPoly
 
 MOST_WAYPOINTS = 20_000
@@ -26,6 +29,16 @@ START_TOLERANCE = 1e-3
 LARGEST = 1e9
 # Segments that are evaluated at a time, because SciPy holds the GIL meanwhile
 CHUNK = 128
+
+
+@cache
+def begin_imports() -> Thread:
+    """
+    Import in a thread what references need; return the thread.
+
+    SciPy takes half a second, in which a controller does other things, but not the first motion.
+    """
+    return import_beside('scipy.interpolate', 'scipy.spatial.transform')
 
 
 @dataclass(frozen=True)

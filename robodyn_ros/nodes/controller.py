@@ -27,6 +27,7 @@ from .robot_description import RobotDescription
 from .timing_file import TimingFile
 from ..control import guard
 from ..control.controller import Controller
+from ..control.trajectory import begin_imports
 from ..errors import RobodynError
 from ..wire.joint_state import JointStateDecoder
 
@@ -48,8 +49,7 @@ class ControllerNode(LifecycleNode):
     references: ReferenceTopics
 
     def __init__(self, namespace: str | None = None):
-        # What references need, which none follows yet
-        self._imports = node_main.import_beside('scipy.interpolate', 'scipy.spatial.transform')
+        begin_imports()             # beside what ROS does for the node
         super().__init__('controller', namespace=namespace)
         self.topics: ControllerTopics | None = None     # while the node is configured
         self.active = False         # armed, and not deactivated since
@@ -104,7 +104,7 @@ class ControllerNode(LifecycleNode):
         self.reports.robot(model)
         self.topics = ControllerTopics(self, p, controller, decoder, wanted, made)
         self.trouble = ''
-        self._imports.join()
+        begin_imports().join()      # before all objects there are are frozen
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
         self.references.update_coupling()

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 import gc
-from importlib import import_module
 import signal
 import sys
 import threading
@@ -44,14 +43,6 @@ def freeze_garbage() -> None:
     if not any(thread.name == LOOP_THREAD for thread in threading.enumerate()):
         gc.collect()
     gc.freeze()
-
-
-def import_beside(*modules: str) -> threading.Thread:
-    """Import modules in a thread, while this one does what holds no GIL; return the thread."""
-    thread = threading.Thread(target=lambda: [*map(import_module, modules)], name='imports',
-                              daemon=True)
-    thread.start()
-    return thread
 
 
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]

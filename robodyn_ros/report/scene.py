@@ -4,18 +4,21 @@
 
 from importlib.util import find_spec
 from multiprocessing import get_context
-from multiprocessing.pool import AsyncResult, Pool
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, signal
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
+from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..viewer import REQUIRED_MODULES
 
 RATE = 20.0         # pictures in a second
 LONGEST = 30.0      # s of a motion that are shown: the last ones
-PATIENCE = 60.0     # s that a page is waited for
 PORT = 18800        # or the next free one, on this machine and for a moment only
 
 
@@ -54,28 +57,50 @@ class MovingRobot:
     """
 
     def __init__(self) -> None:
-        self._pool: Pool | None = None
-        self._page: AsyncResult[str] | None = None
+        self._process: BaseProcess | None = None
 
     def __enter__(self) -> 'MovingRobot':
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pool:
-            self._pool.terminate()
-            self._pool.join()
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._end.close()
 
     def draw(self, model: RobotModel, urdf: Path | None, time: ndarray, position: ndarray) -> None:
-        """Begin to draw, once; see :func:`moving_robot`."""
-        if available():
-            self._pool = get_context('spawn').Pool(1)
-            self._page = self._pool.apply_async(moving_robot, (model, urdf, time, position))
+        """Begin to draw, once, where viser is installed; see :func:`moving_robot`."""
+        if self._process is None and available():
+            context = get_context('spawn')
+            self._end, end = context.Pipe()
+            self._process = context.Process(
+                target=_draw, args=(end, model, urdf, time, position), daemon=True)
+            self._process.start()
+            end.close()
 
     def page(self) -> str:
         """
         Return the page, '' where viser is not installed.
 
-        :raises RobodynError: a shape of the robot cannot be read.
-        :raises multiprocessing.TimeoutError: the process does not answer.
+        :raises DemoError: it could not be drawn.
         """
-        return self._page.get(PATIENCE) if self._page else ''
+        if self._process is None:
+            return ''
+        try:
+            page, trouble = self._end.recv()
+        except EOFError:
+            page, trouble = '', f'its process ended with exit code {self._process.exitcode}'
+        if trouble:
+            raise DemoError(f'the moving robot is not drawn, {trouble}', name='viser',
+                            remedy='see whether `robodyn view` draws this robot')
+        return page
+
+
+def _draw(end: Connection, *motion: Any) -> None:
+    """Send the page of a motion, and what prevented it, in the process of its own."""
+    signal(SIGINT, SIG_IGN)         # as that of the terminal: whoever waits ends this process
+    try:
+        answer = moving_robot(*motion), ''
+    except Exception as error:      # whatever it is, the report is written without it
+        answer = '', f'{type(error).__name__}: {error}'
+    end.send(answer)

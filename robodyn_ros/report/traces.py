@@ -12,9 +12,10 @@ COLORS = ('#2f7ed8', '#e07b1a', '#2a9d5c', '#d03b4f', '#8b6bd1', '#a0764a', '#d1
 
 def envelope(values: ndarray, most: int = MOST) -> ndarray:
     """
-    Return indices of at most so many samples that keep each peak of a curve (N,).
+    Return indices of at most so many samples that keep each peak of a curve (N,), and its breaks.
 
-    Of each of ``most / 2`` intervals they are those of the least and of the greatest value.
+    Of each of ``most / 2`` intervals they are those of the least and of the greatest value; a
+    break is the first of the samples in a row that are NaN, of which there may be more.
     """
     n = len(values)
     if n <= most:
@@ -24,7 +25,9 @@ def envelope(values: ndarray, most: int = MOST) -> ndarray:
         np.isnan(values), -np.inf, values)
     found = [(a + int(np.argmin(low[a:b])), a + int(np.argmax(high[a:b])))
              for a, b in zip(edges[:-1], edges[1:])]
-    return np.unique(found)
+    absent = np.isnan(values)
+    breaks = np.flatnonzero(absent & ~np.append(False, absent[:-1]))
+    return np.union1d(found, breaks)
 
 
 def finite(values: ndarray) -> list[float | None]:

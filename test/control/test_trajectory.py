@@ -3,6 +3,9 @@
 """Trajectories: what is asked for comes out, and what cannot be followed is refused by name."""
 
 from dataclasses import replace
+import os
+from subprocess import run
+import sys
 
 import numpy as np
 import pytest
@@ -214,3 +217,17 @@ def test_what_no_limit_forbids_stays_within_reason(two_link):
     plan(free, [1.0], [[1e6, 0.0]])
     with pytest.raises(TrajectoryError, match='beyond 1e.09'):
         plan(free, [1.0], [[1e12, 0.0]])
+
+
+def test_what_motions_need_is_there_before_an_arm_is_driven():
+    """SciPy: imported by the first motion, it would be late. Takes 2 s: a process of its own."""
+    run([sys.executable, '-c', '\n'.join((
+        'import sys',
+        'from robodyn_ros import Controller, load_urdf, Settings',
+        'from robodyn_ros.model.resources import robot_path',
+        'needed = {"scipy.interpolate", "scipy.spatial.transform"}',
+        'assert not needed & sys.modules.keys(), needed & sys.modules.keys()',
+        'controller = Controller(load_urdf(robot_path("two_link")), Settings())',
+        'controller.arm()',
+        'assert needed <= sys.modules.keys(), needed - sys.modules.keys()'))],
+        env={**os.environ, 'ROBODYN_PLAIN': '1'}, check=True)

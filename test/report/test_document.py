@@ -73,3 +73,10 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(ArgumentError, match='give --report a path of a file'):
         Report('x').write(tmp_path / 'file' / 'report.html')
+
+
+def test_breaks_of_a_long_curve_are_kept():
+    x = np.sin(np.linspace(0.0, 9.0, 12_000))
+    x[[4_000, 8_000]] = np.nan
+    at = envelope(x)
+    assert np.isnan(x[at]).sum() == 2 and len(at) <= MOST + 2
