@@ -31,6 +31,7 @@ class Task(NamedTuple):
     stiffness: ndarray      # (6, 6) that is asked for, in the axes of the settings
     scratch: ndarray        # (4, 6, 6) workspace of the laws
     vector: ndarray         # (4, 6) likewise
+    columns: ndarray        # (nv, 6) likewise
     effort: ndarray         # (nv,) likewise
 
     @classmethod
@@ -38,4 +39,4 @@ class Task(NamedTuple):
         """Return a task of these settings, its arrays zero."""
         return cls(settings, frame, np.eye(4), np.eye(4), np.zeros(6), np.zeros(6),
                    np.zeros(6), np.zeros((6, 6)), np.zeros((4, 6, 6)), np.zeros((4, 6)),
-                   np.zeros(nv))
+                   np.zeros((nv, 6)), np.zeros(nv))
