@@ -24,6 +24,7 @@ class Task(NamedTuple):
     settings: ndarray       # (1,) TASK
     frame: ndarray          # (1,) FRAME that is controlled
     pose: ndarray           # (4, 4) of the frame
+    jacobian: ndarray       # (6, nv) likewise
     target: ndarray         # (4, 4) its reference, with the velocity and acceleration below
     velocity: ndarray
     acceleration: ndarray
@@ -37,6 +38,6 @@ class Task(NamedTuple):
     @classmethod
     def of(cls, settings: ndarray, frame: ndarray, nv: int) -> 'Task':
         """Return a task of these settings, its arrays zero."""
-        return cls(settings, frame, np.eye(4), np.eye(4), np.zeros(6), np.zeros(6),
-                   np.zeros(6), np.zeros((6, 6)), np.zeros((4, 6, 6)), np.zeros((4, 6)),
-                   np.zeros((nv, 6)), np.zeros(nv))
+        return cls(settings, frame, np.eye(4), np.zeros((6, nv)), np.eye(4), np.zeros(6),
+                   np.zeros(6), np.zeros(6), np.zeros((6, 6)), np.zeros((4, 6, 6)),
+                   np.zeros((4, 6)), np.zeros((nv, 6)), np.zeros(nv))

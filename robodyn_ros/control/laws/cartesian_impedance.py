@@ -19,6 +19,7 @@ from .energy_tank import BEGUN, COUPLED, fill, TankMemory, vary_stiffness
 from .law import Arm, Law, POSE
 from .six_vectors import (
     dot,
+    lower_times,
     plus,
     put,
     put_column,
@@ -154,7 +155,7 @@ def damping_force(A: ndarray, unit_inertia: bool, L: ndarray, ratio: float, mode
     """
     S, B = scratch[1], scratch[2]
     for k in range(6):                  # S = Bᵀ A B, B = L U
-        b = times(L, row(modes, k))
+        b = lower_times(L, row(modes, k))
         put_row(B, k, b)
         if not unit_inertia:
             b = times(A, b)
@@ -171,7 +172,7 @@ def damping_force(A: ndarray, unit_inertia: bool, L: ndarray, ratio: float, mode
             mode = row(modes, k)
             rate = 2.0 * ratio * dot(mode, x) / sqrt(max(S[k, k], LEAST * largest))
             force = plus(force, rate, mode)
-    put(v, times(L, force))
+    put(v, lower_times(L, force))
 
 
 def factor_stiffness(K: ndarray, L: ndarray) -> None:

@@ -68,9 +68,10 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
     *linked_dynamics.MODULES, jitable(rotations), task, bounds, jitable(momentum_residual),
-    jitable(dynamics), law, call, jitable(six_vectors, inline=True), jitable(task_space, inline=True),
-    jitable(pd), jitable(joint_impedance), jitable(computed_torque),
-    jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),
+    jitable(dynamics), law, call, jitable(six_vectors, inline=True),
+    jitable(task_space, inline=True), jitable(pd), jitable(joint_impedance),
+    jitable(computed_torque), jitable(disturbance_observer),
+    jitable(pseudo_inertia, inline=True), jitable(adaptive),
     jitable(spring, inline=True), jitable(energy_tank, inline=True),
     jitable(cartesian_impedance, inline=True))
 

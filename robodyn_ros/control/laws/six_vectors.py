@@ -59,6 +59,15 @@ def dot(x: Vector6, y: Vector6) -> float:
     return (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]) + (x[3] * y[3] + x[4] * y[4] + x[5] * y[5])
 
 
+def lower_times(L: ndarray, x: Vector6) -> Vector6:
+    """Return L x of a lower triangular matrix (6, 6)."""
+    a, b, c, d, e, f = x
+    return (L[0, 0] * a, L[1, 0] * a + L[1, 1] * b, L[2, 0] * a + L[2, 1] * b + L[2, 2] * c,
+            L[3, 0] * a + L[3, 1] * b + L[3, 2] * c + L[3, 3] * d,
+            L[4, 0] * a + L[4, 1] * b + L[4, 2] * c + L[4, 3] * d + L[4, 4] * e,
+            dot(row(L, 5), x))
+
+
 def times(A: ndarray, x: Vector6) -> Vector6:
     """Return A x of a matrix (6, 6)."""
     return (dot(row(A, 0), x), dot(row(A, 1), x), dot(row(A, 2), x), dot(row(A, 3), x),

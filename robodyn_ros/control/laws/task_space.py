@@ -24,7 +24,7 @@ from ..rotations import log, multiplied_transposed, rows
 from ..setting_fields import gain, PerJoint
 from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
 from ...dynamics.forward_dynamics import ltdl
-from ...dynamics.kinematics import ALIGNED, jacobian, jacobian_rate
+from ...dynamics.kinematics import velocity_product
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
 # is singular it passes over from blocking the posture's efforts to passing them on
@@ -45,14 +45,10 @@ class PostureGains:
 
 def task_jacobian(arm: Arm) -> None:
     """Write the Jacobian of the frame into ``arm.workspace.J``, in the axes of the base."""
-    jacobian(arm.robot.bodies, arm.workspace.joints, arm.task.frame[0], ALIGNED, arm.workspace.J)
-
-
-def task_jacobian_rate(arm: Arm) -> None:
-    """Write J and J̇ into ``arm.workspace.J`` and ``Jd``, in the axes of the base."""
-    work = arm.workspace
-    jacobian_rate(arm.robot.bodies, work.joints, arm.task.frame[0], ALIGNED, arm.qd, work.J,
-                  work.Jd)
+    J, known = arm.workspace.J, arm.task.jacobian
+    for r in range(6):
+        for j in range(J.shape[1]):
+            J[r, j] = known[r, j]
 
 
 def pose_error(arm: Arm, e: ndarray) -> None:
@@ -85,6 +81,15 @@ def velocity_error(arm: Arm, v: ndarray) -> None:
         for j in range(arm.qd.shape[0]):
             x -= J[r, j] * arm.qd[j]
         v[r] = x
+
+
+def required_acceleration(arm: Arm, a: ndarray) -> None:
+    """Write a_d - J̇ q̇, which J q̈ is to be, into ``a`` (6,) [m/s², rad/s²]; axes of the base."""
+    linear, angular = velocity_product(arm.robot.bodies, arm.workspace.joints, arm.task.frame[0],
+                                       arm.qd)
+    for i in range(3):
+        a[i] = arm.task.acceleration[i] - linear[i]
+        a[3 + i] = arm.task.acceleration[3 + i] - angular[i]
 
 
 def to_task_axes(arm: Arm, e: ndarray, v: ndarray) -> None:
