@@ -63,6 +63,17 @@ def test_without_load_the_stiffness_follows_and_costs_nothing():
     assert matrix(memory) == pytest.approx(500.0 * np.eye(6)) and memory.account[SPENT] == 0.0
 
 
+def test_the_stiffness_arrives():
+    """It is the one asked for, to the last bit: what follows from it is computed no more."""
+    memory, error = tank(), np.full(6, 0.01)
+    asked = np.diag([500.0, 0.0, 1e-6, 30.0, 400.0, 100.0])
+    changes = [vary_stiffness(memory, record(100.0), asked, error, DT, np.zeros(6))
+               for _ in range(4000)]
+    arrived = changes.index(False)
+    assert all(changes[:arrived]) and not any(changes[arrived:])
+    assert (matrix(memory) == asked).all()
+
+
 @pytest.mark.slow
 def test_under_load_it_rises_by_what_the_tank_pays():
     memory, error = tank(), np.array([0.05, 0.0, 0.0, 0.0, 0.0, 0.0])

@@ -172,7 +172,7 @@ def mobility(arm: Arm, A: ndarray) -> None:
         put_row(X, j, column(work.J, j))
     for i in range(n - 1, -1, -1):
         x, j = row(X, i), parent[i]
-        while j < n:
+        while 0 <= j < n:
             put_row(X, j, plus(row(X, j), -C[i, j], x))
             j = parent[j]
     for r in range(6):
