@@ -57,12 +57,13 @@ def observe(robot: ModelData, work: Workspace, s: record, m: record, v: Vectors,
     dt: Any = m.unsampled
     if fresh == 0 or dt <= 0.0:
         return
+    bandwidth, push_bandwidth = s.external_effort_bandwidth, s.push_bandwidth
     for i in range(n):
         unknown = momentum_change(work.M, v.qd, v.observed_qd, i) - v.impulse[i]
-        v.external[i] = filtered(v.external[i], s.external_effort_bandwidth, unknown, dt)
+        v.external[i] = filtered(v.external[i], bandwidth, unknown, dt)
         v.impulse[i] = 0.0
-        v.pushing[i] = (filtered(v.pushing[i], s.push_bandwidth, v.external[i] * dt, dt)
-                        if s.push_bandwidth > 0.0 else 0.0)
+        v.pushing[i] = (filtered(v.pushing[i], push_bandwidth, v.external[i] * dt, dt)
+                        if push_bandwidth > 0.0 else 0.0)
     m.unsampled = 0.0
     for i in range(n):
         v.observed_qd[i] = v.qd[i]

@@ -56,12 +56,12 @@ def no_command() -> ndarray:
 def update_task(robot: ModelData, work: Workspace, q: ndarray, task: Task, points: PosePoints,
                 m: record, now: float) -> None:
     """
-    Compute the pose of the frame and its reference; the present pose becomes the first reference.
+    Compute pose and Jacobian of the frame, and its reference, which is first the present pose.
 
     :param m: record ``CONTROLLER_STATE``, which keeps the reference pose.
     :param now: time of the clock of references [s], see :mod:`.time_scaling`.
     """
-    entry_points.pose(robot, task.frame, q, work, task.pose)
+    entry_points.pose_and_jacobian(robot, task.frame, q, work, task.pose, task.jacobian)
     if m.pose_held == 0:
         keep(m, (task.pose[0, 3], task.pose[1, 3], task.pose[2, 3]), rows(task.pose))
         m.pose_held = 1

@@ -24,6 +24,7 @@ class Task(NamedTuple):
     settings: ndarray       # (1,) TASK
     frame: ndarray          # (1,) FRAME that is controlled
     pose: ndarray           # (4, 4) of the frame
+    jacobian: ndarray       # (6, nv) likewise
     target: ndarray         # (4, 4) its reference, with the velocity and acceleration below
     velocity: ndarray
     acceleration: ndarray
@@ -31,11 +32,12 @@ class Task(NamedTuple):
     stiffness: ndarray      # (6, 6) that is asked for, in the axes of the settings
     scratch: ndarray        # (4, 6, 6) workspace of the laws
     vector: ndarray         # (4, 6) likewise
+    columns: ndarray        # (nv, 6) likewise
     effort: ndarray         # (nv,) likewise
 
     @classmethod
     def of(cls, settings: ndarray, frame: ndarray, nv: int) -> 'Task':
         """Return a task of these settings, its arrays zero."""
-        return cls(settings, frame, np.eye(4), np.eye(4), np.zeros(6), np.zeros(6),
-                   np.zeros(6), np.zeros((6, 6)), np.zeros((4, 6, 6)), np.zeros((4, 6)),
-                   np.zeros(nv))
+        return cls(settings, frame, np.eye(4), np.zeros((6, nv)), np.eye(4), np.zeros(6),
+                   np.zeros(6), np.zeros(6), np.zeros((6, 6)), np.zeros((4, 6, 6)),
+                   np.zeros((4, 6)), np.zeros((nv, 6)), np.zeros(nv))

@@ -208,8 +208,7 @@ def velocity_of_joints(robot: ModelData, work: Workspace, task: Task, rate: ndar
 
     :param work: from :func:`factor_inertia`.
     """
-    J, X, A, x = work.J, work.X, task.scratch[0], task.vector[0]
-    jacobian(robot.bodies, work.joints, task.frame[0], ALIGNED, J)
+    J, X, A, x = task.jacobian, work.X, task.scratch[0], task.vector[0]
     for r in range(6):
         for j in range(rate.shape[0]):
             X[r, j] = J[r, j]

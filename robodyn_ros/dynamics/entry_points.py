@@ -28,6 +28,7 @@ from .joint_transforms import place_joints
 from .kinematics import jacobian as _jacobian
 from .kinematics import jacobian_rate
 from .kinematics import pose as _pose
+from .kinematics import pose_and_jacobian as _pose_and_jacobian
 from .model_data import ModelData, Workspace
 from .operational_space import task_coriolis_matrix
 from .operational_space import task_space as _task_space
@@ -162,6 +163,13 @@ def pose(robot: ModelData, frame: ndarray, q: ndarray, work: Workspace, T: ndarr
     """Write the pose of a frame in the frame of the base, (4, 4)."""
     place_joints(robot.bodies, q, work.joints)
     _pose(robot.bodies, work.joints, frame[0], T)
+
+
+def pose_and_jacobian(robot: ModelData, frame: ndarray, q: ndarray, work: Workspace, T: ndarray,
+                      J: ndarray) -> None:
+    """Write the pose of a frame, (4, 4), and its Jacobian (6, nv) in the axes of the base."""
+    place_joints(robot.bodies, q, work.joints)
+    _pose_and_jacobian(robot.bodies, work.joints, frame[0], T, J)
 
 
 def jacobian(robot: ModelData, frame: ndarray, reference: int, q: ndarray, work: Workspace,

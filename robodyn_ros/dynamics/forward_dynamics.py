@@ -36,7 +36,8 @@ def ltdl(elimination_parent: ndarray, M: ndarray) -> None:
     Factor M = Lᵀ D L in place: L (unit diagonal omitted) below the diagonal, 1/D on it.
 
     Featherstone 2008, section 6.5: M[i, j] is zero unless one of the joints i and j carries the
-    other, and the factors keep these zeros.
+    other, and the factors keep these zeros. That no index is negative is written out for the
+    compiler, which else reckons with indices that count from the end.
 
     :param elimination_parent: (nv,) parent of each joint in the elimination tree of M, nv for
         none: the joint that carries it, or, where mimic joints couple branches, one of those.
@@ -44,12 +45,14 @@ def ltdl(elimination_parent: ndarray, M: ndarray) -> None:
     """
     n = M.shape[0]
     for k in range(n - 1, -1, -1):
-        M[k, k] = 1.0 / M[k, k]
+        pivot = 1.0 / M[k, k]
+        M[k, k] = pivot
         i = elimination_parent[k]
-        while i < n:
-            a = M[k, i] * M[k, k]
-            j = i
-            while j < n:
+        while 0 <= i < n:
+            a = M[k, i] * pivot
+            M[i, i] -= a * M[k, i]      # first: the next pivot waits for it
+            j = elimination_parent[i]
+            while 0 <= j < n:
                 M[i, j] -= a * M[k, j]
                 j = elimination_parent[j]
             M[k, i] = a

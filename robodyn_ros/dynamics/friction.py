@@ -90,7 +90,8 @@ def loaded_friction(parameters: ndarray, qd: ndarray, load: ndarray, share: ndar
         z = share[i] if parameters[8, i] > 0.0 else np.tanh(v / parameters[6, i])
         k = 0 if z >= 0.0 else 3
         coulomb, static = parameters[k + 1, i], parameters[k + 2, i]
-        dry = (coulomb + (static - coulomb) * np.exp(-(v / parameters[7, i])**2)
-               + parameters[9, i] * abs(load[i]))
+        dry = coulomb + parameters[9, i] * abs(load[i])
+        if static != coulomb:           # many models have no Stribeck curve
+            dry += (static - coulomb) * np.exp(-(v / parameters[7, i])**2)
         tau[i] = parameters[0 if v >= 0.0 else 3, i] * v + dry * z
     add_coupled_friction(parameters, qd, tau)

@@ -33,6 +33,11 @@ def pose(bodies: ndarray, joints: ndarray, frame: FrameRecord, T: ndarray) -> No
     while i < len(bodies):
         x, y, z, p = frame_to_parent(bodies[i], joints[i], x, y, z, p)
         i = bodies[i].parent
+    put_pose(T, x, y, z, p)
+
+
+def put_pose(T: ndarray, x: Vector3, y: Vector3, z: Vector3, p: Vector3) -> None:
+    """Write the pose (4, 4) of axes and origin."""
     for k in range(3):
         T[k, 0], T[k, 1], T[k, 2], T[k, 3], T[3, k] = x[k], y[k], z[k], p[k], 0.0
     T[3, 3] = 1.0
@@ -47,6 +52,28 @@ def jacobian(bodies: ndarray, joints: ndarray, frame: FrameRecord, reference: in
     :param reference: BODY, ALIGNED or WORLD.
     :param J: (6, nv) out [m/rad | 1] above, [1 | rad/m] below.
     """
+    x, y, z, p = own_jacobian(bodies, joints, frame, J)
+    if reference != BODY:
+        for k in range(J.shape[1]):
+            linear, angular = rotated_column(J, k, x, y, z)
+            if reference == WORLD:
+                linear = add(linear, cross(p, angular))
+            put_column(J, k, linear, angular)
+
+
+def pose_and_jacobian(bodies: ndarray, joints: ndarray, frame: FrameRecord, T: ndarray, J: ndarray
+                      ) -> None:
+    """Write pose and Jacobian of a frame, as :func:`pose` and :func:`jacobian`, ALIGNED, do."""
+    x, y, z, p = own_jacobian(bodies, joints, frame, J)
+    put_pose(T, x, y, z, p)
+    for k in range(J.shape[1]):
+        linear, angular = rotated_column(J, k, x, y, z)
+        put_column(J, k, linear, angular)
+
+
+def own_jacobian(bodies: ndarray, joints: ndarray, frame: FrameRecord, J: ndarray
+                 ) -> tuple[Vector3, Vector3, Vector3, Vector3]:
+    """Write the Jacobian of a frame in its own axes; return these and its origin in the base."""
     x, y, z, p = axes_of(frame)
     set_zero(J)
     i = frame.body
@@ -55,12 +82,7 @@ def jacobian(bodies: ndarray, joints: ndarray, frame: FrameRecord, reference: in
         add_column(J, bodies[i].driver, linear, angular)
         x, y, z, p = frame_to_parent(bodies[i], joints[i], x, y, z, p)
         i = bodies[i].parent
-    if reference != BODY:
-        for k in range(J.shape[1]):
-            linear, angular = rotated_column(J, k, x, y, z)
-            if reference == WORLD:
-                linear = add(linear, cross(p, angular))
-            put_column(J, k, linear, angular)
+    return x, y, z, p
 
 
 def jacobian_rate(bodies: ndarray, joints: ndarray, frame: FrameRecord, reference: int,
@@ -104,6 +126,28 @@ def jacobian_rate(bodies: ndarray, joints: ndarray, frame: FrameRecord, referenc
                                                    cross(p, angular_rate)))
             put_column(J, k, linear, angular)
             put_column(Jd, k, linear_rate, angular_rate)
+
+
+def velocity_product(bodies: ndarray, joints: ndarray, frame: FrameRecord, qd: ndarray
+                     ) -> tuple[Vector3, Vector3]:
+    """
+    Return J̇ q̇, linear and angular: the acceleration of a frame whose joints do not accelerate.
+
+    With J of :func:`jacobian`, ALIGNED, and the rates of its columns of :func:`jacobian_rate`.
+    """
+    x, y, z, p = axes_of(frame)
+    v, w, a, b = ZERO, ZERO, ZERO, ZERO
+    i = frame.body
+    while i < len(bodies):
+        linear, angular = column(bodies[i], x, y, z, p)
+        rate = qd[bodies[i].driver]
+        linear, angular = scale(rate, linear), scale(rate, angular)
+        a = add(a, add(cross(linear, w), cross(angular, v)))
+        b = add(b, cross(angular, w))
+        v, w = add(v, linear), add(w, angular)
+        x, y, z, p = frame_to_parent(bodies[i], joints[i], x, y, z, p)
+        i = bodies[i].parent
+    return rotate(add(a, cross(w, v)), x, y, z), rotate(b, x, y, z)
 
 
 def axes_of(frame: FrameRecord) -> tuple[Vector3, Vector3, Vector3, Vector3]:

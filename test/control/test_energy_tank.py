@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 from robodyn_ros import Settings
 from robodyn_ros.control.laws import spring
-from robodyn_ros.control.laws.cartesian_impedance import damping_force, FIRST_SWEEPS, SWEEPS
+from robodyn_ros.control.laws.cartesian_impedance import (
+    damping_force,
+    factor_stiffness,
+    FIRST_SWEEPS,
+    SWEEPS,
+)
 from robodyn_ros.control.laws.energy_tank import COUPLED, fill, SPENT, TankMemory, vary_stiffness
 from robodyn_ros.control.semidefinite import square_root
 from scipy.spatial.transform import Rotation
@@ -36,7 +41,7 @@ def semidefinite(seed, rank, most=MOST):
 
 def tank(asked=100.0):
     """Return a memory whose law has begun with this stiffness of each axis."""
-    memory = TankMemory(np.zeros(36), np.zeros(3))
+    memory = TankMemory(np.zeros((6, 6)), np.zeros(3))
     run(memory, asked, np.zeros(6), 1.0, DT)
     assert matrix(memory).tolist() == (asked * np.eye(6)).tolist()
     assert memory.account.tolist() == [0.0, 1.0, 0.0]
@@ -56,6 +61,17 @@ def test_without_load_the_stiffness_follows_and_costs_nothing():
     memory = tank()
     run(memory, 500.0, np.zeros(6), 0.0)
     assert matrix(memory) == pytest.approx(500.0 * np.eye(6)) and memory.account[SPENT] == 0.0
+
+
+def test_the_stiffness_arrives():
+    """It is the one asked for, to the last bit: what follows from it is computed no more."""
+    memory, error = tank(), np.full(6, 0.01)
+    asked = np.diag([500.0, 0.0, 1e-6, 30.0, 400.0, 100.0])
+    changes = [vary_stiffness(memory, record(100.0), asked, error, DT, np.zeros(6))
+               for _ in range(4000)]
+    arrived = changes.index(False)
+    assert all(changes[:arrived]) and not any(changes[arrived:])
+    assert (matrix(memory) == asked).all()
 
 
 @pytest.mark.slow
@@ -164,15 +180,28 @@ def test_the_wrench_of_the_spring_does_the_work_of_its_potential(stiffness, tool
     assert power == pytest.approx((stored(-step) - stored(step)) / (2 * step), rel=1e-4, abs=1e-3)
 
 
+def factor(K):
+    """Return L with K = L Lᵀ."""
+    L = np.zeros((6, 6))
+    factor_stiffness(K, L)
+    assert L @ L.T == pytest.approx(K, abs=1e-6 * abs(K).max())
+    return L
+
+
+def damping(A, unit, K, modes, sweeps):
+    """Return D of the ratio 0.7, by columns."""
+    D = np.eye(6)
+    for column in D:
+        damping_force(A, unit, factor(K), 0.7, modes.copy(), sweeps, column, np.zeros((4, 6, 6)))
+    return D
+
+
 @settings(max_examples=50, deadline=None)
 @given(stiffness=MATRICES, unit=st.booleans())
 def test_damping_of_a_full_stiffness(stiffness, unit):
     """D of any K of any rank is that of Albu-Schäffer et al., and symmetric."""
     K, A = semidefinite(*stiffness), semidefinite(stiffness[0] + 1, 6, 2.0) + 0.1 * np.eye(6)
-    D = np.eye(6)
-    for column in D:
-        damping_force(A, unit, K, 0.7, np.eye(6), FIRST_SWEEPS, column, np.zeros((4, 6, 6)),
-                      np.zeros(6))
+    D = damping(A, unit, K, np.eye(6), FIRST_SWEEPS)
     root, (values, vectors) = square_root(K), np.linalg.eigh(
         square_root(K) @ (np.eye(6) if unit else A) @ square_root(K))
     expected = 1.4 * root @ (vectors / np.sqrt(np.maximum(values, 1e-9 * values.max()))
@@ -184,17 +213,13 @@ def test_damping_of_a_full_stiffness(stiffness, unit):
 def test_modes_of_the_cycle_before_make_the_damping_exact():
     """As A turns by 2 rad/s, one sweep in each cycle keeps D where many would bring it."""
     K, A = np.diag([500.0, 800.0, 500.0, 30.0, 30.0, 20.0]), semidefinite(3, 6, 2.0) + np.eye(6)
-    U, ignored = np.eye(6), np.zeros(6)
+    modes = np.eye(6)
     for cycle in range(300):
         turned = np.kron(np.eye(2), Rotation.from_rotvec([0.0, 2e-3 * cycle, 0.0]).as_matrix())
         mobility = turned @ A @ turned.T
-        damping_force(mobility, False, K, 0.7, U, SWEEPS if cycle else FIRST_SWEEPS, ignored,
-                      np.zeros((4, 6, 6)), np.zeros(6))
-    kept, exact = np.eye(6), np.eye(6)
-    for column, other in zip(kept, exact):
-        damping_force(mobility, False, K, 0.7, U.copy(), 0, column, np.zeros((4, 6, 6)),
-                      np.zeros(6))
-        damping_force(mobility, False, K, 0.7, np.eye(6), 10, other, np.zeros((4, 6, 6)),
-                      np.zeros(6))
+        damping_force(mobility, False, factor(K), 0.7, modes, SWEEPS if cycle else FIRST_SWEEPS,
+                      np.zeros(6), np.zeros((4, 6, 6)))
+    kept = damping(mobility, False, K, modes, 0)
+    exact = damping(mobility, False, K, np.eye(6), 10)
     assert kept == pytest.approx(exact, abs=1e-3 * abs(exact).max())
-    assert np.eye(6) == pytest.approx(U.T @ U, abs=1e-12)
+    assert np.eye(6) == pytest.approx(modes @ modes.T, abs=1e-12)

@@ -14,7 +14,13 @@ from robodyn_ros.dynamics.derivatives import position_derivative
 from robodyn_ros.dynamics.energy import kinetic_energy, potential_energy
 from robodyn_ros.dynamics.forward_dynamics import forward_dynamics
 from robodyn_ros.dynamics.joint_transforms import place_joints
-from robodyn_ros.dynamics.kinematics import jacobian_rate, pose, WORLD
+from robodyn_ros.dynamics.kinematics import (
+    ALIGNED,
+    jacobian_rate,
+    pose,
+    velocity_product,
+    WORLD,
+)
 from robodyn_ros.dynamics.model_data import (
     BODY,
     dimensions,
@@ -58,6 +64,26 @@ def test_plain_python_gives_the_numbers_of_the_kernels(robot, close, name, quant
                       workspace(model), *theirs)
     for mine, other in zip(ours, theirs):
         close(mine, other, 1e-9 if 'damping' in spec.options or 'forward' in quantity else 1e-12)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_kinematics_of_the_control_cycle(robot, close, name):
+    """Pose and Jacobian in one pass, and J̇ q̇ without J̇, are those of the single queries."""
+    model = robot(name).model
+    data, memory, n = parameters(model), workspace(model), model.nv
+    data = ModelData(data.bodies.view(np.recarray), *data[1:])
+    work = Workspace(memory.bodies.view(np.recarray), memory.joints.view(np.recarray), *memory[2:])
+    frame = frame_record(model, parameters(model), model.link_names[-1]).view(np.recarray)
+    q, qd = next(robot(name).states())[:2]
+    T, J, exact_T, exact_J, Jd = (np.zeros(shape) for shape in (
+        (4, 4), (6, n), (4, 4), (6, n), (6, n)))
+    entry_points.pose_and_jacobian(data, frame, q, work, T, J)
+    entry_points.pose(data, frame, q, work, exact_T)
+    entry_points.jacobian(data, frame, ALIGNED, q, work, exact_J)
+    entry_points.jacobian_dot(data, frame, ALIGNED, q, qd, work, Jd)
+    close(T, exact_T, 1e-15)
+    close(J, exact_J, 1e-15)
+    close(np.concatenate(velocity_product(data.bodies, work.joints, frame[0], qd)), Jd @ qd, 1e-12)
     assert not work.rest.any() and not work.unloaded.any()
 
 

@@ -17,8 +17,24 @@ from numpy import ndarray
 
 from .energy_tank import BEGUN, COUPLED, fill, TankMemory, vary_stiffness
 from .law import Arm, Law, POSE
+from .six_vectors import (
+    dot,
+    lower_times,
+    plus,
+    put,
+    put_column,
+    put_row,
+    row,
+    scaled,
+    times,
+    transposed_times,
+    vector,
+    Vector6,
+    ZERO,
+)
 from .spring import spring_force, turn_force
 from .task_space import (
+    add_force,
     add_posture,
     add_wrench,
     mobility,
@@ -37,29 +53,32 @@ from ..task import GIVEN, TOOL_AXES, UNIT_INERTIA
 FIRST_SWEEPS, SWEEPS = 3, 1
 # Least mobility of a mode, relative to the largest, that its damping is designed for
 LEAST = 1e-9
+# Of the diagonal, below which an element beside it is left; and whose square is not yet 0
+DIAGONAL, UNDERFLOW = 1e-9, 1e-150
 # Of an element of the diagonal of K, below which a pivot of its factor is rounding
 PIVOT = 1e-9
 
 
 class ImpedanceMemory(NamedTuple):
-    """Memory of the law: that of its tank, see :class:`.TankMemory`, and the modes."""
+    """Memory of the law: that of its tank, see :class:`.TankMemory`, and of its damping."""
 
-    stiffness: Annotated[ndarray, 36]
+    stiffness: Annotated[ndarray, (6, 6)]
     account: Annotated[ndarray, 3]
-    modes: Annotated[ndarray, 36]       # directions U of the damping, by columns of (6, 6)
+    factor: Annotated[ndarray, (6, 6)]      # of the stiffness, see :func:`factor_stiffness`
+    modes: Annotated[ndarray, (6, 6)]       # directions Uᵀ of the damping, by rows
 
 
 def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     """Write τ = Jᵀ (K e + D (v_d - v) + F) + g(q) + posture."""
     task, J, s = arm.task, arm.workspace.J, arm.task.settings[0]
     e, v, force, speed = task.vector[0], task.vector[1], task.vector[2], task.vector[3]
-    K, U, A = memory.stiffness.reshape(6, 6), memory.modes.reshape(6, 6), task.scratch[0]
-    tank, sweeps = TankMemory(memory.stiffness, memory.account), SWEEPS
+    K, L, A = memory.stiffness, memory.factor, task.scratch[0]
+    tank, sweeps = TankMemory(K, memory.account), SWEEPS
     if memory.account[BEGUN] == 0.0:
         sweeps = FIRST_SWEEPS
         for r in range(6):
             for c in range(6):
-                U[r, c] = 1.0 if r == c else 0.0
+                memory.modes[r, c] = 1.0 if r == c else 0.0
     task_jacobian(arm)
     pose_error(arm, e)
     velocity_error(arm, v)
@@ -72,23 +91,18 @@ def cartesian_impedance(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None
         if s.task_selection[r] == 0.0:
             e[r] = v[r] = 0.0
         speed[r] = v[r]
-    vary_stiffness(tank, s, task.stiffness, e, arm.dt, force)
+    if vary_stiffness(tank, s, task.stiffness, e, arm.dt, force):
+        factor_stiffness(K, L)
     mobility(arm, A)
     if s.task_damping_design == GIVEN:
         given_damping(s.task_damping, v, force)
     else:
-        damping_force(A, s.task_damping_design == UNIT_INERTIA, K, s.task_damping_ratio, U, sweeps,
-                      v, task.scratch, force)
+        damping_force(A, s.task_damping_design == UNIT_INERTIA, L, s.task_damping_ratio,
+                      memory.modes, sweeps, v, task.scratch)
     fill_from_damper(task.velocity, speed, v, tank, arm.dt)
     spring_force(s, K, memory.account[COUPLED] == 1.0, e, force)
     turn_force(e, s.task_axes == TOOL_AXES, force)
-    for r in range(6):
-        force[r] += v[r]
-    for i in range(tau.shape[0]):
-        effort = tau[i]
-        for r in range(6):
-            effort += J[r, i] * force[r]
-        tau[i] = effort
+    add_force(J, plus(vector(force), 1.0, vector(v)), tau)
     add_posture(arm, gains, A, tau)
 
 
@@ -121,8 +135,8 @@ def given_damping(D: ndarray, v: ndarray, force: ndarray) -> None:
         v[r] = force[r]
 
 
-def damping_force(A: ndarray, unit_inertia: bool, K: ndarray, ratio: float, U: ndarray,
-                  sweeps: int, v: ndarray, scratch: ndarray, modes: ndarray) -> None:
+def damping_force(A: ndarray, unit_inertia: bool, L: ndarray, ratio: float, modes: ndarray,
+                  sweeps: int, v: ndarray, scratch: ndarray) -> None:
     """
     Replace the velocity ``v`` (6,) by the force D v whose modes have a damping ratio.
 
@@ -134,56 +148,31 @@ def damping_force(A: ndarray, unit_inertia: bool, K: ndarray, ratio: float, U: n
 
     :param A: (6, 6) J M⁻¹ Jᵀ; with ``unit_inertia``, A is that of 1 kg and 1 kg·m² instead, for
         which D = 2 ζ √K.
-    :param K: (6, 6) stiffness; ``ratio`` ζ.
-    :param U: (6, 6) any rotation, in and out: the nearer to U, the fewer ``sweeps`` it takes.
-    :param scratch: workspace (4, 6, 6), of which 1 to 3 are used; ``modes`` (6,) likewise.
+    :param L: (6, 6) factor of the stiffness, from :func:`factor_stiffness`; ``ratio`` ζ.
+    :param modes: (6, 6) any rotation Uᵀ, in and out: the nearer to it, the fewer ``sweeps`` it
+        takes.
+    :param scratch: workspace (4, 6, 6), of which 1 and 2 are used.
     """
-    S, B, L = scratch[1], scratch[2], scratch[3]
-    factor_stiffness(K, L)
-    for i in range(6):
-        for k in range(6):
-            x = 0.0
-            for j in range(i + 1):
-                x += L[i, j] * U[j, k]
-            B[i, k] = x
+    S, B = scratch[1], scratch[2]
     for k in range(6):                  # S = Bᵀ A B, B = L U
-        for i in range(6):
-            x = B[i, k]
-            if not unit_inertia:
-                x = 0.0
-                for j in range(6):
-                    x += A[i, j] * B[j, k]
-            modes[i] = x
+        b = lower_times(L, row(modes, k))
+        put_row(B, k, b)
+        if not unit_inertia:
+            b = times(A, b)
         for i in range(k + 1):
-            x = 0.0
-            for j in range(6):
-                x += B[j, i] * modes[j]
-            S[i, k] = S[k, i] = x
-    jacobi(S, U, sweeps)
+            S[i, k] = S[k, i] = dot(row(B, i), b)
+    diagonalize(S, modes, sweeps)
     largest = 0.0
     for i in range(6):
         largest = max(largest, S[i, i])
-        x = L[i, i] * v[i]
-        for j in range(i + 1, 6):
-            x += L[j, i] * v[j]
-        v[i] = x
-    for k in range(6):
-        x = 0.0
-        if largest > 0.0:
-            for i in range(6):
-                x += U[i, k] * v[i]
-            x *= 2.0 * ratio / sqrt(max(S[k, k], LEAST * largest))
-        modes[k] = x
-    for i in range(6):
-        x = 0.0
+    x = transposed_times(L, vector(v))
+    force = ZERO
+    if largest > 0.0:
         for k in range(6):
-            x += U[i, k] * modes[k]
-        v[i] = x
-    for i in range(5, -1, -1):
-        x = L[i, i] * v[i]
-        for j in range(i):
-            x += L[i, j] * v[j]
-        v[i] = x
+            mode = row(modes, k)
+            rate = 2.0 * ratio * dot(mode, x) / sqrt(max(S[k, k], LEAST * largest))
+            force = plus(force, rate, mode)
+    put(v, lower_times(L, force))
 
 
 def factor_stiffness(K: ndarray, L: ndarray) -> None:
@@ -203,35 +192,44 @@ def factor_stiffness(K: ndarray, L: ndarray) -> None:
                 L[i, k] = x / root
 
 
-def jacobi(S: ndarray, U: ndarray, sweeps: int) -> None:
+def diagonalize(S: ndarray, modes: ndarray, sweeps: int) -> None:
     """
-    Diagonalise ``S`` (6, 6), symmetric, by rotations that ``U`` collects by columns.
+    Diagonalise ``S`` (6, 6), symmetric, by cyclic Jacobi rotations, which ``modes`` collects.
 
-    Golub and Van Loan, Matrix Computations, 2013, section 8.5.
+    Golub and Van Loan, Matrix Computations, 2013, section 8.5. With the half difference d of the
+    diagonal, o beside it, and w = √(d² + o²), the tangent of an angle is ±o/(|d| + w), and its
+    cosine √((|d| + w)/2w).
+
+    :param modes: (6, 6) rotations by rows, in and out.
     """
     for _ in range(sweeps):
         for p in range(5):
             for q in range(p + 1, 6):
-                if abs(S[p, q]) > 1e-9 * (abs(S[p, p]) + abs(S[q, q])):
-                    ratio = (S[q, q] - S[p, p]) / (2.0 * S[p, q])
-                    t = (1.0 if ratio >= 0.0 else -1.0) / (abs(ratio) + sqrt(1.0 + ratio * ratio))
-                    c = 1.0 / sqrt(1.0 + t * t)
-                    rotate_modes(S, U, p, q, c, t * c, t)
+                if abs(S[p, q]) > DIAGONAL * (abs(S[p, p]) + abs(S[q, q])) + UNDERFLOW:
+                    d, o = 0.5 * (S[q, q] - S[p, p]), S[p, q]
+                    w = sqrt(d * d + o * o)
+                    t = (o if d >= 0.0 else -o) / (abs(d) + w)
+                    rotate_modes(S, modes, p, q, sqrt((abs(d) + w) / (2.0 * w)), t)
 
 
-def rotate_modes(S: ndarray, U: ndarray, p: int, q: int, c: float, s: float, t: float) -> None:
-    """Apply the Jacobi rotation of rows and columns p and q that makes S[p, q] zero."""
-    a = t * S[p, q]
-    S[p, p] -= a
-    S[q, q] += a
+def rotate_modes(S: ndarray, modes: ndarray, p: int, q: int, c: float, t: float) -> None:
+    """Apply the rotation of rows and columns p and q, of cosine c, that makes S[p, q] zero."""
+    s, shift, first, second = t * c, t * S[p, q], S[p, p], S[q, q]
+    x, y = rotated(row(S, p), row(S, q), c, s)
+    put_row(S, p, x)
+    put_row(S, q, y)
+    put_column(S, p, x)
+    put_column(S, q, y)
+    S[p, p], S[q, q] = first - shift, second + shift
     S[p, q] = S[q, p] = 0.0
-    for i in range(6):
-        if i != p and i != q:
-            x, y = S[i, p], S[i, q]
-            S[i, p] = S[p, i] = c * x - s * y
-            S[i, q] = S[q, i] = s * x + c * y
-        x, y = U[i, p], U[i, q]
-        U[i, p], U[i, q] = c * x - s * y, s * x + c * y
+    x, y = rotated(row(modes, p), row(modes, q), c, s)
+    put_row(modes, p, x)
+    put_row(modes, q, y)
+
+
+def rotated(x: Vector6, y: Vector6, c: float, s: float) -> tuple[Vector6, Vector6]:
+    """Return c x - s y and s x + c y."""
+    return plus(scaled(c, x), -s, y), plus(scaled(s, x), c, y)
 
 
 LAW = Law('cartesian_impedance', cartesian_impedance,

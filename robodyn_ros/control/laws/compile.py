@@ -3,6 +3,7 @@
 """Compilation of control laws, each on its own, and their call by the compiled control cycle."""
 
 from functools import cache
+from math import prod
 import sys
 from types import FunctionType, ModuleType
 from typing import Any
@@ -28,6 +29,7 @@ from . import (
     law,
     pd,
     registry,
+    six_vectors,
     spring,
     task_space,
 )
@@ -66,27 +68,33 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
     *linked_dynamics.MODULES, jitable(rotations), task, bounds, jitable(momentum_residual),
-    jitable(dynamics), law, call,
-    jitable(task_space), jitable(pd), jitable(joint_impedance), jitable(computed_torque),
-    jitable(disturbance_observer), jitable(pseudo_inertia, inline=True), jitable(adaptive),
-    jitable(spring), jitable(energy_tank), jitable(cartesian_impedance))
+    jitable(dynamics), law, call, jitable(six_vectors, inline=True),
+    jitable(task_space, inline=True), jitable(pd), jitable(joint_impedance),
+    jitable(computed_torque), jitable(disturbance_observer),
+    jitable(pseudo_inertia, inline=True), jitable(adaptive),
+    jitable(spring, inline=True), jitable(energy_tank, inline=True),
+    jitable(cartesian_impedance, inline=True))
 
 
 call_at = caller(ENTRY)
 
 
 def rows_type(kind: Any) -> Any:
-    """Return the Numba type of a NamedTuple class of (nv,) arrays."""
-    return types.NamedUniTuple(VECTOR, len(kind._fields), kind)
+    """Return the Numba type of a NamedTuple class of gains or memory."""
+    kinds = tuple(MATRIX if len(shape) == 2 else VECTOR for shape in registry.memory_shapes(kind))
+    return (types.NamedTuple(kinds, kind) if MATRIX in kinds
+            else types.NamedUniTuple(VECTOR, len(kinds), kind))
 
 
 def rows_of(kind: Any) -> Any:
     """
     Return a function for compiled code: a (K, nv) array as a NamedTuple of its first rows.
 
+    Shapes that a field states are constants of the code, which ``reshape`` would not make of them.
+
     :param kind: NamedTuple class that needs at most K rows, see :func:`.registry.memory_rows`.
     """
-    lengths, result = registry.memory_lengths(kind), rows_type(kind)
+    shapes, result = registry.memory_shapes(kind), rows_type(kind)
 
     def rows(typing, matrix):
         def build(context, builder, signature, args):
@@ -94,16 +102,17 @@ def rows_of(kind: Any) -> Any:
             size = builder.extract_value(array.shape, 1)
             word = ir.IntType(64)
             views, first = [], word(0)
-            for length in lengths:
-                view = context.make_array(VECTOR)(context, builder)
+            for field, shape in zip(result, shapes, strict=True):
+                view = context.make_array(field)(context, builder)
+                strides = [word(8 * prod(shape[k + 1:])) for k in range(field.ndim)]
                 arrayobj.populate_array(
                     view, data=builder.gep(array.data, [first]),
-                    shape=cgutils.pack_array(builder, [word(length) if length else size]),
-                    strides=cgutils.pack_array(builder, [word(8)]), itemsize=word(8),
+                    shape=cgutils.pack_array(builder, [word(k) for k in shape] or [size]),
+                    strides=cgutils.pack_array(builder, strides), itemsize=word(8),
                     meminfo=None, parent=None)
                 views.append(view._getvalue())
-                rows = builder.udiv(builder.add(size, word(max(length, 1) - 1)), size)
-                first = builder.add(first, builder.mul(size, rows if length else word(1)))
+                rows = builder.udiv(builder.add(size, word(prod(shape) - 1)), size)
+                first = builder.add(first, builder.mul(size, rows if shape else word(1)))
             return impl_ret_borrowed(context, builder, result,
                                      context.make_tuple(builder, result, views))
         return result(matrix), build
@@ -160,7 +169,8 @@ def compiled_law(law: Law) -> Any:
 
 def _modules(law: Law) -> tuple[ModuleType, ...]:
     """Return the modules of one of our laws."""
-    return (*LAW_MODULES, jitable(sys.modules[law.efforts.__module__]), sys.modules[__name__])
+    own = sys.modules[law.efforts.__module__]
+    return (*LAW_MODULES, own if own in LAW_MODULES else jitable(own), sys.modules[__name__])
 
 
 def law_is_cached(law: Law) -> bool:

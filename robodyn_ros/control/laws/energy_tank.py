@@ -26,6 +26,9 @@ from numpy import ndarray, record
 from .spring import couples, energy, greatest, quadratic, quadratic_of
 
 STIFFNESS_TIME = 0.1    # s, with which the stiffness in force follows the one asked for
+# Difference [N/m, N, N·m/rad], also relative, from which on it is taken over: it would come closer
+# for ever, and what follows from a constant stiffness be computed again in each cycle
+ARRIVED = 1e-9
 # Of the work of the damper: the rest is left for the efforts that are held for a period
 CREDITED = 0.5
 # Indices of `TankMemory.account`
@@ -35,15 +38,17 @@ SPENT, BEGUN, COUPLED = range(3)
 class TankMemory(NamedTuple):
     """Memory of a law with a variable stiffness."""
 
-    stiffness: Annotated[ndarray, 36]   # in force, by rows [N/m, N, N·m/rad]
+    stiffness: Annotated[ndarray, (6, 6)]   # in force [N/m, N, N·m/rad]
     account: Annotated[ndarray, 3]      # energy missing from the full tank [J]; 1 once it is used;
     #                                     1 once a stiffness has coupled position and orientation
 
 
 def vary_stiffness(memory: TankMemory, s: record, asked: ndarray, e: ndarray, dt: float,
-                   work: ndarray) -> None:
+                   work: ndarray) -> bool:
     """
     Move the stiffness in force toward the one asked for, as far as the tank pays for it.
+
+    Return whether it has changed.
 
     :param s: record ``TASK``.
     :param asked: (6, 6) stiffness [N/m, N, N·m/rad].
@@ -51,18 +56,40 @@ def vary_stiffness(memory: TankMemory, s: record, asked: ndarray, e: ndarray, dt
     :param dt: duration of the cycle [s].
     :param work: (6,) workspace.
     """
-    K, account = memory.stiffness.reshape(6, 6), memory.account
-    if account[BEGUN] == 0.0:
+    K, account = memory.stiffness, memory.account
+    begins = account[BEGUN] == 0.0
+    if begins:
         account[SPENT], account[BEGUN], account[COUPLED] = 0.0, 1.0, 0.0
         for i in range(6):
             for j in range(6):
                 K[i, j] = asked[i, j]
+    elif equal(K, asked):
+        return False
     if account[COUPLED] == 0.0 and couples(asked):
         account[COUPLED] = 1.0          # for good: then U is never larger than before
+    share = 1.0 if near(K, asked) else min(1.0, dt / STIFFNESS_TIME)
     size = 6 if account[COUPLED] == 1.0 else 3
     for first in range(0, 6, size):
-        vary_block(K, account, s, asked, e, min(1.0, dt / STIFFNESS_TIME), first, first + size,
-                   work)
+        vary_block(K, account, s, asked, e, share, first, first + size, work)
+    return True
+
+
+def equal(K: ndarray, asked: ndarray) -> bool:
+    """Return whether two matrices (6, 6) are the same."""
+    same = True
+    for i in range(6):
+        for j in range(6):
+            same &= K[i, j] == asked[i, j]
+    return same
+
+
+def near(K: ndarray, asked: ndarray) -> bool:
+    """Return whether two stiffnesses (6, 6) differ by no more than ARRIVED."""
+    for i in range(6):
+        for j in range(6):
+            if abs(asked[i, j] - K[i, j]) > ARRIVED * (1.0 + abs(asked[i, j])):
+                return False
+    return True
 
 
 def vary_block(K: ndarray, account: ndarray, s: record, asked: ndarray, e: ndarray, share: float,

@@ -89,8 +89,8 @@ class Law:
     :param equation: for the docs, with ``source``: book or paper, and equation.
     :param gains: dataclass whose fields are declared by :func:`..setting_fields.gain`; None: none.
     :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each,
-        or as many as its type states, ``Annotated[ndarray, 16]``; zero when the law begins. None:
-        nothing.
+        or as its type states, ``Annotated[ndarray, 16]`` or ``Annotated[ndarray, (6, 6)]``;
+        zero when the law begins. None: nothing.
     :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, POSE for a law
         that evaluates ``arm.task``, PARTNER for one that evaluates ``arm.partner``, or
         NO_REFERENCE for a law that uses none.

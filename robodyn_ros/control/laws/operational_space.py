@@ -16,9 +16,10 @@ from .task_space import (
     mobility,
     pose_error,
     PostureGains,
+    required_acceleration,
     select,
     shorten,
-    task_jacobian_rate,
+    task_jacobian,
     to_task_axes,
     turn,
     velocity_error,
@@ -41,19 +42,15 @@ def operational_space(arm: Arm, gains: Any, memory: Any, tau: ndarray) -> None:
     too, so that V_x and G_x need not be formed. Errors and accelerations are turned to the axes of
     the gains; axes that are left out have neither.
     """
-    task, work, s = arm.task, arm.workspace, arm.task.settings[0]
+    task, s = arm.task, arm.task.settings[0]
     a, v, A, L = task.vector[0], task.vector[1], task.scratch[0], task.scratch[1]
     known = task.vector[2]
     bias(arm, tau)
-    task_jacobian_rate(arm)
+    task_jacobian(arm)
     pose_error(arm, a)
     shorten(arm, a)
     velocity_error(arm, v)
-    for r in range(6):
-        x = task.acceleration[r]
-        for j in range(tau.shape[0]):
-            x -= work.Jd[r, j] * arm.qd[j]
-        known[r] = x
+    required_acceleration(arm, known)
     if s.task_axes == TOOL_AXES:
         turn(task.pose, known)
     to_task_axes(arm, a, v)

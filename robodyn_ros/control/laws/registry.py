@@ -10,6 +10,7 @@ its place, ``package.module:NAME``. Numbers are those of this process: recording
 from collections import namedtuple
 from difflib import get_close_matches
 from functools import cache
+from math import prod
 import sys
 from typing import Any, get_type_hints
 
@@ -118,15 +119,20 @@ _NoMemory: Any = namedtuple('_NoMemory', [])
 
 
 @cache
-def memory_lengths(kind: Any) -> tuple[int, ...]:
-    """Return the lengths that a memory class states for its fields, 0 for those of (nv,)."""
+def memory_shapes(kind: Any) -> tuple[tuple[int, ...], ...]:
+    """Return the shapes that a memory class states for its fields, () for those of (nv,)."""
     hints = get_type_hints(kind, include_extras=True)
-    return tuple(getattr(hints.get(name), '__metadata__', (0,))[0] for name in kind._fields)
+    stated = (getattr(hints.get(name), '__metadata__', ((),))[0] for name in kind._fields)
+    return tuple((shape,) if isinstance(shape, int) else shape for shape in stated)
 
 
 def memory_rows(law: Law, nv: int) -> int:
     """Return the number of rows of ``nv`` floats that a law keeps; each field begins a row."""
-    return sum(max(1, -(-length // nv)) for length in memory_lengths(memory_class(law)))
+    return sum(_rows(shape, nv) for shape in memory_shapes(memory_class(law)))
+
+
+def _rows(shape: tuple[int, ...], nv: int) -> int:
+    return -(-prod(shape or (nv,)) // nv)
 
 
 def most_rows(nv: int, *laws: Law) -> int:
@@ -137,9 +143,9 @@ def most_rows(nv: int, *laws: Law) -> int:
 def memory_fields(law: Law, rows: ndarray) -> Any:
     """Return the memory of a law: views of the first rows of an array (L, nv)."""
     kind, nv, first, views = memory_class(law), rows.shape[1], 0, []
-    for length in memory_lengths(kind):
-        count = max(1, -(-length // nv))
-        views.append(rows[first:first + count].reshape(-1)[:length or nv])
+    for stated in memory_shapes(kind):
+        shape, count = stated or (nv,), _rows(stated, nv)
+        views.append(rows[first:first + count].reshape(-1)[:prod(shape)].reshape(shape))
         first += count
     return kind(*views)
 

@@ -83,13 +83,18 @@ def spring_force(s: record, K: ndarray, coupled: bool, e: ndarray, force: ndarra
     size = 6 if coupled else 3
     for first in range(0, 6, size):
         last = first + size
-        x, most = quadratic(K, e, first, last), greatest(s, first, last)
-        share = 1.0 if x <= most else sqrt(most / x)
+        x = 0.0
         for i in range(first, last):
             f = 0.0
             for j in range(first, last):
-                f += share * K[i, j] * e[j]
+                f += K[i, j] * e[j]
             force[i] = f
+            x += e[i] * f
+        most = greatest(s, first, last)
+        if x > most:
+            share = sqrt(most / x)
+            for i in range(first, last):
+                force[i] *= share
 
 
 def turn_force(e: ndarray, tool_axes: bool, force: ndarray) -> None:

@@ -9,11 +9,22 @@ from typing import Any
 from numpy import ndarray
 
 from .law import Arm
+from .six_vectors import (
+    column,
+    dot,
+    plus,
+    put,
+    put_row,
+    row,
+    vector,
+    Vector6,
+    ZERO,
+)
 from ..rotations import log, multiplied_transposed, rows
 from ..setting_fields import gain, PerJoint
 from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
 from ...dynamics.forward_dynamics import ltdl
-from ...dynamics.kinematics import ALIGNED, jacobian, jacobian_rate
+from ...dynamics.kinematics import velocity_product
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
 # is singular it passes over from blocking the posture's efforts to passing them on
@@ -34,14 +45,10 @@ class PostureGains:
 
 def task_jacobian(arm: Arm) -> None:
     """Write the Jacobian of the frame into ``arm.workspace.J``, in the axes of the base."""
-    jacobian(arm.robot.bodies, arm.workspace.joints, arm.task.frame[0], ALIGNED, arm.workspace.J)
-
-
-def task_jacobian_rate(arm: Arm) -> None:
-    """Write J and J̇ into ``arm.workspace.J`` and ``Jd``, in the axes of the base."""
-    work = arm.workspace
-    jacobian_rate(arm.robot.bodies, work.joints, arm.task.frame[0], ALIGNED, arm.qd, work.J,
-                  work.Jd)
+    J, known = arm.workspace.J, arm.task.jacobian
+    for r in range(6):
+        for j in range(J.shape[1]):
+            J[r, j] = known[r, j]
 
 
 def pose_error(arm: Arm, e: ndarray) -> None:
@@ -76,6 +83,15 @@ def velocity_error(arm: Arm, v: ndarray) -> None:
         v[r] = x
 
 
+def required_acceleration(arm: Arm, a: ndarray) -> None:
+    """Write a_d - J̇ q̇, which J q̈ is to be, into ``a`` (6,) [m/s², rad/s²]; axes of the base."""
+    linear, angular = velocity_product(arm.robot.bodies, arm.workspace.joints, arm.task.frame[0],
+                                       arm.qd)
+    for i in range(3):
+        a[i] = arm.task.acceleration[i] - linear[i]
+        a[3 + i] = arm.task.acceleration[3 + i] - angular[i]
+
+
 def to_task_axes(arm: Arm, e: ndarray, v: ndarray) -> None:
     """
     Turn errors, and the Jacobian in ``arm.workspace.J``, to the axes of the gains.
@@ -103,16 +119,19 @@ def add_wrench(arm: Arm, tau: ndarray) -> None:
     In axes that :func:`select` leaves out it is all that acts: hybrid control of force and motion
     (Raibert and Craig, ASME Journal of Dynamic Systems 103, 1981). ``arm.task.vector[3]`` is used.
     """
-    J, w = arm.workspace.J, arm.task.vector[3]
-    for r in range(6):
-        w[r] = arm.task.wrench[r]
+    w = arm.task.vector[3]
+    if dot(vector(arm.task.wrench), vector(arm.task.wrench)) == 0.0:
+        return
+    put(w, vector(arm.task.wrench))
     if arm.task.settings[0].task_axes == TOOL_AXES:
         turn(arm.task.pose, w)
+    add_force(arm.workspace.J, vector(w), tau)
+
+
+def add_force(J: ndarray, force: Vector6, tau: ndarray) -> None:
+    """Add Jᵀ F of a force (6,) [N, N·m] to the efforts ``tau`` (nv,)."""
     for i in range(tau.shape[0]):
-        effort = tau[i]
-        for r in range(6):
-            effort += J[r, i] * w[r]
-        tau[i] = effort
+        tau[i] += dot(column(J, i), force)
 
 
 def select(arm: Arm) -> None:
@@ -140,70 +159,67 @@ def mobility(arm: Arm, A: ndarray) -> None:
     """
     Write J M⁻¹ Jᵀ into ``A`` (6, 6), the inverse of the task inertia (Khatib 1987, eq. 51).
 
-    With the factors M = Lᵀ D L it is (J L⁻¹) D⁻¹ (J L⁻¹)ᵀ. ``arm.workspace`` keeps the factors in
-    ``C`` and J L⁻¹ in ``X``.
+    With the factors M = Lᵀ D L it is (J L⁻¹) D⁻¹ (J L⁻¹)ᵀ. ``arm.workspace.C`` keeps the factors,
+    ``arm.task.columns`` (J L⁻¹)ᵀ.
     """
     work, parent, n = arm.workspace, arm.robot.elimination_parent, arm.q.shape[0]
-    C, X = work.C, work.X
+    C, X = work.C, arm.task.columns
     for i in range(n):
         for j in range(i + 1):
             C[i, j] = work.M[i, j]
     ltdl(parent, C)
-    for r in range(6):
-        for j in range(n):
-            X[r, j] = work.J[r, j]
+    for j in range(n):
+        put_row(X, j, column(work.J, j))
     for i in range(n - 1, -1, -1):
-        j = parent[i]
-        while j < n:
-            factor = C[i, j]
-            for r in range(6):
-                X[r, j] -= factor * X[r, i]
+        x, j = row(X, i), parent[i]
+        while 0 <= j < n:
+            put_row(X, j, plus(row(X, j), -C[i, j], x))
             j = parent[j]
     for r in range(6):
-        for c in range(r + 1):
-            a = 0.0
-            for j in range(n):
-                a += X[r, j] * C[j, j] * X[c, j]
-            A[r, c] = A[c, r] = a
+        a = ZERO
+        for j in range(n):
+            a = plus(a, C[j, j] * X[j, r], row(X, j))
+        put_row(A, r, a)
 
 
 def damped_cholesky(A: ndarray, damping: float, L: ndarray) -> float:
     """
-    Write the Cholesky factor (6, 6) of A + ``damping`` diag(A) into the lower triangle of ``L``.
+    Factor A + ``damping`` diag(A) = L D Lᵀ; return its smallest pivot relative to the diagonal.
 
-    Return the smallest pivot relative to the diagonal of A, which is 0 where A is singular.
+    The pivot is 0 where A is singular. Cholesky without square roots (Golub and Van Loan, Matrix
+    Computations, 2013, section 4.1.2): ``L`` (6, 6) has L (unit diagonal omitted) below the
+    diagonal, 1/D on it, and D Lᵀ above.
 
     An axis that cannot move at all, whose diagonal is 0, gets that of a unit mobility: relative
     damping is independent of the units of the axes (Chiaverini, Siciliano and Egeland 1994).
     """
     least = 1.0
     for i in range(6):
-        for j in range(i + 1):
+        moves = A[i, i] > 1e-12
+        pivot = A[i, i] * (1.0 + damping) if moves else 1.0
+        for j in range(i):
             x = A[i, j]
-            if i == j:
-                x = x * (1.0 + damping) if x > 1e-12 else 1.0
             for k in range(j):
-                x -= L[i, k] * L[j, k]
-            if i == j:
-                L[i, i] = sqrt(max(x, 1e-15))
-                least = min(least, x / A[i, i] if A[i, i] > 1e-12 else 1.0)
-            else:
-                L[i, j] = x / L[j, j]
+                x -= L[i, k] * L[k, j]
+            L[j, i], L[i, j] = x, x * L[j, j]
+            pivot -= x * L[i, j]
+        L[i, i] = 1.0 / max(pivot, 1e-15)
+        least = min(least, pivot / A[i, i] if moves else 1.0)
     return least
 
 
 def cholesky_solve(L: ndarray, b: ndarray) -> None:
-    """Replace ``b`` (6,) by the solution x of L Lᵀ x = b."""
+    """Replace ``b`` (6,) by the solution x of L D Lᵀ x = b; ``L`` from the function above."""
     for i in range(6):
         x = b[i]
         for k in range(i):
             x -= L[i, k] * b[k]
-        b[i] = x / L[i, i]
+        b[i] = x
     for i in range(5, -1, -1):
-        x = b[i]
+        x = b[i] * L[i, i]
         for k in range(i + 1, 6):
             x -= L[k, i] * b[k]
-        b[i] = x / L[i, i]
+        b[i] = x
 
 
 def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
@@ -242,11 +258,7 @@ def add_posture(arm: Arm, gains: Any, A: ndarray, tau: ndarray) -> None:
     for r in range(6):
         a = 0.0
         for j in range(n):
-            a += J[r, j] * projected[j]
+            a -= J[r, j] * projected[j]
         x[r] = a
     cholesky_solve(L, x)
-    for j in range(n):
-        effort = tau[j]
-        for r in range(6):
-            effort -= J[r, j] * x[r]
-        tau[j] = effort
+    add_force(J, vector(x), tau)
