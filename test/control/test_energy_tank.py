@@ -223,3 +223,15 @@ def test_modes_of_the_cycle_before_make_the_damping_exact():
     exact = damping(mobility, False, K, np.eye(6), 10)
     assert kept == pytest.approx(exact, abs=1e-3 * abs(exact).max())
     assert np.eye(6) == pytest.approx(modes @ modes.T, abs=1e-12)
+
+
+@pytest.mark.parametrize('error', [np.zeros(6), np.full(6, 0.02)])
+def test_a_capacity_below_what_is_spent_pays_nothing(error):
+    memory = tank()
+    memory.account[SPENT] = 0.4
+    run(memory, 300.0, error, 0.1)
+    assert np.isfinite(matrix(memory)).all() and memory.account[SPENT] == 0.4
+    if error.any():         # the spring holds no more than before
+        assert error @ matrix(memory) @ error <= 100.0 * error @ error * (1.0 + 1e-9)
+    else:                   # and where it is not loaded, nothing has to be paid
+        np.testing.assert_allclose(matrix(memory), 300.0 * np.eye(6), atol=1e-5)

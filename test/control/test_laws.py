@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 import re
+from typing import Annotated, NamedTuple
 
 from control.closed_loop import GAINS, Rig
 import numpy as np
@@ -143,3 +144,15 @@ def test_mode_changes_are_bumpless(two_link, law, mode):
         if old != settings['mode']:
             assert abs(rig.learned()).max() < 0.1
         rig.run(0.3)
+
+
+@pytest.mark.parametrize('stated, shape', [
+    (16, (16,)), (np.int64(3), (3,)), ((6, 6), (6, 6)), ('16', None), ((2, 3, 4), None),
+    (0, None), ((6, -1), None)])
+def test_a_memory_states_a_length_or_two(stated, shape):
+    kind = NamedTuple('Kept', [('x', Annotated[np.ndarray, stated]), ('y', np.ndarray)])
+    if shape is None:
+        with pytest.raises(ParameterError, match=r'Kept\.x states.*Annotated'):
+            registry.memory_shapes(kind)
+    else:
+        assert registry.memory_shapes(kind) == (shape, ())

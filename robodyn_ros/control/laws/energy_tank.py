@@ -87,8 +87,8 @@ def near(K: ndarray, asked: ndarray) -> bool:
     """Return whether two stiffnesses (6, 6) differ by no more than ARRIVED."""
     for i in range(6):
         for j in range(6):
-            if abs(asked[i, j] - K[i, j]) > ARRIVED * (1.0 + abs(asked[i, j])):
-                return False
+            if not abs(asked[i, j] - K[i, j]) <= ARRIVED * (1.0 + abs(asked[i, j])):
+                return False            # nor is NaN
     return True
 
 
@@ -99,16 +99,17 @@ def vary_block(K: ndarray, account: ndarray, s: record, asked: ndarray, e: ndarr
 
     :param K, asked: (6, 6); ``first``, ``last``: axes of the block, see :mod:`.spring`.
     """
-    most, available = greatest(s, first, last), s.tank_energy - account[SPENT]
+    # Nothing is left where `tank_energy` was lowered below what is spent
+    most, available = greatest(s, first, last), max(0.0, s.tank_energy - account[SPENT])
     x, y = quadratic(K, e, first, last), quadratic(asked, e, first, last)
     before = energy(x, most)
     price = energy((1.0 - share) * x + share * y, most) - before
     drop = 0.0                          # γ / (eᵀ A e)
     if price > available:
-        affordable = quadratic_of(before + max(available, 0.0), most)
+        affordable = quadratic_of(before + available, most)
         kept = min(1.0, max(0.0, affordable - (1.0 - share) * x) / (share * y))
         drop = (1.0 - kept) / y
-        price = max(available, 0.0)
+        price = available
     for i in range(first, last):
         along = 0.0
         for j in range(first, last):

@@ -11,6 +11,7 @@ from collections import namedtuple
 from difflib import get_close_matches
 from functools import cache
 from math import prod
+from operator import index
 import sys
 from typing import Any, get_type_hints
 
@@ -120,10 +121,26 @@ _NoMemory: Any = namedtuple('_NoMemory', [])
 
 @cache
 def memory_shapes(kind: Any) -> tuple[tuple[int, ...], ...]:
-    """Return the shapes that a memory class states for its fields, () for those of (nv,)."""
+    """
+    Return the shapes that a memory class states for its fields, () for those of (nv,).
+
+    :raises ParameterError: a field states neither a length nor two of them.
+    """
     hints = get_type_hints(kind, include_extras=True)
-    stated = (getattr(hints.get(name), '__metadata__', ((),))[0] for name in kind._fields)
-    return tuple((shape,) if isinstance(shape, int) else shape for shape in stated)
+    return tuple(_shape(kind, name, hints.get(name)) for name in kind._fields)
+
+
+def _shape(kind: Any, name: str, hint: Any) -> tuple[int, ...]:
+    stated = getattr(hint, '__metadata__', ((),))[0]
+    try:
+        shape = tuple(map(index, stated if isinstance(stated, tuple) else (stated,)))
+    except TypeError:
+        shape = (0,)
+    if len(shape) > 2 or min(shape, default=1) < 1:
+        raise ParameterError(f'{kind.__name__}.{name} states the shape {stated!r}', name=name,
+                             value=stated, remedy='state a length, Annotated[ndarray, 16], or '
+                             'two, Annotated[ndarray, (6, 6)]')
+    return shape
 
 
 def memory_rows(law: Law, nv: int) -> int:
