@@ -150,9 +150,12 @@ def test_mode_changes_are_bumpless(two_link, law, mode):
     (16, (16,)), (np.int64(3), (3,)), ((6, 6), (6, 6)), ('16', None), ((2, 3, 4), None),
     (0, None), ((6, -1), None)])
 def test_a_memory_states_a_length_or_two(stated, shape):
-    kind = NamedTuple('Kept', [('x', Annotated[np.ndarray, stated]), ('y', np.ndarray)])
+    class Kept(NamedTuple):
+        x: Annotated[np.ndarray, stated]
+        y: np.ndarray
+
     if shape is None:
         with pytest.raises(ParameterError, match=r'Kept\.x states.*Annotated'):
-            registry.memory_shapes(kind)
+            registry.memory_shapes(Kept)
     else:
-        assert registry.memory_shapes(kind) == (shape, ())
+        assert registry.memory_shapes(Kept) == (shape, ())
