@@ -285,7 +285,8 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
 @app.command()
 def demo(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # noqa: B006
          brief: Annotated[bool, typer.Option(
-             '--brief', help='Shorter motions; all checks are made.')] = False,
+             '--brief', help='Shorter motions, contacts at half the rate; all checks are made.'
+             )] = False,
          scene: Annotated[str, typer.Option(
              help='motion: free fall, gravity, a push, a trajectory. contact: a push, guiding by '
              'hand, a collision with a post.')] = 'motion',

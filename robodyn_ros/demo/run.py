@@ -37,6 +37,7 @@ NODES = ('simulator', 'controller')         # in the order in which they start
 SCENES = MOTION, CONTACT = 'motion', 'contact'
 FLIGHTS = 'flights'     # folder of flight recordings
 ESTIMATES = 200.0       # Hz, of external efforts
+BRIEF_RATE = 500.0      # Hz, of a brief contact scene, which takes as long as its states are many
 REFRESH = 0.1       # s between two pictures of the progress bar
 # A machine that is busy with other things may stop a process for longer than the 50 ms and 100 ms
 # after which controller and simulator usually give up. What is measured stays what it is: an arm
@@ -94,7 +95,8 @@ def environment(output: Path) -> dict[str, str]:
             'ROBODYN_PROGRESS': '0', 'PYTHONUNBUFFERED': '1'}
 
 
-def parameters(robot: CatalogRobot, output: Path, contact: bool) -> dict[str, dict[str, Any]]:
+def parameters(robot: CatalogRobot, output: Path, contact: bool,
+               brief: bool = False) -> dict[str, dict[str, Any]]:
     """
     Return the parameters of both nodes: those of the robot, of the demo and of its scene.
 
@@ -109,6 +111,9 @@ def parameters(robot: CatalogRobot, output: Path, contact: bool) -> dict[str, di
         own['controller'] |= {'use_sim_time': True, 'trigger': 'state',
                               'flight_folder': str(output / FLIGHTS),
                               'external_effort_rate': ESTIMATES}
+        if brief:
+            for node in NODES:
+                own[node]['rate'] = BRIEF_RATE
     return {node: {**robot.parameters[node], **PATIENCE[node], **own[node]} for node in NODES}
 
 
@@ -177,7 +182,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     Run the demo and print its results.
 
     :param output: folder of logs, parameters and picture.
-    :param brief: shorter motions; all checks are made.
+    :param brief: shorter motions, contacts at half the rate; all checks are made.
     :param scene: one of :data:`SCENES`.
     :param view: whether to show it in the browser.
     :return: 0 if every check has passed, else 1.
@@ -190,7 +195,7 @@ def run(robot: CatalogRobot, output: Path, console: Console, *, brief: bool = Fa
     contact = scene == CONTACT
     file = output / f'{robot.name}.yaml'
     picture = output / f'{robot.name}{"_contact" if contact else ""}.png'
-    write_parameters(file, parameters(robot, output, contact))
+    write_parameters(file, parameters(robot, output, contact, brief))
     env = environment(output)
     os.environ.update(env)
     with ending_once(), Bar(console) as bar:

@@ -1,12 +1,15 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Profile for Fast DDS of the writer of commands, which spares a thread two wake-ups per command.
+Profile for Fast DDS of the writer of commands: fewer wake-ups, and an end that is heard of soon.
 
 With each sample, a reliable writer of Fast DDS restarts the timer of the time for which it ignores
 negative acknowledgements. Its default is zero: the timer expires at once and wakes the thread of
 events, mostly while the sample is still being sent. With a time well above the period it hardly
 ever expires. A lost sample is still sent again, at the latest when that time has passed.
+
+Readers acknowledge what they have when the writer asks for it, by default every three seconds, and
+who waits until its last sample has been heard waits as long. Here it asks ten times a second.
 """
 
 import ctypes
@@ -15,7 +18,7 @@ from pathlib import Path
 import re
 from xml.sax.saxutils import quoteattr
 
-SUPPRESSION = 100_000_000               # ns
+SUPPRESSION = HEARTBEAT = 100_000_000   # ns
 LIBRARY = re.compile(r'/\S*/(libfastdds|libfastrtps)[-\w]*\.so[.\d]*$', re.MULTILINE)
 # Profiles of the user's own, which decide alone
 VARIABLES = 'FASTDDS_DEFAULT_PROFILES_FILE', 'FASTRTPS_DEFAULT_PROFILES_FILE'
@@ -23,11 +26,12 @@ FILES = 'DEFAULT_FASTDDS_PROFILES.xml', 'DEFAULT_FASTRTPS_PROFILES.xml'
 FACTORY = '_ZN8eprosima7fastdds3dds24DomainParticipantFactory'
 INSTANCE, LOAD = f'{FACTORY}12get_instanceEv', f'{FACTORY}24load_XML_profiles_stringEPKcm'
 # Since version 3, which has renamed the library, elements of XML are in lower case
-ELEMENTS = {'libfastdds': 'nack_supression_duration', 'libfastrtps': 'nackSupressionDuration'}
+ELEMENTS = {'libfastdds': ('nack_supression_duration', 'heartbeat_period'),
+            'libfastrtps': ('nackSupressionDuration', 'heartbeatPeriod')}
 PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <dds xmlns="http://www.eprosima.com"><profiles>
 <data_writer profile_name={name}>
-<times><{element}><sec>0</sec><nanosec>{ns}</nanosec></{element}></times>
+<times>{times}</times>
 </data_writer></profiles></dds>"""
 
 _loaded: set[str] = set()               # topics; a second profile of one name would be an error
@@ -58,8 +62,9 @@ def suppress_timer(topic: str) -> bool:
     instance.restype, instance.argtypes = ctypes.c_void_p, ()
     load.restype, load.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p,
                                                    ctypes.c_size_t)
-    text = PROFILE.format(name=quoteattr(topic), element=ELEMENTS[library[1]],
-                          ns=SUPPRESSION).encode()
+    times = ''.join(f'<{element}><sec>0</sec><nanosec>{ns}</nanosec></{element}>'
+                    for element, ns in zip(ELEMENTS[library[1]], (SUPPRESSION, HEARTBEAT)))
+    text = PROFILE.format(name=quoteattr(topic), times=times).encode()
     if load(instance(), text, len(text)) != 0:
         return False
     _loaded.add(topic)

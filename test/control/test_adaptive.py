@@ -35,6 +35,7 @@ from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.simulation.drive import Drive
 from robodyn_ros.simulation.plant import Plant
+from thorough import seeds
 
 pytest.importorskip('mujoco')
 pytestmark = pytest.mark.usefixtures('few_poses')
@@ -236,8 +237,9 @@ class Run:
         return out
 
 
+# Laws and models are those of each robot above; the longest chain has most to learn from a motion
 @pytest.mark.slow
-@ROBOTS
+@pytest.mark.parametrize('name', [*SCENES] if seeds(0, 1) else ['panda'])
 def test_an_unknown_payload_is_learned(name):
     """
     Within 20 s, 90 % of what 2 kg that nobody told of cost; each robot takes some seconds.

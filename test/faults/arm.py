@@ -9,6 +9,7 @@ effort, and the cycle in which it changes, is exact however slow the machine is.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 import threading
 import time
 
@@ -31,6 +32,12 @@ TELEPORTED = {'consistency_tolerance': [0.0]}
 RAMP = np.maximum(0.0, 1.0 - np.arange(51) / 49.5)
 
 
+@cache
+def dynamics() -> Dynamics:
+    """Return the dynamics of the arm."""
+    return Dynamics(load_urdf(robot_path('two_link')))
+
+
 class Arm:
     """
     The textbook 2R arm, at rest at a pose, moved by nobody but the test.
@@ -40,8 +47,8 @@ class Arm:
 
     def __init__(self, remote, controller: Process):
         self.remote, self.controller = remote, controller
-        self.model: RobotModel = load_urdf(robot_path('two_link'))
-        self.dynamics = Dynamics(self.model)
+        self.dynamics = dynamics()
+        self.model: RobotModel = self.dynamics.model
         self.names = list(self.model.joint_names)
         self.position, self.velocity = np.array([0.3, 0.5]), np.zeros(2)
         self.effort = self.gravity

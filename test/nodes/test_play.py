@@ -8,7 +8,7 @@ import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
-from nodes.bring_up import CONTROLLER, POSE, SIMULATOR
+from nodes.bring_up import CONTROLLER, IN_STEP, LOCKSTEP, POSE, SIMULATOR
 import numpy as np
 from processes import node as node_command
 import pytest
@@ -89,16 +89,16 @@ def distance(done, asked, shift):
         at[inside], asked.times, asked.positions[:, i])).max() for i in range(MODEL.nv))
 
 
-@pytest.mark.alone              # what a busy machine does to a motion is learned, too
 def test_the_error_of_a_motion_is_learned(pair, start, tmp_path):
     """
     A false payload: a repeat teaches most of what it lacks, and the file is used again.
 
-    Takes 20 s: three motions with approach and rest.
+    Takes 20 s: three motions with approach and rest. In lockstep, or what a busy machine does to
+    a motion would be learned, too.
     """
-    _, controller = pair([], [
-        '-p', 'mode:=joint_impedance', '-p', 'payload_mass:=0.5', '-p', 'payload_frame:=tool0',
-        '-p', 'autostart:=true'])
+    _, controller = pair(LOCKSTEP, [
+        *IN_STEP, '-p', 'mode:=joint_impedance', '-p', 'payload_mass:=0.5',
+        '-p', 'payload_frame:=tool0', '-p', 'autostart:=true'])
     asked = waypoints(MODEL, np.array(POSE), np.array([0.1, 0.15]), 2.5)
     file, kept = tmp_path / 'motion.yaml', tmp_path / 'motion.learned.npz'
     write(file, JointTrajectory(asked.joint_names, asked.times, asked.positions, asked.velocities,
@@ -106,8 +106,8 @@ def test_the_error_of_a_motion_is_learned(pair, start, tmp_path):
     controller.wait_for_line('RUNNING')
 
     def errors(repeats):
-        learning = start(PLAY, file, '--approach', 0.5, '--learn', repeats)
-        assert learning.wait(60.0) == 0, learning.text
+        learning = start(PLAY, file, '--approach', 0.5, '--learn', repeats, '--sim-time')
+        assert learning.wait() == 0, learning.text
         return [float(x) for x in re.findall(r'repeat \d+: (\S+) rad or m RMS', learning.text)]
 
     unknown, known = errors(1)
