@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The moving robot as a page of its own, by viser."""
 
+from contextlib import ExitStack
 from importlib.util import find_spec
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
+import os
 from pathlib import Path
-from signal import SIG_IGN, SIGINT, signal
-from typing import Any
+import pickle
+import subprocess
+import sys
+from tempfile import TemporaryFile
 
 import numpy as np
 from numpy import ndarray
@@ -19,6 +20,7 @@ from ..viewer import REQUIRED_MODULES
 
 RATE = 20.0         # pictures in a second
 LONGEST = 30.0      # s of a motion that are shown: the last ones
+FAILED = 3          # exit code of a process that says why it cannot draw
 PORT = 18800        # or the next free one, on this machine and for a moment only
 
 
@@ -57,7 +59,8 @@ class MovingRobot:
     """
 
     def __init__(self) -> None:
-        self._process: BaseProcess | None = None
+        self._held = ExitStack()
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> 'MovingRobot':
         return self
@@ -65,18 +68,24 @@ class MovingRobot:
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.join()
-            self._end.close()
+            self._process.wait()
+        self._held.close()
 
     def draw(self, model: RobotModel, urdf: Path | None, time: ndarray, position: ndarray) -> None:
         """Begin to draw, once, where viser is installed; see :func:`moving_robot`."""
-        if self._process is None and available():
-            context = get_context('spawn')
-            self._end, end = context.Pipe()
-            self._process = context.Process(
-                target=_draw, args=(end, model, urdf, time, position), daemon=True)
-            self._process.start()
-            end.close()
+        if self._process is not None or not available() or not sys.executable:
+            return
+        # In files, where neither process waits for the other
+        motion, self._page = (self._held.enter_context(TemporaryFile()) for _ in range(2))
+        pickle.dump((model, urdf, time, position), motion)
+        motion.seek(0)
+        package = str(Path(__file__).resolve().parents[2])
+        path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
+        self._process = subprocess.Popen(
+            [sys.executable, '-c', f'from {__name__} import draw_given; draw_given()'],
+            stdin=motion, stdout=self._page, stderr=subprocess.DEVNULL,
+            env={**os.environ, 'PYTHONPATH': path},
+            start_new_session=True)         # Ctrl-C is for this process, which ends that one
 
     def page(self) -> str:
         """
@@ -86,21 +95,22 @@ class MovingRobot:
         """
         if self._process is None:
             return ''
-        try:
-            page, trouble = self._end.recv()
-        except EOFError:
-            page, trouble = '', f'its process ended with exit code {self._process.exitcode}'
-        if trouble:
-            raise DemoError(f'the moving robot is not drawn, {trouble}', name='viser',
+        code = self._process.wait()
+        self._page.seek(0)
+        text = self._page.read().decode()
+        if code:
+            why = text if code == FAILED else f'its process ended with exit code {code}'
+            raise DemoError(f'the moving robot is not drawn, {why}', name='viser',
                             remedy='see whether `robodyn view` draws this robot')
-        return page
+        return text
 
 
-def _draw(end: Connection, *motion: Any) -> None:
-    """Send the page of a motion, and what prevented it, in the process of its own."""
-    signal(SIGINT, SIG_IGN)         # as that of the terminal: whoever waits ends this process
-    try:
-        answer = moving_robot(*motion), ''
-    except Exception as error:      # whatever it is, the report is written without it
-        answer = '', f'{type(error).__name__}: {error}'
-    end.send(answer)
+def draw_given() -> None:
+    """Write the page of the motion on stdin to stdout, or what prevented it, and end."""
+    with os.fdopen(os.dup(1), 'w', encoding='utf-8') as page:
+        os.dup2(2, 1)           # what others print is not part of it
+        try:
+            page.write(moving_robot(*pickle.load(sys.stdin.buffer)))
+        except Exception as error:      # whatever it is, the report is written without it
+            page.write(f'{type(error).__name__}: {error}')
+            sys.exit(FAILED)
