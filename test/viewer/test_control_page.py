@@ -6,7 +6,6 @@ from contextlib import contextmanager
 import re
 import sys
 
-from nodes.bring_up import IN_STEP, LOCKSTEP
 import numpy as np
 from processes import node
 import pytest
@@ -18,10 +17,11 @@ from viewer.browser import browsing, needs_browser, wait_for
 pytest.importorskip('viser', reason='needs pip install viser')
 VIEW = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'two_link', '--live', '--no-browser',
         '--port', '18090']
-SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', *LOCKSTEP]
-CONTROLLER = ['-p', 'urdf:=two_link', *IN_STEP, '-p', 'autostart:=true', '-p',
-              'robot_compensates_gravity:=false', '-p', 'task_frame:=tool0', '-p',
-              'flight_recorder:=0.0']
+SIMULATED = ['-p', 'urdf:=two_link', '-p', 'initial_position:=[0.3, 0.9]', '-p', 'lockstep:=true',
+             '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0']
+CONTROLLER = ['-p', 'urdf:=two_link', '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+              'autostart:=true', '-p', 'robot_compensates_gravity:=false', '-p',
+              'task_frame:=tool0', '-p', 'flight_recorder:=0.0']
 LINK = 390, 262         # pixels of the first link in a new tab
 AWAY = 390, 190
 
