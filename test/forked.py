@@ -12,7 +12,6 @@ Tests of compiled code fork scripts from a server of their own, which has loaded
 not used this package: that knows as little there as in a new interpreter.
 """
 
-import atexit
 from collections.abc import Mapping, Sequence
 import ctypes
 from functools import cache
@@ -28,7 +27,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 
 POLL = 0.01             # s
@@ -262,13 +260,7 @@ def run(command: Sequence[str]) -> None:
     kind, *rest = command
     if kind == '-m':
         sys.argv[:] = rest
-        try:
-            code = importlib.import_module(rest[0]).main()
-        except SystemExit as end:
-            if isinstance(end.code, str):
-                raise
-            code = end.code
-        leave(code)
+        sys.exit(importlib.import_module(rest[0]).main())
     if kind == '-c':
         sys.argv[:] = ['-c', *rest[1:]]
         exec(compile(rest[0], '<string>', 'exec'), {'__name__': '__main__'})
@@ -276,20 +268,6 @@ def run(command: Sequence[str]) -> None:
         sys.argv[:] = command
         runpy.run_path(kind, run_name='__main__')
     sys.exit()
-
-
-def leave(code: int | None) -> None:
-    """
-    End as an interpreter does, but for taking its modules apart.
-
-    That would copy most of the memory that is shared with the server. What is ``fresh`` does it.
-    """
-    threading._shutdown()           # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
-    gc.collect()                    # or a node in reference cycles would not leave the ROS graph
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code or 0)
 
 
 def exchange(folder: Path, module: str, qualname: str) -> None:

@@ -70,7 +70,7 @@ def test_poses_are_kept_and_repeated(floating, start, remote, terminal, tmp_path
     assert way.positions == pytest.approx(np.array([begin, end]), abs=2e-3)
     assert remote.set('controller', mode='joint_impedance') == ''
     played = start([*ROBODYN, 'play', str(file)], '--approach', '1', '--sim-time', '--wait', '30')
-    assert played.wait() == 0, played.text
+    assert played.wait(60.0) == 0, played.text
     assert place() == pytest.approx(end, abs=0.02)
     again, _, text = terminal([*COMMAND, str(file)])
     assert again.wait(30.0) != 0 and 'exists already' in text()
