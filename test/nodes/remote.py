@@ -27,7 +27,6 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 DEADLINE = 60.0     # s, where nothing but a busy machine takes long
-BATCH = 0.02        # s between two looks at a topic of which nobody waits for the next message
 TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
                'activate': Transition.TRANSITION_ACTIVATE,
                'deactivate': Transition.TRANSITION_DEACTIVATE,
@@ -41,8 +40,7 @@ class Recorder:
         self._kind = kind
         self._samples: list[Sample] = []
         self._messages: list = []
-        self._forgotten = 0                 # ns
-        self._over, self._news, self._awaited = (threading.Event() for _ in range(3))
+        self._over, self._news = threading.Event(), threading.Event()
         self._subscription = SerializedSubscription(node, kind, topic, 5000)
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -51,26 +49,20 @@ class Recorder:
         # A test may drop its node without `close`: waits then return at once, for ever
         while not self._over.is_set() and self._subscription.alive:
             self._subscription.wait(100_000_000)
-            self._awaited.wait(BATCH)           # each look takes as long as that of one message
-            # Not those from before a `forget`; and not `+=`, which would undo one meanwhile
-            self._samples.extend(sample for sample in self._subscription.drain_numbered()
-                                 if not 0 < sample.published < self._forgotten)
+            taken = self._subscription.drain_numbered()
+            self._samples.extend(taken)     # not `+=`, which would undo a `forget` meanwhile
             self._news.set()
 
     def wait(self, number: int, seconds: float) -> bool:
         """Return whether there are so many within some time."""
         end = time.monotonic() + seconds
-        self._awaited.set()
-        try:
-            while len(self._samples) < number:
-                if (left := end - time.monotonic()) <= 0.0:
-                    return False
-                self._news.clear()
-                if len(self._samples) < number:
-                    self._news.wait(left)
-            return True
-        finally:
-            self._awaited.clear()
+        while len(self._samples) < number:
+            if (left := end - time.monotonic()) <= 0.0:
+                return False
+            self._news.clear()
+            if len(self._samples) < number:
+                self._news.wait(left)
+        return True
 
     def messages(self) -> list:
         """Everything since `forget`, oldest first."""
@@ -99,13 +91,11 @@ class Recorder:
 
     def forget(self) -> None:
         """Start anew."""
-        self._forgotten = time.time_ns()
         self._samples, self._messages = [], []
 
     def close(self) -> None:
         """End the thread."""
         self._over.set()
-        self._awaited.set()
         self._subscription.wake()
         self._thread.join()
         self._subscription.destroy()
