@@ -59,9 +59,7 @@ SOME_ALONE = {'demo', 'nodes', 'viewer'}
 # process, which makes its fixtures and caches once
 SPREAD = {'faults', 'nodes'}
 # What takes longest, to be started first: then no process is left alone with it at the end
-LONGEST = ('faults/test_fault_mutation.py', 'demo/test_demo.py', 'packaging/test_make.py',
-           'packaging/test_install.py', 'benchmarks', 'test_example_scripts.py', 'packaging',
-           'identification', 'control', 'dynamics', 'cli', 'nodes')
+LONGEST = ('faults', 'nodes', 'identification', 'packaging', 'adversary', 'dynamics')
 TEST = Path(__file__).resolve().parent
 UNHEARD = 'its node has not answered within'    # nodes/services.py: Fast DDS did not connect
 STALLED = 'the control loop stood still'        # control/guard.py: who says so was stopped
@@ -80,8 +78,6 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory()
     config.add_cleanup(folder.cleanup)
     config.stash[REPEATED] = []
-    # pytest-xdist would start files of many tests first, and all tests of nodes at the end
-    config.option.loadscopereorder = False
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         # Of nohup: a handler, unlike that, is not inherited by nodes, some of which are to obey
         signal.signal(signal.SIGHUP, lambda *_: None)
@@ -113,7 +109,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 @pytest.hookimpl(tryfirst=True)         # before pytest-xdist reads its marker
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests: `process` and `ros` by fixtures and imports, others by place; sort them."""
     modules: dict[object, list[str]] = {}
     for item in items:
@@ -146,9 +142,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker('process')
         if 'remote' in item.fixturenames:
             item.add_marker('ros')
-    items.sort(key=lambda item: rank(within(item.path)))
-    if hasattr(config, 'workerinput'):
-        items[:] = mixed(items)
+    items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
 
 
 # Or what is renamed would lose its marker
@@ -161,25 +155,9 @@ def within(path: Path) -> str:
     return (path.relative_to(TEST) if path.is_relative_to(TEST) else Path(path.name)).as_posix()
 
 
-def rank(place: str) -> int:
-    """Return the place of a file of the tests in the order of their run."""
-    return next((LONGEST.index(name) for name in (place, place.split('/')[0]) if name in LONGEST),
-                len(LONGEST))
-
-
-def mixed(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """
-    Return tests so that those of nodes, which wait, are started among those that compute.
-
-    One after the other the first would leave processors idle, and the second have too few.
-    """
-    kinds: dict[bool, dict[object, list[pytest.Item]]] = {False: {}, True: {}}
-    for item in items:
-        group = item.get_closest_marker('xdist_group')
-        kinds[group is None].setdefault(group.args[0] if group else item, []).append(item)
-    places = [(k / len(units), unit) for units in kinds.values()
-              for k, unit in enumerate(units.values())]
-    return [item for _, unit in sorted(places, key=lambda pair: pair[0]) for item in unit]
+def rank(room: str) -> int:
+    """Return the place of a room of the tests in the order of their run."""
+    return LONGEST.index(room) if room in LONGEST else len(LONGEST)
 
 
 @pytest.hookimpl(tryfirst=True)
