@@ -97,8 +97,8 @@ def test_the_error_of_a_motion_is_learned(pair, start, tmp_path):
     a motion would be learned, too.
     """
     _, controller = pair(LOCKSTEP, [
-        *IN_STEP, '-p', 'mode:=joint_impedance', '-p', 'payload_mass:=0.5', '-p', 'payload_frame:=tool0',
-        '-p', 'autostart:=true'])
+        *IN_STEP, '-p', 'mode:=joint_impedance', '-p', 'payload_mass:=0.5',
+        '-p', 'payload_frame:=tool0', '-p', 'autostart:=true'])
     asked = waypoints(MODEL, np.array(POSE), np.array([0.1, 0.15]), 2.5)
     file, kept = tmp_path / 'motion.yaml', tmp_path / 'motion.learned.npz'
     write(file, JointTrajectory(asked.joint_names, asked.times, asked.positions, asked.velocities,
