@@ -20,16 +20,25 @@ def envelope(values: ndarray, most: int = MOST) -> ndarray:
     n = len(values)
     if n <= most:
         return np.arange(n)
-    edges = np.linspace(0, n, most // 2 + 1).astype(int)
-    low, high = np.where(np.isnan(values), np.inf, values), np.where(
-        np.isnan(values), -np.inf, values)
-    found = [(a + int(np.argmin(low[a:b])), a + int(np.argmax(high[a:b])))
-             for a, b in zip(edges[:-1], edges[1:])]
+    width = -(-n // (most // 2))
+    first = np.arange(0, n, width)
+    intervals = np.full((len(first), width), np.nan)
+    intervals.ravel()[:n] = values
+    absent = np.isnan(intervals)
+    low = np.where(absent, np.inf, intervals).argmin(axis=1)
+    high = np.where(absent, -np.inf, intervals).argmax(axis=1)
     absent = np.isnan(values)
     breaks = np.flatnonzero(absent & ~np.append(False, absent[:-1]))
-    return np.union1d(found, breaks)
+    return np.unique(np.concatenate((first + low, first + high, breaks)))
 
 
 def finite(values: ndarray) -> list[float | None]:
     """Return numbers of six digits for JSON, None where they are not finite."""
-    return [float(f'{x:.6g}') if np.isfinite(x) else None for x in values.tolist()]
+    x = np.asarray(values, float)
+    known = np.isfinite(x)
+    size = np.abs(np.where(known & (x != 0.0), x, 1.0))
+    digits = np.clip(5.0 - np.floor(np.log10(size)), -300.0, 300.0)
+    scale = 10.0**np.abs(digits)
+    with np.errstate(invalid='ignore', over='ignore'):
+        rounded = np.where(digits >= 0.0, np.round(x * scale) / scale, np.round(x / scale) * scale)
+    return [value if there else None for value, there in zip(rounded.tolist(), known.tolist())]

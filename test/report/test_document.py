@@ -67,6 +67,8 @@ def test_an_envelope_keeps_the_peaks():
     assert envelope(x[:10]).tolist() == list(range(10))
     assert envelope(np.full(9000, np.nan)).size                 # no value at all
     assert finite(np.array([1.23456789, np.nan, np.inf])) == [1.23457, None, None]
+    numbers = np.array([0.0, -1.5e-7, 1234567.8, -9.9999999e-5, 3e-280, 1.5e300])
+    assert finite(numbers) == [float(f'{x:.6g}') for x in numbers]
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
