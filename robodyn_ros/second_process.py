@@ -24,6 +24,13 @@ PATIENCE, POLL = 300.0, 0.05    # s; after the first, whoever waits compiles on 
 _processes: dict[str, subprocess.Popen] = {}
 
 
+def environment() -> dict[str, str]:
+    """Return the environment of a process that is to import this package, wherever it is."""
+    package = str(Path(__file__).resolve().parents[1])
+    path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
+    return {**os.environ, 'PYTHONPATH': path}
+
+
 def begin(name: str, statement: str, *, nice: int = 0) -> bool:
     """
     Start a process that executes a statement, once in this process; return whether it was started.
@@ -36,15 +43,12 @@ def begin(name: str, statement: str, *, nice: int = 0) -> bool:
         return True
     if not sys.executable or (os.cpu_count() or 1) < 2:
         return False
-    package = str(Path(__file__).resolve().parents[1])
-    path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
     with suppress(OSError):
         _processes[name] = subprocess.Popen(
             [sys.executable, '-c', f'import os; os.nice({nice}); {statement}'],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env={**os.environ, 'PYTHONPATH': path, 'ROBODYN_CACHE_DIR': str(cache_directory()),
-                 VARIABLE: '0'})
+            env={**environment(), 'ROBODYN_CACHE_DIR': str(cache_directory()), VARIABLE: '0'})
     return name in _processes
 
 

@@ -14,6 +14,7 @@ from tempfile import TemporaryFile
 import numpy as np
 from numpy import ndarray
 
+from .. import second_process
 from ..errors import DemoError
 from ..model.robot import RobotModel
 from ..viewer import REQUIRED_MODULES
@@ -79,12 +80,10 @@ class MovingRobot:
         motion, self._page = (self._held.enter_context(TemporaryFile()) for _ in range(2))
         pickle.dump((model, urdf, time, position), motion)
         motion.seek(0)
-        package = str(Path(__file__).resolve().parents[2])
-        path = os.pathsep.join(filter(None, (package, os.environ.get('PYTHONPATH'))))
         self._process = subprocess.Popen(
             [sys.executable, '-c', f'from {__name__} import draw_given; draw_given()'],
             stdin=motion, stdout=self._page, stderr=subprocess.DEVNULL,
-            env={**os.environ, 'PYTHONPATH': path},
+            env=second_process.environment(),
             start_new_session=True)         # Ctrl-C is for this process, which ends that one
 
     def page(self) -> str:
