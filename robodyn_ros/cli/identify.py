@@ -36,7 +36,7 @@ from ..identification.preparation.options import PreparationOptions
 from ..identification.recorded_motion import checked_motion
 from ..identification.recordings.read import read
 from ..identification.recordings.recording import Recording
-from ..identification.result import TERMS
+from ..identification.result import Identification, TERMS
 from ..identification.result_files import FRICTION, URDF, writable_folder
 from ..identification.validation import of_model, Validation
 from ..model.robot import RobotModel
@@ -148,10 +148,27 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
                 lambda name: status.update(f'{name} ...'),
                 lambda parts: moving.draw(robot.model, robot.path, parts.test.time,
                                           parts.test.position))
-            status.update('writing the report ...')
-            with writable_folder(output):
-                (output / REPORT).write_text(
-                    report(found, source.text, _scene(moving, out)).html(), encoding='utf-8')
+        _print_tables(found, out)
+        for file in written:
+            out.print(f'wrote {file}')
+        with out.status('writing the report ...'), writable_folder(output):
+            (output / REPORT).write_text(
+                report(found, source.text, _scene(moving, out)).html(), encoding='utf-8')
+    out.print(f'wrote {output / REPORT}')
+    delay = found.mounting.delay
+    out.print('check it on another recording: ' + shlex.join([
+        'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
+        str(output / FRICTION), *same_robot, *same_files,
+        *(['--delay', f'{delay:.6g}'] if delay else [])]))
+    out.print('the next motion, which tells most beside these: ' + shlex.join([
+        'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
+        *_without_gravity(same_robot),
+        *same_files, '--criterion', 'information',
+        *(word for path in paths for word in ('--after', str(path)))]))
+
+
+def _print_tables(found: Identification, out: Console) -> None:
+    """Print parameters, friction, terms, errors and issues."""
     out.print(parameter_table(found))
     out.print(friction_table(found))
     if found.terms:
@@ -165,18 +182,6 @@ def run(paths: Sequence[Path], verification: Path | None, robot: CatalogRobot,
         out.print(band_table(found.band, found.estimate.sigma))
     for line in found.rendered_issues(as_option):
         out.print(f'! {line}', style='yellow')
-    for file in (*written, output / REPORT):
-        out.print(f'wrote {file}')
-    delay = found.mounting.delay
-    out.print('check it on another recording: ' + shlex.join([
-        'robodyn', 'validate', 'RECORDING', '--robot', str(output / URDF), '--friction',
-        str(output / FRICTION), *same_robot, *same_files,
-        *(['--delay', f'{delay:.6g}'] if delay else [])]))
-    out.print('the next motion, which tells most beside these: ' + shlex.join([
-        'robodyn', 'excite', str(with_meshes(output / URDF, robot.path)),
-        *_without_gravity(same_robot),
-        *same_files, '--criterion', 'information',
-        *(word for path in paths for word in ('--after', str(path)))]))
 
 
 def _scene(moving: MovingRobot, out: Console) -> str:
