@@ -135,8 +135,10 @@ class Remote:
         """Release everything."""
         self._commands.close()
         self._states.close()
+        nodes = list(self.executor.get_nodes())     # a test may have added one
         self.executor.shutdown()
-        self.node.destroy_node()
+        for node in nodes:
+            node.destroy_node()
         self.context.shutdown()
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:

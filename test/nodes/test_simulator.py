@@ -103,6 +103,8 @@ def bus():
     bus = Bus()
     yield bus
     bus.executor.shutdown()
+    # At once, not when it is collected: another test's controller would hear of its publishers
+    bus.node.destroy_node()
     bus.context.try_shutdown()
 
 
