@@ -18,6 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from . import (
+    acceleration_limits,
     collisions,
     contact_brake,
     contact_speed,
@@ -74,8 +75,10 @@ NAME, OPTIONAL = 'control', 'control laws and bounds of the motion'
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
     collisions, contact_brake, contact_speed, effort_feedforward, friction_compensation,
     gravity_check, guard, guiding, limits, momentum_observer, motion_checks, partner_link,
-    payload_transition, phase_efforts, plausibility, pose_tracking, self_collision, time_scaling,
+    payload_transition, phase_efforts, pose_tracking, self_collision, time_scaling,
     trajectory_tracking, velocity_estimator)),
+           # Called for each joint: a call would take longer than they do
+           *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
            jitable(cycle, inline=True,
                    apart=('cycle', 'law_efforts', 'bound_reference', 'bound_efforts')))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)

@@ -243,9 +243,10 @@ def compute_dynamics(robot: ModelData, work: Workspace, s: record, m: record, v:
     gravity(robot, v.q, work, v.gravity)
     mass_matrix(robot, v.q, work, work.M)
     for i in range(v.q.shape[0]):
-        v.momentum[i] = 0.0
+        momentum = 0.0      # in a register
         for j in range(v.q.shape[0]):
-            v.momentum[i] += work.M[i, j] * v.qd[j]
+            momentum += work.M[i, j] * v.qd[j]
+        v.momentum[i] = momentum
         v.tau_gravity[i] = 0.0 if m.gravity_by_robot == 1 else v.gravity[i]
 
 

@@ -32,8 +32,8 @@ from math import sqrt
 
 from numpy import ndarray, record
 
+from .acceleration_limits import effective_delay
 from .dtypes import Vectors
-from .limits import effective_delay
 from ..dynamics.friction import advance_presliding, loaded_friction
 
 # Of the presliding distance, to either side. A wider play leaves more of the friction to the

@@ -15,20 +15,10 @@ from math import exp, isfinite
 
 from numpy import ndarray, record
 
+from .acceleration_limits import effective_delay, permitted_acceleration
 from .dtypes import Vectors
 from ..dynamics.model_data import ModelData, Workspace
 
-# Fraction of the velocity limit above which joints are braked: late efforts of other joints take
-# some of the room beyond.
-SHARE = 0.97
-# Greatest acceleration, as a fraction of that which takes a joint from rest to SHARE of its
-# velocity limit within 1 / `limit_rate`. Joints with nearly parallel axes, whose efforts cancel
-# each other, would otherwise accelerate so fast that braking one of them leaves the others
-# unbalanced. It bounds what efforts and disturbance cause together: efforts that hold a load which
-# the model does not know accelerate nothing.
-ACCELERATION = 0.7
-# Fraction of the velocity limit with which a joint outside its position limits may return.
-RETURN_VELOCITY = 0.1
 # Gauss-Seidel sweeps over the joints in each cycle
 SWEEPS = 8
 # Effort limits that a law may request beyond the limits before saturation counts faster: stiff
@@ -40,13 +30,8 @@ SLOWING_TIME = 0.2  # s, time constant with which velocity limits are lowered
 # coupled joints, a Panda reached 1.36 times its velocity limits with 2, 1.07 with 3, 1.01 with 4
 # and 0.99 with 5 (without the bound by ACCELERATION).
 BRAKING_RATE = 5.0
-# Bandwidth of the disturbance estimate [1/s], and its weight in the limits: more than 1, because
-# a growing disturbance is larger by the time at which the efforts act.
-OBSERVER_RATE, CAUTION = 100.0, 1.5
+OBSERVER_RATE = 100.0       # 1/s, bandwidth of the disturbance estimate
 MOST_OF_A_SAMPLE = 0.3      # weight of one sample in the estimate, at most, in a slow loop
-# `limit_rate` is at most this share of the inverse delay, `approach_rate` at most this share of
-# `limit_rate`. Above, a correction would overshoot before its effect is seen.
-DELAY_SHARE, APPROACH_SHARE = 0.8, 0.2
 NEGLIGIBLE = 1e-6   # rad/s² | m/s²
 ROUNDING = 1e-9     # effort limits
 
@@ -84,16 +69,17 @@ def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:
     """
     Predict position and velocity at the time when the efforts of this cycle act.
 
-    Efforts act :func:`effective_delay` after the state they were computed from. The change of
+    Efforts act :func:`.effective_delay` after the state they were computed from. The change of
     velocity by efforts that have not acted yet is modelled as a first-order lag with this time,
     without a queue: a Smith predictor (Åström and Wittenmark, Computer-Controlled Systems, 1997,
     section 8.4). The change of velocity that remains unexplained from sample to sample is a
     disturbance, as an acceleration [rad/s² | m/s²]: unmodelled payload, friction or contact. It is
     low-pass filtered like the residual of De Luca and Mattone (ICRA 2003), and bounded by what
-    :func:`acceleration_bounds` can counteract, so that one false sample has little effect.
+    :func:`.acceleration_bounds` can counteract, so that one false sample has little effect.
 
     Writes ``v.predicted_q``, ``v.predicted_qd`` and ``v.disturbance``.
     """
+    known_elapsed, known_delay, acting, share = -1.0, -1.0, 1.0, 0.0    # mostly of all joints
     for i in range(v.q.shape[0]):
         delay = effective_delay(s, v, i)
         elapsed = v.accepted[i] - v.sample_time[i]
@@ -101,23 +87,19 @@ def predict_state(s: record, joints: ndarray, m: record, v: Vectors) -> None:
         if m.publishing == 0 or not known:          # begins anew
             v.pending_qd[i] = v.disturbance[i] = v.push[i] = 0.0
         elif elapsed > 0.0:
-            acted = v.pending_qd[i]
-            if delay > 0.0:
-                acted *= 1.0 - exp(-elapsed / delay)
+            if elapsed != known_elapsed or delay != known_delay:
+                known_elapsed, known_delay = elapsed, delay
+                acting = 1.0 - exp(-elapsed / delay) if delay > 0.0 else 1.0
+                share = min(MOST_OF_A_SAMPLE, 1.0 - exp(-OBSERVER_RATE * elapsed))
+            acted = acting * v.pending_qd[i]
             v.pending_qd[i] -= acted
             most = s.limit_rate * joints[i].velocity_limit
             unexplained = (v.qd[i] - v.sample_qd[i] - acted) / elapsed
             unexplained = min(max(unexplained, -most), most)
-            share = min(MOST_OF_A_SAMPLE, 1.0 - exp(-OBSERVER_RATE * elapsed))
             v.disturbance[i] += share * (unexplained - v.disturbance[i])
         v.sample_time[i], v.sample_qd[i] = v.accepted[i], v.qd[i]
         v.predicted_qd[i] = v.qd[i] + v.pending_qd[i] + delay * v.disturbance[i]
         v.predicted_q[i] = v.q[i] + 0.5 * delay * (v.qd[i] + v.predicted_qd[i])
-
-
-def effective_delay(s: record, v: Vectors, i: int) -> float:
-    """Return the delay of joint i [s]: ``loop_delay``, or that of its states, if it is longer."""
-    return max(s.loop_delay, v.late[i] + max(0.0, v.interval[i] - s.period))
 
 
 def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[..., None],
@@ -127,7 +109,7 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
     Change the efforts that would carry a joint beyond its velocity or position limit.
 
     The acceleration that the model predicts for the efforts must stay within
-    :func:`acceleration_bounds` for every joint. Where it does not, the effort of the joint is
+    :func:`.permitted_acceleration` for every joint. Where it does not, the effort of the joint is
     changed by the difference. If the effort limit does not allow that, the efforts of the joints
     that accelerate it are lowered toward gravity. Because all joints are coupled, this is
     iterated: projected Gauss-Seidel on the accelerations, as used for contacts (Featherstone,
@@ -158,26 +140,6 @@ def enforce_joint_limits(forward_dynamics: Callable[..., None], solve: Callable[
         touched |= abs(v.tau_law[i] + v.push[i] - law) > ROUNDING * joints[i].effort_limit
     m.joint_limited += touched
     apply_correction(solve, robot, work, joints, v, dt, tau, share)
-
-
-def permitted_acceleration(j: record, s: record, v: Vectors, i: int) -> tuple[float, float]:
-    """
-    Return the least and the greatest acceleration that the model may predict for joint i.
-
-    They are those of :func:`acceleration_bounds`, less CAUTION times a disturbance that drives the
-    joint outward; and, except to keep the joint within these, the sum of acceleration and
-    disturbance is at most ACCELERATION.
-
-    :param j: record ``JOINT`` of joint i.
-    """
-    rate, approach_rate = limit_rates(s, effective_delay(s, v, i))
-    least, most = acceleration_bounds(j, rate, approach_rate, v.speed_limit[i], v.predicted_q[i],
-                                      v.predicted_qd[i])
-    outward = CAUTION * v.disturbance[i]
-    least, most = min(most, least - min(outward, 0.0)), max(least, most - max(outward, 0.0))
-    far = ACCELERATION * rate * SHARE * v.speed_limit[i]
-    return (max(least, min(-far - v.disturbance[i], most)),
-            min(most, max(far - v.disturbance[i], least)))
 
 
 def bound_acceleration(solve: Callable[..., None], robot: ModelData, work: Workspace, j: record,
@@ -240,39 +202,6 @@ def lower_velocity_limits(joints: ndarray, v: Vectors, dt: float) -> None:
     for i in range(v.q.shape[0]):
         v.speed_limit[i] = max(joints[i].velocity_limit,
                                v.speed_limit[i] * exp(-dt / SLOWING_TIME))
-
-
-def limit_rates(s: record, delay: float) -> tuple[float, float]:
-    """Return ``limit_rate`` and ``approach_rate`` [1/s] for an effective delay [s]."""
-    rate = min(s.limit_rate, DELAY_SHARE / max(delay, s.period))
-    return rate, min(s.approach_rate, APPROACH_SHARE * rate)
-
-
-def acceleration_bounds(j: record, rate: float, approach_rate: float, speed_limit: float,
-                        q: float, qd: float) -> tuple[float, float]:
-    """
-    Return the least and the greatest acceleration of a joint that keep it inside its limits.
-
-    They are ``rate`` (v - q̇), where v = min(SHARE q̇_max, ``approach_rate`` (q_max - q)) is the
-    greatest permitted velocity, and correspondingly for the least. Far from the limits they allow
-    any reasonable motion; a joint that is too fast is damped, and near a position limit they act
-    as a spring-damper toward the inside. A joint outside its position limits returns with at most
-    RETURN_VELOCITY q̇_max, whatever drives it.
-
-    :param j: record ``JOINT``.
-    :param rate, approach_rate: [1/s], see :func:`limit_rates`.
-    :param speed_limit: q̇_max [rad/s | m/s].
-    :param q, qd: predicted position [rad | m] and velocity [rad/s | m/s].
-    """
-    most = SHARE * speed_limit
-    slow = RETURN_VELOCITY * speed_limit
-    upper = max(-slow, min(most, approach_rate * (j.position_upper - q)))
-    lower = min(slow, max(-most, approach_rate * (j.position_lower - q)))
-    if q > j.position_upper:
-        lower = -slow
-    elif q < j.position_lower:
-        upper = slow
-    return rate * (lower - qd), rate * (upper - qd)
 
 
 def reduce_coupled_efforts(solve: Callable[..., None], robot: ModelData, work: Workspace,

@@ -21,6 +21,7 @@ Parameters are named as in :mod:`.guard`; ``i`` is the index of a joint, ``j`` i
 """
 
 from math import exp, inf, nan, pi
+from typing import NamedTuple
 
 from numpy import ndarray, record
 
@@ -44,6 +45,15 @@ ONE_SAMPLE = 0.8            # late_limits: what one sample can contribute
 CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
 
 
+class Decay(NamedTuple):
+    """What is left of the filters of a joint after a time ``elapsed`` [s] without input."""
+
+    elapsed: float
+    drift: float
+    late: float
+    interval: float
+
+
 def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vectors,
                   driving: int) -> tuple[int, int]:
     """
@@ -61,7 +71,7 @@ def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vect
         for i in range(v.q.shape[0]):
             v.judged[i], v.rejected[i] = state[i].received, 1.0
         return m.reason, m.joint
-    reason, joint = NO_REASON, -1
+    reason, joint, decay = NO_REASON, -1, Decay(-1.0, 0.0, 0.0, 0.0)
     for i in range(v.q.shape[0]):
         j, received = joints[i], state[i].received
         if m.observing == 0:
@@ -69,16 +79,33 @@ def check_samples(joints: ndarray, s: record, state: ndarray, m: record, v: Vect
             continue
         if received == v.judged[i]:
             continue
-        update_lateness(s, v, state[i].stamp, received - v.judged[i], received, i)
+        decay = decay_after(s, received - v.judged[i], decay)
+        update_lateness(s, v, state[i].stamp, received, decay, i)
         v.judged[i] = received
         v.position[i] = q = unwrap(j, state[i].position, v.q[i])
         v.velocity[i] = state[i].velocity
-        found = check_sample(j, m, v, q, state[i].velocity, received, state[i].stamp, driving, i)
+        found = check_sample(j, s, m, v, q, state[i].velocity, received, state[i].stamp, decay,
+                             driving, i)
         if found == NO_REASON and v.late[i] + 0.5 * v.interval[i] > s.late_limit:
             found = STATE_LATE
         if reason == NO_REASON or (found == STATE_INCONSISTENT and reason != found):
             reason, joint = found, i if found != NO_REASON else -1
     return reason, joint
+
+
+def decay_after(s: record, elapsed: float, known: Decay) -> Decay:
+    """
+    Return the decay after a time [s].
+
+    :param known: the decay of another joint, returned if the times are equal, as they are for the
+        joints of one message: most of the time of these checks would be that of ``exp``.
+    """
+    elapsed = max(0.0, elapsed)
+    if elapsed == known.elapsed:
+        return known
+    return Decay(elapsed, exp(-elapsed / CONSISTENCY_TIME),
+                 exp(-elapsed / (LATE_TIME * s.state_timeout)),
+                 exp(-elapsed / (INTERVAL_TIME * s.state_timeout)))
 
 
 def begin(v: Vectors, state: ndarray, i: int) -> None:
@@ -99,8 +126,8 @@ def unwrap(j: record, q: float, before: float) -> float:
     return before + (away + pi) % (2.0 * pi) - pi
 
 
-def check_sample(j: record, m: record, v: Vectors, q: float, qd: float, received: float,
-                 stamp: float, driving: int, i: int) -> int:
+def check_sample(j: record, s: record, m: record, v: Vectors, q: float, qd: float,
+                 received: float, stamp: float, decay: Decay, driving: int, i: int) -> int:
     """
     Accept or reject a sample; return the reason code of a fault, or NO_REASON.
 
@@ -109,6 +136,7 @@ def check_sample(j: record, m: record, v: Vectors, q: float, qd: float, received
 
     :param q, qd: position [rad | m], with turns counted, and velocity [rad/s | m/s].
     :param received, stamp: time of receipt and time stamp [s].
+    :param decay: since the previous sample, which may have been rejected.
     """
     v.accepted[i] = min(v.accepted[i], received)            # a clock may go back by a little
     elapsed, step = received - v.accepted[i], q - v.q[i]
@@ -125,18 +153,20 @@ def check_sample(j: record, m: record, v: Vectors, q: float, qd: float, received
             return STATE_INCONSISTENT
         found = VELOCITY_ABOVE_LIMIT
     v.rejected[i] = 0.0
-    if not consistent(j, v, q, qd, elapsed, stamp - v.stamp[i], measured, i):
+    kept = decay_after(s, elapsed, decay).drift
+    if not consistent(j, v, q, qd, elapsed, stamp - v.stamp[i], kept, measured, i):
         found = STATE_INCONSISTENT
     v.accepted[i], v.stamp[i] = received, stamp
     return found
 
 
 def consistent(j: record, v: Vectors, q: float, qd: float, elapsed: float, stamped: float,
-               measured: bool, i: int) -> bool:
+               kept: float, measured: bool, i: int) -> bool:
     """
     Add Δq - q̇ Δt to its leaky integrals; return whether one of them is within its tolerance.
 
     :param stamped: time stamp since that of the previous sample [s].
+    :param kept: fraction of the integrals that is left after ``elapsed``.
     :param measured: whether ``qd`` is a measurement; without one there is nothing to compare.
     """
     if not measured:
@@ -145,14 +175,14 @@ def consistent(j: record, v: Vectors, q: float, qd: float, elapsed: float, stamp
     if not 0.0 < stamped < inf:                             # True for NaN: no time stamps
         stamped = elapsed
     most, mean = LARGEST_DRIFT * j.consistency_tolerance, 0.5 * (v.qd[i] + qd)
-    step, kept = q - v.q[i], exp(-max(0.0, elapsed) / CONSISTENCY_TIME)
+    step = q - v.q[i]
     v.drift[i] = min(max(kept * v.drift[i] + step - mean * elapsed, -most), most)
     v.stamped_drift[i] = min(max(kept * v.stamped_drift[i] + step - mean * stamped, -most), most)
     v.contradiction[i] = min(abs(v.drift[i]), abs(v.stamped_drift[i])) / j.consistency_tolerance
     return v.contradiction[i] <= 1.0
 
 
-def update_lateness(s: record, v: Vectors, stamp: float, elapsed: float, received: float,
+def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay: Decay,
                     i: int) -> None:
     """
     Update ``v.late`` and ``v.interval``: filtered lateness of, and interval between, samples [s].
@@ -161,11 +191,11 @@ def update_lateness(s: record, v: Vectors, stamp: float, elapsed: float, receive
     between the clocks is unknown; the clocks may drift apart by CLOCK_DRIFT.
 
     :param stamp, received: time stamp and time of receipt [s].
+    :param decay: since the previous sample.
     """
-    elapsed = max(0.0, elapsed)
+    elapsed = decay.elapsed
     most = 4.0 * s.late_limit           # one long gap is no lasting delay
-    share = 1.0 - exp(-elapsed / (INTERVAL_TIME * s.state_timeout))
-    v.interval[i] += share * (min(elapsed, 2.0 * most) - v.interval[i])
+    v.interval[i] += (1.0 - decay.interval) * (min(elapsed, 2.0 * most) - v.interval[i])
     offset = received - stamp
     if not abs(offset) < inf:                               # no stamp
         v.late[i] = 0.0
@@ -178,6 +208,5 @@ def update_lateness(s: record, v: Vectors, stamp: float, elapsed: float, receive
         v.offset[i] = least
     else:
         v.offset[i] += CLOCK_DRIFT * elapsed
-    share = 1.0 - exp(-elapsed / (LATE_TIME * s.state_timeout))
-    change = share * (min(offset - v.offset[i], most) - v.late[i])
+    change = (1.0 - decay.late) * (min(offset - v.offset[i], most) - v.late[i])
     v.late[i] += min(change, ONE_SAMPLE * s.late_limit)

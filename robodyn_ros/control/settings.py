@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .acceleration_limits import APPROACH_SHARE, DELAY_SHARE
 from .dtypes import JOINT, SETTINGS, TASK
 from .friction import check_compensation, CURVE, viscous, with_friction
 from .gain_stability import check, highest, MARGIN
 from .integral_stability import check_adaptation, check_integral, OBSERVER
 from .laws import registry
 from .laws.law import Law, PARTNER, POSE, TRAJECTORY
-from .limits import APPROACH_SHARE, DELAY_SHARE
 from .parameters import ControlParameters, LawGains
 from .partner import check_coupling
 from .setting_fields import (

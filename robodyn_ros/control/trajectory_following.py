@@ -9,10 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from . import guard
+from .acceleration_limits import SHARE
 from .controller_status import ControllerStatus, HORIZON
 from .history import History
 from .laws import registry
-from .limits import SHARE
 from .motion_limits import motion_limits
 from .reference_planning import plan, PlannedReference
 from .trajectory import splice, Waypoints

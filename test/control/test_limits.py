@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.control import settings
-from robodyn_ros.control.dtypes import JOINT
-from robodyn_ros.control.limits import (
+from robodyn_ros.control.acceleration_limits import (
     ACCELERATION,
     acceleration_bounds,
     CAUTION,
@@ -19,6 +18,7 @@ from robodyn_ros.control.limits import (
     RETURN_VELOCITY,
     SHARE,
 )
+from robodyn_ros.control.dtypes import JOINT
 from robodyn_ros.model.payload import with_payload
 from robodyn_ros.model.resources import robot_path
 from thorough import seeds

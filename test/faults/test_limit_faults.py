@@ -7,7 +7,8 @@ from faults.rows import row
 import numpy as np
 import pytest
 from robodyn_ros.control import cycle, limits
-from robodyn_ros.control.limits import acceleration_bounds, CAUTION, OBSERVER_RATE
+from robodyn_ros.control.acceleration_limits import acceleration_bounds, CAUTION
+from robodyn_ros.control.limits import OBSERVER_RATE
 from robodyn_ros.control.settings import Settings
 
 near = pytest.approx

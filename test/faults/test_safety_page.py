@@ -7,7 +7,8 @@ import re
 
 from faults.rows import with_rows
 import pytest
-from robodyn_ros.control import guard, limits, settings
+from robodyn_ros.control import guard, settings
+from robodyn_ros.control.acceleration_limits import SHARE
 from robodyn_ros.nodes import controller_parameters, simulator_parameters
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +77,7 @@ def test_parameters_exist():
 def test_numbers_are_those_of_the_code():
     assert f'{settings.LIMIT_RATE:g}/s (`LIMIT_RATE`)' in TEXT
     assert f'{settings.APPROACH_RATE:g}/s (q_max - q)) (`APPROACH_RATE`)' in TEXT
-    assert f'min({limits.SHARE:g} q̇_max' in TEXT and f'{100 * limits.SHARE:g} % of the' in TEXT
+    assert f'min({SHARE:g} q̇_max' in TEXT and f'{100 * SHARE:g} % of the' in TEXT
     assert f'{settings.JUDGED_POSES} poses' in TEXT
 
 
