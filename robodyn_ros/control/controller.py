@@ -58,11 +58,14 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     :param specialize: compile the dynamics for this robot, which takes seconds once. With a
         payload other than at the start the generic dynamics are used: nothing is compiled later.
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
+    :param checked: called as soon as nothing can be refused any more, before the machine code is
+        loaded.
     :raises RobodynError: see :meth:`use`.
     """
 
     def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
-                 specialize: bool = True, recorded: int = 0):
+                 specialize: bool = True, recorded: int = 0,
+                 checked: Callable[[], None] = lambda: None):
         model.require_inertia('a controller')
         begin_compilation()
         begin_imports()
@@ -108,6 +111,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         if settings.law_in_force not in registry.BUILT_IN:
             trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
                         1.0 / settings.rate)
+        checked()
         if specialize:
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)

@@ -3,6 +3,7 @@
 """The controller: a lifecycle node between joint states and effort commands."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from math import inf
 import sys
 
@@ -17,7 +18,7 @@ from .control_loop import ControlLoop
 from .controller_parameters import driver_of, scheduling, settings, TABLE
 from .controller_reports import ControllerReports
 from .controller_switch import check_switch
-from .controller_topics import ControllerTopics
+from .controller_topics import CommandTopic, ControllerTopics
 from .external_effort_publisher import check_frame
 from .live_settings import LiveSettings
 from .parameters import Parameters
@@ -84,25 +85,39 @@ class ControllerNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the robot, compile its control cycle, open the topics; publish nothing yet."""
         p = self.parameters.values()
-        try:
-            wanted = scheduling(p)
-            model = robot.controlled(p, self.description.chosen(p, self._over))
-            decoder = JointStateDecoder(model.joint_names)
-            controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
-                                    recorded=self.reports.recorded_cycles(model.nv))
-            gravity_choice.check_given(self.parameters.given, model.name)
-            check_frame(model, p['external_wrench_frame'])
-            check_switch(p, self.resolve_topic_name('commands'))
-            self._timing_file.claim(p['timing_file'])
-            made = driver_of(p, model, self.get_parameter('use_sim_time').value)
-        except RobodynError as error:
-            self.get_logger().error(str(error))
-            self._waits_for_robot = error.name == 'robot_description'
-            self.trouble = str(error)
-            self._timing_file.release()
-            return FAILURE
-        self.reports.robot(model)
-        self.topics = ControllerTopics(self, p, controller, decoder, wanted, made)
+        with ExitStack() as opened:
+            try:
+                wanted = scheduling(p)
+                model = robot.controlled(p, self.description.chosen(p, self._over))
+                gravity_choice.check_given(self.parameters.given, model.name)
+                check_frame(model, p['external_wrench_frame'])
+                check_switch(p, self.resolve_topic_name('commands'))
+                self._timing_file.claim(p['timing_file'])
+                opened.callback(self._timing_file.release)
+                decoder = JointStateDecoder(model.joint_names)
+                commands: list[CommandTopic] = []
+
+                def announce() -> None:
+                    commands.append(CommandTopic(self))
+                    opened.callback(commands[0].close)
+
+                # Others discover the commands while machine code is loaded; those of a driver
+                # wait until it is known to be there
+                controller = Controller(
+                    model, settings(p), decoder.state, specialize=p['specialize'],
+                    recorded=self.reports.recorded_cycles(model.nv),
+                    **({} if p['driver'] else {'checked': announce}))
+                made = driver_of(p, model, self.get_parameter('use_sim_time').value)
+                if not commands:
+                    announce()
+            except RobodynError as error:
+                self.get_logger().error(str(error))
+                self._waits_for_robot = error.name == 'robot_description'
+                self.trouble = str(error)
+                return FAILURE
+            self.reports.robot(model)
+            self.topics = ControllerTopics(self, p, controller, decoder, commands[0], wanted, made)
+            opened.pop_all()
         self.trouble = ''
         begin_imports().join()      # before all objects there are are frozen
         node_main.freeze_garbage()
