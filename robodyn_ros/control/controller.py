@@ -30,7 +30,6 @@ from .pose_following import PoseFollowing
 from .pose_tracking import PosePoints
 from .settings import Settings
 from .task_frame import task_of
-from .trajectory import begin_imports
 from .trajectory_following import TrajectoryFollowing
 from .trajectory_tracking import Points
 from ..dynamics import Dynamics
@@ -68,7 +67,6 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                  checked: Callable[[], None] = lambda: None):
         model.require_inertia('a controller')
         begin_compilation()
-        begin_imports()
         self.model = model
         #: (nv,) ``STATE``: the newest joint states.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
@@ -252,7 +250,6 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""
-        begin_imports().join()      # the first motion must not wait for them
         self.cycle_input['request'] = ARM
 
     def disarm(self) -> None:

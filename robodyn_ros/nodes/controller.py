@@ -28,7 +28,6 @@ from .robot_description import RobotDescription
 from .timing_file import TimingFile
 from ..control import guard
 from ..control.controller import Controller
-from ..control.trajectory import begin_imports
 from ..errors import RobodynError
 from ..wire.joint_state import JointStateDecoder
 
@@ -50,7 +49,6 @@ class ControllerNode(LifecycleNode):
     references: ReferenceTopics
 
     def __init__(self, namespace: str | None = None):
-        begin_imports()             # beside what ROS does for the node
         super().__init__('controller', namespace=namespace)
         self.topics: ControllerTopics | None = None     # while the node is configured
         self.active = False         # armed, and not deactivated since
@@ -119,7 +117,6 @@ class ControllerNode(LifecycleNode):
             self.topics = ControllerTopics(self, p, controller, decoder, commands[0], wanted, made)
             opened.pop_all()
         self.trouble = ''
-        begin_imports().join()      # before all objects there are are frozen
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
         self.references.update_coupling()

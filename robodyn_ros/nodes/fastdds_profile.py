@@ -13,7 +13,7 @@ who waits until its last sample has been heard waits as long. Here it asks ten t
 """
 
 import ctypes
-from html import escape       # xml.sax.saxutils would import urllib and ssl, for 0.1 s
+from html import escape  # xml.sax.saxutils would import urllib and ssl, for 0.1 s
 import os
 from pathlib import Path
 import re
