@@ -10,7 +10,7 @@ import sys
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from . import gravity_choice, node_main, robot
+from . import few_collections, gravity_choice, node_main, robot  # noqa: F401 (first of all)
 from .arming import Answer, ARMED, Arming, STANDING, wait_for_rest
 from .autostart import Autostart
 from .change_monitor import ChangeMonitor
