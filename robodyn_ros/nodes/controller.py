@@ -27,8 +27,10 @@ from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .timing_file import TimingFile
 from ..control import guard
+from ..control.compile import compiled, is_compiled
 from ..control.controller import Controller
 from ..errors import RobodynError
+from ..wire.compile import compiled_decoders
 from ..wire.joint_state import JointStateDecoder
 
 POLL_PERIOD = 0.05      # s between two checks whether there is something to log
@@ -83,6 +85,9 @@ class ControllerNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the robot, compile its control cycle, open the topics; publish nothing yet."""
         p = self.parameters.values()
+        if is_compiled():
+            compiled_decoders()     # for any robot: while its description is on its way
+            compiled()
         with ExitStack() as opened:
             try:
                 wanted = scheduling(p)
@@ -119,6 +124,7 @@ class ControllerNode(LifecycleNode):
         self.trouble = ''
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
+        self.references.say_what_is_missing()
         self.references.update_coupling()
         return SUCCESS
 
