@@ -209,7 +209,7 @@ def _step(address: int, now: float, tau: ndarray) -> bool:
 @cache
 def begin() -> None:
     """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
-    if not plain() and not is_compiled():
+    if not (plain() or is_compiled()):
         second_process.begin(NAME, f'from {__name__} import compile_cycle; compile_cycle()')
 
 

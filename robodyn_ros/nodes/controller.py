@@ -26,8 +26,8 @@ from .reference_topics import ReferenceTopics
 from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .timing_file import TimingFile
-from ..control import guard
-from ..control.compile import compiled, is_compiled
+from ..control import guard, linked_dynamics
+from ..control.compile import is_compiled
 from ..control.controller import Controller
 from ..errors import RobodynError
 from ..wire.compile import compiled_decoders
@@ -87,7 +87,7 @@ class ControllerNode(LifecycleNode):
         p = self.parameters.values()
         if is_compiled():
             compiled_decoders()     # for any robot: while its description is on its way
-            compiled()
+            linked_dynamics.load()
         with ExitStack() as opened:
             try:
                 wanted = scheduling(p)
