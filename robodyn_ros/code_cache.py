@@ -95,11 +95,11 @@ class SourceLocator(_CacheLocator):
     """
 
     def __init__(self, function: Any):
-        self._function = function
+        self.function = function
 
     def get_cache_path(self) -> str:
         """Return the folder of the cache files of the function."""
-        return str(cache_directory() / self._function.cache_folder)
+        return str(cache_directory() / self.function.cache_folder)
 
     def ensure_cache_path(self) -> None:
         """Create the folder."""
@@ -107,11 +107,11 @@ class SourceLocator(_CacheLocator):
 
     def get_source_stamp(self) -> str:
         """Return what Numba compares with the stamp in the folder: its name, with the digest."""
-        return str(self._function.cache_folder)
+        return str(self.function.cache_folder)
 
     def get_disambiguator(self) -> str:
         """Return the line of the function, which tells functions of one name apart."""
-        return str(self._function.__code__.co_firstlineno)
+        return str(self.function.__code__.co_firstlineno)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> '_CacheLocator | None':

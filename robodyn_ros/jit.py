@@ -28,6 +28,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 
 from .code_cache import cache_directory, fingerprint, turn
+from .code_loading import GENERATED
 from .compile_notice import compiling
 from .inner_functions import without_machine_code
 
@@ -154,6 +155,7 @@ _loading = RLock()
 def _compile(name: str, function: Any, decorator: Any, signature: Any,
              modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True) -> Any:
     function.cache_folder = _cache_folder(name, function, modules, constants)
+    function.called_at_address = decorator is numba.cfunc
     options = OPTIONS if decorator is numba.njit else {}
     with (compiling(name), turn(cache_directory() / function.cache_folder, cached),
           _few_collections(), without_machine_code()):
@@ -183,7 +185,7 @@ def _load(name: str, text: str, modules: tuple[ModuleType, ...]) -> ModuleType:
         part = path.with_suffix(f'.{os.getpid()}.part')
         part.write_text(text)
         part.replace(path)          # atomic: two nodes may start together
-    spec = importlib.util.spec_from_file_location(f'robodyn_ros_compiled.{path.stem}', path)
+    spec = importlib.util.spec_from_file_location(f'{GENERATED}{path.stem}', path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

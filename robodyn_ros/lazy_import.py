@@ -1,10 +1,9 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Imports that are not made at once: when a name is asked for (PEP 562), or in a thread."""
+"""Imports that are not made at once, but when a name is asked for (PEP 562)."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from threading import Thread
 
 
 def from_modules(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
@@ -19,10 +18,3 @@ def from_modules(package: str, modules: Mapping[str, str]) -> Callable[[str], ob
             raise AttributeError(f'module {package!r} has no attribute {name!r}')
         return getattr(import_module(modules[name], package), name)
     return load
-
-
-def import_beside(*modules: str) -> Thread:
-    """Import modules in a thread, while this one does what holds no GIL; return the thread."""
-    thread = Thread(target=lambda: [*map(import_module, modules)], name='imports', daemon=True)
-    thread.start()
-    return thread

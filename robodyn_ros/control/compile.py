@@ -212,7 +212,7 @@ def _step(address: int, now: float, tau: ndarray) -> bool:
 @cache
 def begin() -> None:
     """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
-    if not plain() and not is_cached(NAME, cycle.cycle, MODULES):
+    if not (plain() or is_compiled()):
         second_process.begin(NAME, f'from {__name__} import compile_cycle; compile_cycle()')
 
 
@@ -265,6 +265,11 @@ def compile_others() -> None:
     """Compile into the cache what a controller needs as its settings change."""
     bounds_addresses()
     law_code.compile_laws()
+
+
+def is_compiled() -> bool:
+    """Return whether this machine has compiled the control cycle."""
+    return not plain() and is_cached(NAME, cycle.cycle, MODULES)
 
 
 @cache

@@ -30,7 +30,6 @@ from .pose_following import PoseFollowing
 from .pose_tracking import PosePoints
 from .settings import Settings
 from .task_frame import task_of
-from .trajectory import begin_imports
 from .trajectory_following import TrajectoryFollowing
 from .trajectory_tracking import Points
 from ..dynamics import Dynamics
@@ -58,14 +57,16 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     :param specialize: compile the dynamics for this robot, which takes seconds once. With a
         payload other than at the start the generic dynamics are used: nothing is compiled later.
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
+    :param checked: called as soon as nothing can be refused any more, before the machine code is
+        loaded.
     :raises RobodynError: see :meth:`use`.
     """
 
     def __init__(self, model: RobotModel, settings: Settings, state: ndarray | None = None, *,
-                 specialize: bool = True, recorded: int = 0):
+                 specialize: bool = True, recorded: int = 0,
+                 checked: Callable[[], None] = lambda: None):
         model.require_inertia('a controller')
         begin_compilation()
-        begin_imports()
         self.model = model
         #: (nv,) ``STATE``: the newest joint states.
         self.state = no_state(model.nv) if state is None else np.asarray(state).view(STATE)
@@ -108,6 +109,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         if settings.law_in_force not in registry.BUILT_IN:
             trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
                         1.0 / settings.rate)
+        checked()
         if specialize:
             self._own = with_kernels(self._records.robot)
             self._records = self._records._replace(robot=self._own)
@@ -248,7 +250,6 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""
-        begin_imports().join()      # the first motion must not wait for them
         self.cycle_input['request'] = ARM
 
     def disarm(self) -> None:

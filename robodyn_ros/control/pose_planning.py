@@ -9,12 +9,13 @@ velocity and φ̈ its derivative, and elsewhere |ω| ≤ |φ̇|, so that limits 
 """
 
 from math import prod
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
+from . import quaternions, rotations
 from .dtypes import CONTROLLER_STATE
 from .motion_limits import MotionLimits
 from .pose_tracking import follow_pose, no_command, PosePoints
@@ -23,9 +24,6 @@ from .semidefinite import as_matrix, direction, negative_direction, refusal, ROU
 from .settings import Settings
 from .trajectory import points_through
 from ..errors import TrajectoryError
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
 
 AXES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
 UNIT = 1e-3             # distance of the length of a quaternion from 1
@@ -75,17 +73,15 @@ def sample_pose(points: PosePoints, time: float) -> PoseState:
 
 
 def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
-                 longest: float) -> tuple[ndarray, 'Rotation']:
+                 longest: float) -> tuple[ndarray, ndarray]:
     """
-    Return a target as a position (3,) [m] and a rotation.
+    Return a target as a position (3,) [m] and a rotation (3, 3).
 
     :param quaternion: (4,) x, y, z, w, of length 1.
     :param center, longest: no target is further from this point (3,) [m] than that [m].
     :raises TrajectoryError: a number is not finite, the quaternion is no rotation, or the target
         is out of reach.
     """
-    from scipy.spatial.transform import Rotation  # as in trajectory.py
-
     p, o = np.array(position, float), np.array(quaternion, float)
     for name, a, size in (('position', p, 3), ('orientation', o, 4)):
         if a.shape != (size,) or not np.isfinite(a).all():
@@ -98,7 +94,7 @@ def checked_pose(position: ArrayLike, quaternion: ArrayLike, center: ndarray,
         raise TrajectoryError(f'the target is {distance:.4g} m from the first joint',
                               name='position', value=float(distance),
                               remedy=f'give one within reach, {longest:.4g} m at most')
-    return p, Rotation.from_quat(o)
+    return p, quaternions.matrix(o)
 
 
 def checked_wrench(wrench: ArrayLike, most: tuple[float, float]) -> ndarray:
@@ -155,16 +151,17 @@ def _finite(values: ArrayLike, name: str, *shapes: tuple[int, ...]) -> ndarray:
     return numbers
 
 
-def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: 'Rotation',
+def to_pose(limits: MotionLimits, now: PoseState, position: ndarray, rotation: ndarray,
             start: float, serial: int) -> PosePoints:
     """
     Return the time-optimal motion to a pose; see :func:`.reference_stream.reach`.
 
     :param now: the reference at ``start`` [s].
+    :param rotation: (3, 3) of the pose.
     :param serial: number of the new reference.
     :raises TrajectoryError: no motion leads there; without Ruckig.
     """
-    phi = (rotation * type(rotation).from_matrix(now.rotation).inv()).as_rotvec()
+    phi = rotations.log(rotations.rows(rotation @ now.rotation.T))
     target = np.concatenate([position, phi])
     times, x, xd, xdd = time_optimal(limits, _present(now), (target, np.zeros(6)))
     x[-1], xd[-1], xdd[-1] = target, 0.0, 0.0

@@ -4,21 +4,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from threading import Thread
-from typing import NoReturn, TYPE_CHECKING
+from typing import NoReturn
 from unicodedata import normalize
 
 import numpy as np
 from numpy import ndarray
 
+from .piecewise import cubic, Piecewise, quintic, spline
 from .trajectory_tracking import HEADER, Points, sample
 from ..errors import TrajectoryError, TrajectoryJointsError
-from ..lazy_import import import_beside
 from ..model.robot import RobotModel
-
-if TYPE_CHECKING:       # see :func:`begin_imports`
-    from scipy.interpolate import PPoly
 
 MOST_WAYPOINTS = 20_000
 # Segments of trajectories that are queued: the queue must not fill the memory
@@ -27,18 +22,8 @@ MOST_SEGMENTS = 2 * MOST_WAYPOINTS
 START_TOLERANCE = 1e-3
 # Greatest position, velocity or acceleration [1, 1/s, 1/s²] of joints without limits
 LARGEST = 1e9
-# Segments that are evaluated at a time, because SciPy holds the GIL meanwhile
+# Segments that are evaluated at a time, because NumPy holds the GIL in each operation
 CHUNK = 128
-
-
-@cache
-def begin_imports() -> Thread:
-    """
-    Import in a thread what references need; return the thread.
-
-    SciPy takes half a second, in which a controller does other things, but not the first motion.
-    """
-    return import_beside('scipy.interpolate', 'scipy.spatial.transform')
 
 
 @dataclass(frozen=True)
@@ -71,9 +56,9 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
     Return polynomials through waypoints: quintic where accelerations are given, else cubic.
 
     Velocities give cubic Hermite segments; positions alone the C² cubic spline that begins with
-    the present velocity and ends at rest (de Boor, A Practical Guide to Splines, 1978, chapter
-    IV). A first waypoint later than 0 is reached from the present reference, with continuous
-    joints by the shortest way; all waypoints are then moved by as many turns.
+    the present velocity and ends at rest. A first waypoint later than 0 is reached from the
+    present reference, with continuous joints by the shortest way; all waypoints are then moved by
+    as many turns.
 
     :param position, velocity: (nv,) [rad | m], [rad/s | m/s] of the reference at ``start``.
     :param start: time [s] on the clock of the controller.
@@ -103,6 +88,7 @@ def interpolate(model: RobotModel, asked: Waypoints, position: ndarray, velocity
     return _points(p, start, serial, effort)
 
 
+@np.errstate(all='ignore')          # as above
 def points_through(times: ndarray, x: ndarray, xd: ndarray, xdd: ndarray, start: float,
                    serial: int) -> Points:
     """
@@ -114,22 +100,19 @@ def points_through(times: ndarray, x: ndarray, xd: ndarray, xdd: ndarray, start:
     :raises TrajectoryError: numbers that overflow.
     """
     p = _polynomials(times, x, xd, xdd, xd[0])
-    if not np.isfinite(p.c).all():
-        _refuse_overflow()
     return _points(p, start, serial)
 
 
-def _points(p: 'PPoly', start: float, serial: int, effort: ndarray | None = None) -> Points:
-    coefficients = np.zeros((p.c.shape[1], 6, p.c.shape[2]))
-    efforts = np.zeros((p.c.shape[1], 2, p.c.shape[2]))
+def _points(p: Piecewise, start: float, serial: int, effort: ndarray | None = None) -> Points:
+    segments, count, nv = p.coefficients.shape
+    coefficients, efforts = np.zeros((segments, 6, nv)), np.zeros((segments, 2, nv))
+    coefficients[:, :count] = p.coefficients
     if effort is not None:
         efforts[:, 0] = effort[:-1]
-        efforts[:, 1] = np.diff(effort, axis=0) / np.diff(p.x)[:, None]
-    for k, c in enumerate(p.c[::-1]):           # scipy: (power, segment, joint), highest first
-        coefficients[:, k] = c
+        efforts[:, 1] = np.diff(effort, axis=0) / np.diff(p.times)[:, None]
     header = np.zeros(1, HEADER)
     header[0] = start, serial
-    return Points(header, np.ascontiguousarray(p.x), coefficients, efforts)
+    return Points(header, np.ascontiguousarray(p.times), coefficients, efforts)
 
 
 def splice(old: Points, new: Points, now: float) -> Points:
@@ -234,38 +217,30 @@ def _ordered(model: RobotModel, asked: Waypoints) -> tuple[
     return times, x, xd, xdd, effort
 
 
-def _polynomials(times, x, xd, xdd, velocity):
+def _polynomials(times: ndarray, x: ndarray, xd: ndarray | None, xdd: ndarray | None,
+                 velocity: ndarray) -> Piecewise:
     """Return the interpolation of positions, and of derivatives that are not None."""
-    from scipy.interpolate import CubicHermiteSpline, CubicSpline
-
-    try:
-        if xd is None:
-            return CubicSpline(times, x, bc_type=((1, velocity), (1, np.zeros(len(velocity)))))
-        return (CubicHermiteSpline(times, x, xd) if xdd is None
-                else _quintic(times, x, xd, xdd))
-    except ValueError:                                      # SciPy found a number not finite
+    if xd is None:
+        p = spline(times, x, velocity, np.zeros(len(velocity)))
+    else:
+        p = cubic(times, x, xd) if xdd is None else quintic(times, x, xd, xdd)
+    if not np.isfinite(p.coefficients).all():
         _refuse_overflow()
+    return p
 
 
-def _quintic(times, x, xd, xdd):
-    """Return quintic segments; BPoly.from_derivatives would take 0.1 ms for each of them."""
-    from scipy.interpolate import BPoly, PPoly
-
-    h = np.diff(times)[:, None]
-    (x0, x1), (v0, v1), (a0, a1) = ((a[:-1], a[1:]) for a in (x, xd, xdd))
-    # Ends of a Bézier curve of degree 5: x, x ± h v / 5, x ± 2 h v / 5 + h² a / 20
-    v0, v1, a0, a1 = h * v0 / 5, h * v1 / 5, h * h * a0 / 20, h * h * a1 / 20
-    return PPoly.from_bernstein_basis(BPoly(np.stack(
-        [x0, x0 + v0, x0 + 2 * v0 + a0, x1 - 2 * v1 + a1, x1 - v1, x1]), times))
-
-
-def _check_limits(model, p):
+def _check_limits(model: RobotModel, p: Piecewise) -> None:
     """Refuse polynomials that exceed the limits at any of 17 points of each segment."""
     slack, parts = 1e-9, np.linspace(0.0, 1.0, 17)
-    for first in range(0, len(p.x) - 1, CHUNK):
-        ends = p.x[first:first + CHUNK + 1]
-        grid = (ends[:-1, None] + np.diff(ends)[:, None] * parts).ravel()
-        x, xd, xdd = p(grid), np.abs(p(grid, 1)), p(grid, 2)
+    rate = p.derivative()
+    second = rate.derivative()
+    for first in range(0, len(p.coefficients), CHUNK):
+        last = min(first + CHUNK, len(p.coefficients))
+        grid = (p.times[first:last, None]
+                + np.diff(p.times[first:last + 1])[:, None] * parts).ravel()
+        x, xd, xdd = (part.within(first, last, parts).reshape(-1, model.nv)
+                      for part in (p, rate, second))
+        xd = np.abs(xd)
         if not all((np.abs(a) < LARGEST).all() for a in (x, xd, xdd)):      # nor is NaN
             _refuse_overflow()
         for bad, values, what in (

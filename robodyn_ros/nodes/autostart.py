@@ -10,7 +10,8 @@ from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from .arming import Answer
 from ..control import guard
 
-RETRY = 0.5         # s between two attempts
+SOON = 0.001        # s after the start, or after configuring, of the next step
+RETRY = 0.5         # s after an attempt that failed
 
 # Refusals that the start of a system is expected to end; any other one needs a person
 WAITED_FOR = guard.NO_STATE, guard.NOBODY_LISTENS
@@ -33,17 +34,23 @@ class Autostart:
                  waits_for_robot: Callable[[], bool], refusal: Callable[[], Answer]):
         self._node, self._configured = node, configured
         self._waits_for_robot, self._refusal = waits_for_robot, refusal
-        self._timer = node.create_timer(RETRY, self._try,
+        self._timer = node.create_timer(SOON, self._try,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _try(self) -> None:
         done = TransitionCallbackReturn.SUCCESS
+        pause = RETRY
         if not self._configured():
-            if self._node.trigger_configure() != done and not self._waits_for_robot():
+            if self._node.trigger_configure() == done:
+                pause = SOON        # activation by another call: signals are served between them
+            elif not self._waits_for_robot():
                 self.end('autostart ends: not configured')
         elif self._node.trigger_activate() != done and self._refusal().code not in WAITED_FOR:
             self.end(f'autostart ends: {self._refusal().refusal or "not activated"}; activate '
                      'when that is over')
+        if not self._timer.is_canceled():
+            self._timer.timer_period_ns = round(1e9 * pause)
+            self._timer.reset()     # or the previous period would be in force once more
 
     def end(self, why: str = '') -> None:
         """Do not try again; ``why`` is logged as an error unless it is empty."""

@@ -24,13 +24,14 @@ class CommandPublishers:
     For DISCOVERY seconds after its own publisher was made, others may not be discovered yet. One
     that was killed counts until its liveliness lease ends, 20 s with Fast DDS.
 
+    :param made: when its own publisher was made, on the steady clock [s].
     :param cycle_input: (1,) ``CYCLE_INPUT``, of which ``command_publishers`` is written.
     """
 
-    def __init__(self, node: Node, commands: Publisher, cycle_input: ndarray):
+    def __init__(self, node: Node, commands: Publisher, made: float, cycle_input: ndarray):
         self._node, self._cycle_input = node, cycle_input
         self._topic = commands.topic_name       # remapped, as graph queries do not do it
-        self._known = time.monotonic() + DISCOVERY
+        self._known = made + DISCOVERY
         #: Names of the other nodes when there last were any, '' before.
         self.others = ''
 

@@ -3,13 +3,14 @@
 """The controller: a lifecycle node between joint states and effort commands."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from math import inf
 import sys
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from . import gravity_choice, node_main, robot
+from . import few_collections, gravity_choice, node_main, robot  # noqa: F401 (first of all)
 from .arming import Answer, ARMED, Arming, STANDING, wait_for_rest
 from .autostart import Autostart
 from .change_monitor import ChangeMonitor
@@ -17,7 +18,7 @@ from .control_loop import ControlLoop
 from .controller_parameters import driver_of, scheduling, settings, TABLE
 from .controller_reports import ControllerReports
 from .controller_switch import check_switch
-from .controller_topics import ControllerTopics
+from .controller_topics import CommandTopic, ControllerTopics
 from .external_effort_publisher import check_frame
 from .live_settings import LiveSettings
 from .parameters import Parameters
@@ -25,10 +26,11 @@ from .reference_topics import ReferenceTopics
 from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .timing_file import TimingFile
-from ..control import guard
+from ..control import guard, linked_dynamics
+from ..control.compile import is_compiled
 from ..control.controller import Controller
-from ..control.trajectory import begin_imports
 from ..errors import RobodynError
+from ..wire.compile import compiled_decoders
 from ..wire.joint_state import JointStateDecoder
 
 POLL_PERIOD = 0.05      # s between two checks whether there is something to log
@@ -49,7 +51,6 @@ class ControllerNode(LifecycleNode):
     references: ReferenceTopics
 
     def __init__(self, namespace: str | None = None):
-        begin_imports()             # beside what ROS does for the node
         super().__init__('controller', namespace=namespace)
         self.topics: ControllerTopics | None = None     # while the node is configured
         self.active = False         # armed, and not deactivated since
@@ -84,29 +85,46 @@ class ControllerNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the robot, compile its control cycle, open the topics; publish nothing yet."""
         p = self.parameters.values()
-        try:
-            wanted = scheduling(p)
-            model = robot.controlled(p, self.description.chosen(p, self._over))
-            decoder = JointStateDecoder(model.joint_names)
-            controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
-                                    recorded=self.reports.recorded_cycles(model.nv))
-            gravity_choice.check_given(self.parameters.given, model.name)
-            check_frame(model, p['external_wrench_frame'])
-            check_switch(p, self.resolve_topic_name('commands'))
-            self._timing_file.claim(p['timing_file'])
-            made = driver_of(p, model, self.get_parameter('use_sim_time').value)
-        except RobodynError as error:
-            self.get_logger().error(str(error))
-            self._waits_for_robot = error.name == 'robot_description'
-            self.trouble = str(error)
-            self._timing_file.release()
-            return FAILURE
-        self.reports.robot(model)
-        self.topics = ControllerTopics(self, p, controller, decoder, wanted, made)
+        if is_compiled():
+            compiled_decoders()     # for any robot: while its description is on its way
+            linked_dynamics.load()
+        with ExitStack() as opened:
+            try:
+                wanted = scheduling(p)
+                model = robot.controlled(p, self.description.chosen(p, self._over))
+                gravity_choice.check_given(self.parameters.given, model.name)
+                check_frame(model, p['external_wrench_frame'])
+                check_switch(p, self.resolve_topic_name('commands'))
+                self._timing_file.claim(p['timing_file'])
+                opened.callback(self._timing_file.release)
+                decoder = JointStateDecoder(model.joint_names)
+                commands: list[CommandTopic] = []
+
+                def announce() -> None:
+                    commands.append(CommandTopic(self))
+                    opened.callback(commands[0].close)
+
+                # Others discover the commands while machine code is loaded; those of a driver
+                # wait until it is known to be there
+                controller = Controller(
+                    model, settings(p), decoder.state, specialize=p['specialize'],
+                    recorded=self.reports.recorded_cycles(model.nv),
+                    **({} if p['driver'] else {'checked': announce}))
+                made = driver_of(p, model, self.get_parameter('use_sim_time').value)
+                if not commands:
+                    announce()
+            except RobodynError as error:
+                self.get_logger().error(str(error))
+                self._waits_for_robot = error.name == 'robot_description'
+                self.trouble = str(error)
+                return FAILURE
+            self.reports.robot(model)
+            self.topics = ControllerTopics(self, p, controller, decoder, commands[0], wanted, made)
+            opened.pop_all()
         self.trouble = ''
-        begin_imports().join()      # before all objects there are are frozen
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
+        self.references.say_what_is_missing()
         self.references.update_coupling()
         return SUCCESS
 

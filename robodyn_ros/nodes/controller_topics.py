@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+import time
 from typing import Any
 
 from rclpy.duration import Duration
@@ -36,26 +37,43 @@ LAST_MESSAGE = Duration(seconds=2.0)     # until all subscribers have acknowledg
 DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
 
 
+class CommandTopic:
+    """Publisher of the commands, and when it was made, on the steady clock [s]."""
+
+    def __init__(self, node: LifecycleNode):
+        self._node = node
+        suppress_timer(node.resolve_topic_name('commands'))
+        self.publisher = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
+        self.made = time.monotonic()
+
+    def close(self) -> None:
+        """Destroy the publisher, after its last message has been acknowledged."""
+        # A message that is not acknowledged yet would be lost with its publisher
+        with suppress(RCLError):                # not every middleware implements it
+            self.publisher.wait_for_all_acked(LAST_MESSAGE)
+        self._node.destroy_publisher(self.publisher)
+
+
 class ControllerTopics:
     """
     Joint states, commands, `/clock` and stop topics of a controller, with its control loop.
 
     :param p: parameters of the node.
+    :param commands: closed with the others.
     :param scheduling: of the control thread.
     :param driver: reads states and writes efforts in place of the topics; None: the topics.
     """
 
     def __init__(self, node: LifecycleNode, p: dict[str, Any], controller: Controller,
-                 decoder: JointStateDecoder, scheduling: Scheduling, driver: Driver | None):
-        self._node = node
+                 decoder: JointStateDecoder, commands: CommandTopic, scheduling: Scheduling,
+                 driver: Driver | None):
+        self._node, self._command_topic, self._commands = node, commands, commands.publisher
         self._shown: Publisher | None = None        # of joint states, where a driver reads them
         self._external = ExternalEffortPublisher(
             node, controller, p['external_effort_rate'], p['external_wrench_frame'])
         sim_time = node.get_parameter('use_sim_time').value
         self._telemetry = TelemetryPublisher(node, controller, p['telemetry_rate'],
                                              sim_time=sim_time)
-        suppress_timer(node.resolve_topic_name('commands'))
-        self._commands = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         #: Hand-over to the forward controller of ros2_control.
         self.switch = open_switch(node, p, self._commands.topic_name)
         self._clock = SimulationClock(node) if sim_time else None
@@ -75,7 +93,8 @@ class ControllerTopics:
             publish, listeners = states.write, _the_driver
         self._states = path.states
         #: Monitor of other publishers of the commands.
-        self.command_publishers = CommandPublishers(node, self._commands, controller.cycle_input)
+        self.command_publishers = CommandPublishers(
+            node, self._commands, commands.made, controller.cycle_input)
         #: The control loop, not started yet.
         self.loop = ControlLoop(
             controller, decoder, path, publish, listeners, tally,
@@ -111,10 +130,7 @@ class ControllerTopics:
         self._states.destroy()
         if self._clock is not None:
             self._clock.destroy()
-        # A message that is not acknowledged yet would be lost with its publisher
-        with suppress(RCLError):                # not every middleware implements it
-            self._commands.wait_for_all_acked(LAST_MESSAGE)
-        self._node.destroy_publisher(self._commands)
+        self._command_topic.close()
         if self._shown is not None:
             self._node.destroy_publisher(self._shown)
 

@@ -13,10 +13,10 @@ who waits until its last sample has been heard waits as long. Here it asks ten t
 """
 
 import ctypes
+from html import escape  # xml.sax.saxutils would import urllib and ssl, for 0.1 s
 import os
 from pathlib import Path
 import re
-from xml.sax.saxutils import quoteattr
 
 SUPPRESSION = HEARTBEAT = 100_000_000   # ns
 LIBRARY = re.compile(r'/\S*/(libfastdds|libfastrtps)[-\w]*\.so[.\d]*$', re.MULTILINE)
@@ -30,7 +30,7 @@ ELEMENTS = {'libfastdds': ('nack_supression_duration', 'heartbeat_period'),
             'libfastrtps': ('nackSupressionDuration', 'heartbeatPeriod')}
 PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
 <dds xmlns="http://www.eprosima.com"><profiles>
-<data_writer profile_name={name}>
+<data_writer profile_name="{name}">
 <times>{times}</times>
 </data_writer></profiles></dds>"""
 
@@ -64,7 +64,7 @@ def suppress_timer(topic: str) -> bool:
                                                    ctypes.c_size_t)
     times = ''.join(f'<{element}><sec>0</sec><nanosec>{ns}</nanosec></{element}>'
                     for element, ns in zip(ELEMENTS[library[1]], (SUPPRESSION, HEARTBEAT)))
-    text = PROFILE.format(name=quoteattr(topic), times=times).encode()
+    text = PROFILE.format(name=escape(topic), times=times).encode()
     if load(instance(), text, len(text)) != 0:
         return False
     _loaded.add(topic)

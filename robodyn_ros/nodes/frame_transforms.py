@@ -11,6 +11,7 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.time import Time
 
+from ..control import quaternions
 from ..errors import TrajectoryError
 from ..text import printable
 
@@ -77,15 +78,13 @@ def transformed(transform: Any, position: np.ndarray, quaternion: np.ndarray
 
     :param position: (3,) [m]; ``quaternion`` (4,) x, y, z, w.
     """
-    from scipy.spatial.transform import Rotation  # as in control/trajectory.py
-
     t, r = transform.translation, transform.rotation
-    turn = Rotation.from_quat([r.x, r.y, r.z, r.w])
+    turn = quaternions.unit([r.x, r.y, r.z, r.w])
     length = np.linalg.norm(quaternion)
     if not (np.isfinite(length) and length > 0.0):
         return position, quaternion
-    turned = (turn * Rotation.from_quat(quaternion)).as_quat()
-    return turn.apply(position) + [t.x, t.y, t.z], length * turned
+    return (quaternions.matrix(turn) @ position + [t.x, t.y, t.z],
+            quaternions.product(turn, quaternion))
 
 
 def _refusal(frame: str, why: str, remedy: str) -> TrajectoryError:

@@ -219,15 +219,29 @@ def test_what_no_limit_forbids_stays_within_reason(two_link):
         plan(free, [1.0], [[1e12, 0.0]])
 
 
+FIRST_MOTION = """
+import sys
+import numpy as np
+from robodyn_ros import Controller, load_urdf, Settings, Waypoints
+from robodyn_ros.control.pose_planning import at_twist, checked_pose, pose_limits, PoseState
+from robodyn_ros.control.trajectory import interpolate
+from robodyn_ros.model.resources import robot_path
+
+model, settings, rest = load_urdf(robot_path('two_link')), Settings(), np.zeros(2)
+Controller(model, settings).arm()
+before = set(sys.modules)
+first, end = [[0.01, 0.01]], [[0.0, 0.0]]
+for waypoints in ([2.0], end), ([2.0, 4.0], first + end, first + end), (
+        [2.0, 4.0], first + end, first + end, first + end):
+    interpolate(model, Waypoints(model.joint_names, *waypoints), rest, rest, 0.0, 1)
+checked_pose(np.zeros(3), [0.0, 0.0, 0.0, 1.0], np.zeros(3), 1.0)
+here = PoseState(np.zeros(3), np.eye(3), np.zeros(6), np.zeros(6))
+at_twist(pose_limits(settings), here, [0.01] * 6, 0.1, 0.0, 1)
+assert set(sys.modules) == before, set(sys.modules) - before
+assert not {'scipy.interpolate', 'scipy.spatial'} & before, 'they take half a second'
+"""
+
+
 def test_what_motions_need_is_there_before_an_arm_is_driven():
-    """SciPy: imported by the first motion, it would be late. Takes 2 s: a process of its own."""
-    run([sys.executable, '-c', '\n'.join((
-        'import sys',
-        'from robodyn_ros import Controller, load_urdf, Settings',
-        'from robodyn_ros.model.resources import robot_path',
-        'needed = {"scipy.interpolate", "scipy.spatial.transform"}',
-        'assert not needed & sys.modules.keys(), needed & sys.modules.keys()',
-        'controller = Controller(load_urdf(robot_path("two_link")), Settings())',
-        'controller.arm()',
-        'assert needed <= sys.modules.keys(), needed - sys.modules.keys()'))],
-        env={**os.environ, 'ROBODYN_PLAIN': '1'}, check=True)
+    """What the first motion imported would be late. Takes 2 s: a process of its own."""
+    run([sys.executable, '-c', FIRST_MOTION], env={**os.environ, 'ROBODYN_PLAIN': '1'}, check=True)

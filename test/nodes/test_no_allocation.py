@@ -5,6 +5,7 @@
 import gc
 from pathlib import Path
 import re
+import subprocess
 import sys
 
 from nodes.closed_loop import each_way, Rig
@@ -43,6 +44,17 @@ def machine_code(function):
 
 def test_machine_code_that_allocates_is_recognised():
     assert ALLOCATOR.search(machine_code(load('allocating', ALLOCATING, ()).allocating))
+
+
+def test_imports_of_a_node_leave_the_collector_as_it_was():
+    """They are made without collections; afterwards those of the user are as before."""
+    subprocess.run([sys.executable, '-c', '\n'.join((
+        'import gc',
+        'def state():',
+        '    return gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()',
+        'before = state()',
+        'import robodyn_ros.nodes.controller',
+        'assert state() == before, state()'))], check=True, timeout=60)
 
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
