@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-WRITTEN = shutil.ignore_patterns('.git', '.venv', 'build', 'install', 'log', '*.egg-info',
+WRITTEN = shutil.ignore_patterns('.git', '.venv*', 'venv', 'build', 'install', 'log', '*.egg-info',
                                  '__pycache__', '.*_cache', '.hypothesis')
 
 
