@@ -5,11 +5,12 @@
 
 Each arm is a plant (see :mod:`.plant`), which costs little, and a controller in a namespace of its
 own. All plants publish at once; counted are the states that were answered with the efforts of that
-state, and the time from a state to its efforts. Beside them stands the processor time of the
-controllers, of the plants, and what nobody used, which says what gives out first. Five series:
-arms at 1 kHz, likewise with all controllers in one process, and with the echo (:mod:`.echo`) of
-each in the place of a controller, which is what the middleware and the plants alone need; then one
-arm at several rates, and one of fewer joints.
+state, those of them that were answered before the next state, and the time from a state to its
+efforts: an echo answers all states, however late, a controller only the newest. Beside them stands
+the processor time of the controllers, of the plants, and what nobody used, which says what gives
+out first. Five series: arms at 1 kHz, likewise with all controllers in one process, and with the
+echo (:mod:`.echo`) of each in the place of a controller, which is what the middleware and the
+plants alone need; then one arm at several rates, and one of fewer joints.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -167,6 +168,7 @@ def _measured(pairs: list[Pair], rate: float, seconds: float) -> dict[str, Any]:
     worst = [figures(one.found.trips) for one in done]
     trips = np.concatenate([one.found.trips for one in done])
     return {'answered': float(np.isfinite(trips).mean()), 'states': len(trips),
+            'in time': float((trips <= 1.0 / rate).mean()),      # not, if not answered
             'least answered': min(float(np.isfinite(one.found.trips).mean()) for one in done),
             **{key: max(one[key] for one in worst) for key in worst[0]},
             **{key: (after[key] - before[key]) / took for key in groups},

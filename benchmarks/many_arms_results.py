@@ -33,8 +33,9 @@ def read(text: str) -> dict[str, Any]:
 def brief(row: Mapping[str, Any]) -> str:
     """Return figures of a measurement in one line."""
     return (f'{row["robot"]}, {row["joints"]} joints, {_arms(row)} at {row["rate"]:g} Hz: '
-            f'{row["answered"]:.3%} answered, p50 {row["p50"]:.0f} p99 {row["p99"]:.0f} µs, CPUs: '
-            f'controllers {row["controllers"]:.2f}, plants {row["plants"]:.2f}')
+            f'{row["answered"]:.3%} answered, {row["in time"]:.3%} before the next, '
+            f'p50 {row["p50"]:.0f} p99 {row["p99"]:.0f} µs, '
+            f'CPUs: controllers {row["controllers"]:.2f}, plants {row["plants"]:.2f}')
 
 
 def left(row: Mapping[str, Any], cpus: int) -> float:
@@ -78,13 +79,15 @@ def markdown(found: Mapping[str, Any]) -> str:
         if not rows:
             continue
         lines += ['', f'{HEADS[series]}:', '',
-                  f'| {LABELS[key]} | answered | p50 [µs] | p99 [µs] | CPU of a controller | '
-                  'CPU of a plant | CPUs left | MiB of the controllers | faults |',
-                  '|' + '---|' * 9]
-        lines += [f'| {row[key]:g} | {row["answered"]:.3%} | {row["p50"]:.0f} | '
-                  f'{row["p99"]:.0f} | {row["controllers"] / row["arms"]:.1%} | '
-                  f'{row["plants"] / row["arms"]:.1%} | {left(row, cpus):.0%} | '
-                  f'{row["memory"]:.0f} | {row["faults"]} |' for row in rows]
+                  f'| {LABELS[key]} | answered | before the next | p50 [µs] | p99 [µs] | '
+                  'CPU of a controller | CPU of a plant | CPUs left | MiB of the controllers | '
+                  'faults |',
+                  '|' + '---|' * 10]
+        lines += [f'| {row[key]:g} | {row["answered"]:.3%} | {row["in time"]:.3%} | '
+                  f'{row["p50"]:.0f} | {row["p99"]:.0f} | '
+                  f'{row["controllers"] / row["arms"]:.1%} | {row["plants"] / row["arms"]:.1%} | '
+                  f'{left(row, cpus):.0%} | {row["memory"]:.0f} | {row["faults"]} |'
+                  for row in rows]
     return '\n'.join(lines) + '\n'
 
 

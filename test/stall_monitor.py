@@ -34,9 +34,11 @@ class Watch:
     """The process that sleeps, until it is closed."""
 
     def __init__(self, path: Path):
+        from processes import die_with_parent  # not there for the program, which runs isolated
+
         self.path = path
         self.process = subprocess.Popen([sys.executable, '-I', __file__, str(path)],
-                                        start_new_session=True)
+                                        start_new_session=True, preexec_fn=die_with_parent)
 
     def longest(self, since: float) -> float:
         """Return the longest stall [s] after ``since`` (time.monotonic()), 0 if there is none."""

@@ -46,6 +46,7 @@ def many_arms(*answered):
     """Return results of a run with so many arms, of which so many states were answered."""
     def row(arms, share):
         return {'robot': 'panda', 'joints': 7, 'arms': arms, 'rate': 1000.0, 'answered': share,
+                'in time': share,
                 'p50': 100.0, 'p99': 300.0, 'controllers': 0.1 * arms, 'plants': 0.05 * arms,
                 'steal': 0.0, 'memory': 200.0, 'faults': 0}
     rows = [row(arms + 1, share) for arms, share in enumerate(answered)]
