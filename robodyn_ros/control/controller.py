@@ -57,8 +57,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     :param specialize: compile the dynamics for this robot, which takes seconds once. With a
         payload other than at the start the generic dynamics are used: nothing is compiled later.
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
-    :param checked: called as soon as nothing can be refused any more, before the machine code is
-        loaded.
+    :param checked: called when the settings have been accepted, before the machine code is loaded.
+        What it raises ends the construction.
     :raises RobodynError: see :meth:`use`.
     """
 

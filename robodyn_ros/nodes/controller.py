@@ -92,24 +92,26 @@ class ControllerNode(LifecycleNode):
             try:
                 wanted = scheduling(p)
                 model = robot.controlled(p, self.description.chosen(p, self._over))
-                gravity_choice.check_given(self.parameters.given, model.name)
-                check_frame(model, p['external_wrench_frame'])
-                check_switch(p, self.resolve_topic_name('commands'))
-                self._timing_file.claim(p['timing_file'])
-                opened.callback(self._timing_file.release)
                 decoder = JointStateDecoder(model.joint_names)
                 commands: list[CommandTopic] = []
+
+                def accepted() -> None:
+                    gravity_choice.check_given(self.parameters.given, model.name)
+                    check_frame(model, p['external_wrench_frame'])
+                    check_switch(p, self.resolve_topic_name('commands'))
+                    self._timing_file.claim(p['timing_file'])
+                    opened.callback(self._timing_file.release)
+                    if not p['driver']:     # which may be refused yet
+                        announce()
 
                 def announce() -> None:
                     commands.append(CommandTopic(self))
                     opened.callback(commands[0].close)
 
-                # Others discover the commands while machine code is loaded; those of a driver
-                # wait until it is known to be there
-                controller = Controller(
-                    model, settings(p), decoder.state, specialize=p['specialize'],
-                    recorded=self.reports.recorded_cycles(model.nv),
-                    **({} if p['driver'] else {'checked': announce}))
+                # Others discover the commands while machine code is loaded
+                controller = Controller(model, settings(p), decoder.state,
+                                        specialize=p['specialize'], checked=accepted,
+                                        recorded=self.reports.recorded_cycles(model.nv))
                 made = driver_of(p, model, self.get_parameter('use_sim_time').value)
                 if not commands:
                     announce()
