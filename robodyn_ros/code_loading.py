@@ -22,12 +22,14 @@ from numba.core.runtime import rtsys
 
 # Prefix of the names of generated modules
 GENERATED = 'robodyn_ros_compiled.'
+# In the names of functions of Numba that call BLAS and LAPACK, which it takes from SciPy
+LINEAR_ALGEBRA = b'numba_xx', b'numba_ez_', b'numba_raw_'
 _cache: Any = caching.FunctionCache
 _files: Any = caching.CompileResultCacheImpl
 
 
 def _is_ours(function: Any) -> bool:
-    return hasattr(function, 'cache_folder') or function.__module__.startswith(GENERATED)
+    return hasattr(function, 'cache_folder') or (function.__module__ or '').startswith(GENERATED)
 
 
 def _look_up_at_once() -> None:
@@ -49,10 +51,12 @@ def _leave_out_ir() -> None:
 
     def rebuild(self: Any, target: Any, payload: Any) -> Any:
         function = getattr(self.locator, 'function', None)
-        if getattr(function, 'called_at_address', False):
-            (name, kind, data), description, *others = payload
-            if kind == 'object':
-                machine_code, _ = data
+        (name, kind, data), description, *others = payload
+        if kind == 'object' and function is not None:
+            machine_code, _ = data
+            if any(helper in machine_code for helper in LINEAR_ALGEBRA):
+                _import_linear_algebra(target)      # at its first call it would be late
+            if getattr(function, 'called_at_address', False):
                 # Otherwise read from the IR: the names for which the machine code may be asked
                 target.codegen()._engine._defined_symbols.add(description.llvm_cfunc_wrapper_name)
                 payload = (name, kind, (machine_code, _no_code())), description, *others
@@ -72,7 +76,7 @@ def _put_off_scipy() -> None:
     It does so as it registers what it knows, in order to know whether it could; that SciPy is
     installed tells as much. Whatever needs it calls ``ensure_blas`` again.
     """
-    if find_spec('scipy.linalg') is None or 'numba.np.arraymath' in sys.modules:
+    if find_spec('scipy') is None or 'numba.np.arraymath' in sys.modules:
         return
     from numba.np import linalg
     ensure_blas = linalg.ensure_blas
@@ -80,6 +84,14 @@ def _put_off_scipy() -> None:
     def ensure_later() -> None:
         linalg.ensure_blas = ensure_blas
     linalg.ensure_blas = ensure_later
+
+
+def _import_linear_algebra(target: Any) -> None:
+    """Import what functions of linear algebra call, and check it as Numba does."""
+    from numba.np import linalg
+    target.refresh()            # after which nothing is put off any more
+    linalg.ensure_blas()
+    linalg.ensure_lapack()
 
 
 _look_up_at_once()

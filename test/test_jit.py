@@ -197,6 +197,21 @@ def test_a_callback_is_loaded_likewise(helper, run):
     assert run(CALLBACK) == '101 0'
 
 
+LINEAR_ALGEBRA = """
+import sys
+import numpy as np
+import entry
+import helper
+from numba import float64
+from robodyn_ros import jit
+
+
+compiled = jit.compile_function('small', entry.entry, float64(float64[::1]),
+                                (jit.jitable(helper),))
+print(compiled.stats.cache_hits != {}, 'scipy.linalg.cython_blas' in sys.modules)
+"""
+
+
 def fresh(helper, script):
     """Return what a script prints in a process that is no fork of what has compiled before."""
     return subprocess.run(
@@ -215,6 +230,29 @@ def test_a_process_that_has_loaded_can_compile(helper):
     for compiled in '1', '0':
         first, *results = fresh(helper, AFTERWARDS)
         assert first.endswith(f'|2|{compiled}') and results == ['20', 'True']
+
+
+def test_linear_algebra_is_there_before_it_is_called_first(helper):
+    """SciPy is not imported by the first cycle of a law that calls it, which would be late."""
+    (helper / 'entry.py').write_text(
+        'import helper\nimport numpy as np\n\n\ndef entry(x):\n'
+        '    return np.dot(x, x) + helper.step(1)\n')
+    assert fresh(helper, LINEAR_ALGEBRA) == ['False', 'True']
+    assert fresh(helper, LINEAR_ALGEBRA) == ['True', 'True']
+
+
+def test_functions_of_users_are_cached_as_by_numba(helper, tmp_path):
+    """Those without a module, too."""
+    (tmp_path / 'one.py').write_text('def f(x):\n    return x + 1\n')
+    assert fresh(helper, f"""
+import os, numba
+os.environ['NUMBA_CACHE_DIR'] = {str(tmp_path)!r}
+import robodyn_ros.jit
+path, names = {str(tmp_path / 'one.py')!r}, {{}}
+exec(compile(open(path).read(), path, 'exec'), names)
+assert names['f'].__module__ is None
+print(numba.njit(cache=True)(names['f'])(1))
+""") == ['2']
 
 
 def test_compiled_code_calls_the_substitute_and_python_does_not(run):

@@ -71,17 +71,18 @@ def spline(times: ndarray, x: ndarray, first: ndarray, last: ndarray) -> Piecewi
 
     :param first, last: (nv,) velocities.
     """
-    h = np.diff(times).tolist()
-    slope = np.diff(x, axis=0) / np.diff(times)[:, None]
+    h = np.diff(times)[:, None]
+    slope = np.diff(x, axis=0) / h
+    # Row i: h[i] xd[i - 1] + 2 (h[i - 1] + h[i]) xd[i] + h[i - 1] xd[i + 1] = right side, in xd
     xd = np.empty_like(x)
     xd[0], xd[-1] = first, last
+    xd[1:-1] = 3.0 * (h[1:] * slope[:-1] + h[:-1] * slope[1:])
+    steps = h[:, 0].tolist()
     above = [0.0]                   # eliminated rows: xd[i] + above[i] xd[i + 1] = xd[i] so far
     for i in range(1, len(x) - 1):
-        # h[i] xd[i - 1] + 2 (h[i - 1] + h[i]) xd[i] + h[i - 1] xd[i + 1] = right
-        right = 3.0 * (h[i] * slope[i - 1] + h[i - 1] * slope[i])
-        pivot = 2.0 * (h[i - 1] + h[i]) - h[i] * above[-1]
-        above.append(h[i - 1] / pivot)
-        xd[i] = (right - h[i] * xd[i - 1]) / pivot
+        pivot = 2.0 * (steps[i - 1] + steps[i]) - steps[i] * above[-1]
+        above.append(steps[i - 1] / pivot)
+        xd[i] = (xd[i] - steps[i] * xd[i - 1]) / pivot
     for i in range(len(x) - 2, 0, -1):
         xd[i] -= above[i] * xd[i + 1]
     return cubic(times, x, xd)

@@ -39,15 +39,18 @@ class Autostart:
 
     def _try(self) -> None:
         done = TransitionCallbackReturn.SUCCESS
-        pause = RETRY
+        self._next(RETRY)           # whatever happens below
         if not self._configured():
             if self._node.trigger_configure() == done:
-                pause = SOON        # activation by another call: signals are served between them
+                self._next(SOON)    # activation by another call: signals are served between them
             elif not self._waits_for_robot():
                 self.end('autostart ends: not configured')
         elif self._node.trigger_activate() != done and self._refusal().code not in WAITED_FOR:
             self.end(f'autostart ends: {self._refusal().refusal or "not activated"}; activate '
                      'when that is over')
+
+    def _next(self, pause: float) -> None:
+        """Try again after a time [s], unless it has been ended meanwhile."""
         if not self._timer.is_canceled():
             self._timer.timer_period_ns = round(1e9 * pause)
             self._timer.reset()     # or the previous period would be in force once more

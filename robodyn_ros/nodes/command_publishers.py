@@ -12,7 +12,7 @@ from rclpy.publisher import Publisher
 from .raw_subscription import RCLError
 
 MOST_NAMED = 5              # nodes
-DISCOVERY = 0.5             # s; on one machine a node is discovered within some 0.2 s
+DISCOVERY = 0.5             # s, from a publisher to its discovery by nodes that know each other
 UNKNOWN = '_NODE_NAME_UNKNOWN_'     # rmw: a publisher was discovered before its node
 NAMELESS = 'a node whose name is not known yet'
 
@@ -21,17 +21,16 @@ class CommandPublishers:
     """
     Counter of the publishers of the commands, including this node's own, for the guard.
 
-    For DISCOVERY seconds after its own publisher was made, others may not be discovered yet. One
-    that was killed counts until its liveliness lease ends, 20 s with Fast DDS.
+    A publisher that was killed counts until its liveliness lease ends, 20 s with Fast DDS.
 
-    :param made: when its own publisher was made, on the steady clock [s].
+    :param known: when others must have been discovered, on the steady clock [s].
     :param cycle_input: (1,) ``CYCLE_INPUT``, of which ``command_publishers`` is written.
     """
 
-    def __init__(self, node: Node, commands: Publisher, made: float, cycle_input: ndarray):
+    def __init__(self, node: Node, commands: Publisher, known: float, cycle_input: ndarray):
         self._node, self._cycle_input = node, cycle_input
         self._topic = commands.topic_name       # remapped, as graph queries do not do it
-        self._known = made + DISCOVERY
+        self._known = known
         #: Names of the other nodes when there last were any, '' before.
         self.others = ''
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from math import inf
 import sys
+import time
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -52,6 +53,7 @@ class ControllerNode(LifecycleNode):
 
     def __init__(self, namespace: str | None = None):
         super().__init__('controller', namespace=namespace)
+        self._made = time.monotonic()
         self.topics: ControllerTopics | None = None     # while the node is configured
         self.active = False         # armed, and not deactivated since
         self.trouble = ''           # why configuring or activating failed, '' if it did not
@@ -99,13 +101,13 @@ class ControllerNode(LifecycleNode):
                     gravity_choice.check_given(self.parameters.given, model.name)
                     check_frame(model, p['external_wrench_frame'])
                     check_switch(p, self.resolve_topic_name('commands'))
-                    self._timing_file.claim(p['timing_file'])
                     opened.callback(self._timing_file.release)
+                    self._timing_file.claim(p['timing_file'])
                     if not p['driver']:     # which may be refused yet
                         announce()
 
                 def announce() -> None:
-                    commands.append(CommandTopic(self))
+                    commands.append(CommandTopic(self, self._made + p['discovery_time']))
                     opened.callback(commands[0].close)
 
                 # Others discover the commands while machine code is loaded

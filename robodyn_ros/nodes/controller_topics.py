@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from . import command_forwarder, qos, transport
-from .command_publishers import CommandPublishers
+from .command_publishers import CommandPublishers, DISCOVERY
 from .control_loop import ControlLoop
 from .controller_switch import open_switch
 from .driver_states import DriverStates
@@ -38,13 +38,19 @@ DRIVEN = guard.RISING, guard.RUNNING, guard.STOPPING
 
 
 class CommandTopic:
-    """Publisher of the commands, and when it was made, on the steady clock [s]."""
+    """
+    Publisher of the commands.
 
-    def __init__(self, node: LifecycleNode):
+    :param known: until when, on the steady clock [s], other publishers may not be discovered yet;
+        at least for DISCOVERY.
+    """
+
+    def __init__(self, node: LifecycleNode, known: float):
         self._node = node
         suppress_timer(node.resolve_topic_name('commands'))
         self.publisher = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
-        self.made = time.monotonic()
+        #: When others must have been discovered.
+        self.known = max(known, time.monotonic() + DISCOVERY)
 
     def close(self) -> None:
         """Destroy the publisher, after its last message has been acknowledged."""
@@ -94,7 +100,7 @@ class ControllerTopics:
         self._states = path.states
         #: Monitor of other publishers of the commands.
         self.command_publishers = CommandPublishers(
-            node, self._commands, commands.made, controller.cycle_input)
+            node, self._commands, commands.known, controller.cycle_input)
         #: The control loop, not started yet.
         self.loop = ControlLoop(
             controller, decoder, path, publish, listeners, tally,

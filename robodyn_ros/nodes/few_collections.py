@@ -20,8 +20,9 @@ def _import() -> None:
     try:
         for name in MODULES:
             import_module(name, __package__)
-        gc.freeze()
-        gc.unfreeze()           # together: what there is belongs to the oldest generation
+        if not gc.get_freeze_count():       # nobody has frozen anything, which would be undone
+            gc.freeze()
+            gc.unfreeze()       # together: what there is belongs to the oldest generation
     finally:
         if enabled:
             gc.enable()

@@ -119,9 +119,9 @@ def _main(makers: Sequence[Callable[[], Any]], args: list[str]) -> int:
             signal.signal(number, lambda *_: over.set())
     # By default the executor may keep the GIL for 5 ms while the control thread waits for it
     sys.setswitchinterval(1e-4)
-    gc.freeze()         # what imports leave is no garbage: collections need not look through it
     remove_unfinished_ports()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    gc.freeze()         # what imports leave is no garbage: collections need not look through it
     try:
         return _run(*_made(makers), over)
     finally:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Another publisher on the topic of the commands: the drives obey whoever came last."""
 
+import time
+
 from faults.arm import Arm, RAMP
 from faults.rows import row
 import pytest
@@ -43,6 +45,13 @@ def test_the_arm_is_let_down_as_after_any_fault(running, remote):
     assert efforts[-len(RAMP):] == near(RAMP[:, None] * arm.gravity)
     assert efforts[:-len(RAMP)] == near(arm.gravity + 0.0 * efforts[:-len(RAMP)])
     arm.nothing()
+
+
+def test_activating_waits_for_discovery(controller, remote):
+    """Until other publishers must have been discovered, counted from the start of the node."""
+    begin = time.monotonic()
+    Arm(remote, controller(discovery_time=2.5)).bring_up()
+    assert time.monotonic() - begin > 2.5
 
 
 def test_two_controllers(controller, remote):

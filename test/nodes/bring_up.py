@@ -8,7 +8,9 @@ RATE = ['-p', 'rate:=500.0']     # half of the processor time that 1 kHz takes
 SIMULATOR = ['--ros-args', '-p', 'urdf:=two_link', '-p', f'initial_position:={POSE}',
              '-p', 'publish_description:=true', '-p', 'command_timeout:=1.0',
              *RATE]
-CONTROLLER = ['--ros-args', '-p', 'state_timeout:=1.0', '-p', 'missed_limit:=5000',
+# Tests of other publishers wait until these are discovered, or start them later
+AT_ONCE = ['-p', 'discovery_time:=0.0']
+CONTROLLER = ['--ros-args', *AT_ONCE, '-p', 'state_timeout:=1.0', '-p', 'missed_limit:=5000',
               '-p', 'late_limit:=1.0',
               '-p', 'stiffness:=[400.0, 100.0]',
               '-p', 'damping:=[40.0, 10.0]', '-p', 'acceleration_kp:=[400.0]',
@@ -18,8 +20,8 @@ CONTROLLER = ['--ros-args', '-p', 'state_timeout:=1.0', '-p', 'missed_limit:=500
 # leaves them most of the processors.
 LOCKSTEP = ['-p', 'lockstep:=true', '-p', 'publish_clock:=true', '-p', 'command_timeout:=5.0',
             '-p', 'real_time_factor:=1.0', *RATE]
-IN_STEP = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'state_timeout:=1.0',
-           *RATE]
+IN_STEP = [*AT_ONCE, '-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p',
+           'state_timeout:=1.0', *RATE]
 
 
 def bring_up(remote):

@@ -46,15 +46,19 @@ def test_machine_code_that_allocates_is_recognised():
     assert ALLOCATOR.search(machine_code(load('allocating', ALLOCATING, ()).allocating))
 
 
-def test_imports_of_a_node_leave_the_collector_as_it_was():
+@pytest.mark.parametrize('first', ['', 'gc.freeze()'])
+def test_imports_of_a_node_leave_the_collector_as_it_was(first):
     """They are made without collections; afterwards those of the user are as before."""
     subprocess.run([sys.executable, '-c', '\n'.join((
         'import gc',
         'def state():',
-        '    return gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()',
-        'before = state()',
+        '    return gc.isenabled(), gc.get_threshold()',
+        first,
+        'before, frozen = state(), gc.get_freeze_count()',
         'import robodyn_ros.nodes.controller',
-        'assert state() == before, state()'))], check=True, timeout=60)
+        'assert state() == before, (before, state())',
+        # Some of what is frozen may be released meanwhile
+        'assert 0.9 * frozen <= gc.get_freeze_count() <= frozen'))], check=True, timeout=60)
 
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
