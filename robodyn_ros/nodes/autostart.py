@@ -38,16 +38,25 @@ class Autostart:
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _try(self) -> None:
+        pause = RETRY
+        try:
+            if self._step():
+                pause = SOON        # activation by another call: signals are served between them
+        finally:
+            self._next(pause)       # counted from here: an attempt may last longer
+
+    def _step(self) -> bool:
+        """Configure, or activate; return whether the node has been configured."""
         done = TransitionCallbackReturn.SUCCESS
-        self._next(RETRY)           # whatever happens below
         if not self._configured():
             if self._node.trigger_configure() == done:
-                self._next(SOON)    # activation by another call: signals are served between them
-            elif not self._waits_for_robot():
+                return True
+            if not self._waits_for_robot():
                 self.end('autostart ends: not configured')
         elif self._node.trigger_activate() != done and self._refusal().code not in WAITED_FOR:
             self.end(f'autostart ends: {self._refusal().refusal or "not activated"}; activate '
                      'when that is over')
+        return False
 
     def _next(self, pause: float) -> None:
         """Try again after a time [s], unless it has been ended meanwhile."""
