@@ -128,7 +128,6 @@ class ControllerNode(LifecycleNode):
         self.trouble = ''
         node_main.freeze_garbage()
         self.reports.configured(self.topics.loop)
-        self.references.say_what_is_missing()
         self.references.update_coupling()
         return SUCCESS
 

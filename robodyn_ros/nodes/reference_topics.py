@@ -35,10 +35,6 @@ class ReferenceTopics:
         self._coupling = CouplingTopics(node, active)
         self._goals = serve_trajectories(node, self.trajectories, reason)
 
-    def say_what_is_missing(self) -> None:
-        """Log once that there is no action, and why."""
-        self._goals.say_why()
-
     def update_coupling(self) -> None:
         """Publish for a partner while the law in force has one."""
         loop = self._configured()

@@ -48,9 +48,6 @@ GOAL_LEAD = 2 * LEAD    # s until a goal starts: it is accepted between planning
 class EndsGoals(Protocol):
     """Interface of the action server that the controller node uses."""
 
-    def say_why(self) -> None:
-        """Log why there is no action, if there is none."""
-
     def end(self, why: str) -> None:
         """Abort the goal that is under way."""
 
@@ -59,21 +56,7 @@ class EndsGoals(Protocol):
 
 
 class NoAction:
-    """
-    Stand-in where control_msgs is not installed.
-
-    :param say: logs why. It is called when the node is configured and waits for others anyway: its
-        first line takes rclpy 0.05 s.
-    """
-
-    def __init__(self, say: Callable[[str], object], why: str):
-        self._say, self._why = say, why
-
-    def say_why(self) -> None:
-        """Log why there is no action, once."""
-        if self._why:
-            self._say(self._why)
-            self._why = ''
+    """Stand-in where control_msgs is not installed."""
 
     def end(self, why: str) -> None:
         """Do nothing: there is no goal."""
@@ -85,7 +68,7 @@ class NoAction:
 def serve_trajectories(node: Node, references: TrajectorySubscriber,
                        fault: Callable[[], str]) -> EndsGoals:
     """
-    Serve the action if control_msgs is installed.
+    Serve the action if control_msgs is installed; log that it is not otherwise.
 
     :param references: by whose rules goals are accepted and refused.
     :param fault: returns the reason of a fault in words.
@@ -93,13 +76,14 @@ def serve_trajectories(node: Node, references: TrajectorySubscriber,
     try:
         from control_msgs.action import FollowJointTrajectory
     except ImportError as error:
-        return NoAction(node.get_logger().info,
-                        f'no action {NAME}, which MoveIt needs: control_msgs is not installed '
-                        f'({error}); ~/joint_trajectory is subscribed')
+        node.get_logger().info(f'no action {NAME}, which MoveIt needs: control_msgs is not '
+                               f'installed ({error}); ~/joint_trajectory is subscribed')
+        return NoAction()
     try:
         return TrajectoryAction(node, FollowJointTrajectory, references, fault)
     except RCLError as error:           # security does not allow it, for instance
-        return NoAction(node.get_logger().warning, f'no action {NAME}: {error}')
+        node.get_logger().warning(f'no action {NAME}: {error}')
+        return NoAction()
 
 
 class _Pending(NamedTuple):
@@ -141,9 +125,6 @@ class TrajectoryAction:
         self._server = _TimedServer(
             node, action, NAME, self._execute, goal_callback=self._on_goal,
             handle_accepted_callback=self._on_accepted, cancel_callback=self._on_cancel)
-
-    def say_why(self) -> None:
-        """Log nothing: there is an action."""
 
     def end(self, why: str) -> None:
         """Abort the goal that is under way."""
