@@ -168,7 +168,7 @@ def _measured(pairs: list[Pair], rate: float, seconds: float) -> dict[str, Any]:
     worst = [figures(one.found.trips) for one in done]
     trips = np.concatenate([one.found.trips for one in done])
     return {'answered': float(np.isfinite(trips).mean()), 'states': len(trips),
-            'in time': float((trips <= 1.0 / rate).mean()),      # not, if not answered
+            'in time': float((trips <= 1.0 / rate).mean()),      # NaN: no answer
             'least answered': min(float(np.isfinite(one.found.trips).mean()) for one in done),
             **{key: max(one[key] for one in worst) for key in worst[0]},
             **{key: (after[key] - before[key]) / took for key in groups},

@@ -3,8 +3,7 @@
 """
 Piecewise polynomials through waypoints: cubic and quintic Hermite segments, and the C² spline.
 
-SciPy has all of them too, and takes half a second to import, which each start of a controller
-would last longer.
+SciPy has all of them too, but its import would make each start of a controller longer.
 """
 
 from typing import NamedTuple

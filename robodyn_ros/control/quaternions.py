@@ -3,8 +3,8 @@
 """
 Rotations by quaternions x, y, z, w (Siciliano et al., Robotics, 2009, section 2.6).
 
-They are what messages contain. SciPy has all of this too, and takes half a second to import, which
-each start of a controller would last longer.
+They are what messages contain. SciPy has all of this too, but its import would make each start of
+a controller longer.
 """
 
 import numpy as np

@@ -22,7 +22,7 @@ MOST_SEGMENTS = 2 * MOST_WAYPOINTS
 START_TOLERANCE = 1e-3
 # Greatest position, velocity or acceleration [1, 1/s, 1/s²] of joints without limits
 LARGEST = 1e9
-# Segments that are evaluated at a time, because NumPy holds the GIL in each operation
+# Segments that are evaluated at a time: NumPy may hold the GIL as long as an operation takes
 CHUNK = 128
 
 

@@ -99,7 +99,7 @@ LOOP = (
               'values in YAML: `[address=192.168.0.2, rate=500]`.'),
     Parameter('discovery_time', float, 2.0, 'How long after the start of the node other '
               'publishers of the commands may not be discovered yet: activating waits until then. '
-              'With Fast DDS it is 0.2 s mostly, and up to 1.5 s, seldom 3 s, where another '
+              'Fast DDS mostly takes a fraction of a second, but may take seconds where another '
               'process has just ended.', 's', 0.0, 30.0),
     Parameter('arming_timeout', float, 5.0, 'How long activating and resetting wait until the arm '
               'can be armed.', 's', 0.1, 60.0, live=True),
