@@ -27,12 +27,12 @@ from .recorder import Recorder
 from ..control.trajectory import Waypoints
 from ..errors import DemoError
 from ..model.robot import RobotModel
+from ..nodes import middleware
 from ..nodes.client_session import until
 from ..nodes.executor import CoarseClockExecutor
 from ..nodes.play import trajectory_message
 from ..nodes.raw_subscription import SerializedSubscription
 from ..nodes.services import Services
-from ..nodes.shared_memory import remove_unfinished_ports
 
 START = 60.0        # s for a node to start: discovery, and compiling where the cache is no use
 ANSWER = 20.0       # s for an answer: arming alone may take 5 s
@@ -215,8 +215,7 @@ def _wrench(link: str, force: ndarray) -> WrenchStamped:
 def conducting(model: RobotModel, children: Mapping[str, Child], tick: Callable[[], None], *,
                simulated: bool = False) -> Iterator[Conductor]:
     """Yield a :class:`Conductor` with a ROS context, which is shut down at the end."""
-    remove_unfinished_ports()
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    middleware.start(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = conductor = None
     try:
         node = Node('demo')

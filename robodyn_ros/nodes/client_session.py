@@ -13,8 +13,8 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from . import middleware
 from .executor import CoarseClockExecutor
-from .shared_memory import remove_unfinished_ports
 
 SLICE = 0.05            # s, between two checks of a condition that is waited for
 
@@ -63,8 +63,7 @@ def session(name: str, sim_time: bool = False,
               for number in (signal.SIGINT, signal.SIGTERM)}
     context = Context()
     try:
-        remove_unfinished_ports()
-        rclpy.init(args=[*arguments], context=context)
+        middleware.start(args=[*arguments], context=context)
         node = rclpy.create_node(
             name, context=context, enable_rosout=False, start_parameter_services=False,
             parameter_overrides=[Parameter('use_sim_time', value=sim_time)])

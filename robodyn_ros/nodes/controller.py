@@ -107,7 +107,7 @@ class ControllerNode(LifecycleNode):
                         announce()
 
                 def announce() -> None:
-                    commands.append(CommandTopic(self, self._made + p['discovery_time']))
+                    commands.append(CommandTopic(self, self._made, p['discovery_time']))
                     opened.callback(commands[0].close)
 
                 # Others discover the commands while machine code is loaded

@@ -97,10 +97,10 @@ LOOP = (
               'look at.'),
     Parameter('driver_options', list[str], [], 'Options of the driver as `name=value`, with '
               'values in YAML: `[address=192.168.0.2, rate=500]`.'),
-    Parameter('discovery_time', float, 2.0, 'How long after the start of the node other '
+    Parameter('discovery_time', float, -1.0, 'How long after the start of the node other '
               'publishers of the commands may not be discovered yet: activating waits until then. '
-              'Fast DDS mostly takes a fraction of a second, but may take seconds where another '
-              'process has just ended.', 's', 0.0, 30.0),
+              'Negative: 0.75 s with Fast DDS, and 2 s with other middleware or with Fast DDS '
+              'profiles of your own.', 's', -1.0, 30.0),
     Parameter('arming_timeout', float, 5.0, 'How long activating and resetting wait until the arm '
               'can be armed.', 's', 0.1, 60.0, live=True),
 )

@@ -4,7 +4,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-import time
 from typing import Any
 
 from rclpy.duration import Duration
@@ -14,7 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from . import command_forwarder, qos, transport
-from .command_publishers import CommandPublishers, DISCOVERY
+from .command_publishers import CommandPublishers, discovery_end
 from .control_loop import ControlLoop
 from .controller_switch import open_switch
 from .driver_states import DriverStates
@@ -41,16 +40,16 @@ class CommandTopic:
     """
     Publisher of the commands.
 
-    :param known: until when, on the steady clock [s], other publishers may not be discovered yet;
-        at least for DISCOVERY.
+    :param made: when the node was made, on the steady clock [s].
+    :param discovery_time: parameter of the node [s].
     """
 
-    def __init__(self, node: LifecycleNode, known: float):
+    def __init__(self, node: LifecycleNode, made: float, discovery_time: float):
         self._node = node
         suppress_timer(node.resolve_topic_name('commands'))
         self.publisher = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         #: When others must have been discovered.
-        self.known = max(known, time.monotonic() + DISCOVERY)
+        self.known = discovery_end(made, discovery_time)
 
     def close(self) -> None:
         """Destroy the publisher, after its last message has been acknowledged."""

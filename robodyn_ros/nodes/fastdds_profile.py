@@ -1,7 +1,13 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Profile for Fast DDS of the writer of commands: fewer wake-ups, and an end that is heard of soon.
+Profiles for Fast DDS: others are discovered at once, and the writer of commands wakes less often.
+
+A new participant announces itself before it listens: its receivers are registered after the first
+announcement has been sent (eProsima/Fast-DDS#980). Others answer an announcement once, within 0.2
+ms on the same machine, and an answer that comes too early is lost; they are then discovered with
+their next periodic announcement, up to three seconds later. With a profile that has a flow
+controller, another thread sends announcements, while the first one goes on and listens.
 
 With each sample, a reliable writer of Fast DDS restarts the timer of the time for which it ignores
 negative acknowledgements. Its default is zero: the timer expires at once and wakes the thread of
@@ -12,6 +18,7 @@ Readers acknowledge what they have when the writer asks for it, by default every
 who waits until its last sample has been heard waits as long. Here it asks ten times a second.
 """
 
+from collections.abc import Callable
 import ctypes
 from html import escape  # xml.sax.saxutils would import urllib and ssl, for 0.1 s
 import os
@@ -28,13 +35,38 @@ INSTANCE, LOAD = f'{FACTORY}12get_instanceEv', f'{FACTORY}24load_XML_profiles_st
 # Since version 3, which has renamed the library, elements of XML are in lower case
 ELEMENTS = {'libfastdds': ('nack_supression_duration', 'heartbeat_period'),
             'libfastrtps': ('nackSupressionDuration', 'heartbeatPeriod')}
-PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
-<dds xmlns="http://www.eprosima.com"><profiles>
-<data_writer profile_name="{name}">
-<times>{times}</times>
-</data_writer></profiles></dds>"""
+PROFILES = """<?xml version="1.0" encoding="UTF-8"?>
+<dds xmlns="http://www.eprosima.com"><profiles>{}</profiles></dds>"""
+WRITER = '<data_writer profile_name="{name}"><times>{times}</times></data_writer>'
+PARTICIPANT = ('<participant profile_name="robodyn_ros" is_default_profile="true"><rtps>{}</rtps>'
+               '</participant>')
+# What makes Fast DDS send announcements from another thread, without any limit of their rate
+SENDER = {'libfastdds': '<flow_controller_descriptor_list><flow_controller_descriptor>'
+                        '<name>announcements</name>'
+                        '</flow_controller_descriptor></flow_controller_descriptor_list>',
+          'libfastrtps': '<throughputController><bytesPerPeriod>1000000000</bytesPerPeriod>'
+                         '<periodMillisecs>1</periodMillisecs></throughputController>'}
 
-_loaded: set[str] = set()               # topics; a second profile of one name would be an error
+# Topics, and ANNOUNCEMENTS; a second profile of one name would be an error
+_loaded: set[str] = set()
+ANNOUNCEMENTS = ''                      # no topic has this name
+
+
+def hear_answers() -> bool:
+    """
+    Have the participants that are created from now on hear all answers to their announcements.
+
+    To be called after ``rclpy.init``, which loads Fast DDS, and before the first node of a
+    context is made. Nothing happens where :func:`suppress_timer` does nothing.
+
+    :returns: whether the profile is in force.
+    """
+    return _load(ANNOUNCEMENTS, lambda library: PARTICIPANT.format(SENDER[library]))
+
+
+def answers_are_heard() -> bool:
+    """Return whether :func:`hear_answers` has succeeded in this process."""
+    return ANNOUNCEMENTS in _loaded
 
 
 def suppress_timer(topic: str) -> bool:
@@ -47,11 +79,20 @@ def suppress_timer(topic: str) -> bool:
     :param topic: its resolved name, by which the rmw looks for a profile.
     :returns: whether the profile is in force.
     """
-    if topic in _loaded:
+    def profile(library: str) -> str:
+        times = ''.join(f'<{element}><sec>0</sec><nanosec>{ns}</nanosec></{element}>'
+                        for element, ns in zip(ELEMENTS[library], (SUPPRESSION, HEARTBEAT)))
+        return WRITER.format(name=escape(topic), times=times)
+    return _load(topic, profile)
+
+
+def _load(name: str, profile: Callable[[str], str]) -> bool:
+    """Load the profile that ``profile`` returns for the name of the library."""
+    if name in _loaded:
         return True
     library = loaded_library()
-    if library is None or any(os.environ.get(name) for name in VARIABLES) or any(
-            Path(name).exists() for name in FILES):
+    if library is None or any(map(os.environ.get, VARIABLES)) or any(
+            Path(file).exists() for file in FILES):
         return False
     # PyDLL, which keeps the GIL: Fast DDS (2.14 to 3.x) has no lock on its table of profiles, and
     # another node of this process may look a writer up in it, which rclpy does under the GIL
@@ -62,12 +103,10 @@ def suppress_timer(topic: str) -> bool:
     instance.restype, instance.argtypes = ctypes.c_void_p, ()
     load.restype, load.argtypes = ctypes.c_int32, (ctypes.c_void_p, ctypes.c_char_p,
                                                    ctypes.c_size_t)
-    times = ''.join(f'<{element}><sec>0</sec><nanosec>{ns}</nanosec></{element}>'
-                    for element, ns in zip(ELEMENTS[library[1]], (SUPPRESSION, HEARTBEAT)))
-    text = PROFILE.format(name=escape(topic), times=times).encode()
+    text = PROFILES.format(profile(library[1])).encode()
     if load(instance(), text, len(text)) != 0:
         return False
-    _loaded.add(topic)
+    _loaded.add(name)
     return True
 
 

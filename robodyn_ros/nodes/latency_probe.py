@@ -7,8 +7,6 @@ Round-trip time of a joint state to another process and of its efforts back, thr
 efforts until its standard input ends.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 import subprocess
 import sys
 import threading
@@ -16,16 +14,14 @@ from time import monotonic, monotonic_ns
 
 import numpy as np
 from numpy import ndarray
-import rclpy
-from rclpy.context import Context
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from . import qos
 from .fastdds_profile import suppress_timer
+from .middleware import lone_node
 from .raw_subscription import SerializedSubscription
-from .shared_memory import remove_unfinished_ports
 from ..errors import RobodynError
 from ..realtime.periodic_timer import Grid, sharpen_timers
 from ..wire.effort import EffortEncoder
@@ -47,7 +43,8 @@ def measure(seconds: float) -> tuple[ndarray, int]:
     """
     command = [sys.executable, '-m', __name__]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True) as other, _node('there') as node:
+                          stderr=subprocess.PIPE, text=True) as other, \
+            lone_node('robodyn_round_trip_there') as node:
         try:
             return _measure(node, other, max(1, round(seconds * RATE)))
         finally:
@@ -86,19 +83,6 @@ def _measure(node: Node, other: subprocess.Popen, n: int) -> tuple[ndarray, int]
     return np.array(trips[max(0, len(trips) + lost - n):]) * 1e-9, lost
 
 
-@contextmanager
-def _node(name: str) -> Iterator[Node]:
-    context = Context()
-    remove_unfinished_ports()
-    rclpy.init(args=[], context=context)
-    node = rclpy.create_node(f'robodyn_round_trip_{name}', context=context)
-    try:
-        yield node
-    finally:
-        node.destroy_node()
-        context.try_shutdown()
-
-
 def answer() -> None:
     """Answer states with efforts until the standard input ends."""
     over = threading.Event()
@@ -106,7 +90,7 @@ def answer() -> None:
     def until_closed() -> None:
         sys.stdin.read()
         over.set()
-    with _node('here') as node:
+    with lone_node('robodyn_round_trip_here') as node:
         threading.Thread(target=until_closed, daemon=True).start()
         states = SerializedSubscription(node, JointState, STATES, qos.STATES_IN)
         suppress_timer(node.resolve_topic_name(EFFORTS))

@@ -18,12 +18,12 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
+from . import middleware
 from .change_monitor import woken_by_signals
 from .executor import TolerantExecutor
 from .log_relay import unblocked_output
 from .parameters import Parameter, written_type
 from .raw_subscription import RCLError
-from .shared_memory import remove_unfinished_ports
 from ..errors import RobodynError
 from ..realtime.scheduling import LOOP_THREAD
 
@@ -119,8 +119,7 @@ def _main(makers: Sequence[Callable[[], Any]], args: list[str]) -> int:
             signal.signal(number, lambda *_: over.set())
     # By default the executor may keep the GIL for 5 ms while the control thread waits for it
     sys.setswitchinterval(1e-4)
-    remove_unfinished_ports()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    middleware.start(args=args, signal_handler_options=SignalHandlerOptions.NO)
     gc.freeze()         # what imports leave is no garbage: collections need not look through it
     try:
         return _run(*_made(makers), over)

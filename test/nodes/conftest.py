@@ -11,10 +11,9 @@ from nodes.bring_up import CONTROLLER, POSE, RATE, SIMULATOR
 import numpy as np
 from processes import node
 import pytest
-import rclpy
-from rclpy.context import Context
 from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.nodes.middleware import lone_node
 
 
 @pytest.fixture(scope='module')
@@ -36,14 +35,8 @@ def pair(start, remote):
 @pytest.fixture(name='node')
 def own_node():
     """Return a node of a context of its own."""
-    context = Context()
-    rclpy.init(context=context)
-    node = rclpy.create_node('of_the_test', context=context)
-    yield node
-    # In this order, as nodes end: a node that goes after its context may crash the middleware
-    if context.ok():
-        node.destroy_node()
-    context.try_shutdown()
+    with lone_node('of_the_test') as node:
+        yield node
 
 
 @pytest.fixture

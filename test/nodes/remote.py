@@ -18,9 +18,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
+from robodyn_ros.nodes import middleware
 from robodyn_ros.nodes.raw_subscription import Sample, SerializedSubscription
 from robodyn_ros.nodes.services import Services
-from robodyn_ros.nodes.shared_memory import remove_unfinished_ports
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
@@ -109,9 +109,8 @@ class Remote:
     """
 
     def __init__(self, name: str = 'test', args: list[str] | None = None, namespace: str = ''):
-        remove_unfinished_ports()       # of nodes that another test has killed
         self.context = rclpy.Context()
-        self.context.init(args)
+        middleware.start(args=args, context=self.context)
         self.node = rclpy.create_node(name, context=self.context, namespace=namespace)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)

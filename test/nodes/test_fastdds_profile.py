@@ -1,16 +1,19 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The profile of the commands' writer: fewer wake-ups, and what is lost is still sent again."""
+"""Profiles for Fast DDS: others are discovered, fewer wake-ups, what is lost is sent again."""
 
 import os
 from pathlib import Path
 import re
 import subprocess
 import sys
+import time
 
 from nodes import lossy_writer
 import pytest
 from robodyn_ros.nodes import fastdds_profile, qos
+from robodyn_ros.nodes.command_publishers import discovery_end
+from robodyn_ros.nodes.middleware import lone_node
 from std_msgs.msg import Float64MultiArray
 
 HERE = Path(__file__).parent
@@ -60,6 +63,46 @@ rclpy.spin(node)
 """
 
 
+def test_answers_to_announcements_are_heard(start, tmp_path):
+    """
+    Another process that answers, but announces itself only once, is discovered by each node.
+
+    One in three nodes does not hear its answer if it announces itself before it listens.
+    """
+    profile = tmp_path / 'silent.xml'
+    profile.write_text(SILENT)
+    start([sys.executable, '-c', SPEAKER],
+          env={'FASTDDS_DEFAULT_PROFILES_FILE': str(profile)}).wait_for_line('there')
+    for _ in range(NODES):
+        with lone_node('listener') as node:
+            assert fastdds_profile.answers_are_heard()
+            end = time.monotonic() + PATIENCE
+            while not node.count_publishers('/from_the_speaker') and time.monotonic() < end:
+                time.sleep(0.01)
+            assert node.count_publishers('/from_the_speaker') == 1
+
+
+NODES = 12
+PATIENCE = 10.0         # s
+SILENT = """<?xml version="1.0" encoding="UTF-8"?>
+<dds xmlns="http://www.eprosima.com"><profiles>
+<participant profile_name="silent" is_default_profile="true"><rtps><builtin><discovery_config>
+<leaseDuration><sec>DURATION_INFINITY</sec></leaseDuration>
+<leaseAnnouncement><sec>1000</sec></leaseAnnouncement>
+<initialAnnouncements><count>0</count></initialAnnouncements>
+</discovery_config></builtin></rtps></participant></profiles></dds>"""
+SPEAKER = """
+import rclpy
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray
+rclpy.init()
+node = Node('speaker')
+node.create_publisher(Float64MultiArray, '/from_the_speaker', 10)
+print('there', flush=True)
+rclpy.spin(node)
+"""
+
+
 @pytest.mark.parametrize('tuned', [False, True])
 def test_lost_samples_are_sent_again(start, tuned):
     """While the network is down three samples are lost; all arrive, in order."""
@@ -72,11 +115,23 @@ def test_lost_samples_are_sent_again(start, tuned):
     assert process.text.split() == [str(i) for i in range(lossy_writer.SAMPLES)]
 
 
+@pytest.mark.parametrize('heard, least', [(True, 0.75), (False, 2.0)])
+def test_activating_waits_longer_where_answers_are_lost(monkeypatch, heard, least):
+    """Counted from the start of the node; at least half a second from the publisher."""
+    monkeypatch.setattr(fastdds_profile, '_loaded', {fastdds_profile.ANNOUNCEMENTS} if heard
+                        else set())
+    now = time.monotonic()
+    assert discovery_end(now, -1.0) == now + least
+    assert discovery_end(now, 7.0) == now + 7.0
+    assert discovery_end(now - 100.0, -1.0) >= now + 0.5
+
+
 def test_profiles_of_the_user_decide_alone(monkeypatch, tmp_path):
     """A variable or a file in the working directory that Fast DDS reads."""
     monkeypatch.setattr(fastdds_profile, '_loaded', set())
     monkeypatch.setenv('FASTDDS_DEFAULT_PROFILES_FILE', 'mine.xml')
     assert not fastdds_profile.suppress_timer('/theirs')
+    assert not fastdds_profile.hear_answers() and not fastdds_profile.answers_are_heard()
     monkeypatch.delenv('FASTDDS_DEFAULT_PROFILES_FILE')
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'DEFAULT_FASTDDS_PROFILES.xml').write_text('')

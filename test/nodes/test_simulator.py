@@ -19,6 +19,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.pose import initial_position
 from robodyn_ros.model.urdf import load_urdf
+from robodyn_ros.nodes import middleware
 from robodyn_ros.nodes.services import Services
 from robots import GRIPPER, OWN
 from rosgraph_msgs.msg import Clock
@@ -42,7 +43,7 @@ class Bus:
 
     def __init__(self):
         self.context = Context()
-        rclpy.init(context=self.context)
+        middleware.start(context=self.context)
         self.node = rclpy.create_node('bus', context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
