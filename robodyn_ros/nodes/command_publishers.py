@@ -16,7 +16,7 @@ MOST_NAMED = 5              # nodes
 DISCOVERY = 0.5             # s, from a publisher to its discovery by nodes that know each other
 # s, from the start of a node to the discovery of others: where their answers are heard, and where
 # some are lost (fastdds_profile)
-ANSWERED, UNANSWERED = 0.75, 2.0
+ANSWERED, UNANSWERED = 0.7, 2.0
 UNKNOWN = '_NODE_NAME_UNKNOWN_'     # rmw: a publisher was discovered before its node
 NAMELESS = 'a node whose name is not known yet'
 

@@ -115,7 +115,7 @@ def test_lost_samples_are_sent_again(start, tuned):
     assert process.text.split() == [str(i) for i in range(lossy_writer.SAMPLES)]
 
 
-@pytest.mark.parametrize('heard, least', [(True, 0.75), (False, 2.0)])
+@pytest.mark.parametrize('heard, least', [(True, 0.7), (False, 2.0)])
 def test_activating_waits_longer_where_answers_are_lost(monkeypatch, heard, least):
     """Counted from the start of the node; at least half a second from the publisher."""
     monkeypatch.setattr(fastdds_profile, '_loaded', {fastdds_profile.ANNOUNCEMENTS} if heard
