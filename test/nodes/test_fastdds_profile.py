@@ -44,7 +44,7 @@ def test_the_thread_of_events_sleeps_through_commands(remote, start):
         before = wake_ups()
         for _ in range(SAMPLES):
             writer.publish(Float64MultiArray(data=[0.0] * 7))
-            remote.listen(0.002)
+            time.sleep(0.002)       # far below the time between two heartbeats
         counts.append(wake_ups() - before)
     plain, tuned = counts
     assert plain > SAMPLES
@@ -63,12 +63,14 @@ rclpy.spin(node)
 """
 
 
-def test_answers_to_announcements_are_heard(start, tmp_path):
+def test_answers_to_announcements_are_heard(start, tmp_path, monkeypatch):
     """
     Another process that answers, but announces itself only once, is discovered by each node.
 
-    One in three nodes does not hear its answer if it announces itself before it listens.
+    One in three nodes does not hear its answer if it announces itself before it listens. Over
+    UDP: in shared memory an answer may be lost with the port of a node that has just ended.
     """
+    monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     profile = tmp_path / 'silent.xml'
     profile.write_text(SILENT)
     start([sys.executable, '-c', SPEAKER],
