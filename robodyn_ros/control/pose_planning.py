@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.typing import ArrayLike
 
-from . import quaternions, rotations
+from . import rotations
 from .dtypes import CONTROLLER_STATE
 from .motion_limits import MotionLimits
 from .pose_tracking import follow_pose, no_command, PosePoints
@@ -24,6 +24,7 @@ from .semidefinite import as_matrix, direction, negative_direction, refusal, ROU
 from .settings import Settings
 from .trajectory import points_through
 from ..errors import TrajectoryError
+from ..model import quaternions
 
 AXES = ('x', 'y', 'z', 'rotation about x', 'rotation about y', 'rotation about z')
 UNIT = 1e-3             # distance of the length of a quaternion from 1

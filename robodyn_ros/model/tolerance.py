@@ -8,6 +8,7 @@ from contextlib import suppress
 from lxml import etree
 import numpy as np
 
+from . import quaternions
 from .rigid_body import rotation_rpy
 from ..errors import UrdfError
 
@@ -152,7 +153,5 @@ def quaternion_rpy(text: Sequence[float]) -> str | None:
     quaternion = np.array(text)
     if abs(np.linalg.norm(quaternion) - 1.0) > UNIT_QUATERNION:
         return None
-    from scipy.spatial.transform import Rotation  # a quarter of a second that few files need
-
-    rpy = rotation_rpy(Rotation.from_quat(quaternion).as_matrix())
+    rpy = rotation_rpy(quaternions.matrix(quaternion))
     return ' '.join(repr(float(angle)) for angle in rpy)

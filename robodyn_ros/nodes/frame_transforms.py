@@ -11,8 +11,8 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.time import Time
 
-from ..control import quaternions
 from ..errors import TrajectoryError
+from ..model import quaternions
 from ..text import printable
 
 

@@ -4,8 +4,8 @@
 
 import numpy as np
 import pytest
-from robodyn_ros.control import quaternions
 from robodyn_ros.control.piecewise import cubic, Piecewise, quintic, spline
+from robodyn_ros.model import quaternions
 from scipy.interpolate import BPoly, CubicHermiteSpline, CubicSpline, PPoly
 from scipy.spatial.transform import Rotation
 
