@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from math import inf
 import sys
 import time
+from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -30,7 +31,9 @@ from .timing_file import TimingFile
 from ..control import guard, linked_dynamics
 from ..control.compile import is_compiled
 from ..control.controller import Controller
+from ..driver import Driver
 from ..errors import RobodynError
+from ..model.robot import RobotModel
 from ..wire.compile import compiled_decoders
 from ..wire.joint_state import JointStateDecoder
 
@@ -94,36 +97,14 @@ class ControllerNode(LifecycleNode):
             try:
                 wanted = scheduling(p)
                 model = robot.controlled(p, self.description.chosen(p, self._over))
-                decoder = JointStateDecoder(model.joint_names)
-                commands: list[CommandTopic] = []
-
-                def accepted() -> None:
-                    gravity_choice.check_given(self.parameters.given, model.name)
-                    check_frame(model, p['external_wrench_frame'])
-                    check_switch(p, self.resolve_topic_name('commands'))
-                    opened.callback(self._timing_file.release)
-                    self._timing_file.claim(p['timing_file'])
-                    if not p['driver']:     # which may be refused yet
-                        announce()
-
-                def announce() -> None:
-                    commands.append(CommandTopic(self, self._made, p['discovery_time']))
-                    opened.callback(commands[0].close)
-
-                # Others discover the commands while machine code is loaded
-                controller = Controller(model, settings(p), decoder.state,
-                                        specialize=p['specialize'], checked=accepted,
-                                        recorded=self.reports.recorded_cycles(model.nv))
-                made = driver_of(p, model, self.get_parameter('use_sim_time').value)
-                if not commands:
-                    announce()
+                commands, controller, decoder, driver = self._prepare(p, model, opened)
             except RobodynError as error:
                 self.get_logger().error(str(error))
                 self._waits_for_robot = error.name == 'robot_description'
                 self.trouble = str(error)
                 return FAILURE
             self.reports.robot(model)
-            self.topics = ControllerTopics(self, p, controller, decoder, commands[0], wanted, made)
+            self.topics = ControllerTopics(self, p, controller, decoder, commands, wanted, driver)
             opened.pop_all()
         self.trouble = ''
         node_main.freeze_garbage()
@@ -195,6 +176,37 @@ class ControllerNode(LifecycleNode):
             self.description.destroy()
 
     # Robot and topics
+
+    def _prepare(self, p: dict[str, Any], model: RobotModel, opened: ExitStack
+                 ) -> tuple[CommandTopic, Controller, JointStateDecoder, Driver | None]:
+        """
+        Check the parameters against the robot, and make what the topics are made of.
+
+        Others discover the commands while machine code is loaded.
+
+        :param opened: ends what has been opened, should configuring fail.
+        :raises RobodynError: naming what is refused.
+        """
+        decoder, commands = JointStateDecoder(model.joint_names), list[CommandTopic]()
+
+        def announce() -> None:
+            commands.append(CommandTopic(self, self._made, p['discovery_time']))
+            opened.callback(commands[0].close)
+
+        def accepted() -> None:
+            gravity_choice.check_given(self.parameters.given, model.name)
+            check_frame(model, p['external_wrench_frame'])
+            check_switch(p, self.resolve_topic_name('commands'))
+            opened.callback(self._timing_file.release)
+            self._timing_file.claim(p['timing_file'])
+            if not p['driver']:         # which may be refused yet
+                announce()
+        controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
+                                checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
+        driver = driver_of(p, model, self.get_parameter('use_sim_time').value)
+        if not commands:
+            announce()
+        return commands[0], controller, decoder, driver
 
     def _close(self) -> None:
         """Close the topics, and forget robot and loop."""
