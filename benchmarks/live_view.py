@@ -3,11 +3,12 @@
 """
 What a live page costs a controller: `python -m benchmarks.live_view [--seconds N] [--turns N]`.
 
-A simulated Panda moves under the controller at 1 kHz; in turns it is watched by `robodyn view
---live --allow-control`, whose page has one client that takes all of its pictures, as a browser
-does. A compiled loop that only sleeps has the same priority on the same CPU. Prints, for each
-turn, the missed periods, those of them that this loop did not miss, too, which are not due to the
-machine, the p99 of the wake-up error and the pictures in a second, and writes
+A simulated Panda moves under the controller at 1 kHz; in turns it is alone, or watched by `robodyn
+view --live --allow-control`, whose page has one client that takes all of its pictures, as a
+browser does, or beside a process that takes as much processor time as page and client, and knows
+nothing of the controller. A compiled loop that only sleeps has the same priority on the same CPU.
+Prints, for each turn, the missed periods, those of them that this loop did not miss, too, the p99
+of the wake-up error, the pictures in a second and the processor time of what is beside, and writes
 build/bench/live_view.json. Drawing is up to the browser, which is not measured.
 """
 
@@ -55,6 +56,8 @@ RATE, SHORTEST = 1000.0, 4.0        # Hz; s of the motion
 START, SETTLED = 180.0, 5.0         # s until the arm is driven, at most; s before a turn counts
 # The simulator, which has no real-time loop, may be late on a busy machine: it is not measured
 PATIENT = ('state_timeout', 1.0), ('late_limit', 100.0), ('missed_limit', 1000000)
+ALONE, PAGE, WORK = 'alone', 'with the page', 'beside as much work'
+PICTURES = 40.0                     # a second, of the page
 POSES = b'SetOrientation'           # in messages with a picture
 ZSTD = b'\x28\xb5\x2f\xfd'          # where what is compressed begins
 
@@ -62,17 +65,18 @@ ZSTD = b'\x28\xb5\x2f\xfd'          # where what is compressed begins
 class Turn(NamedTuple):
     """One turn, and what was measured: times on the monotonic clock [s]."""
 
-    watched: bool
+    kind: str
     begin: float
     end: float
     pictures: float                 # a second
+    cpu: float                      # processor time of what is beside, of one CPU
 
 
 class Spectator:
     """Client of a page, which counts its pictures."""
 
     def __init__(self, address: str):
-        self.count = 0
+        self.count, self.cpu = 0, 0.0       # pictures, processor time [s]
         self._socket = connect(address.replace('http', 'ws'), origin=address, max_size=None,
                                subprotocols=[f'viser-v{viser.__version__}'])
         self._thread = threading.Thread(target=self._take)
@@ -84,6 +88,7 @@ class Spectator:
                 packed = message[message.index(ZSTD):]
                 self.count += POSES in zstandard.ZstdDecompressor().decompressobj(
                     ).decompress(packed)
+                self.cpu = time.thread_time()
         except ConnectionClosed:
             pass
 
@@ -94,8 +99,8 @@ class Spectator:
 
 
 @contextmanager
-def viewing(folder: Path, env: dict[str, str]) -> Iterator[Spectator]:
-    """Yield the client of a page."""
+def viewing(folder: Path, env: dict[str, str]) -> Iterator[tuple[Spectator, Child]]:
+    """Yield the client of a page, and the process of the page."""
     command = [sys.executable, '-m', 'robodyn_ros.cli', 'view', 'panda', '--live',
                '--allow-control', '--no-browser', '--port', '18190']
     with running({'view': command}, folder, env) as children:
@@ -107,9 +112,15 @@ def viewing(folder: Path, env: dict[str, str]) -> Iterator[Spectator]:
             time.sleep(0.1)
         client = Spectator(found[1])
         try:
-            yield client
+            yield client, children['view']
         finally:
             client.close()
+
+
+def processor_time(child: Child) -> float:
+    """Return the processor time of a process and its threads so far [s]."""
+    fields = Path(f'/proc/{child.pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 class Moving:
@@ -136,7 +147,7 @@ class Moving:
 
 
 def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
-          turns: Annotated[int, typer.Option(help='With the page, and as many without.')] = 5,
+          turns: Annotated[int, typer.Option(help='Of each kind.')] = 5,
           fifo: Annotated[bool, typer.Option(
               help=f'Ask for SCHED_FIFO {PRIORITY}, as on a robot.')] = True,
           output: Annotated[Path, typer.Option(help='Where results go.')] = OUTPUT,
@@ -178,34 +189,42 @@ def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
             while ASLEEP not in more['sleeper'].output:
                 more['sleeper'].check()
                 here.poll()
-            for k in range(2 * turns):
-                done.append(_turn(arm, child, seconds, output, env, watched=k % 2 == 1))
+            for _ in range(turns):
+                for kind in (ALONE, PAGE, WORK):
+                    share = done[-1].cpu if kind == WORK else 0.0
+                    done.append(_turn(kind, arm, child, seconds, output, env, share))
     recording = load(timing)
     found = {'machine': conditions(), 'rate': RATE, 'seconds': seconds,
              'scheduling': recording.about.scheduling,
              'rows': _judged(recording.cycles, np.load(sleeps), done)}
     (output / 'live_view.json').write_text(json.dumps(found, indent=1) + '\n')
     for row in found['rows']:
-        print('{watched}: {missed} of {periods} periods missed, {own} of them beside a loop that '
-              'sleeps in time, wake-up error p99 {p99:.0f} µs, {pictures:.1f} pictures/s'.format(
-                  **row))
+        print('{kind}: {missed} of {periods} periods missed, {own} of them beside a loop that '
+              'sleeps in time, wake-up error p99 {p99:.0f} µs, {pictures:.1f} pictures/s, '
+              '{cpu:.0%} of a CPU'.format(**row))
     if docs:
         pages.publish(output / 'live_view.json')
 
 
-def _turn(arm: Moving, child: Child, seconds: float, folder: Path, env: dict[str, str],
-          watched: bool) -> Turn:
-    def go(client: Spectator | None) -> Turn:
+def _turn(kind: str, arm: Moving, child: Child, seconds: float, folder: Path,
+          env: dict[str, str], share: float) -> Turn:
+    def go(client: Spectator | None = None, page: Child | None = None) -> Turn:
+        def used() -> float:
+            return (client.cpu if client else 0.0) + (processor_time(page) if page else 0.0)
         arm.wait(time.monotonic() + SETTLED, child)
-        begin, before = time.monotonic(), client.count if client else 0
+        begin, count, cpu = time.monotonic(), client.count if client else 0, used()
         arm.wait(begin + seconds, child)
         end = time.monotonic()
-        count = client.count - before if client else 0
-        return Turn(watched, begin, end, count / (end - begin))
-    if not watched:
-        return go(None)
-    with viewing(folder, env) as client:
-        return go(client)
+        return Turn(kind, begin, end, ((client.count if client else 0) - count) / (end - begin),
+                    (used() - cpu) / (end - begin))
+    if kind == PAGE:
+        with viewing(folder, env) as watched:
+            return go(*watched)
+    if kind == WORK:
+        command = [sys.executable, '-m', 'benchmarks.busy', str(share), str(PICTURES)]
+        with running({'busy': command}, folder, env) as children:
+            return go(None, children['busy'])
+    return go()
 
 
 def _judged(cycles: ndarray, sleeper: ndarray, done: list[Turn]) -> list[dict[str, Any]]:
@@ -214,10 +233,10 @@ def _judged(cycles: ndarray, sleeper: ndarray, done: list[Turn]) -> list[dict[st
         these = cycles[(cycles['woke'] >= turn.begin) & (cycles['woke'] < turn.end)]
         stalled = stalls(these['woke'], these['wake_up'], 1.0 / RATE)
         shared, missed = seen_by(there, late, stalled, 1.0 / RATE), int(stalled.missed.sum())
-        rows.append({'watched': 'with the page' if turn.watched else 'alone', 'missed': missed,
+        rows.append({'kind': turn.kind, 'missed': missed,
                      'own': int(stalled.missed[~shared].sum()), 'periods': len(these) + missed,
                      'p99': 1e6 * float(np.percentile(these['wake_up'], 99)),
-                     'pictures': turn.pictures})
+                     'pictures': turn.pictures, 'cpu': turn.cpu})
     return rows
 
 

@@ -12,14 +12,16 @@ def markdown(found: dict[str, Any]) -> str:
              f'control thread has {found["scheduling"]}. A simulated Panda moves at '
              f'{found["rate"]:g} Hz, in turns of {found["seconds"]:g} s. A loop that only sleeps '
              'has the same priority on the same CPU: what it misses, too, is not due to the '
-             'controller.', '',
+             'controller. What is *beside as much work* has a process beside it that computes as '
+             'long as the page and its client did, and has nothing to do with the controller.', '',
              '| turn | missed periods | which the sleeping loop did not miss | '
-             'wake-up error p99 [µs] | pictures a second |', '|---|---|---|---|---|']
-    lines += [f'| {row["watched"]} | {row["missed"]} of {row["periods"]} | {row["own"]} | '
-              f'{row["p99"]:.0f} | {row["pictures"]:.1f} |' for row in rows]
-    kinds = dict.fromkeys(row['watched'] for row in rows)
+             'wake-up error p99 [µs] | pictures a second | CPU of what is beside |',
+             '|---|---|---|---|---|---|']
+    lines += [f'| {row["kind"]} | {row["missed"]} of {row["periods"]} | {row["own"]} | '
+              f'{row["p99"]:.0f} | {row["pictures"]:.1f} | {row["cpu"]:.0%} |' for row in rows]
+    kinds = dict.fromkeys(row['kind'] for row in rows)
     for what, key in (('Missed in all', 'missed'), ('Not by the sleeping loop', 'own')):
-        total = {kind: sum(row[key] for row in rows if row['watched'] == kind) for kind in kinds}
+        total = {kind: sum(row[key] for row in rows if row['kind'] == kind) for kind in kinds}
         lines += ['', f'{what}: ' + ', '.join(f'{count} {kind}' for kind, count
                                               in total.items()) + '.']
     return '\n'.join(lines) + '\n'

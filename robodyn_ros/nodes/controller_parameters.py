@@ -99,8 +99,9 @@ LOOP = (
               'values in YAML: `[address=192.168.0.2, rate=500]`.'),
     Parameter('discovery_time', float, -1.0, 'How long after the start of the node other '
               'publishers of the commands may not be discovered yet: activating waits until then. '
-              'Negative: 0.7 s with Fast DDS, and 2 s with other middleware or with Fast DDS '
-              'profiles of your own.', 's', -1.0, 30.0),
+              'Negative: 0.7 s with Fast DDS, and 2 s with other middleware, with Fast DDS '
+              'profiles of your own or its discovery server (docs/ros.md). At least half a second '
+              'from the creation of the own publisher.', 's', -1.0, 30.0),
     Parameter('arming_timeout', float, 5.0, 'How long activating and resetting wait until the arm '
               'can be armed.', 's', 0.1, 60.0, live=True),
 )

@@ -20,6 +20,7 @@ from .driver_states import DriverStates
 from .external_effort_publisher import ExternalEffortPublisher
 from .fastdds_profile import suppress_timer
 from .guiding_topic import GuidingTopic
+from .middleware import hears_answers
 from .raw_subscription import RCLError
 from .simulation_clock import SimulationClock
 from .stop_topics import StopTopics
@@ -49,7 +50,7 @@ class CommandTopic:
         suppress_timer(node.resolve_topic_name('commands'))
         self.publisher = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         #: When others must have been discovered.
-        self.known = discovery_end(made, discovery_time)
+        self.known = discovery_end(made, discovery_time, hears_answers(node))
 
     def close(self) -> None:
         """Destroy the publisher, after its last message has been acknowledged."""

@@ -5,20 +5,30 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
+from rclpy.utilities import get_default_context
 
 from .fastdds_profile import hear_answers
 from .shared_memory import remove_unfinished_ports
+
+_hearing: WeakSet[Context] = WeakSet()      # contexts whose nodes hear answers
 
 
 def start(**arguments: Any) -> None:
     """Call ``rclpy.init`` with these arguments, so that its nodes start and soon know others."""
     remove_unfinished_ports()
     rclpy.init(**arguments)
-    hear_answers()
+    if hear_answers():
+        _hearing.add(arguments.get('context') or get_default_context())
+
+
+def hears_answers(node: Node) -> bool:
+    """Return whether a node mostly discovers others at once, see :mod:`.fastdds_profile`."""
+    return node.context in _hearing
 
 
 @contextmanager

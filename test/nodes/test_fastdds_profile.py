@@ -13,7 +13,6 @@ from nodes import lossy_writer
 import pytest
 from robodyn_ros.nodes import fastdds_profile, qos
 from robodyn_ros.nodes.command_publishers import discovery_end
-from robodyn_ros.nodes.middleware import lone_node
 from std_msgs.msg import Float64MultiArray
 
 HERE = Path(__file__).parent
@@ -63,29 +62,43 @@ rclpy.spin(node)
 """
 
 
-def test_answers_to_announcements_are_heard(start, tmp_path, monkeypatch):
+def test_answers_to_announcements_are_heard(start, tmp_path):
     """
-    Another process that answers, but announces itself only once, is discovered by each node.
+    Another process that answers, but announces itself only once, is discovered by most nodes.
 
-    One in three nodes does not hear its answer if it announces itself before it listens. Over
-    UDP: in shared memory an answer may be lost with the port of a node that has just ended.
+    About one in three does not hear its answer where nodes announce themselves before they listen,
+    one in a hundred with the profile, whatever was made before it was loaded. Over UDP: in shared
+    memory an answer may also be lost with the port of a node that has just ended.
     """
-    monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
-    profile = tmp_path / 'silent.xml'
+    profile, env = tmp_path / 'silent.xml', {'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'}
     profile.write_text(SILENT)
-    start([sys.executable, '-c', SPEAKER],
-          env={'FASTDDS_DEFAULT_PROFILES_FILE': str(profile)}).wait_for_line('there')
-    for _ in range(NODES):
-        with lone_node('listener') as node:
-            assert fastdds_profile.answers_are_heard()
-            end = time.monotonic() + PATIENCE
-            while not node.count_publishers('/from_the_speaker') and time.monotonic() < end:
-                time.sleep(0.01)
-            assert node.count_publishers('/from_the_speaker') == 1
+    start([sys.executable, '-c', SPEAKER], env={
+        **env, 'FASTDDS_DEFAULT_PROFILES_FILE': str(profile)}).wait_for_line('there')
+    listeners = start([sys.executable, '-c', LISTENERS], env=env)
+    assert listeners.wait() == 0, listeners.text
+    assert int(listeners.text.split()[-1]) >= 16, listeners.text
 
 
-NODES = 12
-PATIENCE = 10.0         # s
+LISTENERS = """
+import time
+import rclpy
+from rclpy.context import Context
+from robodyn_ros.nodes.middleware import hears_answers, lone_node
+plain = Context()
+rclpy.init(context=plain)
+before = rclpy.create_node('made_before', context=plain)
+discovered = 0
+for _ in range(20):
+    with lone_node('listener') as node:
+        assert hears_answers(node) and not hears_answers(before)
+        end = time.monotonic() + 3.0
+        while not node.count_publishers('/from_the_speaker') and time.monotonic() < end:
+            time.sleep(0.01)
+        discovered += node.count_publishers('/from_the_speaker')
+before.destroy_node()
+plain.shutdown()
+print(discovered)
+"""
 SILENT = """<?xml version="1.0" encoding="UTF-8"?>
 <dds xmlns="http://www.eprosima.com"><profiles>
 <participant profile_name="silent" is_default_profile="true"><rtps><builtin><discovery_config>
@@ -118,14 +131,19 @@ def test_lost_samples_are_sent_again(start, tuned):
 
 
 @pytest.mark.parametrize('heard, least', [(True, 0.7), (False, 2.0)])
-def test_activating_waits_longer_where_answers_are_lost(monkeypatch, heard, least):
+def test_activating_waits_longer_where_answers_are_lost(heard, least):
     """Counted from the start of the node; at least half a second from the publisher."""
-    monkeypatch.setattr(fastdds_profile, '_loaded', {fastdds_profile.ANNOUNCEMENTS} if heard
-                        else set())
     now = time.monotonic()
-    assert discovery_end(now, -1.0) == now + least
-    assert discovery_end(now, 7.0) == now + 7.0
-    assert discovery_end(now - 100.0, -1.0) >= now + 0.5
+    assert discovery_end(now, -1.0, heard) == now + least
+    assert discovery_end(now, 7.0, heard) == now + 7.0
+    assert discovery_end(now - 100.0, -1.0, heard) >= now + 0.5
+
+
+@pytest.mark.parametrize('variable', fastdds_profile.OTHER_DISCOVERY)
+def test_another_protocol_of_discovery_is_not_relied_on(monkeypatch, variable):
+    """A discovery server, for example, has no announcements that others answer."""
+    monkeypatch.setenv(variable, '127.0.0.1:11811')
+    assert not fastdds_profile.hear_answers()
 
 
 def test_profiles_of_the_user_decide_alone(monkeypatch, tmp_path):
@@ -133,7 +151,7 @@ def test_profiles_of_the_user_decide_alone(monkeypatch, tmp_path):
     monkeypatch.setattr(fastdds_profile, '_loaded', set())
     monkeypatch.setenv('FASTDDS_DEFAULT_PROFILES_FILE', 'mine.xml')
     assert not fastdds_profile.suppress_timer('/theirs')
-    assert not fastdds_profile.hear_answers() and not fastdds_profile.answers_are_heard()
+    assert not fastdds_profile.hear_answers()
     monkeypatch.delenv('FASTDDS_DEFAULT_PROFILES_FILE')
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'DEFAULT_FASTDDS_PROFILES.xml').write_text('')
