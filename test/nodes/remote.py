@@ -126,6 +126,10 @@ class Remote:
         """Be no listener of the commands any more."""
         self._commands.close()
 
+    def ignore_states(self) -> None:
+        """Be no listener of the states any more, which who sends them need not be."""
+        self._states.close()
+
     def hear_commands(self, topic: str = 'commands') -> None:
         """Be one again; the list of commands starts anew."""
         self._commands = Recorder(self.node, Float64MultiArray, topic)
