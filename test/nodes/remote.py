@@ -177,8 +177,8 @@ class Remote:
     def listen(self, seconds: float) -> None:
         """Listen for a while."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.executor.spin_once(0.02)
+        while (left := end - time.monotonic()) > 0.0:
+            self.executor.spin_once(min(0.02, left))
 
     def ask(self, kind: type, name: str, request: object) -> Future:
         """Call a service and return its answer-to-be."""
