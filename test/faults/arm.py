@@ -144,7 +144,8 @@ class Arm:
         self.activate()
 
     def configure(self) -> None:
-        """Configure, until the controller would hear a state."""
+        """Configure, until the controller would hear a state, and nobody else."""
+        self.remote.ignore_states()
         assert self.remote.change('configure')
         self.remote.until(lambda: self.states.get_subscription_count()
                           and self._clock.get_subscription_count(), 'the controller')

@@ -29,7 +29,8 @@ ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
 # For what may never come where a row is disabled: seconds; or answers of the node and its reports,
 # once a second and with each phase, which tell how much of a busy machine it has had. On whole
-# copies all comes within them: HASTY=1 in the environment shows it
+# copies all comes within them: HASTY=1 in the environment shows it. Where nothing is answered, for
+# no states are sent, reports alone tell it
 PATIENCE, MOST, REPORTS = 8.0, 800, 3
 PLAIN = 'control/', 'nodes/'    # what is not compiled
 UNANSWERED = 'no answer within'         # nodes/services.py: a node that was connected and broke
@@ -80,8 +81,9 @@ def until(remote: Remote, condition: Callable[[], object], what: str,
     """Listen until the condition holds, as :meth:`Remote.until`, as long as it may still."""
     end, reports, answered = time.monotonic() + deadline, remote.reports, remote.command_count
     while not condition():
-        assert time.monotonic() < end and (remote.reports - reports < REPORTS
-                                           or remote.command_count - answered < MOST), what
+        assert time.monotonic() < end and (
+            remote.reports - reports < REPORTS
+            or 0 < remote.command_count - answered < MOST), what
         remote.executor.spin_once(0.05)
 
 

@@ -17,7 +17,8 @@ from std_msgs.msg import Float64MultiArray
 near = pytest.approx
 STIFFNESS, DAMPING = np.array([40.0, 10.0]), np.array([8.0, 2.0])
 FOLLOWER = {'mode': 'leader_follower', 'coupling_role': 'follower', 'stiffness': [40.0, 10.0],
-            'damping': [8.0, 2.0], 'coupling_timeout': 0.1, 'effort_rate_limit': [1e5, 1e5]}
+            'damping': [8.0, 2.0], 'coupling_timeout': 0.1, 'effort_rate_limit': [1e5, 1e5],
+            'coupling_rate': 50.0}      # the leader hears only whether it is coupled
 
 
 class Leader:

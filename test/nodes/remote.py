@@ -126,6 +126,10 @@ class Remote:
         """Be no listener of the commands any more."""
         self._commands.close()
 
+    def ignore_states(self) -> None:
+        """Be no listener of the states any more, which who sends them need not be."""
+        self._states.close()
+
     def hear_commands(self, topic: str = 'commands') -> None:
         """Be one again; the list of commands starts anew."""
         self._commands = Recorder(self.node, Float64MultiArray, topic)
@@ -173,8 +177,8 @@ class Remote:
     def listen(self, seconds: float) -> None:
         """Listen for a while."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.executor.spin_once(0.02)
+        while (left := end - time.monotonic()) > 0.0:
+            self.executor.spin_once(min(0.02, left))
 
     def ask(self, kind: type, name: str, request: object) -> Future:
         """Call a service and return its answer-to-be."""
