@@ -12,7 +12,7 @@ of the wake-up error, the pictures in a second and the processor time of what is
 build/bench/live_view.json. Drawing is up to the browser, which is not measured.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import json
 import os
@@ -208,22 +208,20 @@ def bench(seconds: Annotated[float, typer.Option(help='Of a turn.')] = 20.0,
 
 def _turn(kind: str, arm: Moving, child: Child, seconds: float, folder: Path,
           env: dict[str, str], share: float) -> Turn:
-    def go(client: Spectator | None = None, page: Child | None = None) -> Turn:
-        def used() -> float:
-            return (client.cpu if client else 0.0) + (processor_time(page) if page else 0.0)
+    def go(cpu: Callable[[], float] = float, pictures: Callable[[], int] = int) -> Turn:
         arm.wait(time.monotonic() + SETTLED, child)
-        begin, count, cpu = time.monotonic(), client.count if client else 0, used()
+        begin, used, count = time.monotonic(), cpu(), pictures()
         arm.wait(begin + seconds, child)
         end = time.monotonic()
-        return Turn(kind, begin, end, ((client.count if client else 0) - count) / (end - begin),
-                    (used() - cpu) / (end - begin))
+        return Turn(kind, begin, end, (pictures() - count) / (end - begin),
+                    (cpu() - used) / (end - begin))
     if kind == PAGE:
-        with viewing(folder, env) as watched:
-            return go(*watched)
+        with viewing(folder, env) as (client, page):
+            return go(lambda: client.cpu + processor_time(page), lambda: client.count)
     if kind == WORK:
         command = [sys.executable, '-m', 'benchmarks.busy', str(share), str(PICTURES)]
         with running({'busy': command}, folder, env) as children:
-            return go(None, children['busy'])
+            return go(lambda: processor_time(children['busy']))
     return go()
 
 

@@ -13,9 +13,9 @@ from .raw_subscription import RCLError
 
 MOST_NAMED = 5              # nodes
 DISCOVERY = 0.5             # s, from a publisher to its discovery by nodes that know each other
-# s, from the start of a node to the discovery of others: where 99 of 100 answers are heard, and
-# where one in three is lost (fastdds_profile). Fast DDS takes up to three seconds after a loss:
-# the guard is there for what is discovered later
+# s, from the start of a node to the discovery of others: where nearly all of their answers are
+# heard, and where some are lost (fastdds_profile). Fast DDS takes up to three seconds after a
+# loss: the guard is there for what is discovered later
 ANSWERED, UNANSWERED = 0.7, 2.0
 UNKNOWN = '_NODE_NAME_UNKNOWN_'     # rmw: a publisher was discovered before its node
 NAMELESS = 'a node whose name is not known yet'

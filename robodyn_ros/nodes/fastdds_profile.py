@@ -4,11 +4,11 @@
 Profiles for Fast DDS: others are discovered sooner, and the writer of commands wakes less often.
 
 A new participant announces itself before it listens: its receivers are registered after the first
-announcement has been sent (eProsima/Fast-DDS#980). Others answer an announcement once, within 0.2
-ms on the same machine. An answer that comes too early is lost, and they are then discovered with
-their next periodic announcement, up to three seconds later. That happens to one node in three; to
-about one in a hundred where another thread sends the announcements, while the first one goes on
-and listens. A flow controller in the profile of a participant has this effect.
+announcement has been sent (eProsima/Fast-DDS#980). Others answer an announcement once, on the same
+machine in a fraction of a millisecond. An answer that comes too early is lost, and they are then
+discovered with their next periodic announcement, up to three seconds later. That happens often,
+but rarely where another thread sends the announcements, while the first one goes on and listens
+(`benchmarks/discovery.py`). A flow controller in the profile of a participant has this effect.
 
 With each sample, a reliable writer of Fast DDS restarts the timer of the time for which it ignores
 negative acknowledgements. Its default is zero: the timer expires at once and wakes the thread of
@@ -128,7 +128,7 @@ class _Factory(NamedTuple):
 
 
 def _factory() -> _Factory | None:
-    """Return the factory where it is to be given profiles and can be."""
+    """Return the factory; None where the user's own profiles decide, or it lacks a function."""
     library = loaded_library()
     if library is None or any(map(os.environ.get, VARIABLES)) or any(
             Path(file).exists() for file in FILES):

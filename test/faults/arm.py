@@ -144,7 +144,7 @@ class Arm:
         self.activate()
 
     def configure(self) -> None:
-        """Configure, until the controller would hear a state, and nobody else."""
+        """Configure, until the controller would hear a state; the test does not hear them."""
         self.remote.ignore_states()
         assert self.remote.change('configure')
         self.remote.until(lambda: self.states.get_subscription_count()

@@ -29,8 +29,8 @@ ROOT = TEST.parent
 COPIES = WHOLE, DISABLED = 'whole', 'disabled'
 # For what may never come where a row is disabled: seconds; or answers of the node and its reports,
 # once a second and with each phase, which tell how much of a busy machine it has had. On whole
-# copies all comes within them: HASTY=1 in the environment shows it. Where nothing is answered, for
-# no states are sent, reports alone tell it
+# copies all comes within them: HASTY=1 in the environment shows it. Before the first answer only
+# reports count
 PATIENCE, MOST, REPORTS = 8.0, 800, 3
 PLAIN = 'control/', 'nodes/'    # what is not compiled
 UNANSWERED = 'no answer within'         # nodes/services.py: a node that was connected and broke

@@ -127,7 +127,7 @@ class Remote:
         self._commands.close()
 
     def ignore_states(self) -> None:
-        """Be no listener of the states any more, which who sends them need not be."""
+        """Stop listening to the states: a test that publishes them need not hear them."""
         self._states.close()
 
     def hear_commands(self, topic: str = 'commands') -> None:

@@ -66,9 +66,9 @@ def test_answers_to_announcements_are_heard(start, tmp_path):
     """
     Another process that answers, but announces itself only once, is discovered by most nodes.
 
-    About one in three does not hear its answer where nodes announce themselves before they listen,
-    one in a hundred with the profile, whatever was made before it was loaded. Over UDP: in shared
-    memory an answer may also be lost with the port of a node that has just ended.
+    Many do not hear its answer where nodes announce themselves before they listen, few with the
+    profile, whatever was made before it was loaded. Over UDP: in shared memory an answer may also
+    be lost with the port of a node that has just ended.
     """
     profile, env = tmp_path / 'silent.xml', {'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'}
     profile.write_text(SILENT)
@@ -139,13 +139,16 @@ def test_activating_waits_longer_where_answers_are_lost(heard, least):
     assert discovery_end(now - 100.0, -1.0, heard) >= now + 0.5
 
 
+@pytest.mark.usefixtures('node')         # loads Fast DDS
 @pytest.mark.parametrize('variable', fastdds_profile.OTHER_DISCOVERY)
 def test_another_protocol_of_discovery_is_not_relied_on(monkeypatch, variable):
     """A discovery server, for example, has no announcements that others answer."""
+    assert fastdds_profile.hear_answers()
     monkeypatch.setenv(variable, '127.0.0.1:11811')
     assert not fastdds_profile.hear_answers()
 
 
+@pytest.mark.usefixtures('node')
 def test_profiles_of_the_user_decide_alone(monkeypatch, tmp_path):
     """A variable or a file in the working directory that Fast DDS reads."""
     monkeypatch.setattr(fastdds_profile, '_loaded', set())
