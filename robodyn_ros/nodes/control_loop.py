@@ -102,8 +102,7 @@ class ControlLoop:
         thread may.
         """
         state = self.decoder.state
-        heard = ~np.isnan(state['received'])
-        if (heard.any() and np.isnan(state['sequence'][heard]).all()
+        if (np.isnan(state['sequence']).all() and not np.isnan(state['received']).all()
                 and self._states.publisher_count() > 1):
             state['other'] = self.now()
 

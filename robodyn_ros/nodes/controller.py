@@ -68,7 +68,8 @@ class ControllerNode(LifecycleNode):
                      lambda: self.references.update_coupling())
         self.description = RobotDescription(self)
         self.reports = ControllerReports(self, self)
-        # On the steady clock, so that reports go on in a paused simulation
+        # On the steady clock, so that reports go on in a paused simulation; all of them in one
+        # timer, because each turn of the executor takes more than a millisecond
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._reset = ResetService(self, self._begin_reset)
         self._changes = ChangeMonitor(self, POLL_PERIOD, self._poll, self._on_changes)
@@ -271,6 +272,7 @@ class ControllerNode(LifecycleNode):
 
     def _report(self) -> None:
         self._on_changes()
+        self.references.trajectories.look()
         self.reports.publish_diagnostics()
         if self.topics is not None:
             self.topics.look_for_listeners()

@@ -8,7 +8,6 @@ from typing import NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy import ndarray
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
@@ -28,7 +27,6 @@ FURTHEST = 600.0            # s from its arrival; a later start is a stamp of so
 MOST_BYTES = 1 << 24        # as many waypoints as may be, with all fields, of 34 joints
 # s that a stamp may be past: who stamps a trajectory with the time of now means "at once"
 JUST_NOW = 0.5
-LOOK = 0.5                  # s between looks at who publishes
 BURST, RATE = 50.0, 2.0     # warnings at once, and per second for ever
 INFO_BURST, INFO_RATE = 10.0, 0.2       # the same of what goes well
 
@@ -76,7 +74,6 @@ class TrajectorySubscriber:
         self.skew = ClockSkew()
         self._warnings, self._successes = Throttle(BURST, RATE), Throttle(INFO_BURST, INFO_RATE)
         self._messages = LargeMessages(node, JointTrajectory, topic, 1, MOST_BYTES, self._take)
-        node.create_timer(LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def _take(self, data: ndarray, size: int) -> None:
         if sentence := self.skew.note(self._messages.transit, 'joint_trajectory'):
@@ -111,7 +108,7 @@ class TrajectorySubscriber:
         if follower is None:
             _refuse('the controller is not active', 'joint_trajectory', 'activate it first')
         now = follower.now()
-        self._look()
+        self.look()
         if self.trouble:
             _refuse(self.trouble, 'joint_trajectory', 'let one remain; one that was killed is '
                                                       'gone after 20 s')
@@ -157,8 +154,12 @@ class TrajectorySubscriber:
                     f'stamp it at most {FURTHEST:g} s ahead, or with zero for now')
         return start, 0.0
 
-    def _look(self) -> None:
-        """Count publishers; log when trajectories begin or cease to be refused for that."""
+    def look(self) -> None:
+        """
+        Count publishers; log when trajectories begin or cease to be refused for that.
+
+        Each trajectory is preceded by a count; between them, whoever reports has to call this.
+        """
         before, self.trouble = self.trouble, several(self._node, self._topic, 'joint_trajectory')
         if self.trouble and not before:
             self.warn(f'{self.trouble}: trajectories are refused')

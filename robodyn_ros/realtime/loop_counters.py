@@ -98,5 +98,6 @@ class Tally:
     @property
     def refused(self) -> dict[str, int]:
         """Return how many samples were not used, by the reason."""
-        return {REASONS[code]: int(number) for code, number in enumerate(self.counts['samples'][0])
+        numbers = self.counts['samples'][0].tolist()    # any thread asks often: no NumPy scalars
+        return {REASONS[code]: number for code, number in enumerate(numbers)
                 if code != ACCEPTED and number}

@@ -85,7 +85,13 @@ def spread(samples: ndarray) -> Spread:
     x = samples[np.isfinite(samples)]
     if not len(x):
         return Spread(*(np.nan,) * len(Spread._fields))
-    return Spread(float(x.mean()), float(x.std()), *map(float, np.percentile(x, PERCENT)))
+    return Spread(*mean_and_deviation(x), *map(float, np.percentile(x, PERCENT)))
+
+
+def mean_and_deviation(samples: ndarray) -> tuple[float, float]:
+    """Return the mean and standard deviation of the finite ones among (N,) samples, or NaN."""
+    x = samples[np.isfinite(samples)]
+    return (float(x.mean()), float(x.std())) if len(x) else (np.nan, np.nan)
 
 
 def rate(cycles: ndarray) -> tuple[float, float]:
@@ -149,13 +155,13 @@ def quality(cycles: ndarray, nominal: float, *, rate_warn: float, rate_error: fl
         long whatever they say.
     """
     mean, deviation = rate(cycles)
-    work = spread(cycles['cycle'])
+    work, jitter = mean_and_deviation(cycles['cycle'])
     if fixed := nominal < inf:
         execution_warn = min(execution_warn, 0.5 / nominal)
         execution_error = min(execution_error, 1.0 / nominal)
-    out = [Threshold('execution time', 1e6 * work.mean, 1e6 * execution_warn,
+    out = [Threshold('execution time', 1e6 * work, 1e6 * execution_warn,
                      1e6 * execution_error, 'us'),
-           Threshold('execution time deviation', 1e6 * work.deviation, 1e6 * jitter_warn,
+           Threshold('execution time deviation', 1e6 * jitter, 1e6 * jitter_warn,
                      1e6 * jitter_error, 'us')]
     if fixed:
         out[:0] = [Threshold(what, value, rate_warn * nominal, rate_error * nominal, 'Hz')
