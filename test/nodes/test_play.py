@@ -138,7 +138,7 @@ def test_the_publisher_before_it_is_named(pair, remote, start, motion):
             player = Player(here, TOPIC, 'joint_states', confirm=True, within=20.0)
             player.find()
             player.play(motion[1], lambda at, end: None)
-        controller.wait_for_line('2 publishers of joint_trajectory')    # it looks twice a second
+        controller.wait_for_line('2 publishers of joint_trajectory')    # it looks once a second
     remote.node.destroy_publisher(other)
     controller.wait_for_line('trajectories are accepted again')
 
