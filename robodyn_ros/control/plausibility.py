@@ -41,7 +41,9 @@ LARGEST_DRIFT = 3.0         # tolerances: bound of the integrals, so that they r
 # Time constants of the lateness of stamps and of the intervals between samples, in state_timeouts:
 # a controller that tolerates longer silence tolerates longer delays
 LATE_TIME, INTERVAL_TIME = 0.6, 4.0
-ONE_SAMPLE = 0.8            # late_limits: what one sample can contribute
+# Bounds that keep a single gap, up to state_timeout, with late samples after it, below late_limit:
+# of an interval and of a delay [late_limits], and what one delay takes of what the interval leaves
+LONGEST_INTERVAL, LATEST, ONE_SAMPLE = 6.0, 2.0, 0.6
 CLOCK_DRIFT = 2e-4          # s/s between the clocks of publisher and controller
 
 
@@ -194,8 +196,8 @@ def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay:
     :param decay: since the previous sample.
     """
     elapsed = decay.elapsed
-    most = 4.0 * s.late_limit           # one long gap is no lasting delay
-    v.interval[i] += (1.0 - decay.interval) * (min(elapsed, 2.0 * most) - v.interval[i])
+    v.interval[i] += (1.0 - decay.interval) * (
+        min(elapsed, LONGEST_INTERVAL * s.late_limit) - v.interval[i])
     offset = received - stamp
     if not abs(offset) < inf:                               # no stamp
         v.late[i] = 0.0
@@ -208,5 +210,7 @@ def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay:
         v.offset[i] = least
     else:
         v.offset[i] += CLOCK_DRIFT * elapsed
-    change = (1.0 - decay.late) * (min(offset - v.offset[i], most) - v.late[i])
-    v.late[i] += min(change, ONE_SAMPLE * s.late_limit)
+    change = (1.0 - decay.late) * (
+        min(offset - v.offset[i], LATEST * s.late_limit) - v.late[i])
+    # A message that was held up once is late and leaves a gap: both together are below the limit
+    v.late[i] += min(change, ONE_SAMPLE * max(0.0, s.late_limit - 0.5 * v.interval[i]))

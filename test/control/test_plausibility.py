@@ -123,6 +123,24 @@ def test_a_sample_of_the_same_time_is_none(two_link):
     assert rig.tick(sense=False) == pytest.approx(before)
 
 
+@pytest.mark.parametrize('gap', [15, 30, 49])      # periods; state_timeout has 50
+@pytest.mark.parametrize('behind', [0.0, 20e-6], ids=['the newest', 'all of them'])
+def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
+    """Whether only the newest one comes or all, with their old stamps, one behind the other."""
+    rig = Told(two_link, POSE, mode='joint_impedance')
+    rig.rise()
+    sent = rig.time + rig.period * np.arange(gap)
+    rig.run(rig.period * gap, sense=False)
+    for stamp in sent if behind else sent[-1:]:
+        rig.sense()
+        rig.state['stamp'] = stamp
+        rig.controller.step(rig.time)
+        assert rig.phase == 'RUNNING', rig.controller.reason
+        rig.time += behind
+    rig.run(0.1)
+    assert rig.phase == 'RUNNING', rig.controller.reason
+
+
 def test_latency_is_found(two_link):
     """Time stamps that fall behind, on whichever clock; a constant difference is none."""
     rig = Told(two_link, POSE)
