@@ -32,7 +32,8 @@ import time
 POLL = 0.01             # s
 ENVIRONMENT = dict(os.environ)          # before any test changes it
 PACKAGES = 'control', 'dynamics', 'model', 'realtime', 'simulation', 'wire'
-NODES = 'controller', 'simulator', 'play', 'record'     # others import launch, or are rarely used
+# Modules of nodes; others import launch, or are rarely used
+NODES = 'controller', 'controller_node', 'simulator', 'play', 'record'
 COMMANDS = 'app', 'calibrate_collision', 'jog', 'payload', 'play', 'replay', 'teach'
 # Names in the environment `module:function`, the only one that differs in a copy of the package
 EXCHANGED = 'EXCHANGED_FUNCTION'

@@ -13,25 +13,25 @@ from .raw_subscription import RCLError
 
 MOST_NAMED = 5              # nodes
 DISCOVERY = 0.5             # s, from a publisher to its discovery by nodes that know each other
-# s, from the start of a node to the discovery of others: where nearly all of their answers are
-# heard, and where some are lost (fastdds_profile). Fast DDS takes up to three seconds after a
-# loss: the guard is there for what is discovered later
+# s, from the first node of a process to the discovery of others: where nearly all of their
+# answers are heard, and where some are lost (fastdds_profile). Fast DDS takes up to three seconds
+# after a loss: the guard is there for what is discovered later
 ANSWERED, UNANSWERED = 0.7, 2.0
 UNKNOWN = '_NODE_NAME_UNKNOWN_'     # rmw: a publisher was discovered before its node
 NAMELESS = 'a node whose name is not known yet'
 
 
-def discovery_end(made: float, discovery_time: float, heard: bool) -> float:
+def discovery_end(since: float, discovery_time: float, heard: bool) -> float:
     """
     Return when, on the steady clock [s], other publishers of the commands must be discovered.
 
-    :param made: when the node was made, on the steady clock [s].
+    :param since: when the node began to discover others, on the steady clock [s].
     :param discovery_time: parameter of the controller [s]; negative: what the middleware needs.
     :param heard: whether answers to the announcements of the node are heard.
     """
     if discovery_time < 0.0:
         discovery_time = ANSWERED if heard else UNANSWERED
-    return max(made + discovery_time, time.monotonic() + DISCOVERY)
+    return max(since + discovery_time, time.monotonic() + DISCOVERY)
 
 
 class CommandPublishers:

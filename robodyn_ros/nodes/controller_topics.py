@@ -41,16 +41,16 @@ class CommandTopic:
     """
     Publisher of the commands.
 
-    :param made: when the node was made, on the steady clock [s].
+    :param since: when the node began to discover others, on the steady clock [s].
     :param discovery_time: parameter of the node [s].
     """
 
-    def __init__(self, node: LifecycleNode, made: float, discovery_time: float):
+    def __init__(self, node: LifecycleNode, since: float, discovery_time: float):
         self._node = node
         suppress_timer(node.resolve_topic_name('commands'))
         self.publisher = node.create_publisher(Float64MultiArray, 'commands', qos.COMMANDS)
         #: When others must have been discovered.
-        self.known = discovery_end(made, discovery_time, hears_answers(node))
+        self.known = discovery_end(since, discovery_time, hears_answers(node))
 
     def close(self) -> None:
         """Destroy the publisher, after its last message has been acknowledged."""

@@ -9,23 +9,25 @@ takes a third of the memory of four processes, and they end together.
 """
 
 import sys
+from typing import TYPE_CHECKING
 
 from rclpy.exceptions import InvalidNamespaceException
 
-from . import node_main
-from .controller import ControllerNode
-from .controller_parameters import TABLE
+from . import controller, node_main
 from ..errors import RosError
 
+if TYPE_CHECKING:
+    from .controller_node import ControllerNode
 
-def make_controller(namespace: str) -> ControllerNode:
+
+def make_controller(namespace: str) -> 'ControllerNode':
     """
     Make the controller of a namespace.
 
     :raises RosError: it is no namespace, or another one is in force.
     """
     try:
-        node = ControllerNode(namespace)
+        node = controller.make_controller(namespace)
     except InvalidNamespaceException as error:
         raise RosError(f'namespace {namespace} is refused', name='namespace', value=namespace,
                        remedy='give names of letters, digits and _, with / between them: left, '
@@ -40,7 +42,8 @@ def make_controller(namespace: str) -> ControllerNode:
 
 def main(args: list[str] | None = None) -> int:
     """Run the nodes until a signal ends them, with the arms at rest; return the exit code."""
-    return node_main.main(make_controller, args, TABLE, several=True)
+    return node_main.main(make_controller, args, controller.parameters(), several=True,
+                          module=controller.NODE)
 
 
 if __name__ == '__main__':

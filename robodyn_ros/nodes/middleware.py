@@ -4,6 +4,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+import os
+import time
 from typing import Any
 from weakref import WeakSet
 
@@ -16,6 +18,7 @@ from .fastdds_profile import hear_answers
 from .shared_memory import remove_unfinished_ports
 
 _hearing: WeakSet[Context] = WeakSet()      # contexts whose nodes hear answers
+_begun: dict[Context, float] = {}           # when discovery began, within `discovering` [s]
 
 
 def start(**arguments: Any) -> None:
@@ -29,6 +32,29 @@ def start(**arguments: Any) -> None:
 def hears_answers(node: Node) -> bool:
     """Return whether a node mostly discovers others at once, see :mod:`.fastdds_profile`."""
     return node.context in _hearing
+
+
+@contextmanager
+def discovering() -> Iterator[None]:
+    """
+    Let the default context discover other nodes within the block, in which its own are made.
+
+    A context has one participant of the middleware, which begins with its first node: a hidden
+    one, which ends with the block.
+    """
+    first = rclpy.create_node(f'_robodyn_start_{os.getpid()}', use_global_arguments=False,
+                              enable_rosout=False, start_parameter_services=False)
+    _begun[first.context] = time.monotonic()
+    try:
+        yield
+    finally:
+        del _begun[first.context]
+        first.destroy_node()
+
+
+def discovering_since(node: Node) -> float:
+    """Return since when a node just made discovers others, on the steady clock [s]."""
+    return _begun.get(node.context, time.monotonic())
 
 
 @contextmanager

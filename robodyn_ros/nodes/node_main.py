@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 import gc
+from importlib import import_module
 import signal
 import sys
 import threading
@@ -61,7 +62,7 @@ def log_exceptions(transition: Transition) -> Transition:
 
 
 def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Parameter] = (), *,
-         several: bool = False) -> int:
+         several: bool = False, module: str = __name__) -> int:
     """
     Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
 
@@ -75,9 +76,10 @@ def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Param
     :param make: makes the node, whose ``run(spin, over)`` calls ``spin`` until ``over()`` and
         ends all of its threads. With ``several``, it gets the namespace.
     :param args: arguments after the name of the program; None: those of the process.
-    :param table: parameters of the node, for ``--help``.
+    :param table: parameters of the node, iterated over for ``--help`` alone.
     :param several: one node for each of the namespaces given before the arguments of ROS,
         with an executor of its own, in a thread of its own. They end together.
+    :param module: what the node needs, imported while other nodes are discovered.
     :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
     """
     words = sys.argv[1:] if args is None else args
@@ -92,18 +94,17 @@ def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Param
         print(f'error: a namespace is given twice: {" ".join(namespaces)}', file=sys.stderr)
         return 2
     with unblocked_output():
-        return _main([partial(make, name) for name in namespaces] or [make], words)
+        return _main([partial(make, name) for name in namespaces] or [make], words, module)
 
 
 def _parser(about: str, table: Iterable[Parameter], several: bool) -> argparse.ArgumentParser:
     """Return the parser of ``--help``; ROS parses all other arguments that have a meaning."""
-    lines = '\n'.join(f'  {p.name} ({written_type(p)}): {p.default!r}' for p in table)
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         usage=f'%(prog)s [-h] {"NAMESPACE ... " if several else ""}'
               '[--ros-args [--params-file FILE.yaml] [-p NAME:=VALUE] [-r FROM:=TO] ...]',
-        description=about.partition('\n')[0], allow_abbrev=False,
-        epilog=f'parameters and their defaults (docs/parameters.md explains them):\n{lines}',
+        description=about.strip().partition('\n')[0], allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.table = table
     if several:
         parser.add_argument('namespaces', nargs='+', metavar='NAMESPACE',
                             help='of a node, as of `__ns`: left, /cell/right, ...')
@@ -111,7 +112,19 @@ def _parser(about: str, table: Iterable[Parameter], several: bool) -> argparse.A
     return parser
 
 
-def _main(makers: Sequence[Callable[[], Any]], args: list[str]) -> int:
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help ends with the parameters ``table`` of the node."""
+
+    table: Iterable[Parameter] = ()
+
+    def format_help(self) -> str:
+        """Return the help; what the parameters are is loaded for it alone."""
+        lines = '\n'.join(f'  {p.name} ({written_type(p)}): {p.default!r}' for p in self.table)
+        self.epilog = f'parameters and their defaults (docs/parameters.md explains them):\n{lines}'
+        return super().format_help()
+
+
+def _main(makers: Sequence[Callable[[], Any]], args: list[str], module: str) -> int:
     over = threading.Event()
     for number in ENDING:
         # nohup sets SIGHUP to be ignored, and that is respected
@@ -120,20 +133,22 @@ def _main(makers: Sequence[Callable[[], Any]], args: list[str]) -> int:
     # By default the executor may keep the GIL for 5 ms while the control thread waits for it
     sys.setswitchinterval(1e-4)
     middleware.start(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    gc.freeze()         # what imports leave is no garbage: collections need not look through it
     try:
-        return _run(*_made(makers), over)
+        return _run(*_made(makers, module), over)
     finally:
         rclpy.shutdown()
         gc.unfreeze()       # or the node, in reference cycles, would not leave the ROS graph
 
 
-def _made(makers: Sequence[Callable[[], Any]]) -> tuple[list[Any], int]:
+def _made(makers: Sequence[Callable[[], Any]], module: str) -> tuple[list[Any], int]:
     """Return the nodes as far as they could be made, and the exit code: 1 if one could not."""
     nodes: list[Any] = []
     try:
-        for make in makers:
-            nodes.append(make())
+        with middleware.discovering():
+            import_module(module)
+            gc.freeze()         # what imports leave is no garbage, which collections look for
+            for make in makers:
+                nodes.append(make())
     except RCLError as error:
         print(f'error: ROS gives no node: {error}', file=sys.stderr)
     except RobodynError as error:

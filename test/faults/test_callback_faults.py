@@ -22,9 +22,9 @@ near = pytest.approx
 RAISING = """
 import sys
 from std_srvs.srv import Trigger
-from robodyn_ros.nodes import controller, node_main
+from robodyn_ros.nodes import controller_node, node_main
 
-class Raising(controller.ControllerNode):
+class Raising(controller_node.ControllerNode):
     def __init__(self):
         super().__init__()
         self.create_service(Trigger, '~/in_it', self.in_it)

@@ -21,7 +21,7 @@ from robodyn_ros.nodes import (
     parameter_files,
     qos,
 )
-from robodyn_ros.nodes.controller import ControllerNode
+from robodyn_ros.nodes.controller_node import ControllerNode
 from robodyn_ros.nodes.controller_parameters import TABLE
 from robodyn_ros.nodes.live_settings import LiveSettings
 from robodyn_ros.nodes.robot_description import RobotDescription

@@ -30,10 +30,10 @@ PATIENT = [*CONTROLLER, *EXACT, '-p', 'state_timeout:=0.5']
 HANGING = """
 import sys, threading
 from std_srvs.srv import Trigger
-from robodyn_ros.nodes import controller, node_main
+from robodyn_ros.nodes import controller_node, node_main
 released = threading.Event()
 
-class Hanging(controller.ControllerNode):
+class Hanging(controller_node.ControllerNode):
     def __init__(self, namespace):
         super().__init__(namespace)
         self.create_service(Trigger, '~/hang', self.hang)

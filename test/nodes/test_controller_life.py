@@ -11,7 +11,7 @@ from processes import node
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from robodyn_ros.nodes import node_main
-from robodyn_ros.nodes.controller import ControllerNode
+from robodyn_ros.nodes.controller_node import ControllerNode
 
 
 def test_a_controller_that_ended_is_gone(start, remote):
