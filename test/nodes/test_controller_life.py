@@ -4,6 +4,7 @@
 
 import gc
 import signal
+import sys
 
 from nodes.bring_up import bring_up, CONTROLLER, SIMULATOR
 import numpy as np
@@ -12,6 +13,21 @@ import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from robodyn_ros.nodes import node_main
 from robodyn_ros.nodes.controller_node import ControllerNode
+
+# The controller, which says whether it discovers others since before its imports
+EARLY = """
+import sys, time
+from robodyn_ros.nodes import controller, middleware, node_main
+assert 'numba' not in sys.modules, 'it takes most of the time of the imports'
+
+def make():
+    made = time.monotonic()
+    node = controller.make_controller()
+    print('earlier:', middleware.discovering_since(node) < made, flush=True)
+    return node
+
+sys.exit(node_main.main(make, None, module=controller.NODE))
+"""
 
 
 def test_a_controller_that_ended_is_gone(start, remote):
@@ -22,11 +38,21 @@ def test_a_controller_that_ended_is_gone(start, remote):
                  deadline=10.0)     # what is not said is believed for 20 s
 
 
+def test_others_are_discovered_while_modules_are_imported(start, remote):
+    """By a hidden node, which is gone when the controller is there."""
+    controller = start([sys.executable, '-c', EARLY])
+    controller.wait_for_line('earlier: True')
+    remote.until(lambda: 'controller' in (names := remote.node.get_node_names())
+                 and not any(name.startswith('_robodyn_start') for name in names), 'the node')
+    assert controller.interrupt() == 0
+
+
 @pytest.mark.parametrize('name', ['controller', 'simulator'])
 def test_help_and_unknown_arguments(start, name):
     """Neither starts a node, which would wait for ever."""
     asked = start(node(name), '--help')
     assert asked.wait() == 0
+    assert f'The {name}: a ' in asked.text
     assert '--params-file' in asked.text and '  urdf (str): ' in asked.text
     wrong = start(node(name), '--bogus', '--ros-args', '-p', 'urdf:=two_link')
     assert wrong.wait() == 2 and 'unrecognized arguments: --bogus' in wrong.text
