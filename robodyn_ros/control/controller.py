@@ -29,7 +29,7 @@ from .policy_following import PolicyFollowing
 from .pose_following import PoseFollowing
 from .pose_tracking import PosePoints
 from .settings import Settings
-from .task_frame import task_of
+from .task_frame import FrameKernel, task_of
 from .trajectory_following import TrajectoryFollowing
 from .trajectory_tracking import Points
 from ..dynamics import Dynamics
@@ -91,7 +91,9 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         #: Settings and references of the recorded cycles, and snapshots of them.
         self.history = History(self._flight)
         self._work = workspace(model)
-        self._own: ModelData | None = None  # with kernels compiled for this robot
+        # With kernels compiled for this robot
+        self._own: ModelData | None = None
+        self._frame_kernel: FrameKernel | None = None
         self._unloaded = parameters(model)
         self._in_force = payload_transition.payload_in_force(self._unloaded, self._kept)
         self._records: Version
@@ -112,7 +114,9 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         checked()
         if specialize:
             self._own = with_kernels(self._records.robot)
-            self._records = self._records._replace(robot=self._own)
+            self._frame_kernel = FrameKernel(settings, model, self._unloaded)
+            self._records = self._records._replace(
+                robot=self._own, task=self._frame_kernel.given_to(self._records.task))
         self.begin()
         #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
         self.compiled = compiled()
@@ -177,6 +181,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         own = self._own
         if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
             robot = robot._replace(addresses=own.addresses)
+        if self._frame_kernel is not None:
+            task = self._frame_kernel.given_to(task)
         return Version(robot, joints, record, settings, law, task, bounds)
 
     def _law_of(self, settings: Settings) -> LawMemory:

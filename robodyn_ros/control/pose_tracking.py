@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reference pose of the control cycle: the present pose, or polynomials planned outside of it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray, record
@@ -10,7 +10,7 @@ from numpy import ndarray, record
 from .rotations import angular_motion, exp, multiplied, rows
 from .task import Task
 from .trajectory_tracking import HEADER, segment_of
-from ..dynamics import entry_points
+from ..dynamics import entry_points, numba_types
 from ..dynamics.model_data import ModelData, Workspace
 from ..dynamics.record_types import Matrix3, Vector3
 
@@ -21,6 +21,8 @@ from ..dynamics.record_types import Matrix3, Vector3
 WRENCH, WRENCH_END, WRENCH_IN_TOOL, STIFFNESS_LAW, STIFFNESS = 0, 6, 7, 8, 9
 NO_LAW = -1.0
 WRENCH_FADE = 0.1       # s
+
+invoke: Any = numba_types.invoke
 
 
 class PosePoints(NamedTuple):
@@ -61,7 +63,10 @@ def update_task(robot: ModelData, work: Workspace, q: ndarray, task: Task, point
     :param m: record ``CONTROLLER_STATE``, which keeps the reference pose.
     :param now: time of the clock of references [s], see :mod:`.time_scaling`.
     """
-    entry_points.pose_and_jacobian(robot, task.frame, q, work, task.pose, task.jacobian)
+    if task.kernel[0] != 0:
+        invoke(task.kernel[0], (q, task.pose, task.jacobian))
+    else:
+        entry_points.pose_and_jacobian(robot, task.frame, q, work, task.pose, task.jacobian)
     if m.pose_held == 0:
         keep(m, (task.pose[0, 3], task.pose[1, 3], task.pose[2, 3]), rows(task.pose))
         m.pose_held = 1

@@ -34,10 +34,12 @@ class Task(NamedTuple):
     vector: ndarray         # (4, 6) likewise
     columns: ndarray        # (nv, 6) likewise
     effort: ndarray         # (nv,) likewise
+    # (1,) int64, address of the kernel of pose and Jacobian of the frame, or 0
+    kernel: ndarray
 
     @classmethod
     def of(cls, settings: ndarray, frame: ndarray, nv: int) -> 'Task':
         """Return a task of these settings, its arrays zero."""
         return cls(settings, frame, np.eye(4), np.zeros((6, nv)), np.eye(4), np.zeros(6),
                    np.zeros(6), np.zeros(6), np.zeros((6, 6)), np.zeros((4, 6, 6)),
-                   np.zeros((4, 6)), np.zeros((nv, 6)), np.zeros(nv))
+                   np.zeros((4, 6)), np.zeros((nv, 6)), np.zeros(nv), np.zeros(1, np.int64))

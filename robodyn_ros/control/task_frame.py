@@ -9,6 +9,7 @@ from .laws.law import POSE
 from .settings import Settings
 from .task import Task
 from ..dynamics.model_data import frame_record, ModelData, no_frame
+from ..dynamics.specialize import kernel_address
 from ..errors import ParameterError, UnknownNameError
 from ..model.robot import RobotModel
 
@@ -37,6 +38,27 @@ def task_of(settings: Settings, model: RobotModel, robot: ModelData) -> Task:
                 name='task_frame', value=name, remedy=f'choose one of {known}')
         frame = frame_record(model, robot, name)
     return Task.of(settings.task_record(), frame, model.nv)
+
+
+class FrameKernel:
+    """
+    Compiled pose and Jacobian of ``task_frame`` of one robot, as a task has it.
+
+    A controller makes it once, whatever the law: another one may be chosen later.
+    """
+
+    def __init__(self, settings: Settings, model: RobotModel, robot: ModelData):
+        frame = model.frames.get(settings.task_frame)
+        self._frame, self._code = b'', np.zeros(1, np.int64)
+        if frame is not None and frame.body >= 0:
+            record = frame_record(model, robot, settings.task_frame)
+            self._frame = record.tobytes()
+            self._code = np.array(
+                [kernel_address('pose_and_jacobian', robot, {'frame': record})], np.int64)
+
+    def given_to(self, task: Task) -> Task:
+        """Return the task with the kernel, or as it is if its frame is another one."""
+        return task._replace(kernel=self._code) if task.frame.tobytes() == self._frame else task
 
 
 def reach(model: RobotModel, name: str) -> tuple[ndarray, float]:

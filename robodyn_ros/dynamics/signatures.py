@@ -67,7 +67,10 @@ QUANTITIES = {
     'regressor': Quantity(MOTION, {'Y': ('nv', '10nb')}),
     'friction': Quantity(('qd',), {'tau': ('nv',)}),
 }
-# For compiled callers only: forward dynamics with the factors of M that `entry_points.solve` takes
-FACTORED = {'factored_forward_dynamics': Quantity(
-    ('q', 'qd', 'tau'), {'qdd': ('nv',), 'M': ('nv', 'nv')}, inverts_mass_matrix=True)}
-TABLE = QUANTITIES | FACTORED
+# For compiled callers only: forward dynamics with the factors of M that `entry_points.solve`
+# takes; pose and Jacobian, in the axes of the base, at once
+COMBINED = {
+    'factored_forward_dynamics': Quantity(
+        ('q', 'qd', 'tau'), {'qdd': ('nv',), 'M': ('nv', 'nv')}, inverts_mass_matrix=True),
+    'pose_and_jacobian': Quantity(('q',), {'T': ('4', '4'), 'J': ('6', 'nv')}, ('frame',))}
+TABLE = QUANTITIES | COMBINED

@@ -105,22 +105,30 @@ def with_kernels(robot: ModelData) -> ModelData:
     Compiled code calls them through :func:`~.numba_types.invoke` instead of the generic kernels,
     and so need not itself be compiled for each robot.
     """
-    shapes = {'nv': len(robot.elimination_parent)}
-    addresses = []
-    for name in ADDRESSED_KERNELS:
-        kernel, quantity = bind(name, robot, True, {}), TABLE[name]
-        arguments = [(key, ('nv',)) for key in quantity.inputs] + [
-            (f'out_{key}', shape) for key, shape in quantity.outputs.items()]
-        text = ADDRESS.format(
-            name=name, module=kernel.__module__, count=len(arguments),
-            arguments=', '.join(key for key, _ in arguments),
-            arrays=', '.join(f'carray({key}, {tuple(shapes[word] for word in shape)})'
-                             for key, shape in arguments))
-        module = load(f'{name}_address', text, SOURCES)
-        addresses.append(getattr(module, name).address)
-    table = np.array(addresses, np.int64)
+    table = np.array([kernel_address(name, robot, {}) for name in ADDRESSED_KERNELS], np.int64)
     table.setflags(write=False)
     return robot._replace(addresses=table)
+
+
+def kernel_address(name: str, robot: ModelData, options: Mapping[str, ndarray | float]) -> int:
+    """
+    Return the address of a specialized kernel, for :func:`~.numba_types.invoke`.
+
+    It takes pointers to the inputs of the quantity, then to its outputs.
+
+    :param name: key of :data:`~.signatures.TABLE`.
+    :param options: values of the options of the quantity.
+    """
+    kernel, quantity = bind(name, robot, True, options), TABLE[name]
+    size = dimensions(len(robot.bodies), len(robot.elimination_parent))
+    arguments = [(key, ('nv',)) for key in quantity.inputs] + [
+        (f'out_{key}', shape) for key, shape in quantity.outputs.items()]
+    text = ADDRESS.format(
+        name=name, module=kernel.__module__, count=len(arguments),
+        arguments=', '.join(key for key, _ in arguments),
+        arrays=', '.join(f'carray({key}, {tuple(size[word] for word in shape)})'
+                         for key, shape in arguments))
+    return getattr(load(f'{name}_address', text, SOURCES), name).address
 
 
 @cache

@@ -30,7 +30,7 @@ from ..control.policy import Policy
 from ..control.pose_tracking import no_command, PosePoints
 from ..control.ring_buffer import CYCLE
 from ..control.settings import Settings
-from ..control.task_frame import task_of
+from ..control.task_frame import FrameKernel, task_of
 from ..control.trajectory_tracking import HEADER, Points
 from ..dynamics.model_data import parameters
 from ..dynamics.specialize import with_kernels
@@ -41,7 +41,7 @@ from ..model.to_urdf import to_urdf
 from ..model.urdf import load_urdf
 from ..state import STATE
 
-FORMAT = 'robodyn_ros flight 11'
+FORMAT = 'robodyn_ros flight 12'
 ARRAYS = Snapshot._fields[:6]
 MOST_BYTES = 1 << 32        # of all arrays, unpacked
 
@@ -91,6 +91,7 @@ def described(model: RobotModel, snapshot: Snapshot, about: About) -> dict[str, 
                 {*map(int, snapshot.memory['mode'])}
                 | {int(v.record['mode'][0]) for v in snapshot.versions.values()})},
             'specialized': [bool(v.robot.addresses[0]) for v in snapshot.versions.values()],
+            'frame_kernel': [bool(v.task.kernel[0]) for v in snapshot.versions.values()],
             'references': [{'serial': serial, 'start': float(p.header['start'][0]),
                             'segments': len(p.coefficients), 'duration': float(p.times[-1])}
                            for serial, p in snapshot.points.items()]}
@@ -200,8 +201,9 @@ def _versions(model: RobotModel, text: dict[str, Any],
               arrays: dict[str, ndarray]) -> Iterator[tuple[int, Version]]:
     """Yield the settings by version, each with the parameters of its loaded model."""
     robots: dict[tuple, Any] = {}
-    for said, special, joints, record in zip(text['settings'], text['specialized'],
-                                             arrays['joints'], arrays['settings'], strict=True):
+    for said, special, with_frame, joints, record in zip(
+            text['settings'], text['specialized'], text['frame_kernel'], arrays['joints'],
+            arrays['settings'], strict=True):
         if said.keys() != {f.name for f in fields(Settings)}:
             raise ValueError('other settings than there are now')
         if said['mode'] != registry.mode_name(int(record['mode'])):
@@ -223,9 +225,12 @@ def _versions(model: RobotModel, text: dict[str, Any],
         law = LawMemory.none(model.nv)._replace(
             code=np.array([law_address(settings.law_in_force), record['mode']], np.int64),
             gains=settings.gain_rows(model))
+        task = task_of(settings, model, robots[key])
+        if with_frame:
+            task = FrameKernel(settings, model, robots[key]).given_to(task)
         yield int(record['version']), Version(
-            robots[key], joints.copy(), np.array([record], SETTINGS), settings, law,
-            task_of(settings, model, robots[key]), bounds_of(settings, model, robots[key]))
+            robots[key], joints.copy(), np.array([record], SETTINGS), settings, law, task,
+            bounds_of(settings, model, robots[key]))
 
 
 def _points(arrays: dict[str, ndarray]) -> Iterator[tuple[int, Points]]:

@@ -24,6 +24,7 @@ from ..rotations import log, multiplied_transposed, rows
 from ..setting_fields import gain, PerJoint
 from ..task import KINEMATIC, TOOL_AXES, UNPROJECTED
 from ...dynamics.forward_dynamics import ltdl
+from ...dynamics.joint_transforms import place_joints
 from ...dynamics.kinematics import velocity_product
 
 # Added to the diagonal of the mobility, relative to it, that the projector inverts: where the task
@@ -85,6 +86,7 @@ def velocity_error(arm: Arm, v: ndarray) -> None:
 
 def required_acceleration(arm: Arm, a: ndarray) -> None:
     """Write a_d - J̇ q̇, which J q̈ is to be, into ``a`` (6,) [m/s², rad/s²]; axes of the base."""
+    place_joints(arm.robot.bodies, arm.q, arm.workspace.joints)
     linear, angular = velocity_product(arm.robot.bodies, arm.workspace.joints, arm.task.frame[0],
                                        arm.qd)
     for i in range(3):
