@@ -38,6 +38,9 @@ COMMANDS = 'app', 'calibrate_collision', 'jog', 'payload', 'play', 'replay', 'te
 # Names in the environment `module:function`, the only one that differs in a copy of the package
 EXCHANGED = 'EXCHANGED_FUNCTION'
 SIGN = 'this is a copy of robodyn_ros'          # what each process of a copy prints first
+# Name in the environment: seconds that a controller which is activated waits for the discovery of
+# other publishers of the commands, instead of DISCOVERY of nodes/command_publishers.py
+DISCOVERY = 'DISCOVERY_OF_PUBLISHERS'
 # What decides at import how a node runs; where it is not as here, the node is started anew
 IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED',
                'PYTHONIOENCODING', 'PYTHONUTF8', 'LC_', 'LANG', 'RMW_', 'FAST', 'LTTNG_')
@@ -253,6 +256,9 @@ def become(request: dict) -> list[str]:
         exchange(copies[0], *os.environ[EXCHANGED].split(':'))
     elif copies:
         forget_package()
+    if DISCOVERY in os.environ:
+        publishers = importlib.import_module('robodyn_ros.nodes.command_publishers')
+        publishers.DISCOVERY = float(os.environ[DISCOVERY])
     return request['command']
 
 

@@ -5,6 +5,7 @@
 import os
 
 from faults.arm import Arm, GRANTED
+from forked import DISCOVERY
 from nodes.bring_up import CONTROLLER
 from processes import node
 import pytest
@@ -17,19 +18,24 @@ EXACT = ['-p', 'use_sim_time:=true', '-p', 'trigger:=state', '-p', 'urdf:=two_li
 # robot, plans or records while a cycle waits for it
 PUNCTUAL = {'test_state_faults', 'test_time_faults', 'test_publisher_faults',
             'test_reference_faults'}
+# Files about other publishers of the commands. No test elsewhere has any, and none of them need
+# wait, half a second each time an arm is activated, until they must have been discovered
+DISCOVERING = {'test_command_faults'}
 
 
 @pytest.fixture
 def controller(start, request):
     """Start the controller for an :class:`Arm`, with parameters name=value and remappings."""
     def controller(*, remap=(), **parameters):
+        file = request.module.__name__.split('.')[-1]
+        env = {} if file in DISCOVERING else {DISCOVERY: '0.0'}
         if 'ROBODYN_PLAIN' in os.environ:
             parameters.setdefault('flight_recorder', 0.0)
-            if request.module.__name__.split('.')[-1] not in PUNCTUAL:
+            if file not in PUNCTUAL:
                 parameters.setdefault('state_timeout', 0.5)
         further = [x for k, v in parameters.items() for x in ('-p', f'{k}:={v}')]
         return start(node('controller'), *CONTROLLER, *EXACT, *further,
-                     *(x for name in remap for x in ('-r', name)))
+                     *(x for name in remap for x in ('-r', name)), env=env)
     return controller
 
 
