@@ -210,7 +210,8 @@ def update_lateness(s: record, v: Vectors, stamp: float, received: float, decay:
         v.offset[i] = least
     else:
         v.offset[i] += CLOCK_DRIFT * elapsed
-    change = (1.0 - decay.late) * (
-        min(offset - v.offset[i], LATEST * s.late_limit) - v.late[i])
+    # No less than 0: a stamp of the future would hide what is late, or rare, after it
+    behind = min(max(0.0, offset - v.offset[i]), LATEST * s.late_limit)
+    change = (1.0 - decay.late) * (behind - v.late[i])
     # A message that was held up once is late and leaves a gap: both together are below the limit
     v.late[i] += min(change, ONE_SAMPLE * max(0.0, s.late_limit - 0.5 * v.interval[i]))

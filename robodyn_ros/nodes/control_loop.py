@@ -102,7 +102,7 @@ class ControlLoop:
         thread may.
         """
         state = self.decoder.state
-        if (np.isnan(state['sequence']).all() and not np.isnan(state['received']).all()
+        if (not np.isnan(state['received']).all() and np.isnan(state['sequence']).all()
                 and self._states.publisher_count() > 1):
             state['other'] = self.now()
 

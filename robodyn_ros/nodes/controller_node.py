@@ -276,10 +276,10 @@ class ControllerNode(LifecycleNode):
 
     def _report(self) -> None:
         self._on_changes()
-        self.references.trajectories.look()
         self.reports.publish_diagnostics()
         if self.topics is not None:
             self.topics.look_for_listeners()
+        self.references.trajectories.look()
 
     def _on_changes(self) -> None:
         self.reports.log_changes()

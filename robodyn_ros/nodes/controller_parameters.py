@@ -97,8 +97,9 @@ LOOP = (
               'look at.'),
     Parameter('driver_options', list[str], [], 'Options of the driver as `name=value`, with '
               'values in YAML: `[address=192.168.0.2, rate=500]`.'),
-    Parameter('discovery_time', float, -1.0, 'How long after the start of the node other '
-              'publishers of the commands may not be discovered yet: activating waits until then. '
+    Parameter('discovery_time', float, -1.0, 'How long after the start of the process (of '
+              'the node, where others share the process) other publishers of the commands may not '
+              'be discovered yet: activating waits until then. '
               'Negative: 0.7 s with Fast DDS, and 2 s with other middleware, with Fast DDS '
               'profiles of your own or its discovery server (docs/ros.md). At least half a second '
               'from the creation of the own publisher.', 's', -1.0, 30.0),

@@ -1,7 +1,7 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Imports of a node without garbage collections; to be imported before the other modules.
+Imports of a controller without garbage collections; to be imported before its other modules.
 
 Next to nothing of what imports leave is garbage. That collections find this out again and again
 took a tenth of the time of all imports.

@@ -12,9 +12,11 @@ from weakref import WeakSet
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.utilities import get_default_context
 
 from .fastdds_profile import hear_answers
+from .raw_subscription import RCLError
 from .shared_memory import remove_unfinished_ports
 
 _hearing: WeakSet[Context] = WeakSet()      # contexts whose nodes hear answers
@@ -39,11 +41,18 @@ def discovering() -> Iterator[None]:
     """
     Let the default context discover other nodes within the block, in which its own are made.
 
-    A context has one participant of the middleware, which begins with its first node: a hidden
-    one, which ends with the block.
+    The participant of a context begins with its first node. Here that is a hidden one without
+    services or topics of its own; the participant outlives it, because other nodes are made within
+    the block. Without it, discovery begins with those.
     """
-    first = rclpy.create_node(f'_robodyn_start_{os.getpid()}', use_global_arguments=False,
-                              enable_rosout=False, start_parameter_services=False)
+    try:
+        first = rclpy.create_node(
+            f'_robodyn_start_{os.getpid()}', use_global_arguments=False, enable_rosout=False,
+            start_parameter_services=False, parameter_overrides=[
+                Parameter('start_type_description_service', value=False)])
+    except RCLError:                # a security policy, for example, knows only the others
+        yield
+        return
     _begun[first.context] = time.monotonic()
     try:
         yield

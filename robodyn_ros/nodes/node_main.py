@@ -4,6 +4,7 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from functools import partial, wraps
 import gc
 from importlib import import_module
@@ -62,7 +63,7 @@ def log_exceptions(transition: Transition) -> Transition:
 
 
 def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Parameter] = (), *,
-         several: bool = False, module: str = __name__) -> int:
+         several: bool = False, module: str = '') -> int:
     """
     Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
 
@@ -79,7 +80,7 @@ def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Param
     :param table: parameters of the node, iterated over for ``--help`` alone.
     :param several: one node for each of the namespaces given before the arguments of ROS,
         with an executor of its own, in a thread of its own. They end together.
-    :param module: what the node needs, imported while other nodes are discovered.
+    :param module: what the node needs, imported while other nodes are discovered; '': nothing.
     :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
     """
     words = sys.argv[1:] if args is None else args
@@ -144,9 +145,10 @@ def _made(makers: Sequence[Callable[[], Any]], module: str) -> tuple[list[Any], 
     """Return the nodes as far as they could be made, and the exit code: 1 if one could not."""
     nodes: list[Any] = []
     try:
-        with middleware.discovering():
-            import_module(module)
-            gc.freeze()         # what imports leave is no garbage, which collections look for
+        with middleware.discovering() if module else nullcontext():
+            if module:
+                import_module(module)
+            gc.freeze()         # what imports leave is no garbage: collections can pass over it
             for make in makers:
                 nodes.append(make())
     except RCLError as error:

@@ -123,8 +123,8 @@ def test_a_sample_of_the_same_time_is_none(two_link):
     assert rig.tick(sense=False) == pytest.approx(before)
 
 
-@pytest.mark.parametrize('gap', [15, 30, 49])      # periods; state_timeout has 50
-@pytest.mark.parametrize('behind', [0.0, 20e-6], ids=['the newest', 'all of them'])
+@pytest.mark.parametrize(('gap', 'behind'), [      # periods, of which state_timeout has 50; s
+    *((gap, behind) for gap in (15, 30, 49) for behind in (0.0, 20e-6)), (30, 100e-6)])
 def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
     """Whether only the newest one comes or all, with their old stamps, one behind the other."""
     rig = Told(two_link, POSE, mode='joint_impedance')
@@ -139,6 +139,37 @@ def test_messages_held_up_once_are_no_lasting_delay(two_link, gap, behind):
         rig.time += behind
     rig.run(0.1)
     assert rig.phase == 'RUNNING', rig.controller.reason
+
+
+def test_messages_held_up_again_and_again_are_a_delay(two_link):
+    """For 40 of each 60 ms, after which the newest comes: a state is 14 ms old on average."""
+    rig = Told(two_link, POSE)
+    rig.rise()
+    for _ in range(10):
+        rig.run(0.04, sense=False)
+        rig.run(0.02)
+    assert rig.controller.reason_code == 'STATE_LATE'
+
+
+@pytest.mark.parametrize('ahead', [0.5, 10.0, 1000.0])
+@pytest.mark.parametrize('ticks', [1, 100], ids=['one stamp', 'all stamps'])
+def test_a_stamp_of_the_future_hides_nothing(two_link, ahead, ticks):
+    """States that become rare are found as soon as without it, and no delay is below 0."""
+    rig = Told(two_link, POSE)
+    rig.rise()
+    for _ in range(ticks):
+        rig.sense()
+        rig.state['stamp'] += ahead
+        rig.tick(sense=False)
+        assert (rig.controller._v.late >= 0.0).all() and rig.phase == 'RUNNING'
+    offset = ahead if ticks > 1 else 0.0
+    for k in range(100):
+        if k % 40 == 39:
+            rig.sense()
+            rig.state['stamp'] += offset
+        rig.tick(sense=False)
+        assert (rig.controller._v.late >= 0.0).all()
+    assert rig.controller.reason_code == 'STATE_LATE'
 
 
 def test_latency_is_found(two_link):

@@ -23,6 +23,9 @@ assert 'numba' not in sys.modules, 'it takes most of the time of the imports'
 def make():
     made = time.monotonic()
     node = controller.make_controller()
+    hidden, = (n for n in node.get_node_names() if n.startswith('_robodyn_start'))
+    print('services', node.get_service_names_and_types_by_node(hidden, '/'))
+    print('topics', [t for t, _ in node.get_publisher_names_and_types_by_node(hidden, '/')])
     print('earlier:', middleware.discovering_since(node) < made, flush=True)
     return node
 
@@ -39,9 +42,11 @@ def test_a_controller_that_ended_is_gone(start, remote):
 
 
 def test_others_are_discovered_while_modules_are_imported(start, remote):
-    """By a hidden node, which is gone when the controller is there."""
+    """By a hidden node, which asks for nothing and is gone when the controller is there."""
     controller = start([sys.executable, '-c', EARLY])
     controller.wait_for_line('earlier: True')
+    assert 'services []\n' in controller.text, 'what a security policy would have to permit'
+    assert "topics ['/parameter_events']\n" in controller.text
     remote.until(lambda: 'controller' in (names := remote.node.get_node_names())
                  and not any(name.startswith('_robodyn_start') for name in names), 'the node')
     assert controller.interrupt() == 0
