@@ -226,5 +226,6 @@ def conducting(model: RobotModel, children: Mapping[str, Child], tick: Callable[
             if conductor is not None:
                 conductor.close()
             if node is not None:
-                node.destroy_node()
+                with middleware.farewell():
+                    node.destroy_node()
             rclpy.shutdown()

@@ -73,7 +73,8 @@ def session(name: str, sim_time: bool = False,
             yield Session(node, executor, over)
         finally:
             executor.shutdown()
-            node.destroy_node()
+            with middleware.farewell(context):
+                node.destroy_node()
     finally:
         context.try_shutdown()
         for number, handler in before.items():

@@ -19,6 +19,7 @@ from .fastdds_profile import hear_answers
 from .raw_subscription import RCLError
 from .shared_memory import remove_unfinished_ports
 
+SENT = 0.05     # s, in which what others have to know is sent, also on a busy machine
 _hearing: WeakSet[Context] = WeakSet()      # contexts whose nodes hear answers
 _begun: dict[Context, float] = {}           # when discovery began, within `discovering` [s]
 
@@ -45,12 +46,7 @@ def discovering() -> Iterator[None]:
     services or topics of its own; the participant outlives it, because other nodes are made within
     the block. Without it, discovery begins with those.
     """
-    try:
-        first = rclpy.create_node(
-            f'_robodyn_start_{os.getpid()}', use_global_arguments=False, enable_rosout=False,
-            start_parameter_services=False, parameter_overrides=[
-                Parameter('start_type_description_service', value=False)])
-    except RCLError:                # a security policy, for example, knows only the others
+    if (first := _hidden_node('start', get_default_context())) is None:
         yield
         return
     _begun[first.context] = time.monotonic()
@@ -59,6 +55,37 @@ def discovering() -> Iterator[None]:
     finally:
         del _begun[first.context]
         first.destroy_node()
+
+
+@contextmanager
+def farewell(context: Context | None = None) -> Iterator[None]:
+    """
+    Let others hear at once of all that ends within the block, the nodes of a context.
+
+    With the profile another thread sends. What it has not sent yet when the participant ends, with
+    the last node of its context, is lost, and others count its publishers for 20 s more.
+
+    :param context: None: the default one.
+    """
+    context = context or get_default_context()
+    last = _hidden_node('end', context) if context in _hearing and context.ok() else None
+    try:
+        yield
+    finally:
+        if last is not None:
+            time.sleep(SENT)
+            last.destroy_node()
+
+
+def _hidden_node(what: str, context: Context) -> Node | None:
+    """Make a node without services or topics of its own, None where that is not permitted."""
+    try:
+        return rclpy.create_node(
+            f'_robodyn_{what}_{os.getpid()}', context=context, use_global_arguments=False,
+            enable_rosout=False, start_parameter_services=False, parameter_overrides=[
+                Parameter('start_type_description_service', value=False)])
+    except RCLError:                # a security policy, for example, knows only the others
+        return None
 
 
 def discovering_since(node: Node) -> float:
@@ -77,5 +104,6 @@ def lone_node(name: str) -> Iterator[Node]:
     finally:
         # In this order: a node that goes after its context may crash the middleware
         if context.ok():
-            node.destroy_node()
+            with farewell(context):
+                node.destroy_node()
         context.try_shutdown()

@@ -201,7 +201,8 @@ def _run(nodes: Sequence[Any], code: int, over: threading.Event) -> int:
         wake()
         for thread in threads:
             thread.join()
-    for node, executor in zip(nodes, executors):
-        executor.shutdown()
-        node.destroy_node()
+    with middleware.farewell():
+        for node, executor in zip(nodes, executors):
+            executor.shutdown()
+            node.destroy_node()
     return int(bool(code or failures))

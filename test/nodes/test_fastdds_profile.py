@@ -130,6 +130,39 @@ def test_lost_samples_are_sent_again(start, tuned):
     assert process.text.split() == [str(i) for i in range(lossy_writer.SAMPLES)]
 
 
+# A node whose middleware gets the processor only while all else sleeps, as on a busy machine
+LEAVING = """
+import os, time
+from pathlib import Path
+import rclpy
+from robodyn_ros.nodes import middleware
+from std_srvs.srv import Trigger
+
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+with middleware.lone_node('leaving') as node:
+    node.create_service(Trigger, '~/service', lambda request, response: response)
+    while not node.count_publishers('/of_the_test'):
+        time.sleep(0.01)
+    for task in Path('/proc/self/task').iterdir():
+        if (task / 'comm').read_text().startswith('dds.asyn'):
+            os.sched_setscheduler(int(task.name), os.SCHED_IDLE, os.sched_param(0))
+            print('idle', flush=True)
+print('over', flush=True)
+"""
+
+
+def test_the_end_of_a_node_is_heard(remote, start):
+    """At once, although another thread sends it; else it would be believed in for 20 s."""
+    process = start([sys.executable, '-c', LEAVING])
+    publisher = remote.node.create_publisher(Float64MultiArray, '/of_the_test', 1)
+    remote.until(lambda: remote.node.count_services('/leaving/service'), 'the service')
+    process.wait_for_line('over')
+    assert 'idle' in process.text
+    remote.until(lambda: not remote.node.count_services('/leaving/service'), 'its end',
+                 deadline=5.0)
+    remote.node.destroy_publisher(publisher)
+
+
 @pytest.mark.parametrize('heard, least', [(True, 0.7), (False, 2.0)])
 def test_activating_waits_longer_where_answers_are_lost(heard, least):
     """Counted from the start of the node; at least half a second from the publisher."""
