@@ -38,7 +38,7 @@ LOOP_IO = tuple_type(
     timing=statistics.no_cycles(1), cycle_count=INTEGERS, seen=FLOATS, pose=FLOATS,
     decoder=wire.DECODER_ARRAYS, handles=np.zeros(1, HANDLES), message=INTEGERS, tick=INTEGERS,
     info=types.uint64[::1], timespec=INTEGERS, listeners=INTEGERS, efforts=FLOATS)
-ARGUMENTS = LOOP_IO, control.CYCLE_INPUTS, control.EFFORTS
+ARGUMENTS = LOOP_IO, types.int64, control.EFFORTS
 CALLBACK = types.void(types.int64, types.int64)
 
 # Modules of what reads and writes messages; of the loops
@@ -71,23 +71,24 @@ def compiled_loop(trigger: str) -> Any:
     """
     Return the compiled loop of a trigger, the same for every robot.
 
-    It takes a LoopIO, CycleInputs and efforts (nv,), and returns as :func:`.loop.on_grid`.
+    It takes a LoopIO, the address of CycleInputs, as ``store`` of the compiled cycle writes them,
+    and efforts (nv,), and returns as :func:`.loop.on_grid`.
 
     :param trigger: timer, state or inline.
     :raises DataPathError: a function that the loop calls is missing.
     """
     check_symbols()
     _substitute_operations()
-    return compile_function(f'native_loop_{trigger}', _by_value(LOOPS[trigger]),
+    return compile_function(f'native_loop_{trigger}', _from_python(LOOPS[trigger]),
                             types.int64(*ARGUMENTS), (*MODULES, sys.modules[__name__]))
 
 
 @cache
-def _by_value(loop_of_trigger: Any) -> Any:
+def _from_python(loop_of_trigger: Any) -> Any:
     """Return the function that runs a loop with arguments from Python."""
-    def by_value(io: LoopIO, inputs: Any, tau: ndarray) -> int:
-        return loop_of_trigger(reference(io), reference(inputs), tau)
-    return by_value
+    def from_python(io: LoopIO, inputs: int, tau: ndarray) -> int:
+        return loop_of_trigger(reference(io), control.inputs_at(inputs), tau)
+    return from_python
 
 
 def compiled_callback(trigger: str) -> Any:

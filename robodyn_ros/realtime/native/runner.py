@@ -7,6 +7,7 @@ from contextlib import ExitStack
 import time
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from .compile import compiled_callback, compiled_loop
@@ -14,6 +15,7 @@ from .memory import aligned_copy, LoopMemory
 from .. import loop
 from ..loop_counters import Tally
 from ..loop_io import CALLED, COUNTING, PUBLISHING, SLEEPING, TAKING
+from ...control.compile import compiled
 from ...control.cycle import CycleInputs
 from ...errors import DataPathError
 from ...wire.decoders import DecoderArrays
@@ -55,6 +57,7 @@ class NativeLoop:
                 'fault_phase': fault_phase}.items():
             io.loop_state[field] = value
         self._inputs, self._tau = inputs, tau
+        self._given = np.zeros(compiled().size, np.uint8)
         self._callback: tuple[int, ndarray] | None = None
         if trigger != 'timer':
             self._callback = (compiled_callback(trigger).address,
@@ -84,7 +87,9 @@ class NativeLoop:
                 state['called'] = 0                 # before looking at what it was called for
                 if over():
                     return
-                failed = self._loop(self._io, self._inputs(), self._tau)
+                inputs = self._inputs()             # which own what is stored
+                compiled().store(inputs, self._given.ctypes.data)
+                failed = self._loop(self._io, self._given.ctypes.data, self._tau)
                 if failed != CALLED:
                     raise DataPathError(
                         f'{CALLS[failed]} returned {state["error"][0]}', name=CALLS[failed],
