@@ -210,10 +210,15 @@ def _step(address: int, now: float, tau: ndarray) -> bool:
 
 
 @cache
-def begin() -> None:
-    """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
+def begin(then: str = 'pass') -> None:
+    """
+    Let a second process compile the cycle meanwhile, if this machine has not done so yet.
+
+    :param then: Python statements that it executes afterwards.
+    """
     if not (plain() or is_compiled()):
-        second_process.begin(NAME, f'from {__name__} import compile_cycle; compile_cycle()')
+        second_process.begin(
+            NAME, f'from {__name__} import compile_cycle; compile_cycle(); {then}')
 
 
 def compile_cycle() -> None:
@@ -280,7 +285,7 @@ def compiled() -> CompiledCycle:
     linked_dynamics.load()
     LINKED_EFFORTS.load()
     recorded, step, storing = _recorder()   # while the second process compiles the cycle
-    second_process.wait(NAME)
+    second_process.wait(NAME, is_compiled)
     of_cycle = _cycle()
     return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address, 0, 0]),
                          cycle.cycle.cache_folder,    # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ from . import (
     middleware,
     node_main,
     robot,
+    transport,
 )
 from .arming import Answer, ARMED, Arming, STANDING, wait_for_rest
 from .autostart import Autostart
@@ -33,6 +34,7 @@ from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .timing_file import TimingFile
 from ..control import guard, linked_dynamics
+from ..control.compile import begin as begin_compilation
 from ..control.compile import is_compiled
 from ..control.controller import Controller
 from ..driver import Driver
@@ -68,6 +70,9 @@ class ControllerNode(LifecycleNode):
         self._answer, self._waits_for_robot = ARMED, False
         self._timing_file = TimingFile()
         self.parameters = Parameters(self, TABLE)
+        # What takes longest in the first start on a machine, beside everything else
+        begin_compilation(transport.compilation(
+            self.parameters['data_path'], self.parameters['trigger']))
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
                      lambda: self.references.update_coupling())
         self.description = RobotDescription(self)

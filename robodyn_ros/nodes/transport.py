@@ -111,6 +111,13 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
         rate=controller.settings.rate, spin=spin, fault_phase=guard.FAULT)
 
 
+def compilation(wanted: str, trigger: str) -> str:
+    """Return the Python statements that compile what :func:`open_transport` needs."""
+    if wanted not in ('auto', NATIVE):
+        return 'pass'
+    return f'from {__name__} import compiled_loop; compiled_loop({trigger!r})'
+
+
 def compiled_loop(trigger: str) -> Any:
     """
     Return the compiled function of the native loop, the same for every robot.
