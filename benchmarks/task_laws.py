@@ -17,9 +17,10 @@ import numba
 import numpy as np
 from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.control import guard
-from robodyn_ros.control.compile import compiled
+from robodyn_ros.control.compile import compiled, CYCLE_INPUTS
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.model.resources import robot_path
+from robodyn_ros.tuple_reference import TupleMemory
 
 LAWS = ('gravity_compensation', 'joint_impedance', 'computed_torque', 'cartesian_impedance',
         'operational_space')
@@ -66,10 +67,10 @@ class Held:
 
     def turn(self, count: int) -> float:
         """Return the mean time of so many cycles [s]."""
-        c, inputs = self.controller, np.zeros(compiled().size, np.uint8)
-        compiled().store(c.inputs, inputs.ctypes.data)
+        c, inputs = self.controller, TupleMemory(CYCLE_INPUTS)
+        inputs.write(c.inputs)
         begin = perf_counter()
-        self.now = cycles(compiled().step, inputs.ctypes.data, c.state, self.now, c.tau, count)
+        self.now = cycles(compiled().step, inputs.address, c.state, self.now, c.tau, count)
         return (perf_counter() - begin) / count
 
 

@@ -10,8 +10,10 @@ before, so that the same text runs in Python on the tuple itself; a field that i
 reference again.
 """
 
+from collections.abc import Iterator
+from functools import cache
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
@@ -21,6 +23,14 @@ from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, register_model
+from numba.np.numpy_support import as_dtype
+import numpy as np
+from numpy import ndarray
+
+WORD = 8                    # bytes
+# Of Numba's structure of an array before shape and strides: meminfo and parent, which own it and
+# are 0 where somebody else does, number of elements, bytes of each, address
+ARRAY_WORDS = 5
 
 
 class Reference(types.Type):
@@ -93,15 +103,6 @@ def _dereference(typing, of_tuple):
     return of_tuple.kind(of_tuple), build
 
 
-@intrinsic
-def _store(typing, values, address):
-    def build(context, builder, signature, args):
-        kind = context.get_value_type(values).as_pointer()
-        builder.store(args[0], builder.inttoptr(args[1], kind))
-        return context.get_dummy_value()
-    return types.void(values, types.int64), build
-
-
 def reference_to(kind: Any) -> Any:
     """Return a function for compiled code: the reference to the tuple of a type at an address."""
     def refer_to(typing, address):
@@ -117,9 +118,74 @@ def size_of(kind: Any) -> int:
     return int(context.get_abi_sizeof(context.get_value_type(kind)))
 
 
-#: ``store(values, address)``, in compiled code: write a tuple to memory of :func:`size_of` bytes,
-#: which does not own the arrays of the tuple.
-store: Any = _store
+class TupleMemory:
+    """
+    A named tuple in memory, as compiled code reads it by :func:`reference_to`.
+
+    Numba's own conversion of a tuple of 150 arrays takes seconds to compile.
+
+    :param kind: Numba type of the tuple; its fields are arrays, or tuples of them.
+    """
+
+    def __init__(self, kind: Any):
+        self._fields = _array_fields(kind)
+        self._words = np.zeros(size_of(kind) // WORD, np.int64)
+        self._arrays: list[Any] = [None] * len(self._fields)    # which own what is stored
+
+    @property
+    def address(self) -> int:
+        """Return where the tuple is, as long as this object lives."""
+        return int(self._words.ctypes.data)
+
+    def write(self, values: Any) -> None:
+        """
+        Write a tuple over the one before, only those of its arrays that are other objects.
+
+        :raises TypeError: an array is not C-contiguous, or its dtype or number of dimensions is
+            another one than in the type.
+        """
+        place = 0
+        for k, (field, array) in enumerate(zip(self._fields, _arrays(values), strict=True)):
+            end = place + ARRAY_WORDS + 2 * field.ndim
+            if array is not self._arrays[k]:
+                if (array.ndim != field.ndim or array.dtype != field.dtype
+                        or not array.flags.c_contiguous):
+                    raise TypeError(f'field {field.name} is {array.dtype} of {array.ndim} '
+                                    f'dimensions, not {field.dtype} of {field.ndim}')
+                self._words[place:end] = (0, 0, array.size, array.itemsize, array.ctypes.data,
+                                          *array.shape, *array.strides)
+                self._arrays[k] = array
+            place = end
+
+
+class _ArrayField(NamedTuple):
+    name: str
+    dtype: np.dtype
+    ndim: int
+
+
+@cache
+def _array_fields(kind: Any) -> list[_ArrayField]:
+    """Return the arrays of the type of a tuple and of the tuples in it, in order."""
+    fields = []
+    for name, field in zip(kind.fields, kind):
+        if isinstance(field, types.BaseTuple):
+            fields += _array_fields(field)
+        else:
+            assert isinstance(field, types.Array) and field.layout == 'C', name
+            fields.append(_ArrayField(name, as_dtype(field.dtype), field.ndim))
+    return fields
+
+
+def _arrays(values: Any) -> Iterator[ndarray]:
+    """Yield the arrays of a tuple and of the tuples in it, in order."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _arrays(value)
+        else:
+            yield value
+
+
 #: ``dereference(reference)``, in compiled code: the tuple.
 dereference: Any = _dereference
 #: ``reference(values)``, in compiled code: a reference to a copy of a named tuple in the frame of

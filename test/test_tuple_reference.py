@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Named tuples by reference: compiled code reads them as Python reads the tuple."""
 
+import gc
 from typing import NamedTuple
 
 import numba
@@ -13,8 +14,7 @@ from robodyn_ros.tuple_reference import (
     Reference,
     reference,
     reference_to,
-    size_of,
-    store,
+    TupleMemory,
 )
 
 
@@ -31,6 +31,12 @@ class Outer(NamedTuple):
     scale: float
     inner: Inner
     column: np.ndarray
+
+
+class Single(NamedTuple):
+    """An array in a tuple."""
+
+    rows: np.ndarray
 
 
 class Holder(NamedTuple):
@@ -114,21 +120,44 @@ def test_types_of_different_tuples_differ():
     assert kinds[0].name != kinds[1].name
 
 
+class Arrays(NamedTuple):
+    """A tuple as compiled code finds it in memory: arrays, and tuples of them."""
+
+    inner: Single
+    records: np.ndarray
+    cube: np.ndarray
+
+
+RECORDS = np.zeros(2, [('q', float), ('n', np.int64)])
+ARRAYS = Arrays(Single(np.arange(6.0).reshape(2, 3)), RECORDS.view(np.recarray),
+                np.arange(24).reshape(2, 3, 4))
+arrays_at = reference_to(numba.typeof(ARRAYS))
+
+
+@numba.njit
+def read_and_write(address):
+    values = arrays_at(address)
+    values.records[1].q += 1.0
+    return (values.inner.rows[1, 2], values.inner.rows.sum(), values.records[1].q,
+            values.cube[1, 2, 3], values.cube.shape, values.records.shape[0])
+
+
 def test_a_tuple_in_memory_is_read_by_its_address():
-    """As a caller that keeps it does, without giving its fields to compiled code each time."""
-    at, kind = reference_to(numba.typeof(VALUES)), numba.typeof(VALUES)
-    memory = np.zeros(size_of(kind), np.uint8)
+    """After each write as it is then; arrays stay those of the caller, and are kept alive."""
+    memory = TupleMemory(numba.typeof(ARRAYS))
+    memory.write(ARRAYS)
+    assert read_and_write(memory.address) == (5.0, 15.0, 1.0, 23, (2, 3, 4), 2)
+    assert RECORDS['q'][1] == 1.0
+    memory.write(ARRAYS._replace(inner=Single(np.full((2, 3), 7.0)), cube=ARRAYS.cube + 1))
+    gc.collect()
+    np.full((2, 3), -1.0)       # would take the place of what was released
+    assert read_and_write(memory.address) == (7.0, 42.0, 2.0, 24, (2, 3, 4), 2)
 
-    @numba.njit
-    def write(values, address):
-        store(values, address)
 
-    @numba.njit
-    def read(address, k):
-        values = at(address)
-        return values.scale * values.inner.rows[1, k] + values.inner.count
-
-    write(VALUES, memory.ctypes.data)
-    VALUES.inner.rows[1, 2] += 1.0
-    assert read(memory.ctypes.data, 2) == 2.0 * VALUES.inner.rows[1, 2] + 3
-    VALUES.inner.rows[1, 2] -= 1.0
+@pytest.mark.parametrize('change', [
+    {'inner': Single(np.zeros(6))}, {'inner': Single(np.zeros((3, 2)).T)},
+    {'cube': np.zeros((2, 3, 4))}, {'records': np.zeros(2)}], ids=lambda change: [*change][0])
+def test_arrays_of_another_kind_are_refused(change):
+    memory = TupleMemory(numba.typeof(ARRAYS))
+    with pytest.raises(TypeError, match=f"field {'rows' if 'inner' in change else [*change][0]}"):
+        memory.write(ARRAYS._replace(**change))

@@ -102,7 +102,7 @@ def work(urdf: str, wanted: list[str]) -> None:
         if name == DECODERS:
             loaded = [*compiled_decoders()]
         elif name == CYCLE:
-            loaded = [compiled().step, compiled().store]
+            loaded = [compiled().step]
             bounds_addresses()
             for law in BUILT_IN:
                 law_address(law)

@@ -66,7 +66,7 @@ from ..jit import (
 )
 from ..linking import caller, LinkedFunction
 from ..state import STATE
-from ..tuple_reference import Reference, reference_to, size_of, store
+from ..tuple_reference import Reference, reference_to, TupleMemory
 
 VARIABLE = 'ROBODYN_PLAIN'
 NAME, OPTIONAL = 'control', 'control laws and bounds of the motion'
@@ -95,7 +95,6 @@ CYCLE_INPUTS = tuple_type(
     controller_state=np.zeros(1, CONTROLLER_STATE), vectors=_vectors,
     payload=_PAYLOAD, ring=_ring, code=types.int64[::1])
 EFFORTS = types.float64[::1]
-STORE = types.void(CYCLE_INPUTS, types.int64)
 STEP = types.boolean(types.int64, types.float64, EFFORTS)
 BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
 LAW_EFFORTS = types.void(
@@ -112,10 +111,8 @@ class CompiledCycle(NamedTuple):
     """The compiled control cycle."""
 
     step: Any               # Numba dispatcher of `_step`
-    store: Any              # Numba dispatcher of `_store`
     addresses: ndarray      # (4,) int64, see :meth:`code_for`
     code: str               # name of the machine code; other sources or another CPU: another one
-    size: int               # of the inputs in memory [bytes]
 
     def code_for(self, settings: ndarray) -> ndarray:
         """
@@ -131,22 +128,22 @@ class CompiledCycle(NamedTuple):
         """
         Return a function that runs the cycle, :func:`.recorded_cycle.recorded_cycle`.
 
-        It takes ``now`` and ``tau``. That Numba reads all arrays of the inputs takes ten times as
-        long as the cycle; it is done here, and not for each cycle.
+        It takes ``now`` and ``tau``. To write the inputs where the cycle reads them takes longer
+        than the cycle; it is done here, and not for each cycle.
         """
         if self.step is None:
             return plain_cycle.prepared(inputs)
-        memory, step = np.zeros(self.size, np.uint8), self.step
-        address = memory.ctypes.data
-        self.store(inputs, address)
+        memory, step = TupleMemory(CYCLE_INPUTS), self.step
+        memory.write(inputs)
+        address = memory.address
 
-        def run(now: float, tau: ndarray, owners: tuple[Any, ...] = (inputs, memory)) -> bool:
+        def run(now: float, tau: ndarray, owner: TupleMemory = memory) -> bool:
             return step(address, now, tau)
         return run
 
 
 #: The cycle in plain Python.
-PLAIN = CompiledCycle(None, None, np.zeros(4, np.int64), 'plain Python', 0)
+PLAIN = CompiledCycle(None, np.zeros(4, np.int64), 'plain Python')
 
 
 def plain() -> bool:
@@ -199,11 +196,6 @@ substitute(cycle.bound_efforts, call_bound_efforts, inline=True)
 inputs_at = reference_to(CYCLE_INPUTS)
 
 
-def _store(inputs: CycleInputs, address: int) -> None:
-    """Write the inputs to memory."""
-    store(inputs, address)
-
-
 def _step(address: int, now: float, tau: ndarray) -> bool:
     """Run the cycle with the inputs at an address."""
     return recorded_cycle.recorded_cycle(inputs_at(address), now, tau)
@@ -222,22 +214,22 @@ def begin(then: str = 'pass') -> None:
 
 
 def compile_cycle() -> None:
-    """Compile the cycle into the cache, without running it."""
+    """Compile the cycle, and that which records, into the cache, without running them."""
     linked_dynamics.promise()
     LINKED_EFFORTS.promise()
     _cycle()
+    _recorder()
 
 
 def _cycle() -> Any:
     return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
 
 
-def _recorder() -> tuple[Any, Any, Any]:
-    """Return the recorded cycle, which calls the cycle at its address, `_step` and `_store`."""
+def _recorder() -> tuple[Any, Any]:
+    """Return the recorded cycle, which calls the cycle at its address, and `_step`."""
     return (compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
                              RECORDER_MODULES),
-            compile_function('control_step', _step, STEP, RECORDER_MODULES),
-            compile_function('control_inputs', _store, STORE, RECORDER_MODULES))
+            compile_function('control_step', _step, STEP, RECORDER_MODULES))
 
 
 # Compiled where settings bound the motion, and by a process that nobody waits for: they would take
@@ -284,9 +276,8 @@ def compiled() -> CompiledCycle:
         return PLAIN
     linked_dynamics.load()
     LINKED_EFFORTS.load()
-    recorded, step, storing = _recorder()   # while the second process compiles the cycle
+    recorded, step = _recorder()            # while the second process compiles the cycle
     second_process.wait(NAME, is_compiled)
     of_cycle = _cycle()
-    return CompiledCycle(step, storing, np.array([of_cycle.address, recorded.address, 0, 0]),
-                         cycle.cycle.cache_folder,    # type: ignore[attr-defined]
-                         size_of(CYCLE_INPUTS))
+    return CompiledCycle(step, np.array([of_cycle.address, recorded.address, 0, 0]),
+                         cycle.cycle.cache_folder)    # type: ignore[attr-defined]

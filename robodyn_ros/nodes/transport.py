@@ -115,7 +115,8 @@ def compilation(wanted: str, trigger: str) -> str:
     """Return the Python statements that compile what :func:`open_transport` needs."""
     if wanted not in ('auto', NATIVE):
         return 'pass'
-    return f'from {__name__} import compiled_loop; compiled_loop({trigger!r})'
+    return f'from {__name__} import compiled_loop, compiled_trial; ' \
+           f'compiled_trial(); compiled_loop({trigger!r})'
 
 
 def compiled_loop(trigger: str) -> Any:
@@ -127,6 +128,14 @@ def compiled_loop(trigger: str) -> Any:
     from ..realtime.native import compile  # noqa: A004
 
     return compile.compiled_loop(trigger)
+
+
+def compiled_trial() -> Any:
+    """Return the compiled function that tries what the native loop relies on; raises as above."""
+    from ..realtime.native import ffi, probe
+
+    ffi.check_symbols()
+    return probe.compiled_trial()
 
 
 def _try_native(node: Node) -> None:

@@ -71,8 +71,8 @@ def compiled_loop(trigger: str) -> Any:
     """
     Return the compiled loop of a trigger, the same for every robot.
 
-    It takes a LoopIO, the address of CycleInputs, as ``store`` of the compiled cycle writes them,
-    and efforts (nv,), and returns as :func:`.loop.on_grid`.
+    It takes a LoopIO, the address of a :class:`~robodyn_ros.tuple_reference.TupleMemory` of
+    CycleInputs, and efforts (nv,), and returns as :func:`.loop.on_grid`.
 
     :param trigger: timer, state or inline.
     :raises DataPathError: a function that the loop calls is missing.

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 import time
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
 from .compile import compiled_callback, compiled_loop
@@ -15,9 +14,10 @@ from .memory import aligned_copy, LoopMemory
 from .. import loop
 from ..loop_counters import Tally
 from ..loop_io import CALLED, COUNTING, PUBLISHING, SLEEPING, TAKING
-from ...control.compile import compiled
+from ...control.compile import CYCLE_INPUTS
 from ...control.cycle import CycleInputs
 from ...errors import DataPathError
+from ...tuple_reference import TupleMemory
 from ...wire.decoders import DecoderArrays
 
 CALLS = {TAKING: 'rcl_take_serialized_message', PUBLISHING: 'rcl_publish_serialized_message',
@@ -57,7 +57,7 @@ class NativeLoop:
                 'fault_phase': fault_phase}.items():
             io.loop_state[field] = value
         self._inputs, self._tau = inputs, tau
-        self._given = np.zeros(compiled().size, np.uint8)
+        self._given = TupleMemory(CYCLE_INPUTS)
         self._callback: tuple[int, ndarray] | None = None
         if trigger != 'timer':
             self._callback = (compiled_callback(trigger).address,
@@ -87,9 +87,8 @@ class NativeLoop:
                 state['called'] = 0                 # before looking at what it was called for
                 if over():
                     return
-                inputs = self._inputs()             # which own what is stored
-                compiled().store(inputs, self._given.ctypes.data)
-                failed = self._loop(self._io, self._given.ctypes.data, self._tau)
+                self._given.write(self._inputs())
+                failed = self._loop(self._io, self._given.address, self._tau)
                 if failed != CALLED:
                     raise DataPathError(
                         f'{CALLS[failed]} returned {state["error"][0]}', name=CALLS[failed],
