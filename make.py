@@ -61,8 +61,8 @@ PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
 LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
 # What the markers in pyproject.toml say of the tests
 SIDE_BY_SIDE = ['--dist', 'loadgroup']
-# Twice as many processes of pytest as cores: tests of processes wait as long as they compute
-TESTS = [['-n', '4', *SIDE_BY_SIDE, '-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
+# More processes of pytest than cores: tests of processes wait for longer than they compute
+TESTS = [['-n', '5', *SIDE_BY_SIDE, '-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
 # What has failed there, once more and alone: tests of processes fail where others take their time
 AGAIN = ['-v', '-n', '1', *SIDE_BY_SIDE, '--last-failed', '--last-failed-no-failures', 'none',
          '-x', '-m', 'not alone', 'test']
