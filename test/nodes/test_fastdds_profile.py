@@ -154,8 +154,8 @@ print('over', flush=True)
 def test_the_end_of_a_node_is_heard(remote, start):
     """At once, although another thread sends it; else it would be believed in for 20 s."""
     process = start([sys.executable, '-c', LEAVING])
-    publisher = remote.node.create_publisher(Float64MultiArray, '/of_the_test', 1)
     remote.until(lambda: remote.node.count_services('/leaving/service'), 'the service')
+    publisher = remote.node.create_publisher(Float64MultiArray, '/of_the_test', 1)
     process.wait_for_line('over')
     assert 'idle' in process.text
     remote.until(lambda: not remote.node.count_services('/leaving/service'), 'its end',
