@@ -41,7 +41,8 @@ def test_a_dead_robot_is_recorded_and_replayed(pair, remote, start, tmp_path, pa
     remote.until_line(controller, WRITTEN)
     count, file = re.search(WRITTEN, controller.text).groups()
     assert Path(file).parent == folder and file.endswith('_STALE_STATE.mcap')
-    assert sorted(folder.glob('flight_controller_*')) == [*old[3:], Path(file)]
+    remote.until(lambda: sorted(folder.glob('flight_controller_*')) == [*old[3:], Path(file)],
+                 'the oldest to be deleted')     # after the line
     assert len([*folder.iterdir()]) == 21
 
     replay = start([sys.executable, '-m', 'robodyn_ros.cli'], 'replay', file)
