@@ -7,31 +7,41 @@ from numpy import ndarray
 
 # [rad] Beyond, the argument reduction of `cos_sin` loses digits, and `far_cos_sin` takes over.
 REDUCTION_LIMIT = 1e5
+QUARTERS_PER_RADIAN = 0.6366197723675814
 
 
 def cos_sin(angle: float) -> tuple[float, float]:
     """
     Return cos and sin of an angle [rad] within ±REDUCTION_LIMIT.
 
-    The polynomials are those of fdlibm, the error is below 2e-16, and NaN gives NaN. There are no
-    branches, so that loops over joints are vectorized. The angle is reduced by multiples of π/2,
-    in two parts, the first of 33 bits.
+    The error is below 2e-16, and NaN gives NaN. There are no branches, so that loops over joints
+    are vectorized.
     """
-    k = np.floor(angle * 0.6366197723675814 + 0.5)
-    r = (angle - k * 1.57079632673412561417e+00) - k * 6.07710050650619224932e-11
-    z = r * r
-    s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (
-        -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (
-            -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))))
-    c = 1.0 - 0.5 * z + z * z * (4.16666666666666019037e-02 + z * (
-        -1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * (
-            -2.75573143513906633035e-07 + z * (
-                2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))))
+    k = np.floor(angle * QUARTERS_PER_RADIAN + 0.5)
+    c, s = remainder_cos_sin(angle, k)
     quadrant = k - 4.0 * np.floor(k * 0.25)
     odd = (quadrant == 1.0) | (quadrant == 3.0)
     sine, cosine = (c if odd else s), (s if odd else c)
     return (-cosine if (quadrant == 1.0) | (quadrant == 2.0) else cosine,
             -sine if quadrant >= 2.0 else sine)
+
+
+def remainder_cos_sin(angle: float, k: float) -> tuple[float, float]:
+    """
+    Return cos and sin of ``angle - k π/2`` [rad], which is within ±π/4.
+
+    The polynomials are those of fdlibm. The angle is reduced in two parts, the first of 33 bits.
+    """
+    r = (angle - k * 1.57079632673412561417e+00) - k * 6.07710050650619224932e-11
+    z = r * r
+    s = r + r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (
+        -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (
+            -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))))
+    c = 1.0 + z * (-0.5 + z * (4.16666666666666019037e-02 + z * (
+        -1.38888888888741095749e-03 + z * (2.48015872894767294178e-05 + z * (
+            -2.75573143513906633035e-07 + z * (
+                2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))))))
+    return c, s
 
 
 def far_cos_sin(angle: float, offset: float) -> tuple[float, float]:

@@ -18,7 +18,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-COMPARISONS = {ast.Eq: '==', ast.GtE: '>='}
 WORD = ir.IntType(64)
 
 
@@ -42,19 +41,11 @@ class Translator:
         self._names: dict[str, Any] = {}
         self._operators: dict[type, Callable[[Any, Any], Any]] = {
             ast.Add: builder.fadd, ast.Sub: builder.fsub, ast.Mult: builder.fmul,
-            ast.Div: builder.fdiv, ast.BitOr: builder.or_}
+            ast.Div: builder.fdiv}
 
     def constant(self, value: float) -> Any:
         """Return a constant."""
         return ir.Constant(self._kind, [value] * self._lanes if self._lanes > 1 else value)
-
-    def floor(self, value: Any) -> Any:
-        """Return the largest integers that are not greater."""
-        vector = f'v{self._lanes}' if self._lanes > 1 else ''
-        function = cgutils.get_or_insert_function(
-            self._builder.module, ir.FunctionType(self._kind, [self._kind]),
-            f'llvm.floor.{vector}f64')
-        return self._builder.call(function, [value])
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Translate the body of a plain function; return what it returns, a tuple."""
@@ -70,15 +61,12 @@ class Translator:
         """Translate assignments."""
         for statement in statements:
             assert isinstance(statement, ast.Assign), ast.dump(statement)
-            target, value = _plain(statement.targets[0]), _plain(statement.value)
-            if isinstance(target, tuple):
-                values = [self._value(one) for one in value]
-                self._names.update(zip((one.id for one in target), values))
-            elif isinstance(target, ast.Name):
-                self._names[target.id] = self._value(value)
+            target, value = statement.targets[0], self._value(statement.value)
+            if isinstance(target, ast.Name):
+                self._names[target.id] = value
             else:
                 assert self._write
-                self._write(*_place(target), self._value(value))
+                self._write(*_place(target), value)
 
     def _value(self, node: Any) -> Any:
         builder = self._builder
@@ -92,18 +80,10 @@ class Translator:
         if isinstance(node, ast.BinOp):
             left, right = self._value(node.left), self._value(node.right)
             return self._operators[type(node.op)](left, right)
-        if isinstance(node, ast.UnaryOp):
-            assert isinstance(node.op, ast.USub)
-            return builder.fneg(self._value(node.operand))
-        if isinstance(node, ast.Compare):
-            (operator,), (right,) = node.ops, node.comparators
-            return builder.fcmp_ordered(COMPARISONS[type(operator)], self._value(node.left),
-                                        self._value(right))
-        if isinstance(node, ast.IfExp):
-            return builder.select(self._value(node.test), self._value(node.body),
-                                  self._value(node.orelse))
-        assert isinstance(node, ast.Call) and ast.unparse(node.func) == 'np.floor', ast.dump(node)
-        return self.floor(self._value(node.args[0]))
+        assert isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub), ast.dump(node)
+        if isinstance(node.operand, ast.Constant):
+            return self.constant(-float(node.operand.value))    # type: ignore[arg-type]
+        return builder.fneg(self._value(node.operand))
 
 
 def straight_line(lines: str, names: Sequence[str], columns: dict[str, int]) -> Any:
@@ -133,11 +113,6 @@ def straight_line(lines: str, names: Sequence[str], columns: dict[str, int]) -> 
             return context.get_dummy_value()
         return types.void(arrays), build
     return execute
-
-
-def _plain(node: ast.expr) -> Any:
-    """Return the elements of a tuple, another expression as it is."""
-    return tuple(node.elts) if isinstance(node, ast.Tuple) else node
 
 
 def _place(node: Any) -> tuple[str, tuple[int, ...]]:

@@ -10,6 +10,7 @@ transposed back: nothing but what does not fit into the registers goes through m
 
 import ast
 from collections.abc import Mapping, Sequence
+import re
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -17,12 +18,16 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .joint_transforms import cos_sin, REDUCTION_LIMIT
+from .instruction_order import has_registers, Recorder
+from .joint_transforms import QUARTERS_PER_RADIAN, REDUCTION_LIMIT, remainder_cos_sin
 from .llvm_code import Translator, WORD
 
 STATES = 4                      # float64s of a vector of 256 bits
 ALIGNMENT = 8                   # bytes, of any float64
 VECTOR = ir.VectorType(ir.DoubleType(), STATES)
+WORDS = ir.VectorType(WORD, STATES)
+# The last bits of a sum with this number are those of the nearest integer
+INTEGERS = 1.5 * 2.0**52
 # Of two vectors: even and odd elements by turns, and halves
 EVEN, ODD, LOWER, UPPER = (0, 4, 2, 6), (1, 5, 3, 7), (0, 1, 4, 5), (2, 3, 6, 7)
 
@@ -64,23 +69,31 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
                     for kind, value, n in zip(signature.args[2],
                                               cgutils.unpack_tuple(builder, args[2]),
                                               [*(nv for _ in inputs), *outputs.values()])]
-            values = {name: _load(builder, start, nv) for name, start in zip(inputs, data)}
-            mask = _usable(builder, values, angles.limit())
-            results = _results(builder, lines, values, outputs, angles, first_sine)
-            for start, columns in zip(data[len(inputs):], results.values()):
-                _store(builder, start, columns)
-            words = ir.VectorType(WORD, STATES)
+            recorder: Any = Recorder(builder, VECTOR, has_registers(context))
+            values = {name: _load(recorder, start, nv) for name, start in zip(inputs, data)}
+            results = _results(recorder, lines, values, outputs, angles, first_sine)
+            usable = _usable(recorder, values['q'], [*_unread(lines, values), *results],
+                             angles.limit())
+            mask, *vectors = recorder.insert([usable, *results])
+            for start, count in zip(data[len(inputs):], outputs.values()):
+                _store(builder, start, vectors[:count])
+                del vectors[:count]
             place = context.make_array(signature.args[1])(context, builder, args[1]).data
-            builder.store(builder.sext(mask, words),
-                          builder.bitcast(place, words.as_pointer()), align=ALIGNMENT)
+            builder.store(builder.sext(mask, WORDS),
+                          builder.bitcast(place, WORDS.as_pointer()), align=ALIGNMENT)
             bits = ir.IntType(STATES)
             return builder.icmp_signed('==', builder.bitcast(mask, bits), bits(-1))
         return types.boolean(first, usable, arrays), build
     return execute
 
 
-def _usable(builder: ir.IRBuilder, values: Mapping[str, list], limit: float) -> Any:
-    """Return which states have finite inputs, and positions within the limit."""
+def _usable(builder: ir.IRBuilder, positions: list, others: list, limit: float) -> Any:
+    """
+    Return which states have positions within the limit, and ``others`` that are finite.
+
+    An output is finite only if all inputs from which it is computed are: what is divided by are
+    inertias, which depend on nothing but sines and cosines.
+    """
     def total(terms: list) -> Any:
         result = terms[0]
         for term in terms[1:]:
@@ -88,17 +101,15 @@ def _usable(builder: ir.IRBuilder, values: Mapping[str, list], limit: float) -> 
         return result
 
     constant = Translator(builder, STATES).constant
-    q, *others = values.values()
     # 0 times what is not finite is NaN, which is not less than anything
-    result = total([builder.fmul(x, x) for x in q])
-    if rest := [x for vectors in others for x in vectors]:
-        result = builder.fadd(result, builder.fmul(total(rest), constant(0.0)))
+    result = builder.fadd(total([builder.fmul(x, x) for x in positions]),
+                          builder.fmul(total(others), constant(0.0)))
     return builder.fcmp_ordered('<=', result, constant(limit * abs(limit)))
 
 
 def _results(builder: ir.IRBuilder, lines: str, values: Mapping[str, list],
-             outputs: Mapping[str, int], angles: Angles, first_sine: int) -> dict[str, list]:
-    """Return the vectors that the lines assign, by name of the output."""
+             outputs: Mapping[str, int], angles: Angles, first_sine: int) -> list:
+    """Return the vectors that the lines assign, of one output after the other."""
     trig: dict[int, Any] = {}
 
     def read(name: str, index: tuple[int, ...]) -> Any:
@@ -112,7 +123,7 @@ def _results(builder: ir.IRBuilder, lines: str, values: Mapping[str, list],
                 angle = builder.fmul(angle, code.constant(angles.turn[body]))
             if angles.offset[body] != 0.0:
                 angle = builder.fadd(angle, code.constant(angles.offset[body]))
-            trig[body], trig[first_sine + body] = code.call(cos_sin, angle)
+            trig[body], trig[first_sine + body] = _cos_sin(builder, code, angle)
         return trig[i]
 
     def write(name: str, index: tuple[int, ...], value: Any) -> None:
@@ -121,14 +132,40 @@ def _results(builder: ir.IRBuilder, lines: str, values: Mapping[str, list],
     code = Translator(builder, STATES, read, write)
     results = {name: [code.constant(0.0)] * n for name, n in outputs.items()}
     code.run(ast.parse(lines).body)
-    return results
+    return [one for columns in results.values() for one in columns]
+
+
+def _unread(lines: str, values: Mapping[str, list]) -> list:
+    """Return the inputs that the lines do not read, but for positions."""
+    return [one for name, columns in values.items() if name != 'q'
+            for i, one in enumerate(columns) if not re.search(rf'\b{name}\[{i}\]', lines)]
+
+
+def _cos_sin(builder: ir.IRBuilder, code: Translator, angle: Any) -> tuple[Any, Any]:
+    """Return cosines and sines as :func:`~.joint_transforms.cos_sin`, with operations on bits."""
+    def with_sign_of(value: Any, bits: Any) -> Any:
+        sign = builder.and_(bits, _words(1 << 63))
+        return builder.bitcast(builder.xor(builder.bitcast(value, WORDS), sign), VECTOR)
+
+    integers = code.constant(INTEGERS)
+    shifted = builder.fadd(builder.fmul(angle, code.constant(QUARTERS_PER_RADIAN)), integers)
+    c, s = code.call(remainder_cos_sin, angle, builder.fsub(shifted, integers))
+    quadrant = builder.bitcast(shifted, WORDS)
+    once, twice = builder.shl(quadrant, _words(63)), builder.shl(quadrant, _words(62))
+    odd = builder.icmp_signed('<', once, _words(0))
+    return (with_sign_of(builder.select(odd, s, c), builder.xor(once, twice)),
+            with_sign_of(builder.select(odd, c, s), twice))
+
+
+def _words(value: int) -> Any:
+    return ir.Constant(WORDS, [value] * STATES)
 
 
 def _load(builder: ir.IRBuilder, start: Any, columns: int) -> list:
     """Return the columns of four rows."""
     loaded: dict[int, Any] = {}
     for column in _tiles(columns):
-        rows = [builder.load(_as_vector(builder, start, row * columns + column), align=ALIGNMENT)
+        rows = [builder.load(_as_vector(builder, start, row * columns + column), '', ALIGNMENT)
                 for row in range(STATES)]
         loaded.update(enumerate(_transposed(builder, rows), column))
     for column in range(columns if columns < STATES else 0):

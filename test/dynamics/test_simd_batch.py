@@ -85,14 +85,28 @@ def test_inputs_stay_as_they_are_and_may_be_of_any_kind(model):
     assert not np.shares_memory(batch.gravity(q), q)
 
 
-def test_what_is_not_finite_is_named_wherever_it_is(model):
+@pytest.mark.parametrize('name', VECTORS)
+def test_what_is_not_finite_is_named_wherever_it_is(model, name):
+    """In a whole group of states and in an incomplete one; outputs need not depend on it."""
     batch = Batch(model, 1, specialize=True)
-    for k in (3, STATES + 1):          # in a whole group of lanes, and in an incomplete one
+    names = QUANTITIES[name].inputs
+    for where in np.ndindex(len(names), 2, model.nv):
         for value in (np.nan, np.inf, -np.inf):
-            q, qd, qdd = inputs_of('inverse_dynamics', STATES + 2, model.nv)
-            qd[k, 1] = value
-            with pytest.raises(ArgumentError, match=rf'qd\[{k}, 1\], of joint .*, is {value}'):
-                batch.inverse_dynamics(q, qd, qdd)
+            inputs = inputs_of(name, STATES + 2, model.nv)
+            of, k, joint = where[0], (3, STATES + 1)[where[1]], where[2]
+            inputs[of, k, joint] = value
+            with pytest.raises(ArgumentError,
+                               match=rf'{names[of]}\[{k}, {joint}\], of joint .*, is {value}'):
+                getattr(batch, name)(*inputs)
+
+
+def test_an_input_without_effect_must_be_finite():
+    """The effort of a single joint does not depend on its velocity."""
+    one = load_urdf(random_tree(1, 1))
+    q, qd, qdd = inputs_of('inverse_dynamics', STATES, 1)
+    qd[2, 0] = np.nan
+    with pytest.raises(ArgumentError, match=r'qd\[2, 0\]'):
+        Batch(one, 1, specialize=True).inverse_dynamics(q, qd, qdd)
 
 
 def test_huge_numbers_are_finite(model):
