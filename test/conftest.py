@@ -7,6 +7,7 @@ Being here also puts this folder on the path of every test: `import processes`, 
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import cache
 import gc
 import os
 from pathlib import Path
@@ -167,6 +168,7 @@ for _place in {*SLOW, *ALONE, *SOME_ALONE, *SPREAD, *LONGEST}:
     assert (TEST / _place.split('::')[0]).exists(), f'test/{_place} is named in test/conftest.py'
 
 
+@cache
 def within(path: Path) -> str:
     """Return a path below test/; elsewhere its name."""
     return (path.relative_to(TEST) if path.is_relative_to(TEST) else Path(path.name)).as_posix()

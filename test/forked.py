@@ -254,8 +254,8 @@ def become(request: dict) -> list[str]:
     sys.stdout.reconfigure(line_buffering=True)
     if copies and EXCHANGED in os.environ:
         exchange(copies[0], *os.environ[EXCHANGED].split(':'))
-    elif copies:
-        forget_package()
+    elif copies:        # Numba would take classes of the copy for those of the same name
+        os.execv(sys.executable, [sys.executable, *request['command']])
     if DISCOVERY in os.environ:
         publishers = importlib.import_module('robodyn_ros.nodes.command_publishers')
         publishers.DISCOVERY = float(os.environ[DISCOVERY])
@@ -291,12 +291,6 @@ def exchange(folder: Path, module: str, qualname: str) -> None:
         function = vars(function)[name]
     inspect.unwrap(function).__code__ = code
     print(SIGN)
-
-
-def forget_package() -> None:
-    """Have the package imported again, from another place; the libraries it needs are there."""
-    for name in [name for name in sys.modules if name.startswith('robodyn_ros')]:
-        del sys.modules[name]
 
 
 if __name__ == '__main__':
