@@ -32,6 +32,7 @@ one that is sourced in this shell is left out, so that what runs is the same eve
 your ROS installation, build this package in its workspace with colcon.
 """
 
+import contextlib
 import glob
 import hashlib
 import os
@@ -41,6 +42,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
@@ -58,7 +60,7 @@ PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'adversary': (['sim', 'test'], [os.path.join('test', 'adversary')]),
             'soak': (['sim'], ['-m', 'benchmarks.soak']),
             'docs': (['docs'], ['-m', 'mkdocs', 'build', '--strict'])}
-LINTERS = [['ruff', 'check', '.'], ['mypy'], ['codespell'], ['lint-imports']]
+LINTERS = [['ruff', 'check', '.'], ['codespell'], ['lint-imports'], ['mypy']]
 # What the markers in pyproject.toml say of the tests
 SIDE_BY_SIDE = ['--dist', 'loadgroup']
 # More processes of pytest than cores: tests of processes wait for longer than they compute
@@ -279,14 +281,14 @@ def demo(arguments):
            '--scene', scene, *viewed[:1])
 
 
-def lint(arguments):
+def lint(arguments, linters=LINTERS):
     """Run the checks that need no running; return environment and Python for more."""
     if arguments:
         sys.exit('lint takes no arguments')
     env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'view', 'test'})
     # As pip does with what it installs: many a process of the tests imports the package anew
     call(env, python, '-m', 'compileall', '-q', 'robodyn_ros', 'test')
-    for tool, *options in LINTERS:
+    for tool, *options in linters:
         say('$ ' + ' '.join([tool] + options))
         failed = call(env, os.path.join(os.path.dirname(python), tool), *options)
         if failed:
@@ -294,9 +296,30 @@ def lint(arguments):
     return env, python
 
 
+@contextlib.contextmanager
+def beside(env, python, tool):
+    """Run a linter meanwhile; give the function that waits, prints and returns the exit code."""
+    with tempfile.TemporaryFile('w+') as output:
+        say('$ {}: beside the tests, its result comes after them'.format(tool))
+        running = subprocess.Popen([os.path.join(os.path.dirname(python), tool)], cwd=ROOT,
+                                   env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+
+        def result():
+            running.wait()
+            output.seek(0)
+            say('$ {}\n{}'.format(tool, output.read().rstrip()))
+            return running.returncode
+        try:
+            yield result
+        finally:
+            running.terminate()
+            running.wait()
+
+
 def test(arguments):
     """Run lint, then everything that says whether this works; exit if any of it has failed."""
-    env, python = lint([])
+    *quick_ones, (slow_one,) = LINTERS
+    env, python = lint([], LINTERS if arguments else quick_ones)
 
     def pytest(selected):
         say('$ pytest ' + shlex.join(selected))
@@ -304,12 +327,17 @@ def test(arguments):
     if arguments:
         sys.exit(pytest(arguments))
     beside_others, alone = TESTS
-    failed = pytest(beside_others)
+    with beside(env, python, slow_one) as result:
+        failed = pytest(beside_others)
+        wrong = result()
     if failed == FAILED:
         failed = pytest(AGAIN)
         if not failed:
             say('What has failed beside other tests, named above, passes alone: look for a race.')
-    sys.exit(pytest(alone) or failed)
+    failed = pytest(alone) or failed
+    if wrong:
+        say('{} has found what is printed above.'.format(slow_one))
+    sys.exit(failed or wrong)
 
 
 def quick(arguments):
