@@ -11,7 +11,7 @@ Run the demo or the tests on a machine that has nothing but Linux x86_64 and a P
   test [ARG ...]  lint, then all tests; pytest gets the arguments
   quick [ARG ...] lint, then the tests without processes, ROS or long computations: under a minute
                   once caches are warm; pytest gets the arguments
-  lint            ruff, mypy, codespell, import-linter
+  lint            ruff, codespell, import-linter, mypy
   fuzz [WHAT ...] `urdf [N]`: N mutated URDFs (10,000); `wire`: hostile messages for the decoders
                   until coverage stops growing, 10 minutes at most; both if not said
   adversary [ARG ...]
@@ -60,6 +60,7 @@ PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'adversary': (['sim', 'test'], [os.path.join('test', 'adversary')]),
             'soak': (['sim'], ['-m', 'benchmarks.soak']),
             'docs': (['docs'], ['-m', 'mkdocs', 'build', '--strict'])}
+# The last one takes half a minute the first time: `test` runs it beside the tests
 LINTERS = [['ruff', 'check', '.'], ['codespell'], ['lint-imports'], ['mypy']]
 # What the markers in pyproject.toml say of the tests
 SIDE_BY_SIDE = ['--dist', 'loadgroup']
@@ -263,7 +264,11 @@ def become(env, *command):
 
 def call(env, *command):
     """Run the command, and return what this process should exit with."""
-    code = subprocess.call(command, cwd=ROOT, env=env)
+    return exit_code(subprocess.call(command, cwd=ROOT, env=env))
+
+
+def exit_code(code):
+    """Return the code of a shell for one of subprocess: 128 and the signal that ended it."""
     return code if code >= 0 else 128 - code
 
 
@@ -308,7 +313,7 @@ def beside(env, python, tool):
             running.wait()
             output.seek(0)
             say('$ {}\n{}'.format(tool, output.read().rstrip()))
-            return running.returncode
+            return exit_code(running.returncode)
         try:
             yield result
         finally:
@@ -336,7 +341,7 @@ def test(arguments):
             say('What has failed beside other tests, named above, passes alone: look for a race.')
     failed = pytest(alone) or failed
     if wrong:
-        say('{} has found what is printed above.'.format(slow_one))
+        say('{} has failed, see above.'.format(slow_one))
     sys.exit(failed or wrong)
 
 

@@ -4,7 +4,8 @@
 Nodes and commands forked from a server that has imported the package, most of what starts them.
 
 A forked process is one of its own: it has its session, its environment and its output, and runs
-``main`` of the module, as the installed executables do. Loading rclpy starts two threads of
+``main`` of the module, as the installed executables do; one of a copy of the package, in which
+more than a function differs, goes on as a new interpreter. Loading rclpy starts two threads of
 LTTng, which wait for somebody who traces; a fork loses them, and nothing else, since all threads
 of rclpy begin with ``rclpy.init``. Run as a program, this file is the server.
 
@@ -41,6 +42,9 @@ SIGN = 'this is a copy of robodyn_ros'          # what each process of a copy pr
 # Name in the environment: seconds that a controller which is activated waits for the discovery of
 # other publishers of the commands, instead of DISCOVERY of nodes/command_publishers.py
 DISCOVERY = 'DISCOVERY_OF_PUBLISHERS'
+# Runs the command of its arguments, as :func:`run` in a forked process
+ANEW = f'import sys; sys.path.append({str(Path(__file__).parent)!r}); import forked; ' \
+       'forked.run(sys.argv[1:])'
 # What decides at import how a node runs; where it is not as here, the node is started anew
 IMPORT_TIME = ('ROBODYN_', 'NUMBA_', 'OPENBLAS_', 'LD_', 'PYTHONMALLOC', 'PYTHONHASHSEED',
                'PYTHONIOENCODING', 'PYTHONUTF8', 'LC_', 'LANG', 'RMW_', 'FAST', 'LTTNG_')
@@ -255,15 +259,15 @@ def become(request: dict) -> list[str]:
     if copies and EXCHANGED in os.environ:
         exchange(copies[0], *os.environ[EXCHANGED].split(':'))
     elif copies:        # Numba would take classes of the copy for those of the same name
-        os.execv(sys.executable, [sys.executable, *request['command']])
-    if DISCOVERY in os.environ:
-        publishers = importlib.import_module('robodyn_ros.nodes.command_publishers')
-        publishers.DISCOVERY = float(os.environ[DISCOVERY])
+        os.execv(sys.executable, [sys.executable, '-c', ANEW, *request['command']])
     return request['command']
 
 
 def run(command: Sequence[str]) -> None:
     """Do what an interpreter does with its arguments."""
+    if DISCOVERY in os.environ:
+        publishers = importlib.import_module('robodyn_ros.nodes.command_publishers')
+        publishers.DISCOVERY = float(os.environ[DISCOVERY])
     kind, *rest = command
     if kind == '-m':
         sys.argv[:] = rest

@@ -7,7 +7,7 @@ A kernel of one robot has hundreds of values, and a CPU sixteen registers for th
 instructions of a long block with little regard to that, and computes or loads constants early:
 what does not fit is written to memory and read again. Here the instructions are recorded, and
 inserted in an order in which few results have to be kept (list scheduling with regard to register
-pressure; Goodman and Hsu 1988), which LLVM is made to keep.
+pressure; Goodman and Hsu 1988), which LLVM is made to keep where the CPU has AVX2.
 """
 
 from bisect import insort
@@ -23,10 +23,10 @@ from .llvm_code import WORD
 
 LATENCY = 4.0           # cycles until the result of an instruction can be used
 INTERVAL = 0.5          # cycles from an instruction to the next
-# Of the cost of the next instruction: for each cycle that its operands are not ready, for each
-# place that it is behind in the given order, and if it leaves one result more to be kept, for each
-# one beyond FREE_RESULTS that is kept already
-WAITING, PLACE, PRESSURE = 1.0, 0.01, 2.0
+# Costs, of which the next instruction has the least
+WAITING = 1.0           # for each cycle until its operands are ready
+PLACE = 0.01            # for each place in the given order
+PRESSURE = 2.0          # for each result kept beyond FREE_RESULTS, times those that it adds
 FREE_RESULTS = 8
 # No instructions of their own: changes of the type, and comparisons, which selections contain
 PARTS = {'bitcast', 'gep', 'icmp_signed'}
@@ -51,7 +51,7 @@ class Recorder:
 
     :param builder: which inserts them.
     :param kind: type of the constants, and of most results.
-    :param keeps_order: whether LLVM is made to keep the order; see :func:`has_registers`.
+    :param keeps_order: whether LLVM is made to keep the order; see :func:`has_avx2`.
     """
 
     def __init__(self, builder: ir.IRBuilder, kind: ir.VectorType, keeps_order: bool):
@@ -87,8 +87,8 @@ class Recorder:
         return [value(one) if isinstance(one, Recorded) else one for one in results]
 
 
-def has_registers(context: Any) -> bool:
-    """Return whether code is compiled for a CPU with registers of 256 bits, of the x86 kind."""
+def has_avx2(context: Any) -> bool:
+    """Return whether code is compiled for a CPU of the x86 kind with registers of 256 bits."""
     triple, _, features = context.codegen().magic_tuple()
     return triple.startswith('x86_64') and '+avx2' in features.split(',')
 

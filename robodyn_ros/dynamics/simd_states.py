@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .instruction_order import has_registers, Recorder
+from .instruction_order import has_avx2, Recorder
 from .joint_transforms import QUARTERS_PER_RADIAN, REDUCTION_LIMIT, remainder_cos_sin
 from .llvm_code import Translator, WORD
 
@@ -52,8 +52,9 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
     Return a function ``f(first, usable, arrays)`` for compiled code.
 
     It executes the lines for states ``first`` to ``first + 3``. The result of a state is undefined
-    if its positions are too far from 0 for :func:`~.joint_transforms.cos_sin`, or an input is not
-    finite. ``usable`` (4,) int64 becomes 0 for such a state, and the function returns False.
+    if its positions are too far from 0 for :func:`~.joint_transforms.cos_sin`, or an input, an
+    output or the sum of the outputs is not finite. ``usable`` (4,) int64 becomes 0 for such a
+    state, and the function returns False.
 
     :param lines: of :mod:`~.trace`.
     :param inputs: names of the inputs (N, nv).
@@ -69,7 +70,7 @@ def four_states(lines: str, inputs: Sequence[str], nv: int, outputs: Mapping[str
                     for kind, value, n in zip(signature.args[2],
                                               cgutils.unpack_tuple(builder, args[2]),
                                               [*(nv for _ in inputs), *outputs.values()])]
-            recorder: Any = Recorder(builder, VECTOR, has_registers(context))
+            recorder: Any = Recorder(builder, VECTOR, has_avx2(context))
             values = {name: _load(recorder, start, nv) for name, start in zip(inputs, data)}
             results = _results(recorder, lines, values, outputs, angles, first_sine)
             usable = _usable(recorder, values['q'], [*_unread(lines, values), *results],
@@ -92,7 +93,7 @@ def _usable(builder: ir.IRBuilder, positions: list, others: list, limit: float) 
     Return which states have positions within the limit, and ``others`` that are finite.
 
     An output is finite only if all inputs from which it is computed are: what is divided by are
-    inertias, which depend on nothing but sines and cosines.
+    inertias, which depend on positions alone.
     """
     def total(terms: list) -> Any:
         result = terms[0]
@@ -169,7 +170,7 @@ def _load(builder: ir.IRBuilder, start: Any, columns: int) -> list:
                 for row in range(STATES)]
         loaded.update(enumerate(_transposed(builder, rows), column))
     for column in range(columns if columns < STATES else 0):
-        vector = ir.Constant(VECTOR, ir.Undefined)
+        vector: Any = ir.Constant(VECTOR, [0.0] * STATES)
         for row in range(STATES):
             element = builder.load(builder.gep(start, [WORD(row * columns + column)]))
             vector = builder.insert_element(vector, element, WORD(row))

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions come after those whose results they use, and few results are kept."""
 
+import platform
 import random
 
 from hypothesis import given
 from hypothesis import strategies as st
 from llvmlite import ir
+import llvmlite.binding
 from numba import float64, njit, types
 from numba.extending import intrinsic
 import numpy as np
 import pytest
-from robodyn_ros.dynamics.instruction_order import _order, has_registers, Recorder
+from robodyn_ros.dynamics.instruction_order import _order, has_avx2, Recorder
 from robodyn_ros.dynamics.simd_states import STATES, VECTOR
 
 
@@ -62,7 +64,7 @@ def test_what_is_recorded_is_computed(keeps_order):
                 builder.bitcast(context.make_array(kind)(context, builder, value).data,
                                 VECTOR.as_pointer())
                 for kind, value in zip(signature.args, args))
-            recorder = Recorder(builder, VECTOR, keeps_order and has_registers(context))
+            recorder = Recorder(builder, VECTOR, keeps_order and has_avx2(context))
 
             def place(start, i):
                 return recorder.gep(start, [ir.IntType(64)(i)])
@@ -82,6 +84,11 @@ def test_what_is_recorded_is_computed(keeps_order):
     def compiled(a, out):
         execute(a, out)
 
+    [text] = compiled.inspect_llvm().values()
+    assert 'fdiv' not in text
+    assert (text.count('asm sideeffect') > 200) == (
+        keeps_order and platform.machine() in ('x86_64', 'AMD64')
+        and llvmlite.binding.get_host_cpu_features()['avx2'])
     a, out = np.random.default_rng(2).uniform(-1, 1, (30, STATES)), np.zeros((2, STATES))
     compiled(a, out)
     values = list(a)

@@ -8,15 +8,17 @@ from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.dynamics import Batch
 from robodyn_ros.dynamics.joint_transforms import REDUCTION_LIMIT
 from robodyn_ros.dynamics.signatures import QUANTITIES
-from robodyn_ros.dynamics.simd_states import STATES
+from robodyn_ros.dynamics.simd_states import Angles, STATES
 from robodyn_ros.dynamics.specialize import simd_batch, SPECIALIZED_QUANTITIES
 from robodyn_ros.errors import ArgumentError
-from robots import GRIPPER, random_tree, REAL
+from robots import ARM, GRIPPER, random_tree, REAL
 
 VECTORS = ('inverse_dynamics', 'gravity', 'bias', 'forward_dynamics', 'kinetic_energy',
            'potential_energy', 'center_of_mass')
-# Sliding joints and turning ones, followers; a branched tree of skew axes
-ROBOTS = {'gripper': GRIPPER, 'tree': random_tree(3, 4)}
+# Sliding joints and turning ones, followers; a branched tree of skew axes;
+# sliders, whose efforts do not depend on where they are
+ROBOTS = {'gripper': GRIPPER, 'tree': random_tree(3, 4),
+          'sliders': ARM.replace('"revolute"', '"prismatic"')}
 
 
 @pytest.fixture(scope='module', params=ROBOTS)
@@ -50,9 +52,26 @@ def test_a_batch_is_what_the_code_for_any_robot_gives(model, name, close):
 def test_angles_far_away_among_others(model, close):
     ours, any_robot = Batch(model, 1, specialize=True), Batch(model, 1)
     (q,) = inputs_of('gravity', 11, model.nv)
-    q[4, 0], q[9, -1] = 3.0 * REDUCTION_LIMIT, -1e3 * REDUCTION_LIMIT
+    q[4, 0], q[6, -1] = 3.0 * REDUCTION_LIMIT, -1e12 * REDUCTION_LIMIT
     for mine, right in zip(ours.gravity(q), any_robot.gravity(q)):
         close(mine, right, 1e-12)
+
+
+def test_a_joint_that_is_always_far_away(close):
+    far = load_urdf(GRIPPER.replace('offset="0.1"', 'offset="5e8"').replace(
+        'lower="-1" upper="0.15"', 'lower="4e8" upper="6e8"'))
+    (q,) = inputs_of('gravity', 2 * STATES, far.nv)
+    close(Batch(far, 1, specialize=True).gravity(q), Batch(far, 1).gravity(q), 1e-12)
+
+
+def test_the_limit_is_that_of_each_angle():
+    """Of turn q + offset; no position is near enough with an offset beyond the limit."""
+    def limit(turn, offset):
+        return Angles([1.0, turn, 0.0], [0.0, offset, 0.0], [0, 1, 2]).limit()
+    assert limit(10.0, 0.0) == REDUCTION_LIMIT / 10.0
+    assert limit(-1.0, -3.0) == REDUCTION_LIMIT - 3.0
+    assert limit(0.1, 0.0) == REDUCTION_LIMIT
+    assert limit(1.0, 2.0 * REDUCTION_LIMIT) < 0.0
 
 
 def test_what_is_zero_whatever_the_state_is_written(close):
