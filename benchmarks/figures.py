@@ -15,7 +15,7 @@ from . import loop_results, results
 
 MARKED = re.compile(r'(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)', re.DOTALL)
 README_ROWS = (('inverse_dynamics', 'loop'), ('forward_dynamics', 'loop'),
-               ('inverse_dynamics', 'generic_loop'))
+               ('inverse_dynamics', 'batch'), ('inverse_dynamics', 'generic_loop'))
 LIBRARY_ROWS = (('inverse_dynamics', 'loop'), ('forward_dynamics', 'loop'),
                 ('mass_matrix', 'loop'), ('inverse_dynamics', 'batch'),
                 ('inverse_dynamics', 'generic_loop'), ('inverse_dynamics', 'call'),

@@ -29,7 +29,7 @@ AGAINST = {'loop': ('cpp',), 'generic_loop': ('cpp',), 'batch': ('cpp',),
 # How many times as fast as the first of them: with 6 or 7 joints, and with about 30
 EXPECTED = {('inverse_dynamics', 'loop'): (10.0, 8.0), ('inverse_dynamics', 'call'): (2.5, 5.0),
             ('gravity', 'call'): (2.0, 5.0), ('forward_dynamics', 'call'): (4.0, 5.0),
-            ('inverse_dynamics', 'batch'): (20.0, 12.0),
+            ('inverse_dynamics', 'batch'): (25.0, 18.0),
             ('inverse_dynamics', 'generic_loop'): (1.8, 2.5),
             ('mass_matrix', 'loop'): (6.0, 3.0), ('forward_dynamics', 'loop'): (9.0, 5.0),
             ('inverse_dynamics', 'checked_call'): (1.0, 2.0)}
