@@ -50,22 +50,21 @@ def motion(tmp_path):
 
 def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, start, tmp_path,
                                                                  motion):
-    # Gains that are stable when efforts come late, as they do on a busy machine
-    _, controller = pair([], ['-p', 'mode:=computed_torque', '-p', 'acceleration_kp:=[25.0]',
-                              '-p', 'acceleration_kd:=[10.0]'])
+    _, controller = pair(LOCKSTEP, [*IN_STEP, '-p', 'mode:=computed_torque'])
     file, asked = motion
     assert remote.change('configure')
     with session('early') as here, pytest.raises(RosError, match='follow: not active: activate'):
         Player(here, TOPIC, 'joint_states', confirm=True, within=20.0).find()
     assert remote.change('activate')
 
-    far = start(PLAY, file, '--record', tmp_path / 'motion.npz')
+    far = start(PLAY, file, '--sim-time', '--record', tmp_path / 'motion.npz')
     assert far.wait() == 1
     assert far.text.splitlines()[-1].startswith(
         'robodyn: controller refuses it: the trajectory starts 0.3 away from where joint2 is')
 
     assert not (tmp_path / 'motion.npz').exists()
-    near = start(PLAY, file, '--approach', 1.0, '--record', tmp_path / 'motion.npz')
+    near = start(PLAY, file, '--sim-time', '--approach', 1.0, '--record',
+                 tmp_path / 'motion.npz')
     assert near.wait() == 0, near.text
     assert controller.text.count('following a trajectory') == 2
     for word in ('approach', 'motion.npz', 'position, velocity, effort'):
@@ -73,7 +72,7 @@ def test_a_motion_is_refused_then_approached_played_and_recorded(pair, remote, s
 
     recording = read(tmp_path / 'motion.npz', MODEL)
     assert np.abs(recording.position[[0, -1]] - START).max() < 0.05
-    # Rest, the motion, rest: it is found where it fits best; a busy machine may stand still
+    # Rest, the motion, rest: it is found where it fits best
     done, *_ = checked_motion(recording, MODEL, PreparationOptions(cutoff=20.0))
     fit = min(distance(done, asked, shift) for shift in np.arange(-1.0, 2.0, 0.01))
     assert fit < 0.1       # of 0.4 and 0.6 from end to end
