@@ -5,7 +5,7 @@
 from copy import deepcopy
 
 from builtin_interfaces.msg import Duration
-from nodes.bring_up import bring_up, POSE
+from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, POSE
 import numpy as np
 import pytest
 from robodyn_ros.nodes import transport
@@ -87,7 +87,7 @@ def test_lockstep_is_exact(pair, remote):
 
 def test_follows_a_trajectory_and_refuses_nonsense(pair, remote):
     """A good trajectory is followed; a bad one changes nothing and is named in the log."""
-    _, controller = pair([], ['-p', 'mode:=computed_torque'])
+    _, controller = pair(LOCKSTEP, [*IN_STEP, '-p', 'mode:=computed_torque'])
     bring_up(remote)
     publisher = remote.trajectories()
     publisher.publish(goal(0.6, 0.2))

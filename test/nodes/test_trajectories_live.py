@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """References of the real controller, which meanwhile holds an arm."""
 
-from nodes.bring_up import bring_up, POSE
+from nodes.bring_up import bring_up, IN_STEP, LOCKSTEP, POSE
 import numpy as np
 from robodyn_ros.control.trajectory import MOST_WAYPOINTS
 from trajectories import trajectory_bytes
@@ -36,7 +36,7 @@ def test_a_million_waypoints_do_not_let_the_arm_go(pair, remote, gravity):
 
 def test_a_second_publisher_does_not_disturb_the_motion(pair, remote):
     """The controller says who they are, and goes on to the goal of the first."""
-    _, controller = pair([], ['-p', 'mode:=computed_torque'])
+    _, controller = pair(LOCKSTEP, [*IN_STEP, '-p', 'mode:=computed_torque'])
     bring_up(remote)
     first = remote.trajectories()
     first.publish(goal(0.6, 0.2))
