@@ -62,8 +62,8 @@ PROGRAMS = {'fuzz': (['sim', 'test'], [os.path.join('test', 'fuzz')]),
             'docs': (['docs'], ['-m', 'mkdocs', 'build', '--strict'])}
 # The last one takes half a minute the first time: `test` runs it beside the tests
 LINTERS = [['ruff', 'check', '.'], ['codespell'], ['lint-imports'], ['mypy']]
-# What the markers in pyproject.toml say of the tests, in the order of test/conftest.py
-SIDE_BY_SIDE = ['--dist', 'loadgroup', '--no-loadscope-reorder']
+# What the markers in pyproject.toml say of the tests
+SIDE_BY_SIDE = ['--dist', 'loadgroup']
 # More processes of pytest than cores: tests of processes wait for longer than they compute
 TESTS = [['-n', '5', *SIDE_BY_SIDE, '-m', 'not alone', 'test'], ['-m', 'alone', 'test']]
 # What has failed there, once more and alone: tests of processes fail where others take their time

@@ -127,7 +127,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 @pytest.hookimpl(tryfirst=True)         # before pytest-xdist reads its marker
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests: `process` and `ros` by fixtures and imports, others by place; sort them."""
     modules: dict[object, list[str]] = {}
     for item in items:
@@ -160,9 +160,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker('process')
         if 'remote' in item.fixturenames:
             item.add_marker('ros')
-    items.sort(key=lambda item: rank(room(item)))
-    if hasattr(config, 'workerinput'):
-        items[:] = mixed(items)
+    items.sort(key=lambda item: rank(within(item.path).split('/')[0]))
 
 
 # Or what is renamed would lose its marker
@@ -174,29 +172,6 @@ for _place in {*SLOW, *ALONE, *SOME_ALONE, *SPREAD, *LONGEST}:
 def within(path: Path) -> str:
     """Return a path below test/; elsewhere its name."""
     return (path.relative_to(TEST) if path.is_relative_to(TEST) else Path(path.name)).as_posix()
-
-
-def room(item: pytest.Item) -> str:
-    """Return the folder, or the file, of a test below test/."""
-    return within(item.path).split('/')[0]
-
-
-def mixed(items: list[pytest.Item]) -> list[pytest.Item]:
-    """
-    Return the tests in the order in which processes of pytest-xdist take them.
-
-    Most of SPREAD wait for other processes, and the others compute. Mixed evenly, they keep all
-    CPUs busy from the first to the last.
-    """
-    units: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        group = item.get_closest_marker('xdist_group')
-        units.setdefault(group.args[0] if group else item.nodeid, []).append(item)
-    kinds: tuple[list, list] = [], []
-    for unit in sorted(units.values(), key=len, reverse=True):
-        kinds[room(unit[0]) in SPREAD].append(unit)
-    placed = [((k + 0.5) / len(kind), unit) for kind in kinds for k, unit in enumerate(kind)]
-    return [item for _, unit in sorted(placed, key=lambda pair: pair[0]) for item in unit]
 
 
 def rank(room: str) -> int:
