@@ -264,7 +264,7 @@ def become(request: dict) -> list[str]:
 
 
 def run(command: Sequence[str]) -> None:
-    """Do what an interpreter does with its arguments."""
+    """Do what an interpreter does with its arguments, with the DISCOVERY of the environment."""
     if DISCOVERY in os.environ:
         publishers = importlib.import_module('robodyn_ros.nodes.command_publishers')
         publishers.DISCOVERY = float(os.environ[DISCOVERY])

@@ -5,7 +5,8 @@ Straight-line code of one robot for four states at a time.
 
 Each number of the code is a vector with one element per state. The rows of the inputs are
 transposed in registers, sines and cosines are computed where they are needed, and the outputs are
-transposed back: nothing but what does not fit into the registers goes through memory.
+transposed back: nothing goes through memory but constants and what does not fit into the
+registers.
 """
 
 import ast
