@@ -183,10 +183,11 @@ def load_type_support() -> None:
 def load_machine_code() -> None:
     """Load the control cycle and what most tests need of the native loop."""
     from robodyn_ros import Controller, load_urdf, Settings
-    from robodyn_ros.control.compile import plain
+    from robodyn_ros.control.compile import CYCLE_INPUTS, plain
     from robodyn_ros.model.resources import robot_path
     from robodyn_ros.realtime.native import compile as native
     from robodyn_ros.realtime.native import probe
+    from robodyn_ros.tuple_reference import TupleMemory
 
     if plain():
         call_kernels()
@@ -196,6 +197,7 @@ def load_machine_code() -> None:
             native.compiled_loop(trigger)
             native.compiled_callback(trigger)
         probe.compiled_trial()
+        TupleMemory(CYCLE_INPUTS)       # Numba works out the layout of the type
 
 
 def call_kernels() -> None:

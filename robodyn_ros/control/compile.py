@@ -69,7 +69,7 @@ from ..state import STATE
 from ..tuple_reference import Reference, reference_to, TupleMemory
 
 VARIABLE = 'ROBODYN_PLAIN'
-NAME, OPTIONAL = 'control', 'control laws and bounds of the motion'
+NAME, OPTIONAL = 'control', 'control laws and optional parts of the control cycle'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
@@ -80,7 +80,8 @@ MODULES = (*law_code.MODULES, *(jitable(m) for m in (
            # Called for each joint: a call would take longer than they do
            *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
            jitable(cycle, inline=True,
-                   apart=('cycle', 'law_efforts', 'bound_reference', 'bound_efforts')))
+                   apart=('cycle', 'law_efforts', 'track_pose', 'compensate_friction',
+                          'bound_reference', 'bound_efforts')))
 RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
@@ -100,28 +101,32 @@ BY_REFERENCE = types.boolean(Reference(CYCLE_INPUTS), types.float64, EFFORTS)
 LAW_EFFORTS = types.void(
     Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.boolean,
     types.boolean, types.float64, types.float64, types.float64, EFFORTS)
-BOUND_REFERENCE = types.void(Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA),
-                             types.float64)
+TRACK_POSE = BOUND_REFERENCE = types.void(
+    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.float64)
+COMPENSATE_FRICTION = types.void(
+    Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA), types.int64, types.float64)
 BOUND_EFFORTS = types.void(Reference(CYCLE_INPUTS), Reference(numba_types.MODEL_DATA))
-# Elements of `CycleInputs.code`; the last two are 0 until settings bound the motion
-CYCLE, RECORDED_CYCLE, REFERENCE_BOUNDS, EFFORT_BOUNDS = range(4)
+# Elements of `CycleInputs.code`; those of optional parts are 0 until settings need them
+CYCLE, RECORDED_CYCLE, POSE, FRICTION, REFERENCE_BOUNDS, EFFORT_BOUNDS = CODE = range(6)
 
 
 class CompiledCycle(NamedTuple):
     """The compiled control cycle."""
 
     step: Any               # Numba dispatcher of `_step`
-    addresses: ndarray      # (4,) int64, see :meth:`code_for`
+    addresses: ndarray      # (6,) int64, see :meth:`code_for`
     code: str               # name of the machine code; other sources or another CPU: another one
 
     def code_for(self, settings: ndarray) -> ndarray:
         """
-        Return :attr:`.cycle.CycleInputs.code` (4,) for settings, with what they need compiled.
+        Return :attr:`.cycle.CycleInputs.code` (6,) for settings, with what they need compiled.
 
         :param settings: (1,) ``SETTINGS``.
         """
-        if self.step is not None and settings['bounded'][0] and not self.addresses.all():
-            self.addresses[[REFERENCE_BOUNDS, EFFORT_BOUNDS]] = bounds_addresses()
+        if self.step is not None:
+            for part in needed_parts(settings):
+                if not self.addresses[part.place]:
+                    self.addresses[part.place] = part.address()
         return self.addresses
 
     def prepare(self, inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
@@ -143,7 +148,7 @@ class CompiledCycle(NamedTuple):
 
 
 #: The cycle in plain Python.
-PLAIN = CompiledCycle(None, np.zeros(4, np.int64), 'plain Python')
+PLAIN = CompiledCycle(None, np.zeros(len(CODE), np.int64), 'plain Python')
 
 
 def plain() -> bool:
@@ -160,8 +165,8 @@ def law_address(law: Law) -> int:
     return 0 if plain() else address_of(law)
 
 
-call_at, reference_bounds_at, effort_bounds_at = map(
-    caller, (BY_REFERENCE, BOUND_REFERENCE, BOUND_EFFORTS))
+call_at, pose_at, friction_at, reference_bounds_at, effort_bounds_at = map(
+    caller, (BY_REFERENCE, TRACK_POSE, COMPENSATE_FRICTION, BOUND_REFERENCE, BOUND_EFFORTS))
 
 
 def call_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
@@ -172,6 +177,17 @@ def call_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
 def call_recorded_cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
     """Do what :func:`.recorded_cycle.recorded_cycle` does, with its machine code."""
     return call_at(inputs.code[RECORDED_CYCLE], (inputs, now, tau))
+
+
+def call_track_pose(inputs: CycleInputs, robot: ModelData, reference_time: float) -> None:
+    """Do what :func:`.cycle.track_pose` does, with its machine code."""
+    pose_at(inputs.code[POSE], (inputs, robot, reference_time))
+
+
+def call_compensate_friction(inputs: CycleInputs, robot: ModelData, unmeasured: int,
+                             dt: float) -> None:
+    """Do what :func:`.cycle.compensate_friction` does, with its machine code."""
+    friction_at(inputs.code[FRICTION], (inputs, robot, unmeasured, dt))
 
 
 def call_bound_reference(inputs: CycleInputs, robot: ModelData, elapsed: float) -> None:
@@ -189,6 +205,8 @@ LINKED_EFFORTS = LinkedFunction('law_efforts', cycle.law_efforts, LAW_EFFORTS, M
 
 substitute(cycle.cycle, call_cycle, inline=True)
 substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
+substitute(cycle.track_pose, call_track_pose, inline=True)
+substitute(cycle.compensate_friction, call_compensate_friction, inline=True)
 substitute(cycle.bound_reference, call_bound_reference, inline=True)
 substitute(cycle.bound_efforts, call_bound_efforts, inline=True)
 
@@ -202,15 +220,10 @@ def _step(address: int, now: float, tau: ndarray) -> bool:
 
 
 @cache
-def begin(then: str = 'pass') -> None:
-    """
-    Let a second process compile the cycle meanwhile, if this machine has not done so yet.
-
-    :param then: Python statements that it executes afterwards.
-    """
+def begin() -> None:
+    """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
     if not (plain() or is_compiled()):
-        second_process.begin(
-            NAME, f'from {__name__} import compile_cycle; compile_cycle(); {then}')
+        second_process.begin(NAME, f'from {__name__} import compile_cycle; compile_cycle()')
 
 
 def compile_cycle() -> None:
@@ -232,24 +245,61 @@ def _recorder() -> tuple[Any, Any]:
             compile_function('control_step', _step, STEP, RECORDER_MODULES))
 
 
-# Compiled where settings bound the motion, and by a process that nobody waits for: they would take
-# a fifth of the time in which the first controller starts
-_BOUNDS: tuple[Any, ...] = (
-    ('bound_reference', cycle.bound_reference, BOUND_REFERENCE, MODULES),
-    ('bound_efforts', cycle.bound_efforts, BOUND_EFFORTS, MODULES))
+class OptionalPart(NamedTuple):
+    """
+    A part of the cycle that is compiled where settings need it, and by a process nobody waits for.
 
+    Together they would take a third of the time in which the first controller starts.
+    """
 
-def bounds_are_cached() -> bool:
-    """Return whether this machine has compiled what bounds the motion."""
-    return all(is_cached(name, function, modules) for name, function, _, modules in _BOUNDS)
+    place: int                  # of its address in `CycleInputs.code`
+    setting: str                # field of SETTINGS that is not 0 where it is needed
+    function: Callable[..., None]
+    signature: Any
+
+    @property
+    def name(self) -> str:
+        """Name of its machine code."""
+        return self.function.__name__
+
+    def is_cached(self) -> bool:
+        """Return whether this machine has compiled it."""
+        return is_cached(self.name, self.function, MODULES)
+
+    def address(self) -> int:
+        """Return the address of its machine code, compiled now or before."""
+        return part_address(self)
 
 
 @cache
-def bounds_addresses() -> tuple[int, ...]:
-    """Return the addresses of what bounds the motion, compiled."""
+def part_address(part: OptionalPart) -> int:
+    """Do what :meth:`OptionalPart.address` does."""
     linked_dynamics.load()
-    second_process.wait(OPTIONAL, bounds_are_cached)
-    return tuple(compile_callback(*part).address for part in _BOUNDS)
+    second_process.wait(OPTIONAL, part.is_cached)
+    return int(compile_callback(part.name, part.function, part.signature, MODULES).address)
+
+
+PARTS = (OptionalPart(POSE, 'follows_pose', cycle.track_pose, TRACK_POSE),
+         OptionalPart(FRICTION, 'compensates_friction', cycle.compensate_friction,
+                      COMPENSATE_FRICTION),
+         OptionalPart(REFERENCE_BOUNDS, 'bounded', cycle.bound_reference, BOUND_REFERENCE),
+         OptionalPart(EFFORT_BOUNDS, 'bounded', cycle.bound_efforts, BOUND_EFFORTS))
+
+
+def needed_parts(settings: ndarray) -> list[OptionalPart]:
+    """Return the optional parts that settings, (1,) ``SETTINGS``, need."""
+    return [part for part in PARTS if settings[part.setting][0]]
+
+
+def load_parts(settings: ndarray | None = None) -> None:
+    """Load the optional parts that settings, (1,) ``SETTINGS``, need; all of them without any."""
+    for part in PARTS if settings is None else needed_parts(settings):
+        part.address()
+
+
+def parts_are_cached() -> bool:
+    """Return whether this machine has compiled all optional parts."""
+    return all(part.is_cached() for part in PARTS)
 
 
 def begin_others() -> bool:
@@ -260,7 +310,7 @@ def begin_others() -> bool:
 
 def compile_others() -> None:
     """Compile into the cache what a controller needs as its settings change."""
-    bounds_addresses()
+    load_parts()
     law_code.compile_laws()
 
 
@@ -278,6 +328,7 @@ def compiled() -> CompiledCycle:
     LINKED_EFFORTS.load()
     recorded, step = _recorder()            # while the second process compiles the cycle
     second_process.wait(NAME, is_compiled)
-    of_cycle = _cycle()
-    return CompiledCycle(step, np.array([of_cycle.address, recorded.address, 0, 0]),
+    addresses = np.zeros(len(CODE), np.int64)
+    addresses[[CYCLE, RECORDED_CYCLE]] = _cycle().address, recorded.address
+    return CompiledCycle(step, addresses,
                          cycle.cycle.cache_folder)    # type: ignore[attr-defined]

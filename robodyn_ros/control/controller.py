@@ -12,7 +12,7 @@ from numpy import ndarray
 from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
 from .compile import begin as begin_compilation
-from .compile import bounds_addresses, compiled, plain
+from .compile import compiled, load_parts, plain
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
@@ -171,8 +171,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             self._stable = stability
         record = settings.settings_record()
         record['payload_body'] = settings.payload_body(self.model)
-        if record['bounded'][0] and not plain():
-            bounds_addresses()      # now, not in the cycle that begins with them
+        if not plain():
+            load_parts(record)      # now, not in the cycle that begins with them
         record['law'] = self._law + (settings.law != self.settings.law)
         record['payload'] = self._payload + (settings.payload != self.settings.payload)
         if settings.loading != self.settings.loading:

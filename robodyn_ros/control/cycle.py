@@ -70,7 +70,7 @@ class CycleInputs(NamedTuple):
     vectors: Vectors            # (nv,) each, kept likewise
     payload: PayloadInForce     # inertial parameters of the dynamics, kept likewise
     ring: Flight                # flight recorder
-    code: ndarray               # (4,) int64, addresses of machine code, see :mod:`.compile`
+    code: ndarray               # (6,) int64, addresses of machine code, see :mod:`.compile`
 
 
 def cycle(inputs: CycleInputs, now: float, tau: ndarray) -> bool:
@@ -335,8 +335,7 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     if not guided:
         trajectory_tracking.follow(inputs.points, m, v, reference_time)
     if s.follows_pose == 1:
-        pose_tracking.update_task(robot, inputs.workspace, v.q, inputs.task, inputs.poses, m,
-                                  reference_time)
+        track_pose(inputs, robot, reference_time)
     if s.bounded == 1:
         bound_reference(inputs, robot, elapsed)
     for i in range(v.q.shape[0]):
@@ -345,18 +344,30 @@ def law_efforts(inputs: CycleInputs, robot: ModelData, unmeasured: int, changed:
     if not gravity_alone:
         call_law(inputs.law, arm_of(inputs, robot, now, dt), v.tau_law)
         if s.compensates_friction == 1:
-            follows = s.follows == 1 and m.guided == 0
-            friction_compensation.friction_compensation(
-                robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v), follows, dt,
-                v, v.tau_law)
-            if not follows:
-                friction_compensation.presliding_damping(
-                    robot.friction, inputs.joints, inputs.workspace.M, s, v, unmeasured, v.tau_law)
+            compensate_friction(inputs, robot, unmeasured, dt)
         effort_feedforward.add_feedforward(inputs.joints, v, dt, v.tau_law)
         if s.bounded == 1:
             bound_efforts(inputs, robot)
     for i in range(v.q.shape[0]):
         tau[i] = v.tau_law[i] - (v.gravity[i] - v.tau_gravity[i])
+
+
+def track_pose(inputs: CycleInputs, robot: ModelData, reference_time: float) -> None:
+    """Update what is known of the task frame, and its reference at a time [s]."""
+    pose_tracking.update_task(robot, inputs.workspace, inputs.vectors.q, inputs.task, inputs.poses,
+                              inputs.controller_state[0], reference_time)
+
+
+def compensate_friction(inputs: CycleInputs, robot: ModelData, unmeasured: int, dt: float) -> None:
+    """Add efforts against friction; parameters as of :func:`law_efforts`."""
+    s, m, v = inputs.settings[0], inputs.controller_state[0], inputs.vectors
+    follows = s.follows == 1 and m.guided == 0
+    friction_compensation.friction_compensation(
+        robot.friction, inputs.joints, guiding.velocity_of_friction(s, m, v), follows, dt, v,
+        v.tau_law)
+    if not follows:
+        friction_compensation.presliding_damping(
+            robot.friction, inputs.joints, inputs.workspace.M, s, v, unmeasured, v.tau_law)
 
 
 def bound_reference(inputs: CycleInputs, robot: ModelData, elapsed: float) -> None:

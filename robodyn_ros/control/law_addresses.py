@@ -4,10 +4,10 @@
 
 from .compile import (
     begin_others,
-    bounds_addresses,
-    bounds_are_cached,
     law_address,
+    load_parts,
     OPTIONAL,
+    parts_are_cached,
     plain,
 )
 from .laws import compile as law_code
@@ -31,14 +31,14 @@ class LawAddresses:
         self._known = {first: law_address(first)}
 
     def prepare(self) -> None:
-        """Load our laws and what bounds the motion, or begin to compile them."""
+        """Load our laws and the optional parts of the cycle, or begin to compile them."""
         if plain():
             self._known |= {law: law_address(law) for law in BUILT_IN}
             return
         missing = [law for law in BUILT_IN if not law_code.law_is_cached(law)]
-        begun = (missing or not bounds_are_cached()) and begin_others()
+        begun = (missing or not parts_are_cached()) and begin_others()
         if not begun:
-            bounds_addresses()
+            load_parts()
         for law in BUILT_IN:
             if law not in missing or not begun:
                 self._known[law] = law_address(law)

@@ -40,7 +40,7 @@ from ..control.controller import Controller
 from ..driver import Driver
 from ..errors import RobodynError
 from ..model.robot import RobotModel
-from ..wire.compile import compiled_decoders
+from ..wire.compile import compiled_joint_state
 from ..wire.joint_state import JointStateDecoder
 
 POLL_PERIOD = 0.05      # s between two checks whether there is something to log
@@ -61,6 +61,8 @@ class ControllerNode(LifecycleNode):
     references: ReferenceTopics
 
     def __init__(self, namespace: str | None = None):
+        # What takes longest in the first start on a machine, beside everything else
+        begin_compilation()
         super().__init__('controller', namespace=namespace)
         self._discovering_since = middleware.discovering_since(self)
         self.topics: ControllerTopics | None = None     # while the node is configured
@@ -70,9 +72,6 @@ class ControllerNode(LifecycleNode):
         self._answer, self._waits_for_robot = ARMED, False
         self._timing_file = TimingFile()
         self.parameters = Parameters(self, TABLE)
-        # What takes longest in the first start on a machine, beside everything else
-        begin_compilation(transport.compilation(
-            self.parameters['data_path'], self.parameters['trigger']))
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
                      lambda: self.references.update_coupling())
         self.description = RobotDescription(self)
@@ -101,7 +100,7 @@ class ControllerNode(LifecycleNode):
         """Read the robot, compile its control cycle, open the topics; publish nothing yet."""
         p = self.parameters.values()
         if is_compiled():
-            compiled_decoders()     # for any robot: while its description is on its way
+            compiled_joint_state()  # for any robot: while its description is on its way
             linked_dynamics.load()
         with ExitStack() as opened:
             try:
@@ -211,6 +210,7 @@ class ControllerNode(LifecycleNode):
             self._timing_file.claim(p['timing_file'])
             if not p['driver']:         # which may be refused yet
                 announce()
+                transport.compile_ahead(p['data_path'], p['trigger'])
         controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                 checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
         driver = driver_of(p, model, self.get_parameter('use_sim_time').value)

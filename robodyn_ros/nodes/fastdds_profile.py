@@ -20,6 +20,7 @@ who waits until its last sample has been heard waits as long. Here it asks ten t
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 import ctypes
 from html import escape  # xml.sax.saxutils would import urllib and ssl, for 0.1 s
 import os
@@ -59,6 +60,7 @@ CONTROLLER = {'libfastdds': '<flow_controller_descriptor_list><flow_controller_d
 # Topics, and ANNOUNCEMENTS; a second profile of one name would be an error
 _loaded: set[str] = set()
 ANNOUNCEMENTS = ''                      # no topic has this name
+_path: list[str] = []                   # of the library, once it is loaded
 
 
 def hear_answers() -> bool:
@@ -144,7 +146,8 @@ def _factory() -> _Factory | None:
 
 def loaded_library() -> re.Match[str] | None:
     """Return the path of Fast DDS, and its name, if it is loaded in this process."""
-    try:
-        return LIBRARY.search(Path('/proc/self/maps').read_text())
-    except OSError:                     # not Linux, or not readable
-        return None
+    if not _path:
+        with suppress(OSError):         # not Linux, or not readable
+            _path.extend(found.group() for found in
+                         LIBRARY.finditer(Path('/proc/self/maps').read_text()))
+    return LIBRARY.match(_path[0]) if _path else None

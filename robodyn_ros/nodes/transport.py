@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Transport of states and efforts: the fastest way that works here, and why it was chosen."""
 
+from contextlib import suppress
 import time
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -111,12 +112,19 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
         rate=controller.settings.rate, spin=spin, fault_phase=guard.FAULT)
 
 
-def compilation(wanted: str, trigger: str) -> str:
-    """Return the Python statements that compile what :func:`open_transport` needs."""
-    if wanted not in ('auto', NATIVE):
-        return 'pass'
-    return f'from {__name__} import compiled_loop, compiled_trial; ' \
-           f'compiled_trial(); compiled_loop({trigger!r})'
+def compile_ahead(wanted: str, trigger: str) -> None:
+    """
+    Compile, or load, what :func:`open_transport` tries first.
+
+    Where this machine has compiled nothing yet, a second process still compiles the cycle. What
+    fails here fails there again, and is told of then.
+    """
+    if wanted in ('auto', NATIVE) and not plain():
+        with suppress(*UNFIT):
+            from ..realtime.native.probe import compiled_trial  # may lack what it needs
+
+            compiled_loop(trigger)
+            compiled_trial()
 
 
 def compiled_loop(trigger: str) -> Any:
@@ -128,14 +136,6 @@ def compiled_loop(trigger: str) -> Any:
     from ..realtime.native import compile  # noqa: A004
 
     return compile.compiled_loop(trigger)
-
-
-def compiled_trial() -> Any:
-    """Return the compiled function that tries what the native loop relies on; raises as above."""
-    from ..realtime.native import ffi, probe
-
-    ffi.check_symbols()
-    return probe.compiled_trial()
 
 
 def _try_native(node: Node) -> None:

@@ -31,7 +31,17 @@ class Decoders(NamedTuple):
 
 
 @cache
+def compiled_joint_state() -> Any:
+    """Return the compiled decoder of joint states."""
+    return compile_function('wire', decoders.joint_state, JOINT_STATE, MODULES)
+
+
+@cache
+def compiled_efforts() -> Any:
+    """Return the compiled decoder of effort commands, which a controller does not need."""
+    return compile_function('wire', decoders.efforts, EFFORTS, MODULES)
+
+
 def compiled_decoders() -> Decoders:
-    """Return the compiled decoders."""
-    return Decoders(compile_function('wire', decoders.joint_state, JOINT_STATE, MODULES),
-                    compile_function('wire', decoders.efforts, EFFORTS, MODULES))
+    """Return both compiled decoders."""
+    return Decoders(compiled_joint_state(), compiled_efforts())

@@ -7,7 +7,7 @@ from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from .cdr_writer import write, Writer
-from .compile import compiled_decoders
+from .compile import compiled_efforts
 from .decode_status import ACCEPTED, LENGTHS, MALFORMED, NON_FINITE, REASONS
 from ..errors import ArgumentError
 
@@ -38,7 +38,7 @@ class EffortDecoder:
     def __init__(self, n: int):
         self._scratch = np.zeros(n)
         self._arrays = self._scratch, self._scratch.view(np.uint8)
-        self._decode = compiled_decoders().efforts
+        self._decode = compiled_efforts()
 
     def decode(self, message: bytes, out: ndarray) -> int:
         """

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import decoders
 from .cdr_writer import write, Writer
-from .compile import compiled_decoders
+from .compile import compiled_joint_state
 from .decode_status import (
     ACCEPTED,
     DUPLICATE,
@@ -64,7 +64,7 @@ class JointStateDecoder:
         self.arrays = decoder_arrays(self.joint_names)
         #: (n,) records of STATE; refused messages leave it as it was.
         self.state: np.recarray = self.arrays.state.reshape(-1).view(STATE).view(np.recarray)
-        self._decode = compiled_decoders().joint_state
+        self._decode = compiled_joint_state()
 
     @property
     def stamp(self) -> float:

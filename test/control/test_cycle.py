@@ -2,17 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control cycle in closed loop with exact dynamics."""
 
+from dataclasses import replace
+
 from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
-from robodyn_ros.control.compile import PLAIN
+from robodyn_ros.control.compile import PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.model.resources import robot_path
 
 POSE = np.array([0.3, 0.5])
+# Settings for which the cycle needs an optional part, by the field that says so
+NEEDING = {'follows_pose': {'mode': 'cartesian_impedance', 'task_selection': (0.0, 1.0) * 3},
+           'compensates_friction': {'friction_compensation': (0.5,)},
+           'bounded': {'mode': 'joint_impedance', 'tool_speed_limit': 0.3}}
 
 
 @pytest.fixture(scope='module')
@@ -214,3 +220,19 @@ def test_plain_python_gives_the_same(two_link, mode):
         rig.controller.stop()
         rig.run(0.1)
     assert np.array(slow.published) == pytest.approx(np.array(compiled.published), abs=1e-9)
+
+
+@pytest.mark.skipif(plain(), reason='nothing is compiled')
+@pytest.mark.parametrize('part', PARTS, ids=lambda part: part.name)
+def test_a_part_that_settings_need_is_loaded_before_the_cycle_calls_it(two_link, part):
+    """Its address is 0 until then, as in a process whose settings have not needed it."""
+    rig = Rig(two_link, POSE, viscous_friction=[1.0])
+    rig.rise()
+    code = rig.controller.compiled.addresses
+    code[part.place] = 0
+    rig.run(0.01)
+    assert code[part.place] == 0
+    rig.controller.use(replace(rig.controller.settings, **NEEDING[part.setting]))
+    rig.run(0.05)
+    assert code[part.place] == part.address()
+    assert rig.phase == 'RUNNING'

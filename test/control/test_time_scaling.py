@@ -16,8 +16,9 @@ from robodyn_ros.control.body_regions import REGIONS
 from robodyn_ros.control.bounds import Bounds
 from robodyn_ros.control.bounds_of_settings import bounds_of, reflected_mass
 from robodyn_ros.control.compile import (
-    bounds_addresses,
     EFFORT_BOUNDS,
+    part_address,
+    PARTS,
     plain,
     REFERENCE_BOUNDS,
     VARIABLE,
@@ -91,11 +92,12 @@ def test_a_limit_that_is_set_later_holds_for_the_next_motion(environment, monkey
     rig, limit, fastest = moving(START, task_frame='tool0'), 0.3, 0.0
     rig.tick()
     code = rig.controller.compiled.addresses
-    code[[REFERENCE_BOUNDS, EFFORT_BOUNDS]] = 0     # as in a process without bounds before
+    bounds = [REFERENCE_BOUNDS, EFFORT_BOUNDS]
+    code[bounds] = 0                                # as in a process without bounds before
     monkeypatch.setenv(VARIABLE, environment)       # what is compiled stays compiled
     rig.controller.use(replace(rig.controller.settings, tool_speed_limit=limit))
     rig.tick()
-    assert code.all() or rig.controller.compiled.step is None
+    assert code[bounds].all() or rig.controller.compiled.step is None
     rig.controller.follow(Waypoints(TWO_LINK.joint_names, [0.8], [GOAL]), rig.time + 0.002)
     for _ in range(800):
         rig.tick()
@@ -104,13 +106,13 @@ def test_a_limit_that_is_set_later_holds_for_the_next_motion(environment, monkey
 
 
 @pytest.mark.skipif(plain(), reason='nothing is compiled')
-def test_bounds_are_loaded_before_the_arm_is_driven(monkeypatch):
+def test_optional_parts_are_loaded_before_the_arm_is_driven(monkeypatch):
     """Without a second process that compiles them, no loop waits for them later."""
     monkeypatch.setattr(second_process, '_processes', {})
     monkeypatch.setattr(second_process.os, 'cpu_count', lambda: 1)
-    bounds_addresses.cache_clear()
+    part_address.cache_clear()
     Rig(TWO_LINK, START)
-    assert bounds_addresses.cache_info().currsize == 1
+    assert part_address.cache_info().currsize == len(PARTS)
 
 
 @pytest.mark.slow

@@ -111,7 +111,11 @@ class Remote:
     def __init__(self, name: str = 'test', args: list[str] | None = None, namespace: str = ''):
         self.context = rclpy.Context()
         middleware.start(args=args, context=self.context)
-        self.node = rclpy.create_node(name, context=self.context, namespace=namespace)
+        # Nobody asks this node: the nodes under test need not discover twenty more endpoints
+        self.node = rclpy.create_node(
+            name, context=self.context, namespace=namespace, enable_rosout=False,
+            start_parameter_services=False, parameter_overrides=[
+                Parameter('start_type_description_service', value=False)])
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self._commands = Recorder(self.node, Float64MultiArray, 'commands')

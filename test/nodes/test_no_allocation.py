@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from robodyn_ros.code_cache import cache_directory
 from robodyn_ros.control import cycle, linked_dynamics, recorded_cycle
-from robodyn_ros.control.compile import bounds_addresses, compiled
+from robodyn_ros.control.compile import compiled, load_parts, PARTS
 from robodyn_ros.jit import load
 from robodyn_ros.nodes import node_main, transport
 from robodyn_ros.wire.compile import compiled_decoders
@@ -63,9 +63,9 @@ def test_imports_of_a_node_leave_the_collector_as_it_was(first):
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
     dynamics = [linked.function for linked in linked_dynamics.FUNCTIONS]
-    bounds_addresses()
-    for function in (compiled().step, cycle.cycle, cycle.law_efforts, cycle.bound_reference,
-                     cycle.bound_efforts, *dynamics, recorded_cycle.recorded_cycle,
+    load_parts()
+    for function in (compiled().step, cycle.cycle, cycle.law_efforts,
+                     *(part.function for part in PARTS), *dynamics, recorded_cycle.recorded_cycle,
                      compiled_decoders().joint_state):
         assert not ALLOCATOR.search(machine_code(function))
 

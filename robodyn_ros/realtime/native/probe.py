@@ -71,7 +71,12 @@ def trial(io: LoopIO) -> int:
 
 @cache
 def compiled_trial() -> Any:
-    """Return the compiled function of the trial, the same for every node."""
+    """
+    Return the compiled function of the trial, the same for every node.
+
+    :raises DataPathError: a function that it calls is missing.
+    """
+    check_symbols()
     return compile_function('native_trial', trial, types.int64(LOOP_IO), IO_MODULES)
 
 
