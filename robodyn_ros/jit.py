@@ -113,15 +113,18 @@ def compile_function(name: str, function: Callable[..., Any], signature: Any,
 
 def compile_callback(name: str, function: Callable[..., Any], signature: Any,
                      modules: tuple[ModuleType, ...], *, constants: str = '',
-                     cached: bool = True) -> Any:
+                     cached: bool = True, allocates: bool = True) -> Any:
     """
     Return likewise a function whose ``address`` C code can call.
 
     :param constants: text on which the machine code depends besides the modules.
     :param cached: False compiles it in each process, because some source has no file.
+    :param allocates: False, where neither it nor what it calls makes or returns an array, takes
+        less time to compile; Numba then refuses what does.
     """
     with _loading:
-        return _compile(name, function, numba.cfunc, signature, modules, constants, cached)
+        return _compile(name, function, numba.cfunc, signature, modules, constants, cached,
+                        allocates)
 
 
 def is_cached(name: str, function: Callable[..., Any], modules: tuple[ModuleType, ...]) -> bool:
@@ -153,10 +156,13 @@ _loading = RLock()
 
 @cache
 def _compile(name: str, function: Any, decorator: Any, signature: Any,
-             modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True) -> Any:
+             modules: tuple[ModuleType, ...], constants: str = '', cached: bool = True,
+             allocates: bool = True) -> Any:
     function.cache_folder = _cache_folder(name, function, modules, constants)
     function.called_at_address = decorator is numba.cfunc
-    options = OPTIONS if decorator is numba.njit else {}
+    options: dict[str, Any] = OPTIONS if decorator is numba.njit else {}
+    if not allocates:
+        options = {**options, '_nrt': False}    # arrays without counts of references to them
     with (compiling(name), turn(cache_directory() / function.cache_folder, cached),
           _few_collections(), without_machine_code()):
         return decorator(signature, cache=cached, **options)(function)

@@ -80,6 +80,8 @@ class LinkedFunction:
     """
     Plain function that is compiled on its own; code that is compiled calls it by its name.
 
+    It allocates nothing, as of :func:`.jit.compile_callback`.
+
     :param name: of its machine code, for file names and messages.
     :param function: whose text is compiled, here and in whoever calls it.
     :param signature: Numba signature.
@@ -98,7 +100,7 @@ class LinkedFunction:
 
     def load(self) -> None:
         """Load the machine code, before code is loaded that calls it."""
-        link(self._symbol, compile_callback(*self._arguments).address)
+        link(self._symbol, compile_callback(*self._arguments, allocates=False).address)
 
     def promise(self) -> None:
         """Let code that calls it be compiled, in a process that does not run what it compiles."""

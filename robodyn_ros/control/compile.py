@@ -235,13 +235,13 @@ def compile_cycle() -> None:
 
 
 def _cycle() -> Any:
-    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES)
+    return compile_callback(NAME, cycle.cycle, BY_REFERENCE, MODULES, allocates=False)
 
 
 def _recorder() -> tuple[Any, Any]:
     """Return the recorded cycle, which calls the cycle at its address, and `_step`."""
     return (compile_callback('recorded_control', recorded_cycle.recorded_cycle, BY_REFERENCE,
-                             RECORDER_MODULES),
+                             RECORDER_MODULES, allocates=False),
             compile_function('control_step', _step, STEP, RECORDER_MODULES))
 
 
