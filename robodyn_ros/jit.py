@@ -120,7 +120,8 @@ def compile_callback(name: str, function: Callable[..., Any], signature: Any,
     :param constants: text on which the machine code depends besides the modules.
     :param cached: False compiles it in each process, because some source has no file.
     :param allocates: False, where neither it nor what it calls makes or returns an array, takes
-        less time to compile; Numba then refuses what does.
+        less time to compile; Numba then refuses what does. What it calls is not shared with
+        functions that may.
     """
     with _loading:
         return _compile(name, function, numba.cfunc, signature, modules, constants, cached,
@@ -162,7 +163,7 @@ def _compile(name: str, function: Any, decorator: Any, signature: Any,
     function.called_at_address = decorator is numba.cfunc
     options: dict[str, Any] = OPTIONS if decorator is numba.njit else {}
     if not allocates:
-        options = {**options, '_nrt': False}    # arrays without counts of references to them
+        options = {**options, '_nrt': False}    # nobody counts references to arrays
     with (compiling(name), turn(cache_directory() / function.cache_folder, cached),
           _few_collections(), without_machine_code()):
         return decorator(signature, cache=cached, **options)(function)

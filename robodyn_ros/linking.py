@@ -80,17 +80,16 @@ class LinkedFunction:
     """
     Plain function that is compiled on its own; code that is compiled calls it by its name.
 
-    It allocates nothing, as of :func:`.jit.compile_callback`.
-
     :param name: of its machine code, for file names and messages.
     :param function: whose text is compiled, here and in whoever calls it.
     :param signature: Numba signature.
-    :param modules: as of :func:`.jit.compile_callback`.
+    :param modules, allocates: as of :func:`.jit.compile_callback`.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], signature: Any,
-                 modules: tuple[ModuleType, ...]):
+                 modules: tuple[ModuleType, ...], *, allocates: bool = True):
         self.function, self._arguments = function, (name, function, signature, modules)
+        self._allocates = allocates
         self._symbol = f'robodyn_ros_{function.__name__}'
         call = linked(self._symbol, signature)
 
@@ -100,7 +99,7 @@ class LinkedFunction:
 
     def load(self) -> None:
         """Load the machine code, before code is loaded that calls it."""
-        link(self._symbol, compile_callback(*self._arguments, allocates=False).address)
+        link(self._symbol, compile_callback(*self._arguments, allocates=self._allocates).address)
 
     def promise(self) -> None:
         """Let code that calls it be compiled, in a process that does not run what it compiles."""

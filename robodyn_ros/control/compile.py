@@ -201,7 +201,8 @@ def call_bound_efforts(inputs: CycleInputs, robot: ModelData) -> None:
 
 
 # A part of the cycle, which this process compiles while another one compiles the rest
-LINKED_EFFORTS = LinkedFunction('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES)
+LINKED_EFFORTS = LinkedFunction('law_efforts', cycle.law_efforts, LAW_EFFORTS, MODULES,
+                                allocates=False)
 
 substitute(cycle.cycle, call_cycle, inline=True)
 substitute(recorded_cycle.recorded_cycle, call_recorded_cycle, inline=True)
