@@ -221,10 +221,15 @@ def _step(address: int, now: float, tau: ndarray) -> bool:
 
 
 @cache
-def begin() -> None:
-    """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
+def begin(then: str = 'pass') -> None:
+    """
+    Let a second process compile the cycle meanwhile, if this machine has not done so yet.
+
+    :param then: Python statements that it executes afterwards.
+    """
     if not (plain() or is_compiled()):
-        second_process.begin(NAME, f'from {__name__} import compile_cycle; compile_cycle()')
+        second_process.begin(
+            NAME, f'from {__name__} import compile_cycle; compile_cycle(); {then}')
 
 
 def compile_cycle() -> None:

@@ -62,7 +62,7 @@ class ControllerNode(LifecycleNode):
 
     def __init__(self, namespace: str | None = None):
         # What takes longest in the first start on a machine, beside everything else
-        begin_compilation()
+        begin_compilation(transport.COMPILE_TRIAL)
         super().__init__('controller', namespace=namespace)
         self._discovering_since = middleware.discovering_since(self)
         self.topics: ControllerTopics | None = None     # while the node is configured

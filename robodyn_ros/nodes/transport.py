@@ -31,6 +31,9 @@ NATIVE, PYTHON, EXECUTOR, DRIVER = 'native', 'python', 'executor', 'driver'
 LADDER = NATIVE, PYTHON, EXECUTOR           # from the top
 DATA_PATHS = ('auto', *LADDER)
 TOPIC = '~/data_path_trial'
+# Python statements that compile what the trial needs, for the second process
+COMPILE_TRIAL = ('from robodyn_ros.realtime.native.probe import compiled_trial; '
+                 'compiled_trial()')
 DISCOVERY = 5.0             # s until our own two ends of it have found each other
 
 # What a library that is missing, or is not what this package takes it for, answers with
@@ -114,17 +117,14 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
 
 def compile_ahead(wanted: str, trigger: str) -> None:
     """
-    Compile, or load, what :func:`open_transport` tries first.
+    Compile, or load, the loop that :func:`open_transport` tries first.
 
     Where this machine has compiled nothing yet, a second process still compiles the cycle. What
     fails here fails there again, and is told of then.
     """
     if wanted in ('auto', NATIVE) and not plain():
         with suppress(*UNFIT):
-            from ..realtime.native.probe import compiled_trial  # may lack what it needs
-
             compiled_loop(trigger)
-            compiled_trial()
 
 
 def compiled_loop(trigger: str) -> Any:
