@@ -33,14 +33,14 @@ def environment() -> dict[str, str]:
 
 def begin(name: str, statement: str, *, nice: int = 0) -> bool:
     """
-    Start a process that executes a statement, once in this process; return whether it was started.
+    Start a process that executes a statement, once in this process; return whether it runs.
 
     :param name: of what it compiles, for :func:`wait`.
     :param statement: Python text; this package is on the path.
     :param nice: added to the nice value, for what nobody waits for.
     """
     if name in _processes:
-        return True
+        return _processes[name].poll() is None
     if not sys.executable or (os.cpu_count() or 1) < 2:
         return False
     with suppress(OSError):

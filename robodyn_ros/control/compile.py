@@ -81,8 +81,9 @@ MODULES = (*law_code.MODULES, *(jitable(m) for m in (
            *(jitable(m, inline=True) for m in (acceleration_limits, plausibility)),
            jitable(cycle, inline=True,
                    apart=('cycle', 'law_efforts', 'track_pose', 'compensate_friction',
-                          'bound_reference', 'bound_efforts')))
-RECORDER_MODULES = (*MODULES, sys.modules[__name__], jitable(ring_buffer), recorded_cycle)
+                          'bound_reference', 'bound_efforts')),
+           sys.modules[__name__])       # CODE and what reads it are merged into the cycle
+RECORDER_MODULES = (*MODULES, jitable(ring_buffer), recorded_cycle)
 
 _PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
                       bodies=np.zeros(1, BODY), robot=numba_types.MODEL_DATA)
@@ -126,7 +127,7 @@ class CompiledCycle(NamedTuple):
         if self.step is not None:
             for part in needed_parts(settings):
                 if not self.addresses[part.place]:
-                    self.addresses[part.place] = part.address()
+                    self.addresses[part.place] = part_address(part)
         return self.addresses
 
     def prepare(self, inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
@@ -151,8 +152,13 @@ class CompiledCycle(NamedTuple):
 PLAIN = CompiledCycle(None, np.zeros(len(CODE), np.int64), 'plain Python')
 
 
+@cache
 def plain() -> bool:
-    """Return whether the environment asks for a control cycle in plain Python."""
+    """
+    Return whether the environment asks for a control cycle in plain Python.
+
+    What it is when this is first called holds for the process: compiled code calls no plain law.
+    """
     return os.environ.get(VARIABLE, '0') != '0'
 
 
@@ -253,9 +259,9 @@ def _recorder() -> tuple[Any, Any]:
 
 class OptionalPart(NamedTuple):
     """
-    A part of the cycle that is compiled where settings need it, and by a process nobody waits for.
+    A part of the cycle that is compiled where settings need it, and in the background otherwise.
 
-    Together they would take a third of the time in which the first controller starts.
+    Together they take a third of the processor time of all that a controller may need.
     """
 
     place: int                  # of its address in `CycleInputs.code`
@@ -272,22 +278,19 @@ class OptionalPart(NamedTuple):
         """Return whether this machine has compiled it."""
         return is_cached(self.name, self.function, MODULES)
 
-    def address(self) -> int:
-        """Return the address of its machine code, compiled now or before."""
-        return part_address(self)
-
 
 @cache
 def part_address(part: OptionalPart) -> int:
-    """Do what :meth:`OptionalPart.address` does."""
+    """Return the address of the machine code of a part, compiled now or before."""
     linked_dynamics.load()
     second_process.wait(OPTIONAL, part.is_cached)
     return int(compile_callback(part.name, part.function, part.signature, MODULES).address)
 
 
-PARTS = (OptionalPart(POSE, 'follows_pose', cycle.track_pose, TRACK_POSE),
-         OptionalPart(FRICTION, 'compensates_friction', cycle.compensate_friction,
+# In the order in which the background compiles them: first what is tuned while an arm moves
+PARTS = (OptionalPart(FRICTION, 'compensates_friction', cycle.compensate_friction,
                       COMPENSATE_FRICTION),
+         OptionalPart(POSE, 'follows_pose', cycle.track_pose, TRACK_POSE),
          OptionalPart(REFERENCE_BOUNDS, 'bounded', cycle.bound_reference, BOUND_REFERENCE),
          OptionalPart(EFFORT_BOUNDS, 'bounded', cycle.bound_efforts, BOUND_EFFORTS))
 
@@ -300,7 +303,7 @@ def needed_parts(settings: ndarray) -> list[OptionalPart]:
 def load_parts(settings: ndarray | None = None) -> None:
     """Load the optional parts that settings, (1,) ``SETTINGS``, need; all of them without any."""
     for part in PARTS if settings is None else needed_parts(settings):
-        part.address()
+        part_address(part)
 
 
 def parts_are_cached() -> bool:

@@ -12,7 +12,7 @@ from numpy import ndarray
 from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
 from .compile import begin as begin_compilation
-from .compile import compiled, load_parts, plain
+from .compile import compiled, load_parts, PLAIN, plain
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
@@ -107,18 +107,21 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         # The cycle with its inputs, and those of them that are replaced while it runs
         self._cycle: Callable[[float, ndarray], bool] = lambda now, tau: False
         self._prepared_parts: tuple[Any, ...] = (None,) * 5
+        #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
+        self.compiled = PLAIN           # until settings and law are found good
         self.use(settings)
         if settings.law_in_force not in registry.BUILT_IN:
             trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
                         1.0 / settings.rate)
         checked()
+        if not plain():
+            load_parts(self._records.record)
         if specialize:
             self._own = with_kernels(self._records.robot)
             self._frame_kernel = FrameKernel(settings, model, self._unloaded)
             self._records = self._records._replace(
                 robot=self._own, task=self._frame_kernel.given_to(self._records.task))
         self.begin()
-        #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
         self.compiled = compiled()
         self._addresses.prepare()
 
@@ -171,8 +174,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             self._stable = stability
         record = settings.settings_record()
         record['payload_body'] = settings.payload_body(self.model)
-        if not plain():
-            load_parts(record)      # now, not in the cycle that begins with them
+        self.compiled.code_for(record)      # now, not in the cycle that begins with it
         record['law'] = self._law + (settings.law != self.settings.law)
         record['payload'] = self._payload + (settings.payload != self.settings.payload)
         if settings.loading != self.settings.loading:

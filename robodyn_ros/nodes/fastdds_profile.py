@@ -148,6 +148,6 @@ def loaded_library() -> re.Match[str] | None:
     """Return the path of Fast DDS, and its name, if it is loaded in this process."""
     if not _path:
         with suppress(OSError):         # not Linux, or not readable
-            _path.extend(found.group() for found in
-                         LIBRARY.finditer(Path('/proc/self/maps').read_text()))
+            if found := LIBRARY.search(Path('/proc/self/maps').read_text()):
+                _path.append(found.group())
     return LIBRARY.match(_path[0]) if _path else None

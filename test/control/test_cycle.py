@@ -7,8 +7,9 @@ from dataclasses import replace
 from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
-from robodyn_ros import load_urdf
-from robodyn_ros.control.compile import PARTS, PLAIN, plain
+from robodyn_ros import Controller, load_urdf, Settings
+from robodyn_ros.control import compile, controller  # noqa: A004
+from robodyn_ros.control.compile import part_address, PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
@@ -234,5 +235,36 @@ def test_a_part_that_settings_need_is_loaded_before_the_cycle_calls_it(two_link,
     assert code[part.place] == 0
     rig.controller.use(replace(rig.controller.settings, **NEEDING[part.setting]))
     rig.run(0.05)
-    assert code[part.place] == part.address()
+    assert code[part.place] == part_address(part)
     assert rig.phase == 'RUNNING'
+
+
+@pytest.mark.skipif(plain(), reason='nothing is compiled')
+@pytest.mark.parametrize('need', NEEDING)
+@pytest.mark.parametrize('how', ['use', 'check'])
+def test_settings_are_accepted_once_what_they_need_is_loaded(two_link, need, how, monkeypatch):
+    """Or the thread of the loop would compile it, while the arm gets no efforts."""
+    rig = Rig(two_link, POSE, viscous_friction=[1.0])
+    nothing = np.zeros_like(rig.controller.compiled.addresses)
+    rig.controller.compiled = rig.controller.compiled._replace(addresses=nothing)
+    loaded = []
+    monkeypatch.setattr(compile, 'part_address', lambda part: loaded.append(part) or 1)
+    getattr(rig.controller, how)(replace(rig.controller.settings, **NEEDING[need]))
+    assert {part.setting for part in loaded} == {need}
+
+
+@pytest.mark.skipif(plain(), reason='nothing is compiled')
+def test_settings_of_the_start_are_checked_before_anything_is_compiled_for_them(two_link,
+                                                                                monkeypatch):
+    """A refusal does not come after seconds of compiling."""
+    loaded = []
+    monkeypatch.setattr(controller, 'load_parts', lambda record: loaded.append(record))
+
+    def checked():
+        assert not loaded
+        raise TrajectoryError('refused', name='position', remedy='none')
+    settings = Settings(**{**GAINS, **NEEDING['follows_pose']})
+    with pytest.raises(TrajectoryError):
+        Controller(two_link, settings, checked=checked)
+    Controller(two_link, settings, specialize=False)
+    assert len(loaded) == 1

@@ -103,6 +103,7 @@ def test_a_limit_that_is_set_later_holds_for_the_next_motion(environment, monkey
         rig.tick()
         fastest = max(fastest, speed(rig))
     assert 0.9 * limit < fastest <= 1.05 * limit and rig.controller.memory['slowing'][0] > 0.2
+    assert moving(START).phase == 'RUNNING'         # another controller of this process
 
 
 @pytest.mark.skipif(plain(), reason='nothing is compiled')

@@ -16,6 +16,7 @@ from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.errors import TrajectoryError
 from robodyn_ros.nodes import transport
+from robodyn_ros.realtime.native import probe
 from robodyn_ros.wire.joint_state import JointStateEncoder
 from sensor_msgs.msg import JointState
 
@@ -215,6 +216,13 @@ def test_counts_and_times_what_it_does(node):
     assert list(tally.refused.values()) == [1] and tally.accepted > 5
     assert rig.controller.cycle_input['listeners'][0] == 1
     rig.loop.stop()
+
+
+def test_the_second_process_compiles_the_trial():
+    """What goes wrong there nobody is told of: the first start would only take longer."""
+    names: dict[str, object] = {}
+    exec(transport.COMPILE_TRIAL, names)
+    assert names['compiled_trial'] is probe.compiled_trial
 
 
 def test_the_node_runs_on_native_code(pair, remote, gravity):
