@@ -23,7 +23,8 @@ import numpy as np
 from robodyn_ros.demo.processes import Child, running
 from robodyn_ros.demo.run import environment
 
-ROBOT, RUNNING = 'two_link', '[controller]: RUNNING'
+ROBOT = 'two_link'
+READY, RUNNING = '[simulator]: simulator ready', '[controller]: RUNNING'
 CACHE = 'ROBODYN_CACHE_DIR'
 PATIENCE, POLL = 300.0, 0.005       # s
 COUNT = 10_000_000
@@ -35,17 +36,23 @@ def node(name: str, *parameters: str) -> list[str]:
             *(word for each in parameters for word in ('-p', each))]
 
 
+def await_text(process: Child, text: str) -> None:
+    """Wait until a process has printed a text."""
+    end = time.monotonic() + PATIENCE
+    while text not in process.output:
+        process.check()
+        if time.monotonic() > end:
+            raise TimeoutError(f'no {text!r} within {PATIENCE:g} s:\n{process.output}')
+        time.sleep(POLL)
+
+
 def start(folder: Path, env: Mapping[str, str]) -> float:
     """Start a controller, wait until its arm is driven, and stop it; return the time [s]."""
     begin = time.monotonic()
     controller = Child('controller', node('controller', 'autostart:=true'),
                        folder / 'controller.log', env)
     try:
-        while RUNNING not in controller.output:
-            controller.check()
-            if time.monotonic() > begin + PATIENCE:
-                raise TimeoutError(f'not RUNNING within {PATIENCE:g} s:\n{controller.output}')
-            time.sleep(POLL)
+        await_text(controller, RUNNING)
         return time.monotonic() - begin
     finally:
         controller.stop()
@@ -79,12 +86,10 @@ def main(args: Sequence[str] | None = None) -> None:
         env = environment(folder)
         simulated = node('simulator', f'urdf:={ROBOT}', 'publish_description:=true')
         with running({'simulator': simulated}, folder, env) as nodes:
-            while 'publishing' not in nodes['simulator'].output:
-                nodes['simulator'].check()
-                time.sleep(POLL)
+            await_text(nodes['simulator'], READY)
             start(folder, env)
             while [*compilers(env[CACHE])]:
-                time.sleep(POLL)
+                time.sleep(1.0)
             for k in range(given.starts):
                 speed.append(counting())
                 empty = str(folder / f'cache{k}')
