@@ -261,7 +261,7 @@ class OptionalPart(NamedTuple):
     """
     A part of the cycle that is compiled where settings need it, and in the background otherwise.
 
-    Together they take a third of the processor time of all that a controller may need.
+    With all of them the first start of a controller would take much longer.
     """
 
     place: int                  # of its address in `CycleInputs.code`

@@ -105,11 +105,10 @@ def test_what_changes_while_it_runs_is_seen_whole(node, trigger):
         try:
             rig.controller.follow(
                 Waypoints(rig.model.joint_names, 0.1 * np.arange(1, points + 1),
-                          np.full((points, 2), POSE)), rig.loop.now() + 0.02)
+                          np.full((points, 2), POSE)), rig.loop.now() + 0.2)
             followed.append(points)
         except TrajectoryError as error:
-            # The law came into force while it was planned, or planning took too long
-            if error.name not in ('reference', 'start'):
+            if error.name != 'reference':       # the law came into force while it was planned
                 raise
 
     def change():
