@@ -6,16 +6,12 @@ Place of compiled code on disk, named after all that decides what machine code c
 What is here decides nothing of it: a change here compiles nothing anew.
 """
 
-import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager, ExitStack, suppress
 from functools import cache
 import hashlib
-import os
 from pathlib import Path
-import shutil
 import sys
-import tempfile
 import time
 from types import ModuleType
 from typing import Any
@@ -24,7 +20,8 @@ import llvmlite
 import llvmlite.binding
 import numba
 from numba.core.caching import _CacheLocator, CompileResultCacheImpl
-from platformdirs import user_cache_path
+
+from .cache_directory import cache_directory
 
 try:
     import fcntl
@@ -64,26 +61,6 @@ def machine() -> str:
     """Return in words what besides the sources decides which machine code comes out."""
     return (f'Numba {numba.__version__}, Python {sys.version.split()[0]}, '
             f'{llvmlite.binding.get_host_cpu_name()}')
-
-
-@cache
-def cache_directory() -> Path:
-    """
-    Where compiled code is kept: $ROBODYN_CACHE_DIR, else the user's cache folder.
-
-    A folder that cannot be written (read-only home) is replaced by one of this process alone:
-    everything works, and compiles again at the next start.
-    """
-    chosen = os.environ.get('ROBODYN_CACHE_DIR')
-    path = Path(chosen) if chosen else user_cache_path('robodyn_ros')
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            return path
-    except OSError:
-        own = tempfile.mkdtemp(prefix='robodyn_ros_')
-        atexit.register(shutil.rmtree, own, ignore_errors=True)
-        return Path(own)
 
 
 class SourceLocator(_CacheLocator):

@@ -27,7 +27,8 @@ from numba import types
 from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 
-from .code_cache import cache_directory, fingerprint, turn
+from .cache_directory import cache_directory
+from .code_cache import fingerprint, turn
 from .code_loading import GENERATED
 from .compile_notice import compiling
 from .inner_functions import without_machine_code

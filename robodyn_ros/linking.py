@@ -15,8 +15,9 @@ import llvmlite.binding
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+import numpy as np
 
-from .jit import compile_callback, substitute
+from .jit import compile_callback, is_cached, substitute
 
 
 def caller(signature: Any) -> Any:
@@ -60,8 +61,33 @@ def linked(symbol: str, signature: Any) -> Any:
     return intrinsic(call)
 
 
+def found_at(symbol: str, signature: Any) -> Any:
+    """
+    Return a function for compiled code that calls machine code whose address is in memory.
+
+    ``call(arguments)`` is as of :func:`linked`; the address may change, and must not be 0.
+
+    :param symbol: name of the memory, given to :func:`link` likewise.
+    :param signature: as of :func:`caller`.
+    """
+    def call(typing, arguments):
+        if tuple(arguments) != signature.args:
+            return None
+
+        def address(builder, kind):
+            word, known = ir.IntType(64), builder.module.globals
+            place = known.get(symbol) or ir.GlobalVariable(builder.module, word, symbol)
+            return builder.inttoptr(builder.load(place), kind.as_pointer())
+
+        def build(context, builder, of_call, args):
+            return _call(context, builder, signature.return_type, args[0],
+                         lambda kind: address(builder, kind))
+        return signature.return_type(arguments), build
+    return intrinsic(call)
+
+
 def link(symbol: str, address: int) -> None:
-    """Have code that is loaded from now on find the machine code at the address by its name."""
+    """Have code that is loaded from now on find what is at the address by its name."""
     llvmlite.binding.add_symbol(symbol, address)
 
 
@@ -91,11 +117,7 @@ class LinkedFunction:
         self.function, self._arguments = function, (name, function, signature, modules)
         self._allocates = allocates
         self._symbol = f'robodyn_ros_{function.__name__}'
-        call = linked(self._symbol, signature)
-
-        def call_linked(*arguments: Any) -> Any:
-            return call(arguments)
-        substitute(function, call_linked, inline=True)
+        _let_call(function, linked(self._symbol, signature))
 
     def load(self) -> None:
         """Load the machine code, before code is loaded that calls it."""
@@ -104,3 +126,36 @@ class LinkedFunction:
     def promise(self) -> None:
         """Let code that calls it be compiled, in a process that does not run what it compiles."""
         link(self._symbol, 1)
+
+
+class DeferredFunction:
+    """
+    Plain function that is compiled on its own, and perhaps after code that could call it.
+
+    Such code may be compiled, loaded and run before, as long as it does not call the function.
+
+    :param name, function, signature, modules: as of :class:`LinkedFunction`.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any], signature: Any,
+                 modules: tuple[ModuleType, ...]):
+        self.function, self._arguments = function, (name, function, signature, modules)
+        self._address = np.zeros(1, np.int64)
+        symbol = f'robodyn_ros_{function.__name__}'
+        link(symbol, self._address.ctypes.data)
+        _let_call(function, found_at(symbol, signature))
+
+    def load(self) -> None:
+        """Load the machine code, before it is called for the first time."""
+        self._address[0] = compile_callback(*self._arguments).address
+
+    def is_cached(self) -> bool:
+        """Return whether this machine has compiled it."""
+        name, function, _, modules = self._arguments
+        return is_cached(name, function, modules)
+
+
+def _let_call(function: Callable[..., Any], call: Any) -> None:
+    def call_apart(*arguments: Any) -> Any:
+        return call(arguments)
+    substitute(function, call_apart, inline=True)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from .code_cache import cache_directory
+from .cache_directory import cache_directory
 from .compile_notice import compiling, VARIABLE
 
 PATIENCE, POLL = 300.0, 0.05    # s; after the first, whoever waits compiles on their own

@@ -92,6 +92,25 @@ def entry(x):
 
 print(entry(1))
 """
+DEFERRED = """
+import entry as apart
+import helper
+import numba
+from numba import int64
+from robodyn_ros import jit, linking
+
+deferred = linking.DeferredFunction('apart', apart.entry, int64(int64), (jit.jitable(helper),))
+
+
+@numba.njit('int64(int64)')
+def entry(x):
+    return apart.entry(x) * 2 if x != 0 else 0
+
+
+print(entry(0), deferred.is_cached(), end=' ')
+deferred.load()
+print(entry(1), deferred.is_cached())
+"""
 REGISTERED = f"""
 {CALLBACK}
 import sys
@@ -262,6 +281,10 @@ def test_compiled_code_calls_the_substitute_and_python_does_not(run):
 def test_code_is_linked_by_name(run):
     """What is compiled on its own is called, and not merged."""
     assert run(LINKED) == '4'
+
+
+def test_code_runs_before_what_it_does_not_call_yet_is_compiled(run):
+    assert run(DEFERRED) == '0 False 4 True'
 
 
 def test_the_name_is_told_by_text_and_every_module(tmp_path, monkeypatch):

@@ -5,8 +5,8 @@
 import os
 
 import pytest
-from robodyn_ros import code_cache, second_process
-from robodyn_ros.code_cache import cache_directory
+from robodyn_ros import cache_directory, second_process
+from robodyn_ros.control import compile, compile_ahead  # noqa: A004
 
 
 @pytest.fixture(autouse=True)
@@ -17,11 +17,11 @@ def none_yet(monkeypatch):
 
 def test_it_imports_this_package_and_has_the_same_cache(tmp_path):
     told = tmp_path / 'told'
-    second_process.begin('told', 'import pathlib, robodyn_ros.code_cache as code; '
+    second_process.begin('told', 'import pathlib, robodyn_ros.cache_directory as code; '
                          f'pathlib.Path({str(told)!r}).write_text('
                          'f"{code.__file__} {code.cache_directory()}")')
     second_process.wait('told')
-    assert told.read_text() == f'{code_cache.__file__} {cache_directory()}'
+    assert told.read_text() == f'{cache_directory.__file__} {cache_directory.cache_directory()}'
 
 
 def test_it_is_started_once(tmp_path):
@@ -55,3 +55,19 @@ def test_what_nobody_waits_for_is_nice(tmp_path):
 def test_one_that_fails_is_not_missed():
     second_process.begin('failing', 'raise SystemExit(1)')
     second_process.wait('failing')
+
+
+@pytest.mark.skipif(compile_ahead.plain(), reason='nothing is compiled')
+@pytest.mark.parametrize('compiled', [[], ['control_of_another_version'], ['control_step_0']])
+def test_the_cycle_is_begun_before_the_imports_on_a_new_machine(compiled, tmp_path, monkeypatch):
+    """And what begins there is what a controller waits for."""
+    for name in compiled:
+        (tmp_path / name).mkdir()
+    begun = []
+    monkeypatch.setattr(compile_ahead, 'cache_directory', lambda: tmp_path)
+    monkeypatch.setattr(second_process, 'begin', lambda *what: begun.append(what))
+    compile_ahead.begin_on_a_new_machine()
+    assert begun == ([] if compiled else [(compile_ahead.NAME, compile_ahead.STATEMENT)])
+    names: dict[str, object] = {}
+    exec(compile_ahead.STATEMENT.partition(';')[0], names)
+    assert names['compile_cycle'] is compile.compile_cycle

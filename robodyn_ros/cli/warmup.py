@@ -88,7 +88,7 @@ def table(model: RobotModel, wanted: list[str], cold: dict[str, dict[str, Any]],
 
 def work(urdf: str, wanted: list[str]) -> None:
     """Load these names and print a line of JSON for each."""
-    from ..control.compile import compiled, law_address, load_parts
+    from ..control.compile import compiled, law_address, load_all_parts
     from ..control.laws.registry import BUILT_IN
     from ..dynamics.model_data import parameters
     from ..dynamics.signatures import TABLE
@@ -103,7 +103,7 @@ def work(urdf: str, wanted: list[str]) -> None:
             loaded = [*compiled_decoders()]
         elif name == CYCLE:
             loaded = [compiled().step]
-            load_parts()
+            load_all_parts()
             for law in BUILT_IN:
                 law_address(law)
         elif name.startswith(NATIVE):

@@ -9,7 +9,6 @@ debugger stops: slow, and the same.
 
 from collections.abc import Callable
 from functools import cache
-import os
 import sys
 from typing import Any, NamedTuple
 
@@ -20,16 +19,17 @@ from numpy import ndarray
 from . import (
     acceleration_limits,
     collisions,
+    compile_ahead,
     contact_brake,
     contact_speed,
     cycle,
     effort_feedforward,
     friction_compensation,
+    generic_dynamics,
     gravity_check,
     guard,
     guiding,
     limits,
-    linked_dynamics,
     momentum_observer,
     motion_checks,
     partner_link,
@@ -45,6 +45,7 @@ from . import (
     trajectory_tracking,
     velocity_estimator,
 )
+from .compile_ahead import NAME, plain
 from .cycle import CycleInputs
 from .dtypes import CONTROLLER_STATE, CYCLE_INPUT, JOINT, SETTINGS
 from .laws import compile as law_code
@@ -68,8 +69,7 @@ from ..linking import caller, LinkedFunction
 from ..state import STATE
 from ..tuple_reference import Reference, reference_to, TupleMemory
 
-VARIABLE = 'ROBODYN_PLAIN'
-NAME, OPTIONAL = 'control', 'control laws and optional parts of the control cycle'
+OPTIONAL = 'control laws and optional parts of the control cycle'
 
 # Steps of the cycle are inlined: each is called once, with hundreds of words of arguments
 MODULES = (*law_code.MODULES, *(jitable(m) for m in (
@@ -118,16 +118,17 @@ class CompiledCycle(NamedTuple):
     addresses: ndarray      # (6,) int64, see :meth:`code_for`
     code: str               # name of the machine code; other sources or another CPU: another one
 
-    def code_for(self, settings: ndarray) -> ndarray:
+    def code_for(self, settings: ndarray, robot: ModelData) -> ndarray:
         """
-        Return :attr:`.cycle.CycleInputs.code` (6,) for settings, with what they need compiled.
+        Return :attr:`.cycle.CycleInputs.code` (6,), with all compiled that a cycle may call.
 
         :param settings: (1,) ``SETTINGS``.
+        :param robot: the dynamics of these settings.
         """
         if self.step is not None:
+            load_parts(settings, robot)
             for part in needed_parts(settings):
-                if not self.addresses[part.place]:
-                    self.addresses[part.place] = part_address(part)
+                self.addresses[part.place] = part_address(part)
         return self.addresses
 
     def prepare(self, inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
@@ -150,16 +151,6 @@ class CompiledCycle(NamedTuple):
 
 #: The cycle in plain Python.
 PLAIN = CompiledCycle(None, np.zeros(len(CODE), np.int64), 'plain Python')
-
-
-@cache
-def plain() -> bool:
-    """
-    Return whether the environment asks for a control cycle in plain Python.
-
-    What it is when this is first called holds for the process: compiled code calls no plain law.
-    """
-    return os.environ.get(VARIABLE, '0') != '0'
 
 
 def law_address(law: Law) -> int:
@@ -227,20 +218,14 @@ def _step(address: int, now: float, tau: ndarray) -> bool:
 
 
 @cache
-def begin(then: str = 'pass') -> None:
-    """
-    Let a second process compile the cycle meanwhile, if this machine has not done so yet.
-
-    :param then: Python statements that it executes afterwards.
-    """
+def begin() -> None:
+    """Let a second process compile the cycle meanwhile, if this machine has not done so yet."""
     if not (plain() or is_compiled()):
-        second_process.begin(
-            NAME, f'from {__name__} import compile_cycle; compile_cycle(); {then}')
+        compile_ahead.begin()
 
 
 def compile_cycle() -> None:
     """Compile the cycle, and that which records, into the cache, without running them."""
-    linked_dynamics.promise()
     LINKED_EFFORTS.promise()
     _cycle()
     _recorder()
@@ -282,7 +267,6 @@ class OptionalPart(NamedTuple):
 @cache
 def part_address(part: OptionalPart) -> int:
     """Return the address of the machine code of a part, compiled now or before."""
-    linked_dynamics.load()
     second_process.wait(OPTIONAL, part.is_cached)
     return int(compile_callback(part.name, part.function, part.signature, MODULES).address)
 
@@ -300,15 +284,40 @@ def needed_parts(settings: ndarray) -> list[OptionalPart]:
     return [part for part in PARTS if settings[part.setting][0]]
 
 
-def load_parts(settings: ndarray | None = None) -> None:
-    """Load the optional parts that settings, (1,) ``SETTINGS``, need; all of them without any."""
-    for part in PARTS if settings is None else needed_parts(settings):
+def needs_generic_dynamics(settings: ndarray, robot: ModelData) -> bool:
+    """
+    Return whether a cycle with settings, (1,) ``SETTINGS``, may need dynamics without kernels.
+
+    The payload in force has none once the settings have had another one.
+    """
+    return bool(robot.addresses[0] == 0 or settings['payload'][0] != 0)
+
+
+@cache
+def load_generic_dynamics() -> None:
+    """Load the dynamics for any robot, compiled now or before."""
+    second_process.wait(OPTIONAL, generic_dynamics.are_cached)
+    generic_dynamics.load()
+
+
+def load_parts(settings: ndarray, robot: ModelData) -> None:
+    """Load what a cycle with settings, (1,) ``SETTINGS``, and a robot may call."""
+    for part in needed_parts(settings):
+        part_address(part)
+    if needs_generic_dynamics(settings, robot):
+        load_generic_dynamics()
+
+
+def load_all_parts() -> None:
+    """Load all optional parts."""
+    load_generic_dynamics()
+    for part in PARTS:
         part_address(part)
 
 
 def parts_are_cached() -> bool:
     """Return whether this machine has compiled all optional parts."""
-    return all(part.is_cached() for part in PARTS)
+    return generic_dynamics.are_cached() and all(part.is_cached() for part in PARTS)
 
 
 def begin_others() -> bool:
@@ -319,7 +328,7 @@ def begin_others() -> bool:
 
 def compile_others() -> None:
     """Compile into the cache what a controller needs as its settings change."""
-    load_parts()
+    load_all_parts()
     law_code.compile_laws()
 
 
@@ -333,7 +342,6 @@ def compiled() -> CompiledCycle:
     """Return the control cycle, from the cache where this machine has compiled it."""
     if plain():
         return PLAIN
-    linked_dynamics.load()
     LINKED_EFFORTS.load()
     recorded, step = _recorder()            # while the second process compiles the cycle
     second_process.wait(NAME, is_compiled)

@@ -114,13 +114,13 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             trial.check(settings.law_in_force, self._records.law, model, self._records.joints,
                         1.0 / settings.rate)
         checked()
-        if not plain():
-            load_parts(self._records.record)
         if specialize:
             self._own = with_kernels(self._records.robot)
             self._frame_kernel = FrameKernel(settings, model, self._unloaded)
             self._records = self._records._replace(
                 robot=self._own, task=self._frame_kernel.given_to(self._records.task))
+        if not plain():
+            load_parts(self._records.record, self._records.robot)
         self.begin()
         self.compiled = compiled()
         self._addresses.prepare()
@@ -174,7 +174,6 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             self._stable = stability
         record = settings.settings_record()
         record['payload_body'] = settings.payload_body(self.model)
-        self.compiled.code_for(record)      # now, not in the cycle that begins with it
         record['law'] = self._law + (settings.law != self.settings.law)
         record['payload'] = self._payload + (settings.payload != self.settings.payload)
         if settings.loading != self.settings.loading:
@@ -183,6 +182,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         own = self._own
         if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
             robot = robot._replace(addresses=own.addresses)
+        self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it
         if self._frame_kernel is not None:
             task = self._frame_kernel.given_to(task)
         return Version(robot, joints, record, settings, law, task, bounds)
@@ -254,7 +254,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             policy=self._policy, partner=self._partner, task=task, poses=self._poses,
             bounds=bounds, controller_state=self.memory, vectors=self._v,
             payload=self._in_force, ring=self._flight,
-            code=self.compiled.code_for(settings))
+            code=self.compiled.code_for(settings, robot))
 
     def arm(self) -> None:
         """Request arming, which :attr:`arming_refusal` may prevent."""

@@ -5,7 +5,7 @@
 from .compile import (
     begin_others,
     law_address,
-    load_parts,
+    load_all_parts,
     OPTIONAL,
     parts_are_cached,
     plain,
@@ -38,7 +38,7 @@ class LawAddresses:
         missing = [law for law in BUILT_IN if not law_code.law_is_cached(law)]
         begun = (missing or not parts_are_cached()) and begin_others()
         if not begun:
-            load_parts()
+            load_all_parts()
         for law in BUILT_IN:
             if law not in missing or not begun:
                 self._known[law] = law_address(law)

@@ -3,14 +3,16 @@
 """
 Dynamics that the control cycle calls: the kernels of the robot, else those of any robot.
 
-All arguments are as in :mod:`robodyn_ros.dynamics.entry_points`.
+All arguments are as in :mod:`robodyn_ros.dynamics.entry_points`. Compiled code may call the latter
+once they are loaded (:mod:`.generic_dynamics`).
 """
 
 from typing import Any
 
 from numpy import ndarray
 
-from ..dynamics import entry_points, numba_types
+from . import generic_dynamics
+from ..dynamics import numba_types
 from ..dynamics.model_data import ADDRESSED_KERNELS, ModelData, Workspace
 
 invoke: Any = numba_types.invoke
@@ -24,7 +26,7 @@ def gravity(robot: ModelData, q: ndarray, work: Workspace, tau: ndarray) -> None
     if robot.addresses[GRAVITY] != 0:
         invoke(robot.addresses[GRAVITY], (q, tau))
     else:
-        entry_points.gravity(robot, q, work, tau)
+        generic_dynamics.gravity(robot, q, work, tau)
 
 
 def mass_matrix(robot: ModelData, q: ndarray, work: Workspace, M: ndarray) -> None:
@@ -32,7 +34,7 @@ def mass_matrix(robot: ModelData, q: ndarray, work: Workspace, M: ndarray) -> No
     if robot.addresses[MASS_MATRIX] != 0:
         invoke(robot.addresses[MASS_MATRIX], (q, M))
     else:
-        entry_points.mass_matrix(robot, q, work, M)
+        generic_dynamics.mass_matrix(robot, q, work, M)
 
 
 def inverse_dynamics(robot: ModelData, q: ndarray, qd: ndarray, qdd: ndarray, work: Workspace,
@@ -41,7 +43,7 @@ def inverse_dynamics(robot: ModelData, q: ndarray, qd: ndarray, qdd: ndarray, wo
     if robot.addresses[INVERSE_DYNAMICS] != 0:
         invoke(robot.addresses[INVERSE_DYNAMICS], (q, qd, qdd, tau))
     else:
-        entry_points.inverse_dynamics(robot, q, qd, qdd, work, tau)
+        generic_dynamics.inverse_dynamics(robot, q, qd, qdd, work, tau)
 
 
 def forward_dynamics(robot: ModelData, q: ndarray, qd: ndarray, tau: ndarray, work: Workspace,
@@ -50,4 +52,4 @@ def forward_dynamics(robot: ModelData, q: ndarray, qd: ndarray, tau: ndarray, wo
     if robot.addresses[FORWARD_DYNAMICS] != 0:
         invoke(robot.addresses[FORWARD_DYNAMICS], (q, qd, tau, qdd, work.M))
     else:
-        entry_points.forward_dynamics(robot, q, qd, tau, work, qdd)
+        generic_dynamics.forward_dynamics(robot, q, qd, tau, work, qdd)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..control import guard, payload_transition
-from ..control.compile import compiled
+from ..control.compile import compiled, load_generic_dynamics, plain
 from ..control.cycle import CycleInputs
 from ..control.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
 from ..control.history import Snapshot
@@ -43,6 +43,8 @@ class Replay:
         self._flight, self._v, memory = recorder(nv, 0, kept)
         self._law_memory = memory[:rows]
         self._in_force = payload_transition.payload_in_force(parameters(model), memory[rows:])
+        if not plain():
+            load_generic_dynamics()     # a file may say that any payload is in force
         self._names = (*Vectors._fields, *(f'memory {k} of the law' for k in range(rows)),
                        *['payload in force'] * (kept - rows))
         self._state = np.zeros(nv, STATE)
@@ -73,7 +75,7 @@ class Replay:
             points=s.points[int(given['serial'])], policy=s.policies[int(given['policy'])],
             partner=self._partner, task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
             controller_state=self.memory, vectors=self._v, payload=self._in_force,
-            ring=self._flight, code=compiled().code_for(settings))
+            ring=self._flight, code=compiled().code_for(settings, robot))
         return compiled().prepare(inputs)(float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy import ndarray
 import scipy
 
-from ..code_cache import cache_directory
+from ..cache_directory import cache_directory
 
 Result = TypeVar('Result')
 

@@ -8,16 +8,21 @@ other nodes are discovered meanwhile.
 """
 
 from collections.abc import Iterator
+from importlib import import_module
 import sys
 from typing import TYPE_CHECKING
 
 from . import node_main
+from ..control import compile_ahead
 
 if TYPE_CHECKING:
     from .controller_node import ControllerNode
     from .parameters import Parameter
 
-NODE = f'{__package__}.controller_node'
+def load() -> None:
+    """Import the node, which takes a second, while other nodes are discovered."""
+    compile_ahead.begin_on_a_new_machine()
+    import_module('.controller_node', __package__)
 
 
 def make_controller(namespace: str | None = None) -> 'ControllerNode':
@@ -34,7 +39,7 @@ def parameters() -> Iterator['Parameter']:
 
 def main(args: list[str] | None = None) -> int:
     """Run the node until a signal ends it, with the arm at rest; return the exit code."""
-    return node_main.main(make_controller, args, parameters(), module=NODE)
+    return node_main.main(make_controller, args, parameters(), load=load)
 
 
 if __name__ == '__main__':

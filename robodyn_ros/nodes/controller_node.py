@@ -33,7 +33,7 @@ from .reference_topics import ReferenceTopics
 from .reset_service import ResetService
 from .robot_description import RobotDescription
 from .timing_file import TimingFile
-from ..control import guard, linked_dynamics
+from ..control import guard
 from ..control.compile import begin as begin_compilation
 from ..control.compile import is_compiled
 from ..control.controller import Controller
@@ -62,7 +62,7 @@ class ControllerNode(LifecycleNode):
 
     def __init__(self, namespace: str | None = None):
         # What takes longest in the first start on a machine, beside everything else
-        begin_compilation(transport.COMPILE_TRIAL)
+        begin_compilation()
         super().__init__('controller', namespace=namespace)
         self._discovering_since = middleware.discovering_since(self)
         self.topics: ControllerTopics | None = None     # while the node is configured
@@ -101,7 +101,6 @@ class ControllerNode(LifecycleNode):
         p = self.parameters.values()
         if is_compiled():
             compiled_joint_state()  # for any robot: while its description is on its way
-            linked_dynamics.load()
         with ExitStack() as opened:
             try:
                 wanted = scheduling(p)

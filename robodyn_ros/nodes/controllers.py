@@ -43,7 +43,7 @@ def make_controller(namespace: str) -> 'ControllerNode':
 def main(args: list[str] | None = None) -> int:
     """Run the nodes until a signal ends them, with the arms at rest; return the exit code."""
     return node_main.main(make_controller, args, controller.parameters(), several=True,
-                          module=controller.NODE)
+                          load=controller.load)
 
 
 if __name__ == '__main__':

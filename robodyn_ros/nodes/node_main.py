@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial, wraps
 import gc
-from importlib import import_module
 import signal
 import sys
 import threading
@@ -63,7 +62,7 @@ def log_exceptions(transition: Transition) -> Transition:
 
 
 def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Parameter] = (), *,
-         several: bool = False, module: str = '') -> int:
+         several: bool = False, load: Callable[[], None] | None = None) -> int:
     """
     Run a node until SIGINT, SIGTERM, SIGQUIT or SIGHUP and return the exit code.
 
@@ -80,7 +79,7 @@ def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Param
     :param table: parameters of the node, iterated over for ``--help`` alone.
     :param several: one node for each of the namespaces given before the arguments of ROS,
         with an executor of its own, in a thread of its own. They end together.
-    :param module: what the node needs, imported while other nodes are discovered; '': nothing.
+    :param load: imports what the node needs, while other nodes are discovered; None: nothing.
     :raises SystemExit: after help (code 0), or with unknown arguments (code 2).
     """
     words = sys.argv[1:] if args is None else args
@@ -95,7 +94,7 @@ def main(make: Callable[..., Any], args: list[str] | None, table: Iterable[Param
         print(f'error: a namespace is given twice: {" ".join(namespaces)}', file=sys.stderr)
         return 2
     with unblocked_output():
-        return _main([partial(make, name) for name in namespaces] or [make], words, module)
+        return _main([partial(make, name) for name in namespaces] or [make], words, load)
 
 
 def _parser(about: str, table: Iterable[Parameter], several: bool) -> argparse.ArgumentParser:
@@ -125,7 +124,8 @@ class _Parser(argparse.ArgumentParser):
         return super().format_help()
 
 
-def _main(makers: Sequence[Callable[[], Any]], args: list[str], module: str) -> int:
+def _main(makers: Sequence[Callable[[], Any]], args: list[str],
+          load: Callable[[], None] | None) -> int:
     over = threading.Event()
     for number in ENDING:
         # nohup sets SIGHUP to be ignored, and that is respected
@@ -135,19 +135,20 @@ def _main(makers: Sequence[Callable[[], Any]], args: list[str], module: str) -> 
     sys.setswitchinterval(1e-4)
     middleware.start(args=args, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        return _run(*_made(makers, module), over)
+        return _run(*_made(makers, load), over)
     finally:
         rclpy.shutdown()
         gc.unfreeze()       # or the node, in reference cycles, would not leave the ROS graph
 
 
-def _made(makers: Sequence[Callable[[], Any]], module: str) -> tuple[list[Any], int]:
+def _made(makers: Sequence[Callable[[], Any]],
+          load: Callable[[], None] | None) -> tuple[list[Any], int]:
     """Return the nodes as far as they could be made, and the exit code: 1 if one could not."""
     nodes: list[Any] = []
     try:
-        with middleware.discovering() if module else nullcontext():
-            if module:
-                import_module(module)
+        with middleware.discovering() if load else nullcontext():
+            if load:
+                load()
             gc.freeze()         # what imports leave is no garbage: collections can pass over it
             for make in makers:
                 nodes.append(make())

@@ -17,7 +17,7 @@ from .executor_subscription import ExecutorSubscription
 from .raw_subscription import RCLError, SerializedSubscription
 from .simulation_clock import SimulationClock
 from ..control import guard
-from ..control.compile import plain, VARIABLE
+from ..control.compile_ahead import plain, VARIABLE
 from ..control.controller import Controller
 from ..errors import DataPathError, RobodynError
 from ..realtime.loop_counters import Tally
@@ -31,9 +31,6 @@ NATIVE, PYTHON, EXECUTOR, DRIVER = 'native', 'python', 'executor', 'driver'
 LADDER = NATIVE, PYTHON, EXECUTOR           # from the top
 DATA_PATHS = ('auto', *LADDER)
 TOPIC = '~/data_path_trial'
-# Python statements that compile what the trial needs, for the second process
-COMPILE_TRIAL = ('from robodyn_ros.realtime.native.probe import compiled_trial; '
-                 'compiled_trial()')
 DISCOVERY = 5.0             # s until our own two ends of it have found each other
 
 # What a library that is missing, or is not what this package takes it for, answers with
@@ -117,7 +114,7 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
 
 def compile_ahead(wanted: str, trigger: str) -> None:
     """
-    Compile, or load, the loop that :func:`open_transport` tries first.
+    Compile, or load, the loop that :func:`open_transport` tries first, and its trial.
 
     Where this machine has compiled nothing yet, a second process still compiles the cycle. What
     fails here fails there again, and is told of then.
@@ -125,6 +122,9 @@ def compile_ahead(wanted: str, trigger: str) -> None:
     if wanted in ('auto', NATIVE) and not plain():
         with suppress(*UNFIT):
             compiled_loop(trigger)
+            from ..realtime.native.probe import compiled_trial
+
+            compiled_trial()
 
 
 def compiled_loop(trigger: str) -> Any:

@@ -254,11 +254,34 @@ def test_settings_are_accepted_once_what_they_need_is_loaded(two_link, need, how
 
 
 @pytest.mark.skipif(plain(), reason='nothing is compiled')
+@pytest.mark.parametrize('specialized', [True, False])
+@pytest.mark.parametrize('change', [{'payload_mass': 0.5, 'payload_frame': 'tool0'},
+                                    {'armature': (0.1, 0.1)}])
+@pytest.mark.parametrize('how', ['use', 'check'])
+def test_the_dynamics_of_any_robot_are_loaded_before_a_cycle_may_need_them(
+        two_link, specialized, change, how, monkeypatch):
+    """A robot with its kernels never needs them; with another payload or rotor it does."""
+    loaded = []
+    monkeypatch.setattr(compile, 'load_generic_dynamics', lambda: loaded.append(True))
+    started = Controller(two_link, Settings(**GAINS), specialize=specialized)
+    inputs = started.inputs
+    assert compile.needs_generic_dynamics(inputs.settings, inputs.robot) is not specialized
+    loaded.clear()
+    changed = replace(started.settings, **change)
+    getattr(started, how)(changed)
+    assert loaded
+    if how == 'use' and 'payload_mass' in change:      # what is in force moves there and back
+        loaded.clear()
+        started.use(replace(changed, payload_mass=0.0))
+        assert loaded
+
+
+@pytest.mark.skipif(plain(), reason='nothing is compiled')
 def test_settings_of_the_start_are_checked_before_anything_is_compiled_for_them(two_link,
                                                                                 monkeypatch):
     """A refusal does not come after seconds of compiling."""
     loaded = []
-    monkeypatch.setattr(controller, 'load_parts', lambda record: loaded.append(record))
+    monkeypatch.setattr(controller, 'load_parts', lambda *needing: loaded.append(needing))
 
     def checked():
         assert not loaded

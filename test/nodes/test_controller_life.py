@@ -29,7 +29,7 @@ def make():
     print('earlier:', middleware.discovering_since(node) < made, flush=True)
     return node
 
-sys.exit(node_main.main(make, None, module=controller.NODE))
+sys.exit(node_main.main(make, None, load=controller.load))
 """
 
 

@@ -12,9 +12,9 @@ from nodes.closed_loop import each_way, Rig
 from numba.core.runtime import _nrt_python, rtsys
 import numpy as np
 import pytest
-from robodyn_ros.code_cache import cache_directory
-from robodyn_ros.control import cycle, linked_dynamics, recorded_cycle
-from robodyn_ros.control.compile import compiled, load_parts, PARTS
+from robodyn_ros.cache_directory import cache_directory
+from robodyn_ros.control import cycle, generic_dynamics, recorded_cycle
+from robodyn_ros.control.compile import compiled, load_all_parts, PARTS
 from robodyn_ros.jit import load
 from robodyn_ros.nodes import node_main, transport
 from robodyn_ros.wire.compile import compiled_decoders
@@ -62,8 +62,8 @@ def test_imports_of_a_node_leave_the_collector_as_it_was(first):
 
 
 def test_the_cycle_and_the_decoder_call_no_allocator():
-    dynamics = [linked.function for linked in linked_dynamics.FUNCTIONS]
-    load_parts()
+    dynamics = [deferred.function for deferred in generic_dynamics.FUNCTIONS]
+    load_all_parts()
     for function in (compiled().step, cycle.cycle, cycle.law_efforts,
                      *(part.function for part in PARTS), *dynamics, recorded_cycle.recorded_cycle,
                      compiled_decoders().joint_state):

@@ -218,11 +218,11 @@ def test_counts_and_times_what_it_does(node):
     rig.loop.stop()
 
 
-def test_the_second_process_compiles_the_trial():
-    """What goes wrong there nobody is told of: the first start would only take longer."""
-    names: dict[str, object] = {}
-    exec(transport.COMPILE_TRIAL, names)
-    assert names['compiled_trial'] is probe.compiled_trial
+def test_what_the_first_start_needs_is_compiled_ahead():
+    """While the second process compiles the cycle; or the first start would take longer."""
+    probe.compiled_trial.cache_clear()
+    transport.compile_ahead('auto', 'timer')
+    assert probe.compiled_trial.cache_info().currsize == 1
 
 
 def test_the_node_runs_on_native_code(pair, remote, gravity):

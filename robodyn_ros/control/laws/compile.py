@@ -35,7 +35,7 @@ from . import (
 )
 from .call import ADDRESS, LawMemory
 from .law import Arm, Law
-from .. import bounds, linked_dynamics, momentum_residual, rotations, task
+from .. import bounds, generic_dynamics, momentum_residual, robot_dynamics, rotations, task
 from ..bounds import Bounds
 from ..dtypes import JOINT, TASK
 from ..partner import Partner
@@ -67,8 +67,8 @@ FOREIGN = {*sys.stdlib_module_names, 'llvmlite', 'numba', 'numpy', 'robodyn_ros'
 
 # Modules of functions that laws may call
 LAW_MODULES: tuple[ModuleType, ...] = (
-    *linked_dynamics.MODULES, jitable(rotations), task, bounds, jitable(momentum_residual),
-    jitable(dynamics), law, call, jitable(six_vectors, inline=True),
+    *generic_dynamics.MODULES, jitable(robot_dynamics), jitable(rotations), task, bounds,
+    jitable(momentum_residual), jitable(dynamics), law, call, jitable(six_vectors, inline=True),
     jitable(task_space, inline=True), jitable(pd), jitable(joint_impedance),
     jitable(computed_torque), jitable(disturbance_observer),
     jitable(pseudo_inertia, inline=True), jitable(adaptive),
@@ -151,7 +151,6 @@ def compiled_law(law: Law) -> Any:
 
     :raises numba.core.errors.NumbaError: the function of the law does not compile.
     """
-    linked_dynamics.load()
     # Globals of its own, not a closure: Numba would take its contents into the key of the cache
     entry = FunctionType(_entry.__code__, {
         **globals(), '_efforts': law.efforts, '_gains': rows_of(registry.gains_class(law)),

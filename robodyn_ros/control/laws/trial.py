@@ -27,6 +27,7 @@ from . import registry
 from .call import call_law, LawMemory
 from .compile import ARM, compiled_law, LAW_MEMORY, MODULES, rows_type, VECTOR
 from .law import Arm, Law
+from .. import generic_dynamics
 from ..bounds import Bounds
 from ..dtypes import TASK
 from ..partner import Partner
@@ -182,7 +183,8 @@ def _plain_trial(law: LawMemory, arm: Arm, tau: ndarray, count: int) -> None:
 
 @cache
 def _compiled_trial() -> Any:
-    """Return :func:`_trial`, compiled."""
+    """Return :func:`_trial`, compiled, with the dynamics of a robot that has no kernels."""
+    generic_dynamics.load()
     return compile_function('law_trial', _trial,
                             types.void(LAW_MEMORY, _ARM, VECTOR, types.int64),
                             (*MODULES, sys.modules[__name__]))

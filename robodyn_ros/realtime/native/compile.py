@@ -28,7 +28,7 @@ from ...jit import (
     tuple_loader,
     tuple_type,
 )
-from ...tuple_reference import dereference, Reference, reference
+from ...tuple_reference import dereference, Reference, reference_to
 from ...wire import compile as wire
 
 FLOATS, INTEGERS = types.float64[::1], types.int64[::1]
@@ -38,7 +38,6 @@ LOOP_IO = tuple_type(
     timing=statistics.no_cycles(1), cycle_count=INTEGERS, seen=FLOATS, pose=FLOATS,
     decoder=wire.DECODER_ARRAYS, handles=np.zeros(1, HANDLES), message=INTEGERS, tick=INTEGERS,
     info=types.uint64[::1], timespec=INTEGERS, listeners=INTEGERS, efforts=FLOATS)
-ARGUMENTS = LOOP_IO, types.int64, control.EFFORTS
 CALLBACK = types.void(types.int64, types.int64)
 
 # Modules of what reads and writes messages; of the loops
@@ -46,6 +45,8 @@ IO_MODULES = (*wire.MODULES, serialized_bytes, jitable(loop_counters), statistic
               jitable(timing_rules), ffi, jitable(io))
 MODULES = (*control.RECORDER_MODULES, *IO_MODULES, jitable(loop), jitable(inline))
 
+#: ``io_at(address)``, in compiled code: the LoopIO in memory.
+io_at: Any = reference_to(LOOP_IO)
 load_arguments = tuple_loader(types.Tuple((
     Reference(LOOP_IO), Reference(control.CYCLE_INPUTS), control.EFFORTS)))
 
@@ -71,8 +72,8 @@ def compiled_loop(trigger: str) -> Any:
     """
     Return the compiled loop of a trigger, the same for every robot.
 
-    It takes a LoopIO, the address of a :class:`~robodyn_ros.tuple_reference.TupleMemory` of
-    CycleInputs, and efforts (nv,), and returns as :func:`.loop.on_grid`.
+    It takes the addresses of two :class:`~robodyn_ros.tuple_reference.TupleMemory`, of a LoopIO
+    and of CycleInputs, and efforts (nv,), and returns as :func:`.loop.on_grid`.
 
     :param trigger: timer, state or inline.
     :raises DataPathError: a function that the loop calls is missing.
@@ -80,14 +81,15 @@ def compiled_loop(trigger: str) -> Any:
     check_symbols()
     _substitute_operations()
     return compile_function(f'native_loop_{trigger}', _from_python(LOOPS[trigger]),
-                            types.int64(*ARGUMENTS), (*MODULES, sys.modules[__name__]))
+                            types.int64(types.int64, types.int64, control.EFFORTS),
+                            (*MODULES, sys.modules[__name__]))
 
 
 @cache
 def _from_python(loop_of_trigger: Any) -> Any:
     """Return the function that runs a loop with arguments from Python."""
-    def from_python(io: LoopIO, inputs: int, tau: ndarray) -> int:
-        return loop_of_trigger(reference(io), control.inputs_at(inputs), tau)
+    def from_python(io: int, inputs: int, tau: ndarray) -> int:
+        return loop_of_trigger(io_at(io), control.inputs_at(inputs), tau)
     return from_python
 
 

@@ -9,11 +9,13 @@ import weakref
 import numpy as np
 from numpy import ndarray
 
+from .compile import LOOP_IO
 from .ffi import FRAME_WORDS, OK, unavailable
 from .io import HANDLES, INFO_WORDS, LoopIO
 from ..loop_counters import Tally
 from ..loop_io import LOOP_STATE
 from ..serialized_bytes import no_bytes, rcutils, release, SerializedBytes
+from ...tuple_reference import TupleMemory
 from ...wire.decoders import DecoderArrays
 from ...wire.joint_state import decoder_arrays
 
@@ -44,7 +46,7 @@ class LoopMemory:
         self._semaphore, self._turn = np.zeros((2, SEMAPHORE_WORDS), np.int64)
         for semaphore in self._semaphore, self._turn:
             _libc.sem_init(semaphore.ctypes.data, 0, 0)
-        #: What the compiled functions take.
+        #: What the compiled functions work in.
         self.io = io = LoopIO(
             loop_state=np.zeros(1, LOOP_STATE), counts=tally.counts, timing=tally.timing.ring,
             cycle_count=tally.timing.count, seen=tally.seen, pose=tally.pose,
@@ -67,6 +69,8 @@ class LoopMemory:
                 'frame': self._frame.ctypes.data}.items():
             io.handles[field] = address
         io.loop_state['on_ros_time'] = clock is not None
+        self._given = TupleMemory(LOOP_IO)
+        self._given.write(io)
 
     def _serialized(self) -> ndarray:
         """Return the structure of a serialized message that librcl may let grow."""
@@ -76,6 +80,11 @@ class LoopMemory:
         rcutils.rcutils_uint8_array_resize(ctypes.byref(message), ctypes.c_size_t(RESERVED))
         weakref.finalize(self, release, message)
         return words
+
+    @property
+    def address(self) -> int:
+        """Return where compiled functions find :attr:`io`, as long as this object lives."""
+        return self._given.address
 
     def wake(self) -> None:
         """End the wait of the loop's thread under way, or the next one."""

@@ -11,13 +11,12 @@ from typing import Any
 from numba import types
 import numpy as np
 
-from .compile import compiled_callback, IO_MODULES, LOOP_IO
+from .compile import compiled_callback, io_at, IO_MODULES
 from .ffi import check_symbols, NS_PER_S, unavailable
 from .io import (
     CAPACITY,
     INFO_EXPECTED,
     LENGTH,
-    LoopIO,
     publish_message,
     PUBLISHED,
     sequence_number,
@@ -61,8 +60,13 @@ def probe(states: Any, commands: Any, send: Callable[[bytes], None],
             memory.set_callback(None, memory.semaphore)
 
 
-def trial(io: LoopIO) -> int:
-    """Wait for a message, take it, publish; return the number of the message, -1: a failure."""
+def trial(address: int) -> int:
+    """
+    Wait for a message, take it, publish; return the number of the message, -1: a failure.
+
+    :param address: of the LoopIO in memory.
+    """
+    io = io_at(address)
     wait_until(io, io.loop_state[0].deadline)
     if not take(io) or not publish_message(io):
         return -1
@@ -77,7 +81,7 @@ def compiled_trial() -> Any:
     :raises DataPathError: a function that it calls is missing.
     """
     check_symbols()
-    return compile_function('native_trial', trial, types.int64(LOOP_IO), IO_MODULES)
+    return compile_function('native_trial', trial, types.int64(types.int64), IO_MODULES)
 
 
 def _received(memory: LoopMemory, sent: bytes, send: Callable[[bytes], None]) -> int:
@@ -88,7 +92,7 @@ def _received(memory: LoopMemory, sent: bytes, send: Callable[[bytes], None]) ->
     run = compiled_trial()
     send(sent)
     io.loop_state['deadline'] = time.monotonic_ns() + round(TRIAL * NS_PER_S)
-    number = run(io)
+    number = run(memory.address)
     if number < 0:
         raise unavailable(f'no message came back (rcl error {io.loop_state["error"][0]})')
     got = ctypes.string_at(int(io.message[0]), int(io.message[LENGTH]))

@@ -88,7 +88,7 @@ class NativeLoop:
                 if over():
                     return
                 self._given.write(self._inputs())
-                failed = self._loop(self._io, self._given.address, self._tau)
+                failed = self._loop(self._memory.address, self._given.address, self._tau)
                 if failed != CALLED:
                     raise DataPathError(
                         f'{CALLS[failed]} returned {state["error"][0]}', name=CALLS[failed],
