@@ -48,6 +48,7 @@ from .nodes.services import Services
 STARTING = 120.0        # s for Python to start, kernels to be compiled, and discovery
 ANSWERING = 20.0        # s for a service
 RETRYING = 0.2          # s between calls that are refused
+LASTING = 1             # reports of a fault of which the first may be from before
 ENDING = 30.0           # s for a process after SIGINT
 # Values that lockstep needs, and a test on a busy machine
 SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.05, 'publish_clock': True,
@@ -69,6 +70,7 @@ class SimulatedArm:
         self._here, self._processes, self._output = here, processes, output
         self._services = Services(here.node, here.poll)
         self._report: dict[str, str] = {}
+        self._faults = 0                    # reports in the phase FAULT
         self._name = f'{namespace.strip("/")}/controller: control loop'
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
         self._player = Player(here, f'{namespace}/controller/joint_trajectory',
@@ -79,14 +81,16 @@ class SimulatedArm:
         Wait until the diagnostics report a phase of the guard, e.g. ``'RUNNING'``.
 
         :param within: wall time [s].
-        :raises RosError: another phase lasts, or a process has ended; with its output.
+        :raises RosError: another phase lasts, or a process has ended; with its output. A fault
+            lasts until :meth:`reset`, and is not waited for.
         """
         if phase not in guard.PHASES:
             raise RosError(f'no phase {phase!r}', name='phase', value=phase,
                            remedy='one of ' + ', '.join(guard.PHASES))
-        self._report = {}
-        if not self._here.until(lambda: self._report.get('phase') == phase or self._ended(),
-                                within) or self._report.get('phase') != phase:
+        self._report, self._faults = {}, 0
+        if not self._here.until(
+                lambda: self._report.get('phase') == phase or self._faults > LASTING
+                or self._ended(), within) or self._report.get('phase') != phase:
             ended = self._ended()
             raise RosError(f'{"the process has ended" if ended else "not " + phase}: the last '
                            f'report is {self._report.get("phase", "none")}\n{self.log()}',
@@ -142,9 +146,10 @@ class SimulatedArm:
 
     def reset(self, within: float = ANSWERING) -> str:
         """
-        Call ``~/reset`` until it is granted, and return its message.
+        Call ``~/reset`` until it is granted, release the brakes, and return the message.
 
-        It is refused for as long as the arm moves, as it does for a while after a fault.
+        It is refused for as long as the arm moves, as it does for a while after a fault. The
+        brakes have engaged if no command came for a few seconds.
 
         :param within: wall time until the last call [s]; 0 to call once.
         :raises RosError: it is still refused; with the last reason.
@@ -153,6 +158,8 @@ class SimulatedArm:
         while True:
             answer = self._services.call(Trigger, name, Trigger.Request(), ANSWERING, STARTING)
             if answer.success:
+                self._services.call(Trigger, f'{self.namespace}/simulator/release_brakes',
+                                    Trigger.Request(), ANSWERING, STARTING)
                 return str(answer.message)
             if time.monotonic() >= end:
                 raise RosError(f'reset refused: {answer.message}', name=name,
@@ -186,6 +193,7 @@ class SimulatedArm:
         for status in message.status:
             if status.name == self._name:
                 self._report = {pair.key: pair.value for pair in status.values}
+                self._faults += self._report.get('phase') == 'FAULT'
 
 
 @contextmanager

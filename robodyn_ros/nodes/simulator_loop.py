@@ -133,7 +133,7 @@ class SimulatorLoop:
         self.missed += missed
         now = time.monotonic_ns()
         commands = self._take()
-        if commands and self.lockstep and not self.drive.held:
+        if commands and self.lockstep:
             self._first_command = self._last_command = now
             self._phase = self._settle
             return

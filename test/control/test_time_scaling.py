@@ -21,8 +21,8 @@ from robodyn_ros.control.compile import (
     PARTS,
     plain,
     REFERENCE_BOUNDS,
-    VARIABLE,
 )
+from robodyn_ros.control.compile_ahead import VARIABLE
 from robodyn_ros.control.contact_speed import contact_share, permitted_speed
 from robodyn_ros.control.goal_tolerances import default_tolerances
 from robodyn_ros.control.trajectory import Waypoints

@@ -3,6 +3,7 @@
 """Fixtures for tests of other packages: the example of their documentation, and their errors."""
 
 from contextlib import contextmanager
+from math import inf
 import re
 import textwrap
 
@@ -17,8 +18,13 @@ def longer(*arguments, **parameters):
     """Run the arm of the example after its end: reset, pause, exit codes."""
     with simulated_arm(*arguments, **parameters) as arm:
         yield arm
+        with pytest.raises(RosError, match='not RUNNING: the last report is FAULT'):
+            arm.wait_for('RUNNING', inf)
         assert arm.reset() == 'armed'
         arm.wait_for('RUNNING')
+        arm.move([0.4, 0.3], duration=0.3)
+        assert arm.position() == pytest.approx([0.4, 0.3], abs=0.05)
+        assert arm.log().count('lockstep: begins') == 2
         with arm.paused():
             arm.wait_for('RUNNING')         # the report of a later second: a pause is no fault
         arm.wait_for('RUNNING')
