@@ -131,16 +131,20 @@ class CompiledCycle(NamedTuple):
                 self.addresses[part.place] = part_address(part)
         return self.addresses
 
-    def prepare(self, inputs: CycleInputs) -> Callable[[float, ndarray], bool]:
+    def prepare(self, inputs: CycleInputs,
+                memory: TupleMemory) -> Callable[[float, ndarray], bool]:
         """
         Return a function that runs the cycle, :func:`.recorded_cycle.recorded_cycle`.
 
         It takes ``now`` and ``tau``. To write the inputs where the cycle reads them takes longer
         than the cycle; it is done here, and not for each cycle.
+
+        :param memory: of ``CYCLE_INPUTS``; functions returned before for the same one take these
+            inputs, too.
         """
         if self.step is None:
             return plain_cycle.prepared(inputs)
-        memory, step = TupleMemory(CYCLE_INPUTS), self.step
+        step = self.step
         memory.write(inputs)
         address = memory.address
 

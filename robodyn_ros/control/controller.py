@@ -12,7 +12,7 @@ from numpy import ndarray
 from . import guard, payload_transition, ring_buffer
 from .bounds_of_settings import bounds_of
 from .compile import begin as begin_compilation
-from .compile import compiled, load_parts, PLAIN, plain
+from .compile import compiled, CYCLE_INPUTS, load_parts, PLAIN, plain
 from .cycle import CycleInputs
 from .dtypes import ARM, CONTROLLER_STATE, CYCLE_INPUT, DISARM, NO_REQUEST, STOP
 from .goal_tolerances import default_tolerances
@@ -38,6 +38,7 @@ from ..dynamics.specialize import with_kernels
 from ..errors import ParameterError
 from ..model.robot import RobotModel
 from ..state import no_state, STATE
+from ..tuple_reference import TupleMemory
 
 # Fraction of the effort limit by which g(q) may change while the arm is driven
 GRAVITY_CHANGE = 0.1
@@ -107,6 +108,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         # The cycle with its inputs, and those of them that are replaced while it runs
         self._cycle: Callable[[float, ndarray], bool] = lambda now, tau: False
         self._prepared_parts: tuple[Any, ...] = (None,) * 5
+        self._inputs_memory = TupleMemory(CYCLE_INPUTS)
         #: The compiled control cycle; :data:`.compile.PLAIN` for that in plain Python.
         self.compiled = PLAIN           # until settings and law are found good
         self.use(settings)
@@ -241,7 +243,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         """Advance as :meth:`step` does; missed periods are those in ``cycle_input``."""
         parts = self._records, self._points, self._policy, self._partner, self._poses
         if not all(map(is_, parts, self._prepared_parts)):
-            self._cycle, self._prepared_parts = self.compiled.prepare(self.inputs), parts
+            self._cycle = self.compiled.prepare(self.inputs, self._inputs_memory)
+            self._prepared_parts = parts
         return self._cycle(now, self.tau)
 
     @property

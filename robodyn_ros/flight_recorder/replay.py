@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..control import guard, payload_transition
-from ..control.compile import compiled, load_generic_dynamics, plain
+from ..control.compile import compiled, CYCLE_INPUTS, load_generic_dynamics, plain
 from ..control.cycle import CycleInputs
 from ..control.dtypes import CONTROLLER_STATE, CYCLE_INPUT, Vectors
 from ..control.history import Snapshot
@@ -17,6 +17,7 @@ from ..control.ring_buffer import recorder
 from ..dynamics.model_data import parameters, workspace
 from ..model.robot import RobotModel
 from ..state import STATE
+from ..tuple_reference import TupleMemory
 
 
 @dataclass
@@ -50,6 +51,7 @@ class Replay:
         self._state = np.zeros(nv, STATE)
         self._cycle_input = np.zeros(1, CYCLE_INPUT)
         self._partner = Partner.none(nv)
+        self._inputs_memory = TupleMemory(CYCLE_INPUTS)
         #: Name of the compiled cycle, which differs between machines and versions.
         self.code = compiled().code
         #: Controller state and efforts after the last cycle.
@@ -76,7 +78,7 @@ class Replay:
             partner=self._partner, task=task, bounds=bounds, poses=s.poses[int(given['pose'])],
             controller_state=self.memory, vectors=self._v, payload=self._in_force,
             ring=self._flight, code=compiled().code_for(settings, robot))
-        return compiled().prepare(inputs)(float(given['now']), self.tau)
+        return compiled().prepare(inputs, self._inputs_memory)(float(given['now']), self.tau)
 
     def differences(self, k: int) -> list[str]:
         """Recompute cycle ``k``; return the names of results that differ in any bit."""
@@ -86,8 +88,8 @@ class Replay:
                 *(['published'] if published != s.cycles[k]['published'] else []),
                 *(name for name in CONTROLLER_STATE.names or ()
                   if _differ(self.memory[0][name], after[name])),
-                *(name for name, a, b in zip(self._names, self.vectors, s.vectors[k + 1])
-                  if _differ(a, b))]
+                *((name for name, a, b in zip(self._names, self.vectors, s.vectors[k + 1])
+                   if _differ(a, b)) if _differ(self.vectors, s.vectors[k + 1]) else ())]
 
     def compare(self) -> Agreement:
         """Recompute all cycles and return how they compare with the recorded ones."""
