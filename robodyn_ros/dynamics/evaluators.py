@@ -17,19 +17,21 @@ from numpy import empty, ndarray
 
 CheckedKernel = Callable[..., bool]
 Evaluator = Callable[..., ndarray]
-# Of Numba, for arguments other than float64 arrays: no matching signature; an empty list
-NOT_ARRAYS = TypeError, ValueError
+# Of Numba, for arrays other than of float64: no matching signature. It takes a tenth of a
+# millisecond to find that out, so that lists, which are common, do not get there
+NOT_FLOATS = TypeError, ValueError
 
 
 def _of_one(kernel: CheckedKernel, memory: Any, shape: tuple[int, ...], fallback: Evaluator
             ) -> Evaluator:
     def evaluate(q: Any) -> ndarray:
-        out = empty(shape)
-        try:
-            if kernel(memory.address, q, out):
-                return out
-        except NOT_ARRAYS:
-            pass
+        if type(q) is ndarray:
+            out = empty(shape)
+            try:
+                if kernel(memory.address, q, out):
+                    return out
+            except NOT_FLOATS:
+                pass
         return fallback(q)
     return evaluate
 
@@ -37,12 +39,13 @@ def _of_one(kernel: CheckedKernel, memory: Any, shape: tuple[int, ...], fallback
 def _of_two(kernel: CheckedKernel, memory: Any, shape: tuple[int, ...], fallback: Evaluator
             ) -> Evaluator:
     def evaluate(q: Any, qd: Any) -> ndarray:
-        out = empty(shape)
-        try:
-            if kernel(memory.address, q, qd, out):
-                return out
-        except NOT_ARRAYS:
-            pass
+        if type(q) is type(qd) is ndarray:
+            out = empty(shape)
+            try:
+                if kernel(memory.address, q, qd, out):
+                    return out
+            except NOT_FLOATS:
+                pass
         return fallback(q, qd)
     return evaluate
 
@@ -50,12 +53,13 @@ def _of_two(kernel: CheckedKernel, memory: Any, shape: tuple[int, ...], fallback
 def _of_three(kernel: CheckedKernel, memory: Any, shape: tuple[int, ...], fallback: Evaluator
               ) -> Evaluator:
     def evaluate(q: Any, qd: Any, third: Any) -> ndarray:
-        out = empty(shape)
-        try:
-            if kernel(memory.address, q, qd, third, out):
-                return out
-        except NOT_ARRAYS:
-            pass
+        if type(q) is type(qd) is type(third) is ndarray:
+            out = empty(shape)
+            try:
+                if kernel(memory.address, q, qd, third, out):
+                    return out
+            except NOT_FLOATS:
+                pass
         return fallback(q, qd, third)
     return evaluate
 
