@@ -102,6 +102,10 @@ def _call(context: Any, builder: Any, result: Any, arguments: Any,
     return context.get_dummy_value() if result == types.void else value
 
 
+# Memory that code which has been loaded reads, as long as the process lives
+_kept: list[np.ndarray] = []
+
+
 class LinkedFunction:
     """
     Plain function that is compiled on its own; code that is compiled calls it by its name.
@@ -141,7 +145,8 @@ class DeferredFunction:
                  modules: tuple[ModuleType, ...]):
         self.function, self._arguments = function, (name, function, signature, modules)
         self._address = np.zeros(1, np.int64)
-        symbol = f'robodyn_ros_{function.__name__}'
+        _kept.append(self._address)
+        symbol = f'robodyn_ros_address_of_{name}'
         link(symbol, self._address.ctypes.data)
         _let_call(function, found_at(symbol, signature))
 

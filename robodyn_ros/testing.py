@@ -19,6 +19,7 @@ but not wrong.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, ExitStack
+from math import inf
 import os
 from pathlib import Path
 import signal
@@ -48,7 +49,7 @@ from .nodes.services import Services
 STARTING = 120.0        # s for Python to start, kernels to be compiled, and discovery
 ANSWERING = 20.0        # s for a service
 RETRYING = 0.2          # s between calls that are refused
-LASTING = 1             # reports of a fault of which the first may be from before
+LASTING = 0.5           # s after a first report of a fault, with which older ones may come
 ENDING = 30.0           # s for a process after SIGINT
 # Values that lockstep needs, and a test on a busy machine
 SIMULATOR = {'lockstep': True, 'lockstep_settle': 0.05, 'publish_clock': True,
@@ -70,7 +71,7 @@ class SimulatedArm:
         self._here, self._processes, self._output = here, processes, output
         self._services = Services(here.node, here.poll)
         self._report: dict[str, str] = {}
-        self._faults = 0                    # reports in the phase FAULT
+        self._reported, self._fault_begin = 0.0, inf    # when the last report came, and that began
         self._name = f'{namespace.strip("/")}/controller: control loop'
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
         self._player = Player(here, f'{namespace}/controller/joint_trajectory',
@@ -81,16 +82,20 @@ class SimulatedArm:
         Wait until the diagnostics report a phase of the guard, e.g. ``'RUNNING'``.
 
         :param within: wall time [s].
-        :raises RosError: another phase lasts, or a process has ended; with its output. A fault
-            lasts until :meth:`reset`, and is not waited for.
+        :raises RosError: another phase lasts, or a process has ended; with its output. RISING and
+            RUNNING are not waited for while a fault lasts, which only a reset ends.
         """
         if phase not in guard.PHASES:
             raise RosError(f'no phase {phase!r}', name='phase', value=phase,
                            remedy='one of ' + ', '.join(guard.PHASES))
-        self._report, self._faults = {}, 0
-        if not self._here.until(
-                lambda: self._report.get('phase') == phase or self._faults > LASTING
-                or self._ended(), within) or self._report.get('phase') != phase:
+        self._report, self._fault_begin = {}, inf
+
+        def in_vain() -> bool:
+            return phase in ('RISING', 'RUNNING') and self._report.get('phase') == 'FAULT' and (
+                self._reported > self._fault_begin + LASTING)
+
+        if not self._here.until(lambda: self._report.get('phase') == phase or in_vain()
+                                or self._ended(), within) or self._report.get('phase') != phase:
             ended = self._ended()
             raise RosError(f'{"the process has ended" if ended else "not " + phase}: the last '
                            f'report is {self._report.get("phase", "none")}\n{self.log()}',
@@ -152,14 +157,18 @@ class SimulatedArm:
         brakes have engaged if no command came for a few seconds.
 
         :param within: wall time until the last call [s]; 0 to call once.
-        :raises RosError: it is still refused; with the last reason.
+        :raises RosError: it is still refused, or the brakes are not released; with the reason.
         """
         name, end = f'{self.namespace}/controller/reset', time.monotonic() + within
         while True:
             answer = self._services.call(Trigger, name, Trigger.Request(), ANSWERING, STARTING)
             if answer.success:
-                self._services.call(Trigger, f'{self.namespace}/simulator/release_brakes',
-                                    Trigger.Request(), ANSWERING, STARTING)
+                brakes = f'{self.namespace}/simulator/release_brakes'
+                released = self._services.call(Trigger, brakes, Trigger.Request(), ANSWERING,
+                                               STARTING)
+                if not released.success:
+                    raise RosError(f'the brakes stay engaged: {released.message}', name=brakes,
+                                   remedy=released.message)
                 return str(answer.message)
             if time.monotonic() >= end:
                 raise RosError(f'reset refused: {answer.message}', name=name,
@@ -193,7 +202,9 @@ class SimulatedArm:
         for status in message.status:
             if status.name == self._name:
                 self._report = {pair.key: pair.value for pair in status.values}
-                self._faults += self._report.get('phase') == 'FAULT'
+                self._reported = time.monotonic()
+                self._fault_begin = min(self._fault_begin, self._reported) if (
+                    self._report.get('phase') == 'FAULT') else inf
 
 
 @contextmanager

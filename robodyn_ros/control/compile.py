@@ -290,9 +290,10 @@ def needed_parts(settings: ndarray) -> list[OptionalPart]:
 
 def needs_generic_dynamics(settings: ndarray, robot: ModelData) -> bool:
     """
-    Return whether a cycle with settings, (1,) ``SETTINGS``, may need dynamics without kernels.
+    Return whether a cycle with settings, (1,) ``SETTINGS``, may call the dynamics for any robot.
 
-    The payload in force has none once the settings have had another one.
+    It does for a robot without kernels, and while the payload changes. That is never the case
+    before settings with another payload: theirs has the number 0 in settings and controller state.
     """
     return bool(robot.addresses[0] == 0 or settings['payload'][0] != 0)
 

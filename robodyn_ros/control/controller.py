@@ -55,8 +55,9 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, written by the code that receives
         joint states; None: the controller allocates them, without any sample yet.
-    :param specialize: compile the dynamics for this robot, which takes seconds once. With a
-        payload other than at the start the generic dynamics are used: nothing is compiled later.
+    :param specialize: compile the dynamics for this robot, which takes seconds once. With another
+        payload or armature than at the start those for any robot are used: what the machine has
+        not compiled yet, it does when the settings are given, and not in a cycle.
     :param recorded: number of cycles that the flight recorder keeps, in ``history``; 0: none.
     :param checked: called when the settings have been accepted, before the machine code is loaded.
         What it raises ends the construction.

@@ -3,8 +3,8 @@
 """
 Dynamics of any robot for the control cycle, compiled on their own, once, where they are needed.
 
-A controller has kernels of its robot; with another payload than at its start it has none. Compiled
-code that calls these functions needs :func:`load` only before the first call.
+A controller has kernels of its robot; with another payload or armature than at its start it has
+none. Compiled code that calls these functions needs :func:`load` only before the first call.
 
 All arguments are as in :mod:`robodyn_ros.dynamics.entry_points`.
 """

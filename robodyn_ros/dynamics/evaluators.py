@@ -17,8 +17,8 @@ from numpy import empty, ndarray
 
 CheckedKernel = Callable[..., bool]
 Evaluator = Callable[..., ndarray]
-# Of Numba, for arrays other than of float64: no matching signature. It takes a tenth of a
-# millisecond to find that out, so that lists, which are common, do not get there
+# Raised by Numba for arrays that are not of float64, after a search for a conversion that takes a
+# tenth of a millisecond. Lists are common, and are told apart before
 NOT_FLOATS = TypeError, ValueError
 
 

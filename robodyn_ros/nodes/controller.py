@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from .controller_node import ControllerNode
     from .parameters import Parameter
 
+
 def load() -> None:
-    """Import the node, which takes a second, while other nodes are discovered."""
+    """Begin to compile on a new machine; import the node meanwhile, which takes a second."""
     compile_ahead.begin_on_a_new_machine()
     import_module('.controller_node', __package__)
 

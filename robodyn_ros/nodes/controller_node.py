@@ -209,7 +209,7 @@ class ControllerNode(LifecycleNode):
             self._timing_file.claim(p['timing_file'])
             if not p['driver']:         # which may be refused yet
                 announce()
-                transport.compile_ahead(p['data_path'], p['trigger'])
+                transport.compile_loop_ahead(p['data_path'], p['trigger'])
         controller = Controller(model, settings(p), decoder.state, specialize=p['specialize'],
                                 checked=accepted, recorded=self.reports.recorded_cycles(model.nv))
         driver = driver_of(p, model, self.get_parameter('use_sim_time').value)

@@ -112,7 +112,7 @@ def _native(node: Node, controller: Controller, decoder: JointStateDecoder,
         rate=controller.settings.rate, spin=spin, fault_phase=guard.FAULT)
 
 
-def compile_ahead(wanted: str, trigger: str) -> None:
+def compile_loop_ahead(wanted: str, trigger: str) -> None:
     """
     Compile, or load, the loop that :func:`open_transport` tries first, and its trial.
 

@@ -3,11 +3,13 @@
 """The control cycle in closed loop with exact dynamics."""
 
 from dataclasses import replace
+import subprocess
+import sys
 
 from control.closed_loop import GAINS, Rig
 import numpy as np
 import pytest
-from robodyn_ros import Controller, load_urdf, Settings
+from robodyn_ros import Controller, Dynamics, load_urdf, Settings
 from robodyn_ros.control import compile, controller  # noqa: A004
 from robodyn_ros.control.compile import part_address, PARTS, PLAIN, plain
 from robodyn_ros.control.laws.registry import FOLLOWING
@@ -20,6 +22,34 @@ POSE = np.array([0.3, 0.5])
 NEEDING = {'follows_pose': {'mode': 'cartesian_impedance', 'task_selection': (0.0, 1.0) * 3},
            'compensates_friction': {'friction_compensation': (0.5,)},
            'bounded': {'mode': 'joint_impedance', 'tool_speed_limit': 0.3}}
+
+
+# A controller of which the background has not compiled anything yet; its arm is held by somebody
+FIRST_PAYLOAD = """
+from dataclasses import replace
+from robodyn_ros import Controller, load_urdf, Settings
+from robodyn_ros.control import generic_dynamics, guard, law_addresses
+
+law_addresses.load_all_parts = lambda: None
+controller = Controller(load_urdf('two_link'), Settings())
+state = controller.state
+
+
+def run(cycles):
+    for _ in range(cycles):
+        now = state['received'][0] + 0.001
+        state['received'], state['position'], state['velocity'] = now, [0.3, 0.5], 0.0
+        controller.step(now)
+    loaded = generic_dynamics.load.cache_info().currsize
+    print(guard.PHASES[controller.phase], loaded, *controller.tau.round(3))
+
+
+state['received'] = 0.0
+controller.arm()
+run(1000)
+controller.use(replace(controller.settings, payload_frame='tool0', payload_mass=0.1))
+run(1000)
+"""
 
 
 @pytest.fixture(scope='module')
@@ -274,6 +304,19 @@ def test_the_dynamics_of_any_robot_are_loaded_before_a_cycle_may_need_them(
         loaded.clear()
         started.use(replace(changed, payload_mass=0.0))
         assert loaded
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(plain(), reason='nothing is compiled')
+def test_an_arm_is_driven_without_the_dynamics_of_any_robot_until_its_payload_changes(two_link):
+    """In a process of its own, which would end with a call of what is not loaded."""
+    done = subprocess.run([sys.executable, '-c', FIRST_PAYLOAD], capture_output=True, text=True,
+                          timeout=100)
+    phase, loaded, *before, then, loaded_then, a, b = done.stdout.split()
+    assert (phase, loaded, then, loaded_then) == ('RUNNING', '0', 'RUNNING', '1'), done.stderr
+    heavier = replace(Settings(**GAINS), payload_frame='tool0', payload_mass=0.1).loaded(two_link)
+    for told, model in ((before, two_link), ((a, b), heavier)):
+        assert [*map(float, told)] == pytest.approx(Dynamics(model).gravity(POSE), abs=1e-3)
 
 
 @pytest.mark.skipif(plain(), reason='nothing is compiled')

@@ -104,6 +104,14 @@ def test_a_switch_that_cannot_be_is_refused(given, commands, said):
         controller_switch.check_switch(DEFAULTS | given, commands)
 
 
+@pytest.mark.parametrize('held', [{'stop_with': 'gravity'}, {'robot_compensates_gravity': True}])
+def test_controllers_are_replaced_of_an_arm_that_somebody_holds(held):
+    asked = DEFAULTS | {'controller_manager': MANAGER, 'replaced_controllers': [HOLDER]}
+    with pytest.raises(ParameterError, match='nobody would hold the arm'):
+        controller_switch.check_hand_over(asked, COMMANDS)
+    controller_switch.check_hand_over(asked | held, COMMANDS)
+
+
 def test_without_the_messages_a_manager_is_refused(monkeypatch):
     monkeypatch.setitem(__import__('sys').modules, 'controller_manager_msgs', None)
     with pytest.raises(ParameterError, match='needs controller_manager_msgs') as refused:
