@@ -201,8 +201,11 @@ def install(python, extras, env):
 
 def pip(python, env, what, *arguments):
     """Run `pip install`, or stop with one line."""
+    # Python compiles what it imports, and keeps that: a small part of what is installed, and to
+    # compile all of it takes longer than to install it
+    later = [] if env.get('PYTHONDONTWRITEBYTECODE') else ['--no-compile']
     command = [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input',
-               '--progress-bar', 'off', *arguments]
+               '--progress-bar', 'off', *later, *arguments]
     # A signal that comes between the start of pip and its mention here would leave it behind
     signals = {signal.SIGINT, signal.SIGTERM}
 
@@ -291,7 +294,7 @@ def lint(arguments, linters=LINTERS):
     if arguments:
         sys.exit('lint takes no arguments')
     env, python = prepare({ROS.get(DISTRO), 'sim', 'identify', 'view', 'test'})
-    # As pip does with what it installs: many a process of the tests imports the package anew
+    # Once: many a process of the tests imports the package anew
     call(env, python, '-m', 'compileall', '-q', 'robodyn_ros', 'test')
     for tool, *options in linters:
         say('$ ' + ' '.join([tool] + options))
