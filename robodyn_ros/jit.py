@@ -31,14 +31,15 @@ from .cache_directory import cache_directory
 from .code_cache import fingerprint, turn
 from .code_loading import GENERATED
 from .compile_notice import compiling
-from .inner_functions import without_machine_code
+from .inner_functions import InnerCompiler, without_machine_code
 
 COLLECTION_THRESHOLD = 200_000      # new objects, while code is compiled
 # 'nnan' and 'ninf' stay out: with them the compiler may delete the checks for NaN.
 FASTMATH = {'contract', 'nsz', 'arcp', 'afn'}
 OPTIONS = {'fastmath': FASTMATH, 'error_model': 'numpy', 'nogil': True}
 # Of functions that only compiled code calls
-INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', 'no_cfunc_wrapper': True}
+INNER: Any = {'fastmath': FASTMATH, 'error_model': 'numpy', 'no_cfunc_wrapper': True,
+              'pipeline_class': InnerCompiler}
 
 
 @cache

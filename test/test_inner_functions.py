@@ -3,8 +3,11 @@
 """Functions that only compiled code calls: no machine code of their own, the same results."""
 
 from numba import njit, types
+from numba.core import event
 from numba.extending import register_jitable
-from robodyn_ros.inner_functions import InnerLibrary, without_machine_code
+import numpy as np
+from robodyn_ros.inner_functions import InnerLibrary, LEFT_OUT, without_machine_code
+from robodyn_ros.jit import INNER
 
 REAL = types.float64
 
@@ -55,3 +58,33 @@ def test_a_function_that_was_inner_can_be_compiled_for_python():
         njit(REAL(REAL))(entry)
     assert njit(REAL(REAL))(both)(3.0) == both(3.0)
     assert njit(REAL(REAL))(third)(3.0) == third(3.0)
+
+
+def less(a, b):
+    a[:] -= b
+    return a[0] + a.sum()
+
+
+def of_arrays(a, b):
+    return less(a, b)
+
+
+def test_passes_that_change_nothing_are_left_out_of_our_functions():
+    """And only of them; what they compile to is the same, with arrays too."""
+    register_jitable(**INNER)(less)
+    vector, passes = REAL[::1], set()
+
+    class Listener(event.Listener):
+        def on_start(self, what):
+            name, function = what.data['name'].split(maxsplit=1)
+            passes.add((name, function.strip('[]')))
+
+        def on_end(self, what):
+            pass
+    with event.install_listener('numba:run_pass', Listener()):
+        compiled = njit(REAL(vector, vector))(of_arrays)
+    for name in (each._name for each in LEFT_OUT):
+        assert (name, 'less') not in passes and (name, 'of_arrays') in passes
+    assert ('nopython_type_inference', 'less') in passes
+    a, b = np.array([1.0, 2.0]), np.array([0.5, 0.25])
+    assert compiled(a.copy(), b) == less(a, b) == 2.75
