@@ -17,8 +17,8 @@ from numpy import empty, ndarray
 
 CheckedKernel = Callable[..., bool]
 Evaluator = Callable[..., ndarray]
-# Raised by Numba for arrays that are not of float64, after a search for a conversion that takes a
-# tenth of a millisecond. Lists are common, and are told apart before
+# Raised by Numba for arrays that are not of float64, after a search for a conversion that takes
+# many times as long as a call. Lists are common, and are told apart before
 NOT_FLOATS = TypeError, ValueError
 
 
