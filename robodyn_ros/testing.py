@@ -71,7 +71,8 @@ class SimulatedArm:
         self._here, self._processes, self._output = here, processes, output
         self._services = Services(here.node, here.poll)
         self._report: dict[str, str] = {}
-        self._reported, self._fault_begin = 0.0, inf    # when the last report came, and that began
+        # Wall time of the last report, and of the first of an unbroken row that tells of a fault
+        self._reported, self._fault_begin = 0.0, inf
         self._name = f'{namespace.strip("/")}/controller: control loop'
         here.node.create_subscription(DiagnosticArray, '/diagnostics', self._on_report, 10)
         self._player = Player(here, f'{namespace}/controller/joint_trajectory',
@@ -83,7 +84,7 @@ class SimulatedArm:
 
         :param within: wall time [s].
         :raises RosError: another phase lasts, or a process has ended; with its output. RISING and
-            RUNNING are not waited for while a fault lasts, which only a reset ends.
+            RUNNING are not waited for in a fault, which lasts until a reset or a deactivation.
         """
         if phase not in guard.PHASES:
             raise RosError(f'no phase {phase!r}', name='phase', value=phase,

@@ -292,8 +292,8 @@ def needs_generic_dynamics(settings: ndarray, robot: ModelData) -> bool:
     """
     Return whether a cycle with settings, (1,) ``SETTINGS``, may call the dynamics for any robot.
 
-    It does for a robot without kernels, and while the payload changes. That is never the case
-    before settings with another payload: theirs has the number 0 in settings and controller state.
+    It does for a robot without kernels, and while the payload changes. Until it changes for the
+    first time, its number is 0 in settings and controller state.
     """
     return bool(robot.addresses[0] == 0 or settings['payload'][0] != 0)
 
