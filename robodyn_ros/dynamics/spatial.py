@@ -143,6 +143,13 @@ def acceleration_matrix(w: Vector3, dw: Vector3) -> Matrix3:
 
 
 def inertial_moment(U: Matrix3, E: Entries) -> Vector3:
-    """Return the inertial moment ∫ r × U r dm = I ω̇ + ω × I ω, with E = ∫ r rᵀ dm."""
-    X, Y, Z = (E[0], E[3], E[4]), (E[3], E[1], E[5]), (E[4], E[5], E[2])
-    return dot(U[2], Y) - dot(U[1], Z), dot(U[0], Z) - dot(U[2], X), dot(U[1], X) - dot(U[0], Y)
+    """
+    Return the inertial moment ∫ r × U r dm = I ω̇ + ω × I ω, with E = ∫ r rᵀ dm.
+
+    Entry x is the sum over k of U[z, k] E[y, k] - U[y, k] E[z, k]; the terms with E[y, z] share a
+    product. The entries y and z follow by cyclic permutation.
+    """
+    xx, yy, zz, xy, xz, yz = E[0], E[1], E[2], E[3], E[4], E[5]
+    return (U[2][0] * xy - U[1][0] * xz + U[2][1] * yy - U[1][2] * zz + (U[2][2] - U[1][1]) * yz,
+            U[0][1] * yz - U[2][1] * xy + U[0][2] * zz - U[2][0] * xx + (U[0][0] - U[2][2]) * xz,
+            U[1][2] * xz - U[0][2] * yz + U[1][0] * xx - U[0][1] * yy + (U[1][1] - U[0][0]) * xy)

@@ -5,7 +5,7 @@ Symbolic scalars that record arithmetic in a graph and print it as straight-line
 
 Constants stay floats until they are combined with an expression: 0.0 * x is the float 0.0, and
 1.0 * x is x. Equal expressions are one node of the graph, so that common subexpressions are
-computed once. The simplifications change results by no more than rounding, but, like ``0.0 * x``,
+computed once. (a + b) - (a + c) is b - c. The simplifications change results by no more than rounding, but, like ``0.0 * x``,
 may lose a NaN: callers have to check the inputs.
 """
 
@@ -95,7 +95,20 @@ class Expression:
             return self + x
         if (x := self._negated()) is not None:
             return -(x + other)
+        for shared in self._terms():
+            if shared in other._terms():
+                return self._without(shared) - other._without(shared)
         return self.graph.node('-', self.i, other.i)
+
+    def _terms(self) -> list[int]:
+        """Return the two terms of a sum."""
+        kind, *args = self.graph.nodes[self.i]
+        return args if kind == '+' else []
+
+    def _without(self, term: int) -> 'Expression':
+        """Return a sum without one of its terms."""
+        a, b = self._terms()
+        return Expression(self.graph, b if a == term else a)
 
     def __rsub__(self, other: Any) -> Any:
         return -self if other == 0.0 else self._lift(other) - self

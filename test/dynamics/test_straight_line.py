@@ -58,6 +58,10 @@ def test_constants_fold_and_equal_expressions_are_one():
         assert same.i == a.i
     assert (a * b).i == (b * a).i and (a + b).i == (b + a).i
     assert (a + -b).i == (a - b).i and (-a * b).i == (-(b * a)).i
+    c = graph.symbol('c')
+    for one, other in ((a + b, a + c), (b + a, c + a), (b + a, a + c)):
+        assert (one - other).i == (b - c).i
+    assert ((a + a) - (b + a)).i == (a - b).i and (a + b) - (b + a) == 0.0
     lines, operations = straight_line(graph, {'x': (a + b) * (b + a), 'y': a + b, 'z': 2.0})
     assert operations == 2
     assert run(lines, a=1.0, b=2.0)['x'] == 9.0
