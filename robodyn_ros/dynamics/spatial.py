@@ -146,8 +146,8 @@ def inertial_moment(U: Matrix3, E: Entries) -> Vector3:
     """
     Return the inertial moment ∫ r × U r dm = I ω̇ + ω × I ω, with E = ∫ r rᵀ dm.
 
-    Entry x is the sum over k of U[z, k] E[y, k] - U[y, k] E[z, k]; the terms with E[y, z] share a
-    product. The entries y and z follow by cyclic permutation.
+    Entry x is the sum over k of ``U[z, k] E[y, k] - U[y, k] E[z, k]``, in which the terms with
+    ``E[y, z]`` share a product. Entries y and z follow by cyclic permutation.
     """
     xx, yy, zz, xy, xz, yz = E[0], E[1], E[2], E[3], E[4], E[5]
     return (U[2][0] * xy - U[1][0] * xz + U[2][1] * yy - U[1][2] * zz + (U[2][2] - U[1][1]) * yz,

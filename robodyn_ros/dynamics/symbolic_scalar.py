@@ -5,8 +5,8 @@ Symbolic scalars that record arithmetic in a graph and print it as straight-line
 
 Constants stay floats until they are combined with an expression: 0.0 * x is the float 0.0, and
 1.0 * x is x. Equal expressions are one node of the graph, so that common subexpressions are
-computed once. (a + b) - (a + c) is b - c. The simplifications change results by no more than rounding, but, like ``0.0 * x``,
-may lose a NaN: callers have to check the inputs.
+computed once, and (a + b) - (a + c) is b - c. The simplifications change results by no more than
+rounding, but may lose a NaN: callers have to check the inputs.
 """
 
 from collections.abc import Iterable, Mapping
