@@ -27,7 +27,7 @@ from launch.actions import (
 from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from robodyn_ros.control.laws.registry import MODES
+from robodyn_ros.control.laws import registry
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.xacro_file import urdf_text
 from robodyn_ros.nodes.launch_rules import check_respawn
@@ -40,7 +40,8 @@ ARGUMENTS = {
                    "this package's config folder"),
     'overrides': ('', 'second YAML file, for instance of friction, whose values override those of '
                       'config'),
-    'mode': ('', 'control law; empty: as the configuration says'),
+    'mode': ('', 'control law, or one of your own as module:NAME; empty: as the configuration '
+                 'says'),
     'robot_compensates_gravity': ('', 'true for a robot that zero effort holds, false for one '
                                       'that sinks; empty: as the configuration says'),
     'namespace': ('', 'namespace of the node and of its topics'),
@@ -58,7 +59,7 @@ ARGUMENTS = {
     'enclave': ('/robodyn/controller', 'security enclave, used where ROS_SECURITY_ENABLE=true'),
 }
 BOOLEANS = ('true', 'false')
-CHOICES = {'mode': ('', *MODES), 'robot_compensates_gravity': ('', *BOOLEANS),
+CHOICES = {'robot_compensates_gravity': ('', *BOOLEANS),
            'respawn': BOOLEANS, 'required': BOOLEANS}
 REMAPPED = 'joint_states', 'commands', 'robot_description'
 RESPAWN_DELAY = 2.0         # s
@@ -86,11 +87,14 @@ def controller(context: LaunchContext) -> list[Node]:
     """
     Return the node, with parameters from the arguments.
 
-    :raises ParameterError: a file does not exist, or `respawn` goes with `autostart`.
+    :raises ParameterError: a file does not exist, there is no such mode, or `respawn` goes with
+        `autostart`.
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     respawn = given['respawn'] == 'true'
     check_respawn(respawn, given['autostart'])
+    if given['mode'] and ':' not in given['mode']:      # the node imports laws of others
+        registry.find(given['mode'])
     return [Node(
         package='robodyn_ros', executable='robodyn_controller', name='controller',
         namespace=given['namespace'], output='screen', prefix=given['prefix'] or None,

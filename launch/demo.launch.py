@@ -17,7 +17,6 @@ from launch.actions import (
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
-from robodyn_ros.control.laws.registry import MODES
 
 ARGUMENTS = {
     'robot': ('two_link', 'a robot that config/ has a file for: two_link, rp, arm6, panda, ur5'),
@@ -26,7 +25,7 @@ ARGUMENTS = {
     'use_sim_time': ('false', 'the simulator publishes /clock, and the controller takes its time '
                               'from it'),
 }
-CHOICES = {'mode': MODES, 'use_sim_time': ('true', 'false')}
+CHOICES = {'use_sim_time': ('true', 'false')}
 # Arguments of the simulation that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'config': '', 'autostart': 'true', 'controller': 'true'}
 

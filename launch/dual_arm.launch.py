@@ -25,7 +25,6 @@ from launch.actions import (
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
-from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.xacro_file import urdf_text
 from robodyn_ros.nodes.parameter_files import config_path, one_file
@@ -48,7 +47,7 @@ ARGUMENTS = {
     'one_process': ('false', 'run both controllers in one process (robodyn_controllers)'),
 }
 BOOLEANS = ('true', 'false')
-CHOICES = {'mode': ('', *MODES), 'autostart': BOOLEANS, 'simulated': BOOLEANS,
+CHOICES = {'autostart': BOOLEANS, 'simulated': BOOLEANS,
            'use_sim_time': BOOLEANS, 'one_process': BOOLEANS}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'prefix': '',

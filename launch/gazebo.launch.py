@@ -31,7 +31,6 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.model.xacro_file import urdf_text
@@ -44,7 +43,6 @@ ARGUMENTS = {
     'rate': ('1000', 'rate of the controller manager [Hz]'),
     'gz_args': ('-r empty.sdf', 'arguments of gz sim: a world with a physics step of 0.001 s'),
 }
-CHOICES = {'mode': MODES}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'deactivate': '',
          'controller_manager': '/controller_manager', 'states': 'joint_state_broadcaster'}
@@ -92,8 +90,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
     return LaunchDescription([
-        *(DeclareLaunchArgument(name, default_value=default, description=text,
-                                choices=CHOICES.get(name))
+        *(DeclareLaunchArgument(name, default_value=default, description=text)
           for name, (default, text) in ARGUMENTS.items()),
         OpaqueFunction(function=nodes),
     ])

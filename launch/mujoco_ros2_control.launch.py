@@ -27,7 +27,6 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.catalog.robots import load_robot
-from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.gazebo import controller_parameters
 from robodyn_ros.model.mujoco_ros2_control import check_scene, mujoco_description
 from robodyn_ros.model.resources import is_robot_name
@@ -44,7 +43,7 @@ ARGUMENTS = {
     'rate': ('500', 'rate of the controller manager [Hz]; the same as in the configuration'),
     'headless': ('false', 'do not open the window of MuJoCo'),
 }
-CHOICES = {'mode': MODES, 'robot_compensates_gravity': ('true', 'false'),
+CHOICES = {'robot_compensates_gravity': ('true', 'false'),
            'headless': ('true', 'false')}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'use_sim_time': 'true', 'deactivate': '', 'controller_manager': '/controller_manager',

@@ -29,7 +29,6 @@ from launch.events.process import ProcessExited, ProcessIO
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.gazebo import EFFORT_CONTROLLER
 
 ARGUMENTS = {
@@ -45,7 +44,7 @@ ARGUMENTS = {
                                           'they are published already'),
     'deactivate': ('', 'controller that holds the arm, to be deactivated in the same switch'),
 }
-CHOICES = {'mode': MODES, 'robot_compensates_gravity': ('', 'true', 'false'),
+CHOICES = {'robot_compensates_gravity': ('', 'true', 'false'),
            'use_sim_time': ('true', 'false')}
 CONTROLLER = 'robodyn_controller'
 # Arguments of the controller that are not inherited, since they may have another meaning here

@@ -23,7 +23,6 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from robodyn_ros.control.laws.registry import MODES
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.nodes.parameter_files import config_path
 
@@ -39,7 +38,7 @@ ARGUMENTS = {
                               'from it'),
     'controller': ('true', 'start the controller; false: the simulator alone'),
 }
-CHOICES = {'mode': ('', *MODES), 'use_sim_time': ('true', 'false'),
+CHOICES = {'use_sim_time': ('true', 'false'),
            'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'joint_states': 'joint_states',

@@ -17,7 +17,8 @@ from .control.controller import Controller
 from .control.partner import ALIGNED, CouplingState
 from .control.settings import Settings
 from .control.trajectory import Waypoints
-from .errors import ArmingError, SimulationError
+from .dynamics.arguments import joint_vector
+from .errors import ArgumentError, ArmingError, SimulationError
 from .model.pose import initial_position
 from .model.robot import RobotModel
 from .simulation.drive import Drive
@@ -72,7 +73,9 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param noise: of the sensors; the result has it too. None: none.
     :raises SimulationError: MuJoCo rejects the robot; its subclass ArmingError: the controller is
         not armed, and the message says why.
-    :raises ParameterError: settings or position are invalid.
+    :raises ParameterError: the settings are invalid, or the position is outside the limits.
+    :raises ArgumentError: the position is not one finite number per joint; the duration is
+        negative or not finite.
     :raises TrajectoryError: the waypoints are refused.
     :raises ImportError: MuJoCo is not installed.
 
@@ -82,6 +85,9 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     >>> run.fault, run.position.shape[1]
     ('', 2)
     """
+    if not 0.0 <= duration < inf:
+        raise ArgumentError(f'duration is {duration}', name='duration', value=duration,
+                            remedy='give a number of seconds that is not negative')
     loop = ClosedLoop(model, settings, position, plant=plant, delay=delay, noise=noise)
     loop.start()
     if waypoints is not None:
@@ -103,7 +109,7 @@ class ClosedLoop:
     """
     A controller and an arm in MuJoCo, period by period; for parameters see :func:`simulate`.
 
-    :raises ParameterError, SimulationError, ImportError: see :func:`simulate`.
+    :raises ParameterError, ArgumentError, SimulationError, ImportError: see :func:`simulate`.
     """
 
     def __init__(self, model: RobotModel, settings: Settings, position: ArrayLike, *,
@@ -111,7 +117,7 @@ class ClosedLoop:
                  noise: Noise | None = None):
         self.period = 1.0 / settings.rate       # [s]
         self.controller = Controller(model, settings, specialize=False)
-        start = initial_position(model, np.asarray(position, float).ravel().tolist())
+        start = initial_position(model, joint_vector(model, 'position', position).tolist())
         substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
         moved = model if plant is None else plant
         #: The simulated arm, with its obstacles.

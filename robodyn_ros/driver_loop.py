@@ -26,6 +26,8 @@ def drive(controller: Controller, driver: Driver, over: Callable[[], bool],
     efforts of that fault; ``controller.reason`` says which. This blocks; other threads may call
     :meth:`.Controller.follow` and all other methods meanwhile. The driver is closed at the end.
 
+    :param controller: of the arm, which no other loop runs.
+    :param driver: that reads and writes the arm.
     :param over: asked after each cycle whether to stop, e.g. ``event.is_set``.
     :param tell: is called with a sentence for each failure of the driver.
     :raises Exception: what ``driver.write`` has raised, after zeros were tried.

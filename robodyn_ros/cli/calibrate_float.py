@@ -75,7 +75,7 @@ def run(node: Node, out: Console, *, amplitude: float, duration: float, folder: 
     """Move the arm, estimate its gravity and friction, and write the files."""
     with session('robodyn_calibrate_float', node.sim_time) as here, writable_folder(folder):
         player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
-                        confirm=True, within=node.wait)
+                        confirm=True, within=node.wait, option='--node')
         player.find()
         controller = RunningController(here, player.listener, node.wait)
         settings, urdf = controller.settings(), controller.urdf()

@@ -55,7 +55,7 @@ def find(node: Node, out: Console, *, frame: str, amplitude: float, duration: fl
     """Move about the present pose, identify the load, print it, and set it if asked to."""
     with session('robodyn_find_payload', node.sim_time) as here:
         player = Player(here, f'/{node.name.strip("/")}/joint_trajectory', node.states,
-                        confirm=True, within=node.wait)
+                        confirm=True, within=node.wait, option='--node')
         player.find()
         controller = RunningController(here, player.listener, node.wait)
         settings = controller.settings()

@@ -85,7 +85,7 @@ MODULES = (*law_code.MODULES, *(jitable(m) for m in (
            sys.modules[__name__])       # CODE and what reads it are merged into the cycle
 RECORDER_MODULES = (*MODULES, jitable(ring_buffer), recorded_cycle)
 
-_PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX,
+_PAYLOAD = tuple_type(PayloadInForce, inertial=numba_types.MATRIX, friction=numba_types.MATRIX,
                       bodies=np.zeros(1, BODY), robot=numba_types.MODEL_DATA)
 _ring, _vectors, _ = ring_buffer.recorder(1, 0)
 CYCLE_INPUTS = tuple_type(

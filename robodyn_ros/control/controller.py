@@ -53,6 +53,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
     Time is passed to :meth:`step`; the controller reads no clock. Thread safety: one thread calls
     :meth:`step`, other threads may call all other methods meanwhile, except :meth:`begin`.
 
+    :param model: the robot, with inertias.
+    :param settings: parameters, which :meth:`use` replaces later.
     :param state: (nv,) records :data:`~robodyn_ros.state.STATE`, written by the code that receives
         joint states; None: the controller allocates them, without any sample yet.
     :param specialize: compile the dynamics for this robot, which takes seconds once. With another
@@ -151,20 +153,32 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
         :raises RobodynError: the settings cannot be used; the previous ones stay in force.
         """
-        new = self._prepare(settings)
+        self.put_in_force(self.prepare_settings(settings))
+
+    def put_in_force(self, new: Version) -> None:
+        """
+        Replace the settings by those of a version.
+
+        :param new: as :meth:`prepare_settings` has returned it; no other settings have come into
+            force since.
+        """
         self._version += 1
         new.record['version'] = self._version
         self.history.add(new)               # before a cycle can refer to it
-        self._records, self.settings = new, settings
+        self._records, self.settings = new, new.settings
         self._law, self._payload = (int(new.record[name][0]) for name in ('law', 'payload'))
         self.changed()
 
     def check(self, settings: Settings) -> None:
         """Raise :class:`RobodynError` if these settings cannot be used."""
-        self._prepare(settings)
+        self.prepare_settings(settings)
 
-    def _prepare(self, settings: Settings) -> Version:
-        """Return the records and the robot that the cycle reads, for settings that are valid."""
+    def prepare_settings(self, settings: Settings) -> Version:
+        """
+        Return the records and the robot that the cycle reads, which :meth:`put_in_force` takes.
+
+        :raises RobodynError: the settings cannot be used.
+        """
         loaded, joints = settings.loaded(self.model), settings.joint_records(self.model)
         task = task_of(settings, self.model, self._unloaded)
         bounds = bounds_of(settings, self.model, self._unloaded)
@@ -196,7 +210,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         if law not in self.laws:
             raise ParameterError(
                 f'law {settings.mode} was not loaded when the controller was configured',
-                name='mode', value=settings.mode, remedy='configure the controller with this mode')
+                name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
+                'set the mode, and configure it again; in Python make a new Controller')
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
         return LawMemory(code, settings.gain_rows(self.model), self._law_memory,
                          self._law_returned)
@@ -208,9 +223,15 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         :param limit: (nv,) effort limits [N·m | N].
         :raises ParameterError: g(q) of the new model differs by more than ``arming_effort`` (at
             most GRAVITY_CHANGE) effort limits from the measured efforts, or from the previous
-            g(q) where none are measured; or at all, while efforts of a fault are in force.
+            g(q) where none are measured; or at all, while efforts of a fault are in force; or the
+            arm is being armed.
         """
         if not self.memory['publishing'][0]:
+            if self.arming:         # and would be with another model than it is driven with
+                raise ParameterError(
+                    'the arm is just being armed', name='payload_mass',
+                    value=settings.payload_mass, remedy='change payload and model before, or '
+                    'when it is driven')
             return
         gravity, measured = Dynamics(loaded).gravity(self._v.q), self._v.measured.copy()
         known = np.where(np.isfinite(measured), measured, self._v.gravity)

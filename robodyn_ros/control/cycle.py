@@ -201,9 +201,11 @@ def advance_time(s: record, m: record, now: float) -> tuple[float, float, bool]:
     jumped = abs(now - m.time) > s.state_timeout
     if jumped:
         dt = min(dt, s.period)
-    if now < m.time:
-        m.since += now - m.time         # the phase keeps its duration
+    if now < m.time:        # what has begun keeps its duration
+        m.since += now - m.time
         m.fading_end += now - m.time
+        m.contact_time += now - m.time
+        m.armed += now - m.time
     m.time = now
     m.cycles += 1
     return elapsed, dt, jumped

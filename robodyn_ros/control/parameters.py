@@ -133,8 +133,8 @@ class LawParameters(CouplingParameters, TaskParameters, LawGains):
         'Whether the robot adds g(q) to its commands itself, as Franka and UR do; commands then '
         'exclude g(q).', live=False, record=SETTINGS)
     payload_frame: str = text(
-        'Link to which the payload is attached, and with which adaptive learns one; empty: that '
-        'of the last joint.')
+        'Link to which the payload is attached; a payload_mass above 0 needs it. In adaptive, the '
+        'link with which a payload is learned; empty: that of the last joint.')
     payload_mass: float = number(
         0.0, 'kg', 0.0, 1000.0, 'Mass of the payload; 0: none, whatever its other parameters are.')
     payload_com: Sequence[float] = numbers(

@@ -87,7 +87,8 @@ class PartnerCoupling(ControllerStatus):
         role = self.settings.coupling_role
         rows = checked(joint_map(self.model, self.settings), role, self.model.nv, state)
         old = self._partner
-        if not np.isfinite(time) or time < old.header['time'][0]:
+        # What it told before is of the future where time has jumped back
+        if not np.isfinite(time) or time < min(old.header['time'][0], self.memory['time'][0]):
             raise ArgumentError('the partner is older than what it told before', name='time',
                                 value=time, remedy='send its states in their order')
         stiffness, damping = (np.minimum(rows[k], self.settings.gain_of(self.model, name))

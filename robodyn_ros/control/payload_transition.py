@@ -30,7 +30,8 @@ class PayloadInForce(NamedTuple):
 
     inertial: ndarray       # (nb, 10) mass, first and second moments, as in BODY
     bodies: ndarray         # (nb,) BODY, written while the payload changes
-    robot: ModelData        # with a read-only view of these bodies, and without kernels
+    friction: ndarray       # (13, nv), likewise: that of the settings
+    robot: ModelData        # with read-only views of both, and without kernels
 
 
 def rows(nb: int, nv: int) -> int:
@@ -46,12 +47,13 @@ def payload_in_force(robot: ModelData, memory: ndarray) -> PayloadInForce:
     :param memory: (R, nv) rows that the flight recorder copies, R as from :func:`rows`.
     """
     nb = len(robot.bodies)
-    bodies = np.zeros(nb, BODY)
-    view, no_kernels = bodies.view(), np.zeros_like(robot.addresses)
-    for array in (view, no_kernels):
+    bodies, friction = np.zeros(nb, BODY), np.zeros(robot.friction.shape)
+    views = bodies.view(), friction.view(), np.zeros_like(robot.addresses)
+    for array in views:
         array.setflags(write=False)
     return PayloadInForce(memory.reshape(-1)[:INERTIAL * nb].reshape(nb, INERTIAL), bodies,
-                          robot._replace(bodies=view, addresses=no_kernels))
+                          friction, robot._replace(bodies=views[0], friction=views[1],
+                                                   addresses=views[2]))
 
 
 def changes_payload(p: PayloadInForce, robot: ModelData, s: record, m: record, v: Vectors,
@@ -73,7 +75,7 @@ def changes_payload(p: PayloadInForce, robot: ModelData, s: record, m: record, v
         return False
     if m.payload == s.payload and m.payload_time == 0.0:
         return False
-    write_bodies(p, robot.bodies)
+    write_robot(p, robot)
     if driven == IN_FAULT:
         return True
     left: float = s.payload_transition if m.payload != s.payload else m.payload_time
@@ -81,7 +83,7 @@ def changes_payload(p: PayloadInForce, robot: ModelData, s: record, m: record, v
     gravity(p.robot, v.q, work, v.gravity)
     shift_efforts(m, v, 1.0)
     move(p.inertial, robot.bodies, 1.0 if left <= dt else dt / left)
-    write_bodies(p, robot.bodies)
+    write_robot(p, robot)
     gravity(p.robot, v.q, work, v.gravity)
     shift_efforts(m, v, -1.0)
     return left > dt
@@ -103,10 +105,13 @@ def between(a: float, b: float, share: float) -> float:
     return b if share == 1.0 else a + share * (b - a)
 
 
-def write_bodies(p: PayloadInForce, bodies: ndarray) -> None:
-    """Write bodies as they are given, but with the inertial parameters in force."""
-    for i in range(bodies.shape[0]):
-        p.bodies[i] = bodies[i]
+def write_robot(p: PayloadInForce, robot: ModelData) -> None:
+    """Write friction and bodies as they are given, but with the inertial parameters in force."""
+    for i in range(robot.friction.shape[0]):
+        for k in range(robot.friction.shape[1]):
+            p.friction[i, k] = robot.friction[i, k]
+    for i in range(robot.bodies.shape[0]):
+        p.bodies[i] = robot.bodies[i]
         body = p.bodies[i]
         body.mass = p.inertial[i, 0]
         for k in range(3):

@@ -59,7 +59,8 @@ def checked(model: RobotModel, limits: ndarray, effort: ndarray, position: ndarr
     n = model.nv
     given = {'effort': (effort, (n,)), 'position': (position, (n,)), 'velocity': (velocity, (n,)),
              'gain': (gain, (n, 2 * n))}
-    arrays = {name: np.array(array, float) for name, (array, _) in given.items()}
+    arrays = {name: np.array(array, float, order='C')
+              for name, (array, _) in given.items()}
     for name, (_, shape) in given.items():
         if arrays[name].shape != shape:
             raise ArgumentError(f'{name} of the policy has shape {arrays[name].shape}', name=name,

@@ -75,11 +75,15 @@ def update_task(robot: ModelData, work: Workspace, q: ndarray, task: Task, point
         for j in range(3):
             task.target[i, j] = m.pose_rotation[3 * i + j]
         task.target[i, 3] = m.pose_position[i]
-    take_command(points.command, task, m, now)
+    take_command(points.command, task, m, now + m.lag)
 
 
 def take_command(command: ndarray, task: Task, m: record, now: float) -> None:
-    """Write wrench and stiffness that go with the reference in force, those of rest without."""
+    """
+    Write wrench and stiffness that go with the reference in force, those of rest without.
+
+    :param now: time of the cycle [s]: a wrench ends, however slow its reference is.
+    """
     share = 0.0
     if m.pose_following == 1:
         share = min(1.0, max(0.0, 1.0 + (command[WRENCH_END] - now) / WRENCH_FADE))

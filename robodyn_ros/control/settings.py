@@ -330,7 +330,12 @@ class Settings(ControlParameters):
                 'push_threshold': np.zeros(model.nv)}
 
     def _check_limits(self, model: RobotModel, joints: ndarray) -> None:
-        """Raise :class:`ParameterError` where a limit is 0, unknown or above that of the URDF."""
+        """
+        Raise :class:`ParameterError` where a limit could not be kept.
+
+        That is one which is 0, unknown or above that of the URDF, and an age of states above
+        which they are stale that no more than a period passes.
+        """
         for name in ('effort_limit', 'velocity_limit'):
             limit, urdf = joints[name], getattr(model, name)
             if not (limit > 0.0).all():
@@ -352,6 +357,11 @@ class Settings(ControlParameters):
             raise ParameterError('with effort_rate_limit 0 the arm could be neither lifted nor '
                                  'damped', name='effort_rate_limit', value=0.0,
                                  remedy='give a number above 0 for each joint')
+        if self.state_timeout <= 1.0 / self.rate:
+            raise ParameterError(f'state_timeout is {self.state_timeout:g} s, and a period of the '
+                                 f'loop {1.0 / self.rate:g} s', name='state_timeout',
+                                 value=self.state_timeout,
+                                 remedy='give several periods, or raise the rate')
 
 
 def _own_gains(law: Law, given: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:

@@ -34,10 +34,10 @@ class Waypoints:
     :param joint_names: joints of the model, each once; those that are missing keep their
         present reference.
     :param times: (W,) [s] since the start, increasing; none: stop.
-    :param positions: (W, nv) [rad | m].
-    :param velocities: (W, nv) [rad/s | m/s] or None.
-    :param accelerations: (W, nv) [rad/s² | m/s²] or None; needs velocities.
-    :param efforts: (W, nv) [N·m | N] or None; added to the efforts of the law, with linear
+    :param positions: (W, len(joint_names)) [rad | m], as all that follows.
+    :param velocities: [rad/s | m/s] or None.
+    :param accelerations: [rad/s² | m/s²] or None; needs velocities.
+    :param efforts: [N·m | N] or None; added to the efforts of the law, with linear
         interpolation, see :mod:`.effort_feedforward`.
     """
 

@@ -153,8 +153,8 @@ def _refusal(model: RobotModel, alone: ndarray, together: ndarray, m: ndarray) -
         + (f'; {_listed("link", empty)} with what is fixed there have no mass and inertia'
            if empty else ''), name=joint, value=m,
         remedy=f'give link {link!r}, or what it carries, mass and inertia about the axis of '
-               f"{joint!r} (or the joint an armature in <robodyn>), or load with massless='warn' "
-               'for kinematics, gravity and inverse dynamics alone')
+               f"{joint!r} (or the joint an armature in <robodyn>), or in Python load it with "
+               "massless='warn' for kinematics, gravity and inverse dynamics alone")
 
 
 def mass_matrix(model: RobotModel, q: ndarray) -> tuple[ndarray, ndarray]:

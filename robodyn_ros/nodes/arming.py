@@ -80,9 +80,15 @@ class Arming:
 
 
 def wait_for_rest(loop: ControlLoop) -> None:
-    """Wait until an arm that was asked to stop is at rest, for a bounded time; end the thread."""
+    """
+    Wait until an arm that was asked to stop is at rest, for a bounded time; end the thread.
+
+    Efforts of a fault that no stop replaces run to their end.
+    """
     controller, begin = loop.controller, time.monotonic()
-    longest = controller.settings.stop_timeout + 1.0
+    s = controller.settings
+    longest = 1.0 + (max(s.stop_timeout, s.fault_hold_time + s.fault_ramp_time)
+                     if controller.phase == guard.FAULT else s.stop_timeout)
     while loop.running and time.monotonic() - begin < (
             longest if controller.driving else 0.1 if controller.asked else 0.0):
         time.sleep(POLL)

@@ -36,13 +36,15 @@ class Autostart:
         self._waits_for_robot, self._refusal = waits_for_robot, refusal
         self._timer = node.create_timer(SOON, self._try,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._acts = False          # the transition that runs is one of its own
 
     def _try(self) -> None:
-        pause = RETRY
+        pause, self._acts = RETRY, True
         try:
             if self._step():
                 pause = SOON        # activation by another call: signals are served between them
         finally:
+            self._acts = False
             self._next(pause)       # counted from here: an attempt may last longer
 
     def _step(self) -> bool:
@@ -63,6 +65,11 @@ class Autostart:
         if not self._timer.is_canceled():
             self._timer.timer_period_ns = round(1e9 * pause)
             self._timer.reset()     # or the previous period would be in force once more
+
+    def transition_begins(self) -> None:
+        """End if somebody else has requested the transition that begins."""
+        if not self._acts:
+            self.end()
 
     def end(self, why: str = '') -> None:
         """Do not try again; ``why`` is logged as an error unless it is empty."""

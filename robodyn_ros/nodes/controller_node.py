@@ -98,6 +98,7 @@ class ControllerNode(LifecycleNode):
     @node_main.log_exceptions
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the robot, compile its control cycle, open the topics; publish nothing yet."""
+        self._autostart.transition_begins()
         p = self.parameters.values()
         if is_compiled():
             compiled_joint_state()  # for any robot: while its description is on its way
@@ -124,6 +125,7 @@ class ControllerNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Arm and rise; log and remember the reason of a refusal."""
         assert self.loop is not None and self.topics is not None
+        self._autostart.transition_begins()
         self.reports.begin()
         if refusal := self.topics.forwarder_refusal():
             self._answer = Answer(refusal)

@@ -9,6 +9,7 @@ from .control_loop import ControlLoop
 from .controller_parameters import law_parameters, settings
 from .controller_switch import check_hand_over
 from .parameters import Parameters
+from ..control.history import Version
 from ..control.laws import registry
 
 
@@ -26,24 +27,33 @@ class LiveSettings:
                  commands: str, changed: Callable[[], None]):
         self._parameters, self._loop = parameters, loop
         self._commands, self._changed = commands, changed
-        self._declare_gains()
+        self._prepared: Version | None = None
+        self._declare_gains(parameters['mode'])
         parameters.fixed = lambda: loop() is not None
         parameters.accept = self.check
         parameters.changed = self._apply
 
     def check(self, values: dict[str, Any]) -> None:
-        """Raise :class:`RobodynError` if these values of the parameters cannot be used."""
-        law_parameters(registry.find(values['mode']))
+        """
+        Prepare what comes into force when these values are stored.
+
+        They are judged once: a second time, by the measured efforts of then, could have another
+        result, when they are stored already.
+
+        :raises RobodynError: they cannot be used.
+        """
+        self._prepared = None
+        self._declare_gains(values['mode'])
         check_hand_over(values, self._commands)
         if (loop := self._loop()) is not None:
-            loop.controller.check(settings(values))
+            self._prepared = loop.controller.prepare_settings(settings(values))
 
     def _apply(self) -> None:
-        self._declare_gains()
-        if (loop := self._loop()) is not None:
-            loop.controller.use(settings(self._parameters.values()))
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None and (loop := self._loop()) is not None:
+            loop.controller.put_in_force(prepared)
             self._changed()
 
-    def _declare_gains(self) -> None:
-        """Declare the gains of the law of the mode, which may be one of a user."""
-        self._parameters.add(law_parameters(registry.find(self._parameters['mode'])))
+    def _declare_gains(self, mode: str) -> None:
+        """Declare the gains of the law of a mode, which may be one of a user."""
+        self._parameters.add(law_parameters(registry.find(mode)))

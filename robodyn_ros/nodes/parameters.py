@@ -142,7 +142,8 @@ class Parameters:
 
         :raises ParameterError: as the constructor.
         """
-        more = [p for p in table if p.name not in self.table]
+        if not (more := [p for p in table if p.name not in self.table]):
+            return
         self._declaring = True          # neither a change, nor there for `values` yet
         try:
             self._declare(more)
@@ -157,6 +158,8 @@ class Parameters:
         :raises ParameterError: a parameter has a value that it may not have.
         """
         for p in table:
+            if self.node.has_parameter(p.name):     # its value was refused when it was declared
+                continue
             try:
                 self.node.declare_parameter(p.name, TYPES[p.type], p.descriptor())
             except ParameterException as error:
@@ -239,6 +242,9 @@ def written_type(p: Parameter) -> str:
     return p.type.__name__ if p.type in (bool, int, float, str) else str(p.type)
 
 
+BAR = '\\|'       # which does not end a cell of a table
+
+
 def markdown(table: Iterable[Parameter]) -> str:
     """Return the table of parameters of the docs in Markdown."""
     rows = ['| parameter | type | default | range | unit | live | meaning |',
@@ -246,5 +252,5 @@ def markdown(table: Iterable[Parameter]) -> str:
     for p in table:
         default = f'`{p.default}`' if p.default not in ('', []) else ''
         rows.append(f'| `{p.name}` | {written_type(p)} | {default} | {p.range} | {p.unit} | '
-                    f'{"yes" if p.live else ""} | {p.description} |')
+                    f'{"yes" if p.live else ""} | {p.description.replace("|", BAR)} |')
     return '\n'.join(rows) + '\n'

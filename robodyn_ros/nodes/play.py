@@ -93,10 +93,13 @@ class Player:
     :param topic: of the controller's references; ``states``: of sensor_msgs/JointState.
     :param confirm: whether it is a controller of this package, whose diagnostics are checked.
     :param within: longest time to wait for the controller and its messages [s].
+    :param option: of the command line, names another controller; '': there is none.
     """
 
-    def __init__(self, here: Session, topic: str, states: str, *, confirm: bool, within: float):
+    def __init__(self, here: Session, topic: str, states: str, *, confirm: bool, within: float,
+                 option: str = ''):
         self._here, self._confirm, self._within = here, confirm, within
+        self._option = option
         self._topic = here.node.resolve_topic_name(topic)
         self._states_topic = here.node.resolve_topic_name(states)
         self._listener, self._logger, self._why = '', '', ''
@@ -121,7 +124,8 @@ class Player:
             raise RosError(f'{len(names)} nodes listen to {topic} ({", ".join(names)})'
                            if names else f'nobody listens to {topic}', name=topic, value=names,
                            remedy='let one remain' if names else
-                           'start a controller, and activate it, or give another --topic')
+                           'start a controller, and activate it'
+                           + (f', or give another {self._option}' if self._option else ''))
         name, space = listeners[0].node_name, listeners[0].node_namespace
         if name == UNKNOWN:
             raise RosError(f'who listens to {topic} has not said its name', name=topic,

@@ -70,8 +70,7 @@ class RunningController:
             SetParametersAtomically, f'{self._name}/set_parameters_atomically')
         try:
             if not self._here.until(client.service_is_ready, self._within):
-                raise RosError(f'{self._name} does not take parameters', name=self._name,
-                               remedy='is it a controller of this package?')
+                raise self._silent()
             answer = client.call_async(SetParametersAtomically.Request(parameters=[
                 Parameter(name, value=value).to_parameter_msg() for name, value in
                 values.items()]))
@@ -89,7 +88,7 @@ class RunningController:
             return RosError(f'{self._name} does not tell its parameters', name=self._name,
                             remedy='is it a controller of this package?')
         if not self._here.until(self._client.service_is_ready, self._within):
-            raise refuse()
+            raise self._silent()
         answer = self._client.call_async(GetParameters.Request(names=list(names)))
         if not self._here.until(answer.done, self._within):
             raise refuse()
@@ -98,6 +97,11 @@ class RunningController:
             raise refuse()
         return {name: value if isinstance(value, (str, bool, int, float)) else list(value)
                 for name, value in zip(names, values, strict=True)}
+
+    def _silent(self) -> RosError:
+        return RosError(f'no node {self._name} has been found within {self._within:g} s',
+                        name=self._name, remedy='start the controller, or give its name; both '
+                        'need the same ROS_DOMAIN_ID')
 
     def _description(self) -> str:
         """Return the URDF text of the topic robot_description in the namespace of the node."""

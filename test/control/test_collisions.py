@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 
+from control.closed_loop import Rig
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf
@@ -119,6 +120,23 @@ def test_reactions():
             assert speed < 2.0 * RETREAT_SPEED
     assert abs(moved['stop']).max() < 0.5 * abs(moved['float']).max()
     assert abs(moved['stop']).sum() < 0.8 * abs(moved['retreat']).sum()
+
+
+def test_a_retreat_ends_in_time_although_time_jumps_back():
+    rig = Rig(load_urdf('two_link'), POSE, mode='joint_impedance',
+              collision_threshold=(3.0, 1.5), collision_reaction='retreat', fault_action='hold')
+    rig.controller.cycle_input['simulated_time'] = 1
+    rig.time = 100.0
+    rig.rise()
+    rig.external = np.array([0.0, 4.0])
+    rig.run(0.05)
+    rig.external[:] = 0.0
+    assert rig.controller.reason_code == 'COLLISION'
+    rig.time -= 60.0
+    rig.run(1.5)
+    before = rig.q.copy()
+    rig.run(0.5)
+    assert abs(rig.q - before).max() < 1e-3
 
 
 def test_an_arm_that_is_clamped_lets_go():

@@ -151,3 +151,28 @@ def test_policies_are_recorded_and_replayed():
     agreement = Replay(flown.model, flown.snapshot).compare()
     assert len(flown.snapshot.policies) > 10
     assert agreement.same == agreement.cycles > 400
+
+
+def test_a_gain_in_any_order_of_memory():
+    """As a transposed solution has it."""
+    rig = running()
+    u, K = lqr(rig.dynamics, POSE)
+    efforts = []
+    for gain in (K, np.asfortranarray(K)):
+        rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), gain)
+        efforts.append(rig.tick().copy())
+    assert efforts[0] == pytest.approx(efforts[1], abs=1e-6)
+
+
+def test_policies_go_on_after_time_has_jumped_back():
+    rig = running()
+    rig.controller.cycle_input['simulated_time'] = 1
+    rig.time += 100.0
+    u, K = lqr(rig.dynamics, POSE)
+    rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), K)
+    rig.tick()
+    rig.time -= 90.0
+    rig.tick()
+    rig.controller.follow_policy(rig.time, u, POSE, np.zeros(2), K)
+    with pytest.raises(ArgumentError, match='older'):
+        rig.controller.follow_policy(rig.time - 0.1, u, POSE, np.zeros(2), K)

@@ -121,10 +121,13 @@ os._exit(0)
     ('own_laws:SPRNG', 'own_laws has no Law of the name SPRNG'),
     ('own_laws:NOT_A_LAW', 'no Law of the name NOT_A_LAW'),
     ('no_such_module:LAW', 'no_such_module cannot be imported (ModuleNotFoundError'),
+    ('ending:LAW', 'ending cannot be imported (SystemExit: 3)'),
     ('own_laws:', 'it names no law'), (':SPRING', 'it names no law'),
     ('joint_impedence', 'did you mean joint_impedance'),
 ])
-def test_a_mode_that_names_no_law(mode, why):
+def test_a_mode_that_names_no_law(mode, why, tmp_path, monkeypatch):
+    (tmp_path / 'ending.py').write_text('raise SystemExit(3)\n')
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ParameterError) as error:
         Settings(mode=mode)
     assert why in str(error.value)

@@ -210,3 +210,45 @@ def test_an_inertia_without_mass_is_none(two_link):
     assert settings.loaded(two_link).mass == pytest.approx(two_link.mass)
     with pytest.raises(ParameterError):
         replace(settings, payload_transition=-1.0)
+
+
+def test_friction_of_the_settings_stays_in_force_in_a_transition(two_link):
+    """That of the URDF could be more, and the compensation of it would drive the arm."""
+    rig = still(two_link, payload_transition=1.0, coulomb_friction=[1.0, 0.5],
+                friction_velocity=[0.01], friction_compensation=[0.5])
+    assert not two_link.coulomb_friction.any()
+    full, seen = loaded(two_link).gravity(POSE), []
+    for mass in (0.0, 1.5):
+        change(rig, **LOAD | {'payload_mass': mass})
+        for _ in range(5):
+            rig.sense()
+            rig.state['position'], rig.state['velocity'], rig.state['effort'] = POSE, 0.1, full
+            rig.controller.step(rig.time)
+            rig.time += rig.period
+            seen.append(rig.controller._v.friction.copy())
+    assert rig.controller.inputs.payload.friction.any(), 'no transition'
+    assert np.array(seen) == pytest.approx(np.tile([1.0, 0.5], (10, 1)), rel=1e-3)
+
+
+def test_a_payload_that_an_arm_would_be_armed_without_is_refused(two_link):
+    """Between a judgement and the settings in force the arm could be armed with others."""
+    rig = Rig(two_link, POSE, mode='gravity_compensation')
+    rig.controller.arm()
+    with pytest.raises(ParameterError, match='just being armed'):
+        change(rig, **LOAD)
+    rig.controller.disarm()
+    rig.tick()
+    change(rig, **LOAD)
+
+
+def test_settings_that_were_judged_are_put_in_force_without_another_judgement(two_link):
+    """The efforts measured by then could refuse what is stored as a parameter already."""
+    rig = still(two_link)
+    felt(rig, loaded(two_link).gravity(POSE), 3)
+    settings = replace(rig.controller.settings, **LOAD)
+    judged = rig.controller.prepare_settings(settings)
+    felt(rig, Dynamics(two_link).gravity(POSE), 3)
+    with pytest.raises(ParameterError, match='gravity torque'):
+        rig.controller.check(settings)
+    rig.controller.put_in_force(judged)
+    assert rig.controller.settings == settings

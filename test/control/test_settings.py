@@ -38,6 +38,7 @@ def test_records(two_link):
     ('joint2', Settings(effort_limit=[1.0, 0.0])),
     ('joint1', Settings(effort_limit=[1e6, 1.0])),
     ('effort_rate_limit', Settings(effort_rate_limit=[10.0, 0.0])),
+    ('state_timeout', Settings(rate=200.0, state_timeout=0.004)),
 ])
 def test_refused(two_link, name, settings):
     """A gain that the mode needs, a length or a limit that is wrong is named."""

@@ -84,6 +84,19 @@ def test_a_wrench_acts_in_an_axis_that_is_left_out(mode):
     assert not bench.controller.inputs.task.wrench.any()
 
 
+def test_a_wrench_ends_in_time_however_slow_the_references_are():
+    """Whoever sends wrenches may have ended: ``wrench_timeout`` counts on the clock of the loop."""
+    bench = Bench(tool_speed_limit=0.1)
+    bench.go(bench.pose[:3, 3] + [0.0, 0.1, 0.0])
+    bench.run(2.0)
+    assert bench.controller.memory['lag'][0] > 0.3
+    bench.controller.follow_wrench([0.0, 0.0, -5.0, 0.0, 0.0, 0.0], bench.now)
+    bench.run(0.1)
+    assert bench.controller.inputs.task.wrench[2] == -5.0
+    bench.run(0.25)
+    assert not bench.controller.inputs.task.wrench.any()
+
+
 @pytest.mark.parametrize('axes', ['base', 'tool'])
 def test_a_wrench_in_the_axes_of_the_tool(axes):
     """Jᵀ F, whatever the axes of the stiffness are."""

@@ -89,8 +89,13 @@ def test_what_is_declared_here_stays_here():
 
 
 def test_a_mode_of_somebody_else_is_named():
-    with pytest.raises(RuntimeError, match='"mode".*"sim".*joint_impedance'):
+    with pytest.raises(ParameterError, match="mode = 'sim'.*joint_impedance"):
         nodes('controller.launch.py', [SetLaunchConfiguration('mode', 'sim')])
+
+
+def test_a_law_of_the_user_is_passed_on():
+    (node,), _ = nodes('controller.launch.py', mode='my_spring:MY_SPRING')
+    assert given(node, 'mode') == 'my_spring:MY_SPRING'
 
 
 def test_a_second_file_overrides_the_first(tmp_path):

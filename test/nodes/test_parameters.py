@@ -11,6 +11,7 @@ import rclpy
 from rclpy.parameter import Parameter as RosParameter
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import controller_parameters, parameter_docs, simulator_parameters
+from robodyn_ros.nodes.live_settings import LiveSettings
 from robodyn_ros.nodes.parameters import Parameter, Parameters
 
 TABLE = (Parameter('gain', float, 1.0, 'a gain', 'N', 0.0, 2.0, live=True),
@@ -120,3 +121,25 @@ def test_docs_are_up_to_date():
     docs = Path(__file__).parents[2] / 'docs' / 'parameters.md'
     assert docs.read_text() == parameter_docs.page(), (
         'run: python -m robodyn_ros.nodes.parameter_docs > docs/parameters.md')
+
+
+def test_gains_with_a_bad_value_refuse_their_law(node):
+    """They come from a file; all other parameters can be set as before."""
+    context = rclpy.Context()
+    context.init(['--ros-args', '-p', 'spring:=[10]', '-p', 'mode:=pd'])
+    other = rclpy.create_node('other', context=context)
+    p = Parameters(other, controller_parameters.TABLE)
+    LiveSettings(p, lambda: None, '/commands', lambda: None)
+    for _ in range(2):
+        assert 'spring' in put(other, mode='own_laws:SPRING') and p['mode'] == 'pd'
+        assert put(other, damping_rate=9.0) == '' and p['damping_rate'] == 9.0
+    other.destroy_node()
+    context.shutdown()
+
+
+def test_gains_are_declared_with_their_law(node):
+    p = Parameters(node, controller_parameters.TABLE)
+    LiveSettings(p, lambda: None, '/commands', lambda: None)
+    assert put(node, mode='own_laws:SPRING') == '' and p['mode'] == 'own_laws:SPRING'
+    assert put(node, spring=[-1.0]) != '' and put(node, spring=[1.0]) == ''
+    assert p['spring'] == [1.0]

@@ -91,9 +91,9 @@ class Law:
     :param memory: NamedTuple class of what the law keeps from cycle to cycle, (nv,) floats each,
         or as its type states, ``Annotated[ndarray, 16]`` or ``Annotated[ndarray, (6, 6)]``;
         zero when the law begins. None: nothing.
-    :param reference: TRAJECTORY, POLICY for a law that evaluates ``arm.policy``, POSE for a law
-        that evaluates ``arm.task``, PARTNER for one that evaluates ``arm.partner``, or
-        NO_REFERENCE for a law that uses none.
+    :param reference: ``'trajectory'``, ``'policy'`` for a law that evaluates ``arm.policy``,
+        ``'pose'`` for one that evaluates ``arm.task``, ``'partner'`` for one that evaluates
+        ``arm.partner``, or ``'none'``.
     :param guided: whether hands guide the arm while ``~/guiding`` allows it: then the present pose
         is its reference, friction is compensated at the measured velocity, and nothing is a
         collision.
