@@ -85,7 +85,7 @@ def test_a_wrench_acts_in_an_axis_that_is_left_out(mode):
 
 
 def test_a_wrench_ends_in_time_however_slow_the_references_are():
-    """Whoever sends wrenches may have ended: ``wrench_timeout`` counts on the clock of the loop."""
+    """Who sends wrenches may have ended: ``wrench_timeout`` is on the clock of the loop."""
     bench = Bench(tool_speed_limit=0.1)
     bench.go(bench.pose[:3, 3] + [0.0, 0.1, 0.0])
     bench.run(2.0)

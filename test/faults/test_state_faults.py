@@ -97,6 +97,20 @@ def test_stale_while_stopping(running, remote):
     arm.nothing()
 
 
+def test_signal_in_a_fault_without_states(running, remote):
+    """Nothing brakes an arm whose state is unknown: its efforts have the time of a fault."""
+    arm = running(fault_hold_time=1.5, stop_timeout=0.1)
+    arm.tick()
+    assert arm.silence(0.0495) == near(arm.gravity)
+    assert arm.silence() == near(arm.gravity)
+    arm.faulted('STALE_STATE')
+    arm.controller.popen.send_signal(signal.SIGTERM)
+    remote.listen(1.5)              # of the wall; the clock of the simulation stands
+    assert arm.silence() == near(arm.gravity)
+    assert arm.controller.wait() == 0
+    assert list(remote.commands[-1]) == [0.0, 0.0]
+
+
 @row('NaN/Inf position, wrong lengths, duplicate names', 'STALE_STATE',
      where=decoders.decode_numbers, find='return NON_FINITE', instead='pass')
 def test_bad_samples(running, remote):

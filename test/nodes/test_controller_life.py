@@ -105,6 +105,18 @@ def test_an_exception_in_a_transition_leaves_nothing_running(capfd):
     assert 'OSError: out of order' in capfd.readouterr().err
 
 
+def test_a_request_ends_autostart(start, remote):
+    """One that is refused, too: nothing is armed later that nobody waits for."""
+    controller = start(node('controller'), *CONTROLLER, '-p', 'autostart:=true',
+                       '-p', 'urdf:=two_link', '-p', 'arming_timeout:=0.3')
+    controller.wait_for_line('not activated')
+    assert not remote.change('activate')
+    start(node('simulator'), *SIMULATOR).wait_for_line('simulator ready')
+    remote.listen(1.5)              # three times as long as between two attempts
+    assert remote.state() == 'inactive'
+    assert remote.change('activate')
+
+
 def test_autostart(pair, remote, start):
     """With autostart the node waits for robot and states by itself, in any order of starting."""
     controller = start(node('controller'), *CONTROLLER, '-p', 'autostart:=true',
