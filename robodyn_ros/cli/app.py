@@ -269,7 +269,7 @@ def compare_laws(robot: Robot = 'panda', locked: Locked = [], at: At = '',  # no
                  topics: Annotated[bool, typer.Option(
                      '--topics', help='Through the real nodes and topics of ROS 2, in lockstep.')
                      ] = False, report: ReportFile = None, as_json: AsJson = False) -> None:
-    """Follow one trajectory in MuJoCo with every control law, with a true and a false model."""
+    """Follow a trajectory in MuJoCo with each law that can, with a true and a false model."""
     from ..catalog.requirements import require_modules
     from ..catalog.robots import load_robot
 
