@@ -229,7 +229,7 @@ def test_states_come_rarely(running, remote):
     assert [list(arm.tick(0.02)) for _ in range(30)] == [near(g)] * 30
 
 
-@row('payload or friction changed against the measurement', where=Controller._prepare,
+@row('payload or friction changed against the measurement', where=Controller.prepare_settings,
      find='self._check_gravity(_, _, _)', instead='None')
 def test_payload_changed_against_the_measurement(running, remote):
     """Refused with the reason, and nothing moves; what the sensors feel is taken, at its rate."""
