@@ -17,7 +17,6 @@ from .control.controller import Controller
 from .control.partner import ALIGNED, CouplingState
 from .control.settings import Settings
 from .control.trajectory import Waypoints
-from .dynamics.arguments import joint_vector
 from .errors import ArgumentError, ArmingError, SimulationError
 from .model.pose import initial_position
 from .model.robot import RobotModel
@@ -73,9 +72,9 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     :param noise: of the sensors; the result has it too. None: none.
     :raises SimulationError: MuJoCo rejects the robot; its subclass ArmingError: the controller is
         not armed, and the message says why.
-    :raises ParameterError: the settings are invalid, or the position is outside the limits.
-    :raises ArgumentError: the position is not one finite number per joint; the duration is
-        negative or not finite.
+    :raises ParameterError: the settings are invalid, or the position has another length or is
+        outside the limits.
+    :raises ArgumentError: the position is not of numbers; the duration is negative or not finite.
     :raises TrajectoryError: the waypoints are refused.
     :raises ImportError: MuJoCo is not installed.
 
@@ -105,6 +104,14 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     return Simulated(*motion, loop.controller.reason, loop.controller.reason_code, failed)
 
 
+def _numbers(position: ArrayLike) -> list[float]:
+    try:
+        return np.asarray(position, float).ravel().tolist()
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'position is {position!r}', name='position', value=position,
+                            remedy='give one number per joint') from error
+
+
 class ClosedLoop:
     """
     A controller and an arm in MuJoCo, period by period; for parameters see :func:`simulate`.
@@ -117,7 +124,7 @@ class ClosedLoop:
                  noise: Noise | None = None):
         self.period = 1.0 / settings.rate       # [s]
         self.controller = Controller(model, settings, specialize=False)
-        start = initial_position(model, joint_vector(model, 'position', position).tolist())
+        start = initial_position(model, _numbers(position))
         substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
         moved = model if plant is None else plant
         #: The simulated arm, with its obstacles.

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from robodyn_ros import load_urdf, Settings, simulate, Waypoints
-from robodyn_ros.errors import ParameterError, SimulationError, TrajectoryError
+from robodyn_ros.errors import ArgumentError, ParameterError, SimulationError, TrajectoryError
 
 pytest.importorskip('mujoco')
 START, END = np.array([0.3, 0.5]), np.array([0.6, 0.2])
@@ -38,6 +38,10 @@ def test_what_ends_it_is_told(two_link):
         simulate(two_link, weak, START, 0.1)
     with pytest.raises(ParameterError, match='joint1, joint2'):
         simulate(two_link, Settings(), [0.3], 0.1)
+    with pytest.raises(ArgumentError, match='position is'):
+        simulate(two_link, Settings(), [0.3, 'a'], 0.1)
+    with pytest.raises(ArgumentError, match='duration is -1'):
+        simulate(two_link, Settings(), START, -1.0)
     with pytest.raises(TrajectoryError, match='follows no reference'):
         simulate(two_link, Settings(), START, 0.1, Waypoints(
             two_link.joint_names, np.array([1.0]), END[None]))
