@@ -59,8 +59,7 @@ ARGUMENTS = {
     'enclave': ('/robodyn/controller', 'security enclave, used where ROS_SECURITY_ENABLE=true'),
 }
 BOOLEANS = ('true', 'false')
-CHOICES = {'robot_compensates_gravity': ('', *BOOLEANS),
-           'respawn': BOOLEANS, 'required': BOOLEANS}
+CHOICES = {'robot_compensates_gravity': ('', *BOOLEANS), 'respawn': BOOLEANS, 'required': BOOLEANS}
 REMAPPED = 'joint_states', 'commands', 'robot_description'
 RESPAWN_DELAY = 2.0         # s
 

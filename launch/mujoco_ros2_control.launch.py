@@ -43,8 +43,7 @@ ARGUMENTS = {
     'rate': ('500', 'rate of the controller manager [Hz]; the same as in the configuration'),
     'headless': ('false', 'do not open the window of MuJoCo'),
 }
-CHOICES = {'robot_compensates_gravity': ('true', 'false'),
-           'headless': ('true', 'false')}
+CHOICES = {'robot_compensates_gravity': ('true', 'false'), 'headless': ('true', 'false')}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
 FIXED = {'use_sim_time': 'true', 'deactivate': '', 'controller_manager': '/controller_manager',
          'states': 'joint_state_broadcaster'}

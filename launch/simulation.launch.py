@@ -38,8 +38,7 @@ ARGUMENTS = {
                               'from it'),
     'controller': ('true', 'start the controller; false: the simulator alone'),
 }
-CHOICES = {'use_sim_time': ('true', 'false'),
-           'controller': ('true', 'false')}
+CHOICES = {'use_sim_time': ('true', 'false'), 'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
 NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'joint_states': 'joint_states',
                  'commands': 'commands', 'robot_description': 'robot_description', 'prefix': '',

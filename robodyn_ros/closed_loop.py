@@ -17,6 +17,7 @@ from .control.controller import Controller
 from .control.partner import ALIGNED, CouplingState
 from .control.settings import Settings
 from .control.trajectory import Waypoints
+from .dynamics.arguments import numbers
 from .errors import ArgumentError, ArmingError, SimulationError
 from .model.pose import initial_position
 from .model.robot import RobotModel
@@ -104,14 +105,6 @@ def simulate(model: RobotModel, settings: Settings, position: ArrayLike, duratio
     return Simulated(*motion, loop.controller.reason, loop.controller.reason_code, failed)
 
 
-def _numbers(position: ArrayLike) -> list[float]:
-    try:
-        return np.asarray(position, float).ravel().tolist()
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f'position is {position!r}', name='position', value=position,
-                            remedy='give one number per joint') from error
-
-
 class ClosedLoop:
     """
     A controller and an arm in MuJoCo, period by period; for parameters see :func:`simulate`.
@@ -124,7 +117,8 @@ class ClosedLoop:
                  noise: Noise | None = None):
         self.period = 1.0 / settings.rate       # [s]
         self.controller = Controller(model, settings, specialize=False)
-        start = initial_position(model, _numbers(position))
+        given = numbers('position', position, f'({model.nv},): one number per joint')
+        start = initial_position(model, given.ravel().tolist())
         substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
         moved = model if plant is None else plant
         #: The simulated arm, with its obstacles.

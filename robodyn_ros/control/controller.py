@@ -227,7 +227,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             arm is being armed.
         """
         if not self.memory['publishing'][0]:
-            if self.arming:         # and would be with another model than it is driven with
+            if self.arming:         # with the present model, before the new one is in force
                 raise ParameterError(
                     'the arm is just being armed', name='payload_mass',
                     value=settings.payload_mass, remedy='change payload and model before, or '

@@ -333,8 +333,8 @@ class Settings(ControlParameters):
         """
         Raise :class:`ParameterError` where a limit could not be kept.
 
-        That is one which is 0, unknown or above that of the URDF, and an age of states above
-        which they are stale that no more than a period passes.
+        That is a limit that is 0, unknown or above that of the URDF, or a ``state_timeout`` that
+        is no longer than a period.
         """
         for name in ('effort_limit', 'velocity_limit'):
             limit, urdf = joints[name], getattr(model, name)

@@ -61,7 +61,7 @@ def joint_matrices(model: RobotModel, given: Mapping[str, ArrayLike], *, check_f
     """
     arrays: list[ndarray] = []
     for name, value in given.items():
-        array = _numbers(name, value, f'(N, {model.nv})', own=False)
+        array = numbers(name, value, f'(N, {model.nv})', own=False)
         count = len(arrays[0]) if arrays else len(array) if array.ndim else 0
         if array.shape != (count, model.nv):
             said = f' ({count}, {model.nv})' if arrays else f' (N, {model.nv})'
@@ -190,7 +190,7 @@ def finite_array(name: str, value: Any, shape: tuple[int, ...], count: int | Non
     :param rows: names of the rows, for the message.
     :raises ArgumentError: wrong shape, or an element that is not a finite number.
     """
-    array = _numbers(name, value, str(shape))
+    array = numbers(name, value, str(shape))
     shapes = [shape] if count is None else [shape, (count, *shape)]
     if array.shape not in shapes:
         raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
@@ -205,14 +205,21 @@ def finite_array(name: str, value: Any, shape: tuple[int, ...], count: int | Non
 
 
 def _array(name: str, value: Any, shape: tuple[int, ...], meaning: str) -> ndarray:
-    array = _numbers(name, value, f'{shape}: {meaning}')
+    array = numbers(name, value, f'{shape}: {meaning}')
     if array.shape != shape:
         raise ArgumentError(f'{name} has shape {array.shape}', name=name, value=array.shape,
                             remedy=f'give an array of shape {shape}: {meaning}')
     return array
 
 
-def _numbers(name: str, value: Any, wanted: str, own: bool = True) -> ndarray:
+def numbers(name: str, value: Any, wanted: str, own: bool = True) -> ndarray:
+    """
+    Return ``value`` as a float64 array of any shape.
+
+    :param wanted: the shape, with its meaning, for the error.
+    :param own: whether it has to be a new array.
+    :raises ArgumentError: it is not an array of numbers.
+    """
     try:
         if isinstance(value, ndarray) and value.dtype.kind == 'c':      # only warned of by NumPy
             raise TypeError('complex numbers')

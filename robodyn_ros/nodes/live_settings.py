@@ -37,8 +37,8 @@ class LiveSettings:
         """
         Prepare what comes into force when these values are stored.
 
-        They are judged once: a second time, by the measured efforts of then, could have another
-        result, when they are stored already.
+        They are judged only here. Measured efforts and phase change meanwhile, and once the
+        values are stored a refusal would come too late.
 
         :raises RobodynError: they cannot be used.
         """

@@ -158,7 +158,7 @@ class Parameters:
         :raises ParameterError: a parameter has a value that it may not have.
         """
         for p in table:
-            if self.node.has_parameter(p.name):     # its value was refused when it was declared
+            if self.node.has_parameter(p.name):     # of an attempt that a bad value has ended
                 continue
             try:
                 self.node.declare_parameter(p.name, TYPES[p.type], p.descriptor())
@@ -242,15 +242,13 @@ def written_type(p: Parameter) -> str:
     return p.type.__name__ if p.type in (bool, int, float, str) else str(p.type)
 
 
-BAR = '\\|'       # which does not end a cell of a table
-
-
 def markdown(table: Iterable[Parameter]) -> str:
     """Return the table of parameters of the docs in Markdown."""
     rows = ['| parameter | type | default | range | unit | live | meaning |',
             '|---|---|---|---|---|---|---|']
     for p in table:
         default = f'`{p.default}`' if p.default not in ('', []) else ''
+        meaning = p.description.replace('|', r'\|')        # which does not end the cell
         rows.append(f'| `{p.name}` | {written_type(p)} | {default} | {p.range} | {p.unit} | '
-                    f'{"yes" if p.live else ""} | {p.description.replace("|", BAR)} |')
+                    f'{"yes" if p.live else ""} | {meaning} |')
     return '\n'.join(rows) + '\n'
