@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-import viser
 
 from .link_shapes import extent, link_shapes
 from .live_plots import LivePlot
-from .origin import refuse_other_sites
+from .local_server import LocalServer
 from .quantities import Drawn, drawn, slider_range
 from .robot_nodes import RobotNodes
 from .torque_table import RED as TEXT_RED
@@ -57,9 +56,7 @@ class Page:
         # Browsers open connections that they do not use: no error of ours, and no traceback
         logging.getLogger('websockets.server').setLevel(logging.CRITICAL)
         with redirect_stdout(io.StringIO()):        # a banner, even where it is not verbose
-            self.server = viser.ViserServer(host='127.0.0.1', port=port, label=model.name,
-                                            verbose=False)
-        refuse_other_sites(self.server)
+            self.server = LocalServer(port, model.name)
         self.server.scene.set_up_direction('+z')
         self.server.gui.configure_theme(control_width='large', show_share_button=False)
         #: What is drawn of the robot.
@@ -75,8 +72,8 @@ class Page:
 
     @property
     def address(self) -> str:
-        """Address of the page."""
-        return f'http://127.0.0.1:{self.server.get_port()}'
+        """Address of the page, with the key of this run."""
+        return self.server.address
 
     @property
     def position(self) -> ndarray:

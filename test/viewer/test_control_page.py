@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`robodyn view --live --allow-control`: what a page may change, and what ends it."""
 
-from contextlib import contextmanager
 import re
 import sys
 
@@ -30,15 +29,6 @@ def shows_the_pull(picture):
     """Return whether an orange line goes from the link to the mouse."""
     strip = picture[AWAY[1] + 10:LINK[1] - 10, LINK[0] - 10:LINK[0] + 10].astype(int)
     return np.mean((strip[..., 0] - strip[..., 2] > 20).any(axis=1)) > 0.8
-
-
-@contextmanager
-def stopping(server):
-    """Stop a server at the end."""
-    try:
-        yield
-    finally:
-        server.stop()
 
 
 def test_one_tab_drags_at_a_time():
@@ -83,27 +73,6 @@ def test_texts_become_values_or_are_refused_with_a_reason():
             parsed(PARAMETERS[name], text)
 
 
-@pytest.mark.parametrize('origin, served', [
-    ('http://127.0.0.1:18080', True), ('http://localhost:9000', True), (None, False),
-    ('https://example.com', False), ('http://127.0.0.1.example.com', False), ('null', False)])
-def test_other_web_sites_are_disconnected(origin, served):
-    from robodyn_ros.viewer.origin import is_local, refuse_other_sites
-    import viser
-    from websockets.exceptions import ConnectionClosed
-    from websockets.sync.client import connect
-
-    assert is_local(origin) == served
-    server = viser.ViserServer(host='127.0.0.1', port=18070, verbose=False)
-    refuse_other_sites(server)
-    with stopping(server), connect(
-            f'ws://127.0.0.1:{server.get_port()}', origin=origin,
-            subprotocols=[f'viser-v{viser.__version__}'], max_size=None) as socket:
-        try:
-            assert socket.recv(timeout=20.0) and served
-        except ConnectionClosed as closed:
-            assert not served and closed.rcvd.code == 1008
-
-
 def test_control_needs_a_robot_that_runs(start):
     process = start([*VIEW[:5], '--allow-control', '--no-browser'])
     assert process.wait(60) == 1
@@ -125,7 +94,7 @@ def test_a_browser_changes_pushes_and_is_refused(start):
     start(node('simulator'), '--ros-args', *SIMULATED).wait_for_line('simulator ready')
     start(node('controller'), '--ros-args', *CONTROLLER).wait_for_line('configured')
     page = start([*VIEW, '--allow-control'])
-    address = page.wait_for_line(r'(http://127.0.0.1:\d+)').group(1)
+    address = page.wait_for_line(r'(http://127.0.0.1:\S+)').group(1)
     pushes = []
     with session('test_pushes') as here, browsing() as browser:
         here.node.create_subscription(WrenchStamped, '/simulator/push', pushes.append, 100)

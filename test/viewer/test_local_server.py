@@ -1,0 +1,154 @@
+# Copyright 2026 robodyn_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`viewer.local_server`: which requests are answered, and that no other reaches the page."""
+
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+import socket
+from threading import Thread
+
+import pytest
+from robodyn_ros.errors import DemoError
+from thorough import seeds
+from viewer.browser import browsing, needs_browser, wait_for
+
+viser = pytest.importorskip('viser', reason='needs pip install viser')
+
+FOREIGN = 1000          # connections of pages of other sites
+FROM_BROWSER = seeds(20, FOREIGN)
+# A page that opens connections and sends a message on each as soon as it may, 10 at a time
+ATTACK = """
+<script>
+let opened = 0, ended = 0, number = %d, message = new Uint8Array(%s);
+function attack() {
+  const one = new WebSocket('ws://127.0.0.1:%d', 'viser-v%s');
+  one.onopen = () => { opened++; one.send(message); };
+  one.onclose = () => { if (++ended + 10 <= number) attack(); };
+}
+for (let i = 0; i < 10; i++) attack();
+</script>
+"""
+
+
+@pytest.fixture
+def server():
+    """Yield a server with a button, and a list of what is read of messages that press it."""
+    from robodyn_ros.viewer.local_server import LocalServer
+
+    one = LocalServer(18070, 'a page')
+    one.pressed = []
+    one.press = one.gui.add_button('drive')._impl.uuid
+    one._websock_server.register_handler(viser._messages.GuiUpdateMessage,
+                                         lambda _, message: one.pressed.append(message))
+    yield one
+    one.stop()
+
+
+def message_of(server):
+    """Return the message that presses the button."""
+    import msgspec
+
+    return msgspec.msgpack.encode({'type': 'GuiUpdateMessage', 'uuid': server.press,
+                                   'updates': {'value': True}})
+
+
+def connection(server, **headers):
+    """Return a connection, with headers of a page of this server unless others are given."""
+    from websockets.sync.client import connect
+
+    here = f'127.0.0.1:{server.get_port()}'
+    key = server.address.partition('key=')[2]
+    headers = {'Host': here, 'Origin': f'http://{here}',
+               'Cookie': f'key_{server.get_port()}={key}', **headers}
+    host = headers.pop('Host')
+    return connect(f'ws://{host}', sock=socket.create_connection(
+        ('127.0.0.1', server.get_port())), origin=headers.pop('Origin'), max_size=None,
+        additional_headers=headers, subprotocols=[f'viser-v{viser.__version__}'])
+
+
+def test_its_own_page_is_obeyed(server):
+    with connection(server) as own:
+        own.send(message_of(server))
+        assert wait_for(lambda: server.pressed)
+
+
+@pytest.mark.parametrize('wrong', [
+    {'Origin': 'https://example.com'}, {'Origin': 'http://127.0.0.1:9000'}, {'Origin': 'null'},
+    {'Origin': 'http://127.0.0.1.example.com'}, {'Origin': None},
+    {'Host': 'example.com:18070', 'Origin': 'http://example.com:18070'},
+    {'Cookie': ''}, {'Cookie': 'key_18070=guessed'}, {'Cookie': 'key_1="a b'}],
+    ids=lambda wrong: ' '.join(f'{k}={v}' for k, v in wrong.items()))
+def test_others_are_refused_before_the_handshake(server, wrong):
+    from websockets.exceptions import InvalidStatus
+
+    with pytest.raises(InvalidStatus) as refused, connection(server, **wrong):
+        pass
+    assert refused.value.response.status_code == 403
+
+
+def test_the_page_itself_needs_the_key(server):
+    from urllib.error import HTTPError
+    from urllib.request import urlopen
+
+    address, _, key = server.address.partition('/?')
+    with pytest.raises(HTTPError, match='403'):
+        urlopen(f'{address}/')
+    with urlopen(server.address) as answer:
+        assert b'<html' in answer.read()
+        assert answer.headers['Set-Cookie'].startswith(f'key_{server.get_port()}={key[4:]}; Http')
+
+
+def test_messages_sent_with_a_refused_handshake_are_not_read(server):
+    """All in one packet, so that they are buffered before anything could be closed."""
+    from websockets.frames import Frame, Opcode
+
+    frame = Frame(Opcode.BINARY, message_of(server)).serialize(mask=True)
+    request = (f'GET / HTTP/1.1\r\nHost: 127.0.0.1:{server.get_port()}\r\n'
+               'Origin: http://example.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+               'Sec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\nSec-WebSocket-Version: 13\r\n'
+               f'Sec-WebSocket-Protocol: viser-v{viser.__version__}\r\n\r\n').encode()
+    for _ in range(FOREIGN):
+        with socket.create_connection(('127.0.0.1', server.get_port())) as raw:
+            raw.sendall(request + 3 * frame)
+            assert raw.recv(100).startswith(b'HTTP/1.1 403')
+    assert not server.pressed
+
+
+def test_no_page_can_ask_for_a_public_address(server, monkeypatch):
+    import msgspec
+
+    tunnels = []
+    monkeypatch.setattr(viser._viser, 'ViserTunnel', lambda *_: tunnels.append(1))
+    with connection(server) as own:
+        own.send(msgspec.msgpack.encode({'type': 'ShareUrlRequest'}))
+        own.send(message_of(server))
+        assert wait_for(lambda: server.pressed) and not tunnels
+
+
+def test_a_viser_that_cannot_be_guarded_is_refused(monkeypatch):
+    from robodyn_ros.viewer import local_server
+
+    @contextmanager
+    def no_guard(_):
+        yield []
+
+    monkeypatch.setattr(local_server, '_guarded', no_guard)
+    with pytest.raises(DemoError, match='viser==1.1.1'):
+        local_server.LocalServer(18070, 'a page')
+
+
+@needs_browser
+def test_a_page_of_another_site_in_a_browser_is_not_obeyed(server, tmp_path):
+    """Takes 15 s, mostly idle: Chromium delays connections after others have failed."""
+    (tmp_path / 'index.html').write_text(ATTACK % (
+        FROM_BROWSER, list(message_of(server)), server.get_port(), viser.__version__))
+    with ThreadingHTTPServer(('127.0.0.1', 0), partial(
+            SimpleHTTPRequestHandler, directory=tmp_path)) as foreign, browsing() as browser:
+        Thread(target=foreign.serve_forever, daemon=True).start()
+        with browser.tab(f'http://127.0.0.1:{foreign.server_port}/') as tab:
+            assert wait_for(lambda: tab.run('ended') == FROM_BROWSER)
+            assert tab.run('opened') == 0 and not server.pressed
+        with browser.tab(server.address) as tab:            # its own page is served
+            tab.click('drive', lambda: server.pressed)
+        foreign.shutdown()
