@@ -21,13 +21,17 @@ class MotionLimits(NamedTuple):
 
     ``model`` has the limits of position and velocity in force; ``acceleration`` and ``jerk`` (nv,)
     [rad/s² | m/s², rad/s³ | m/s³] are infinite for joints that have no velocity limit either;
-    ``effort`` (nv,) [N·m | N] bounds the efforts of waypoints.
+    ``effort`` (nv,) [N·m | N] bounds the efforts of waypoints; ``start_tolerance`` (nv,) [rad | m]
+    the distance of the start of a trajectory from the reference; ``moving_end``: whether a
+    trajectory may end with a velocity other than 0, behind which the reference decelerates.
     """
 
     model: RobotModel
     acceleration: ndarray
     jerk: ndarray
     effort: ndarray
+    start_tolerance: ndarray = np.array([0.05])
+    moving_end: bool = False
 
 
 def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray,
@@ -37,7 +41,8 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
 
     :param velocity_limit: (nv,) [rad/s | m/s].
     :param effort_limit: (nv,) [N·m | N]; None: that of the model.
-    :raises ParameterError: acceleration_limit or jerk_limit has the wrong length.
+    :raises ParameterError: acceleration_limit, jerk_limit or trajectory_start_tolerance has the
+        wrong length.
     """
     acceleration = (settings.per_joint(model, 'acceleration_limit')
                     if np.size(settings.acceleration_limit) else velocity_limit / VELOCITY_TIME)
@@ -45,4 +50,6 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
             else acceleration / ACCELERATION_TIME)
     return MotionLimits(replace(model, velocity_limit=velocity_limit), acceleration, jerk,
                         settings.feedforward_limit * (model.effort_limit if effort_limit is None
-                                                      else effort_limit))
+                                                      else effort_limit),
+                        settings.per_joint(model, 'trajectory_start_tolerance'),
+                        settings.allow_nonzero_velocity_at_trajectory_end)

@@ -2,18 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """References that begin anywhere: time-optimal motion to a target, and deceleration to rest."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy import ndarray
 
+from .acceleration_limits import SHARE
 from .motion_limits import MotionLimits, VELOCITY_TIME
 from .trajectory import joint_order, points_through, Waypoints
 from .trajectory_tracking import Points
 from ..errors import TrajectoryError
 from ..extras import pip_install
+from ..model.robot import RobotModel
 
 # s; ends of phases of constant jerk that are closer together become one
 MERGED = 1e-5
 SLACK = 1e-9
+# s: a single waypoint no later than that is one of a stream, which the next one will replace
+STREAMED = 0.2
+# s in which a stream with velocities sets off the distance from its positions
+CATCH_UP = 0.2
+OVERDUE = 1.5           # times of its waypoints, after which one of a stream has not come
 UNEVEN = 0.9871         # see `_calculate`
 # Durations [s] of a deceleration, of which the shortest within the limits is taken
 DURATIONS = np.geomspace(5e-3, 100.0, 240)
@@ -23,6 +32,45 @@ GRID = np.linspace(0.0, 1.0, 17)[:, None, None]         # where the limits are c
 def is_target(asked: Waypoints) -> bool:
     """Return whether one waypoint at time 0 asks for a pose as soon as the limits allow."""
     return len(asked.times) == 1 and asked.times[0] == 0.0
+
+
+def is_streamed(asked: Waypoints) -> bool:
+    """
+    Return whether a single waypoint is one of a stream, as MoveIt Servo and teleoperators send.
+
+    The next one will replace it before, or soon after, the reference is there: each of them to be
+    reached at rest, at its time exactly, would demand that the arm stop and go with each.
+    """
+    return len(asked.times) == 1 and 0.0 < asked.times[0] <= STREAMED
+
+
+def stream(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: ndarray,
+           acceleration: ndarray, start: float, serial: int) -> Points:
+    """
+    Return the motion toward the newest waypoint of a stream, within all limits from any state.
+
+    Positions alone, or with velocities of zero: the time-optimal motion to them, in at least the
+    time of the waypoint, and rest there. Velocities: the reference accelerates to them, and more
+    or less so that it comes to the positions within CATCH_UP; it decelerates to rest when the next
+    waypoint is overdue, or moves to the positions where it would leave the limits otherwise.
+    Accelerations are ignored.
+
+    Parameters and errors are those of :func:`reach`.
+    """
+    model, T, state = limits.model, float(asked.times[0]), (position, velocity, acceleration)
+    target, rate = _target(limits, replace(asked, accelerations=None),
+                           model.velocity_limit / SHARE)
+    target = _nearest_turn(model, target, position)
+    if rate.any():
+        wanted = np.clip(rate + (target - position - rate * T) / CATCH_UP, -model.velocity_limit,
+                         model.velocity_limit)
+        states = _then_rest(limits, *_cruise(limits, state, wanted, OVERDUE * T))
+        if _inside(model, states[1]).all():
+            return points_through(*states, start, serial)
+    states = time_optimal(limits, state, (target, 0.0 * rate), T)
+    states[1][-1], states[2][-1], states[3][-1] = target, 0.0, 0.0
+    check_positions(limits, states[1])
+    return points_through(*states, start, serial)
 
 
 def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: ndarray,
@@ -41,19 +89,30 @@ def reach(limits: MotionLimits, asked: Waypoints, position: ndarray, velocity: n
     :param serial: number of the new reference.
     :raises TrajectoryError: naming the joint, and the remedy; without Ruckig.
     """
-    model = limits.model
-    target, target_velocity = _target(limits, asked)
-    target = target + np.where(model.periodic,
-                               2.0 * np.pi * np.round((position - target) / (2.0 * np.pi)), 0.0)
+    target, target_velocity = _target(limits, asked, limits.model.velocity_limit)
+    target = _nearest_turn(limits.model, target, position)
     times, x, xd, xdd = time_optimal(limits, (position, velocity, acceleration),
                                      (target, target_velocity))
     x[-1], xd[-1], xdd[-1] = target, target_velocity, 0.0
-    if target_velocity.any():
-        then = deceleration(limits, target, target_velocity, np.zeros(model.nv))
-        times = np.concatenate([times, times[-1] + then[0][1:]])
-        x, xd, xdd = (np.vstack([a, b[1:]]) for a, b in zip((x, xd, xdd), then[1:], strict=True))
-    _check_positions(limits, x)
+    times, x, xd, xdd = _then_rest(limits, times, x, xd, xdd)
+    check_positions(limits, x)
     return points_through(times, x, xd, xdd, start, serial)
+
+
+def _nearest_turn(model: RobotModel, target: ndarray, position: ndarray) -> ndarray:
+    """Return a target (nv,), of continuous joints the one that is nearest to a position."""
+    return target + np.where(model.periodic,
+                             2.0 * np.pi * np.round((position - target) / (2.0 * np.pi)), 0.0)
+
+
+def _then_rest(limits: MotionLimits, times: ndarray, x: ndarray, xd: ndarray,
+               xdd: ndarray) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """Return times and states of a motion, with a deceleration to rest where it ends moving."""
+    if not xd[-1].any():
+        return times, x, xd, xdd
+    then = deceleration(limits, x[-1], xd[-1], xdd[-1])
+    x, xd, xdd = (np.vstack([a, b[1:]]) for a, b in zip((x, xd, xdd), then[1:], strict=True))
+    return np.concatenate([times, times[-1] + then[0][1:]]), x, xd, xdd
 
 
 def decelerate(limits: MotionLimits, position: ndarray, velocity: ndarray, acceleration: ndarray,
@@ -113,8 +172,12 @@ def _derivatives(c, t):
             6.0 * c[3] + t * 24.0 * c[4])
 
 
-def _target(limits: MotionLimits, asked: Waypoints) -> tuple[ndarray, ndarray]:
-    """Return position and velocity (nv,) of a target within the limits."""
+def _target(limits: MotionLimits, asked: Waypoints, fastest: ndarray) -> tuple[ndarray, ndarray]:
+    """
+    Return position and velocity (nv,) of a target within the limits.
+
+    :param fastest: (nv,) greatest velocity that is not refused.
+    """
     model = limits.model
     order = joint_order(model.joint_names, asked.joint_names)
     if asked.positions is None:
@@ -137,20 +200,24 @@ def _target(limits: MotionLimits, asked: Waypoints) -> tuple[ndarray, ndarray]:
             if not np.isfinite(value):
                 raise TrajectoryError(f'the target {what} of {name} is {value}', name=name,
                                       value=float(value), remedy='give finite numbers')
-        if abs(velocity[i]) > model.velocity_limit[i]:
+        if abs(velocity[i]) > fastest[i]:
             raise TrajectoryError(
                 f'the target velocity of {name} is {velocity[i]:.6g}', name=name,
-                value=float(velocity[i]), remedy=f'give at most {model.velocity_limit[i]:.6g}')
-    _check_positions(limits, target[None])
+                value=float(velocity[i]), remedy=f'give at most {fastest[i]:.6g}')
+    check_positions(limits, target[None])
     return target, velocity
 
 
-def _check_positions(limits: MotionLimits, x: ndarray) -> None:
+def _inside(model: RobotModel, x: ndarray) -> ndarray:
+    """Return which of positions (W, nv) are inside the limits."""
+    return (x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK)
+
+
+def check_positions(limits: MotionLimits, x: ndarray) -> None:
     """Refuse positions (W, nv) outside the limits."""
     model = limits.model
-    outside = ~((x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK))
-    if outside.any():
-        w, i = np.argwhere(outside)[0]
+    if not (inside := _inside(model, x)).all():
+        w, i = np.argwhere(~inside)[0]
         lower, upper = model.position_lower[i], model.position_upper[i]
         raise TrajectoryError(
             f'position of {model.joint_names[i]} would be {x[w, i]:.6g}, outside '
@@ -158,27 +225,36 @@ def _check_positions(limits: MotionLimits, x: ndarray) -> None:
             remedy='give a target further inside, or with less velocity')
 
 
-def time_optimal(limits, present, target):
-    """Return times and states at the ends of the phases of Ruckig's motion."""
+def _asked_of_ruckig(limits, present):
+    """Return the module, and its input with the limits and the present state."""
     try:
         import ruckig
     except ImportError:
         raise TrajectoryError(
-            'a target without a time needs Ruckig, which is not installed', name='ruckig',
-            remedy=f'run `{pip_install("ruckig")}`, or give the waypoint a time after 0'
-        ) from None
+            'a target without a time, or of a stream, needs Ruckig, which is not installed',
+            name='ruckig', remedy=f'run `{pip_install("ruckig")}`, or give the waypoint a time '
+            f'after {STREAMED:g} s') from None
     model = limits.model
     if not np.isfinite([model.velocity_limit, limits.acceleration, limits.jerk]).all():
         i = int(np.argmin(np.isfinite(limits.jerk)))
         raise TrajectoryError(
             f'joint {model.joint_names[i]} has no limits to plan its motion with',
             name=model.joint_names[i],
-            remedy='set velocity_limit, or give the waypoint a time after 0')
+            remedy=f'set velocity_limit, or give the waypoint a time after {STREAMED:g} s')
     asked = ruckig.InputParameter(model.nv)
     asked.current_position, asked.current_velocity, asked.current_acceleration = present
-    asked.target_position, asked.target_velocity = target
     asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
         model.velocity_limit, limits.acceleration, limits.jerk)
+    return ruckig, asked
+
+
+def time_optimal(limits, present, target, shortest=0.0):
+    """Return times and states at the ends of the phases of Ruckig's motion, of a least time."""
+    model = limits.model
+    ruckig, asked = _asked_of_ruckig(limits, present)
+    asked.target_position, asked.target_velocity = target
+    if shortest > 0.0:
+        asked.minimum_duration = shortest
     planned = ruckig.Trajectory(model.nv)
     # Joints that wait for others may swing out; each on its own takes the shortest motion
     for synchronization in (ruckig.Synchronization.Time, ruckig.Synchronization.No):
@@ -189,8 +265,30 @@ def time_optimal(limits, present, target):
                 strict=True)):
             break
     else:
-        _check_positions(limits, np.array([[b.min for b in planned.position_extrema],
+        check_positions(limits, np.array([[b.min for b in planned.position_extrema],
                                            [b.max for b in planned.position_extrema]]))
+    return _states(planned, present)
+
+
+def _cruise(limits, present, velocity, until):
+    """Return times and states of the shortest motion to a velocity, kept until a time [s]."""
+    ruckig, asked = _asked_of_ruckig(limits, present)
+    asked.control_interface = ruckig.ControlInterface.Velocity
+    asked.synchronization = ruckig.Synchronization.No
+    asked.target_velocity = velocity
+    planned = ruckig.Trajectory(limits.model.nv)
+    _calculate(ruckig, asked, planned)
+    times, x, xd, xdd = _states(planned, present)
+    xd[-1], xdd[-1] = velocity, 0.0
+    if times[-1] < until:
+        x = np.vstack([x, x[-1] + (until - times[-1]) * velocity])
+        times, xd, xdd = (np.append(times, until), np.vstack([xd, xd[-1]]),
+                          np.vstack([xdd, xdd[-1]]))
+    return times, x, xd, xdd
+
+
+def _states(planned, present):
+    """Return times and states at the ends of the phases of Ruckig's motion."""
     times = _phase_ends(planned)
     x, xd, xdd = np.array([planned.at_time(t) for t in times]).transpose(1, 0, 2)
     # Exactly the present state, without Ruckig's rounding: no step of the reference

@@ -14,9 +14,10 @@ from .controller_status import ControllerStatus, HORIZON
 from .history import History
 from .laws import registry
 from .motion_limits import motion_limits
-from .reference_planning import plan, PlannedReference
+from .reference_planning import from_now_on, plan_motion, PlannedReference
+from .reference_stream import is_streamed
 from .trajectory import splice, Waypoints
-from .trajectory_tracking import Points
+from .trajectory_tracking import Points, sample
 from ..errors import TrajectoryError
 
 LATEST = 0.05       # s after its start for which a trajectory is still accepted
@@ -35,13 +36,17 @@ class TrajectoryFollowing(ControllerStatus):
 
         Joints that are not named keep their present reference. No waypoints: the reference
         decelerates to rest. One at time 0 is a target to be reached as soon as the limits of
-        velocity, acceleration and jerk allow, from any state, as in teleoperation.
+        velocity, acceleration and jerk allow, from any state, as in teleoperation. One no later
+        than :data:`.reference_stream.STREAMED` is one of a stream, which the next one replaces:
+        see :func:`.reference_stream.stream`.
 
-        Every trajectory ends at rest, and a new one may replace it on the way. A stream of them,
-        as in teleoperation, has to look ahead: give each trajectory waypoints for the next half
-        second or more, and send the next one before it brakes. With waypoints only a few
-        hundredths of a second ahead the arm stops and goes with each of them, which ends in
-        EFFORT_LIMITED or EFFORT_OSCILLATES, and :attr:`reason` explains it.
+        Every other trajectory ends at rest, and a new one may replace it on the way. One that
+        starts elsewhere than the reference is, as a plan from the measured pose does, is joined
+        within the limits, up to ``trajectory_start_tolerance``. A stream of trajectories has to
+        look ahead: give each of them waypoints for the next half second or more, and send the next
+        one before it brakes. With a few waypoints over a few hundredths of a second the arm stops
+        and goes with each of them, which ends in EFFORT_LIMITED or EFFORT_OSCILLATES, and
+        :attr:`reason` explains it.
 
         :param start: time [s] on the clock of :meth:`step`.
         :raises TrajectoryError: the trajectory is refused; the present reference stays in force.
@@ -68,9 +73,11 @@ class TrajectoryFollowing(ControllerStatus):
         limits = motion_limits(self.model, self.settings,
                                SHARE * self._records.joints['velocity_limit'],
                                self._records.joints['effort_limit'])
-        new = plan(limits, waypoints, old if following else None, self._v.target.copy(), start,
-                   self.reference_serial + 1)
-        return PlannedReference(waypoints, start, following, old, new)
+        held = self._v.target.copy()
+        asked = from_now_on(limits, waypoints, sample(old, start)[0] if following else held)
+        new, end = plan_motion(limits, asked, old if following else None, held, start,
+                               self.reference_serial + 1)
+        return PlannedReference(asked, start, following, old, new, end)
 
     def _superseded(self, planned: PlannedReference) -> bool:
         """Return whether the reference that a planned one continues is no longer followed."""
@@ -84,7 +91,7 @@ class TrajectoryFollowing(ControllerStatus):
         :raises TrajectoryError: it is too late, or does not continue the reference any more,
             which stays in force.
         """
-        _, start, following, old, new = planned
+        asked, start, following, old, new, _ = planned
         now = self.reference_time
         if now > start + LATEST:
             raise TrajectoryError(f'it was planned {now - start:.3f} s after its start',
@@ -93,7 +100,8 @@ class TrajectoryFollowing(ControllerStatus):
             raise TrajectoryError('the reference has changed while it was planned',
                                   name='reference', remedy='send it again')
         streamed = (following and start < old.header['start'][0] + old.times[-1] + LATEST
-                    and 0.0 < np.max(planned.asked.times, initial=0.0) < HORIZON)
+                    and 0.0 < np.max(asked.times, initial=0.0) - asked.elapsed < HORIZON
+                    and not is_streamed(asked))
         self._streamed = self._streamed + 1 if streamed else 0
         new = splice(old, new, now) if following else new
         self.history.add(new)
