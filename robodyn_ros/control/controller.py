@@ -82,7 +82,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         self.memory = np.zeros(1, CONTROLLER_STATE)
         #: (nv,) [N·m | N]: the efforts of the last step.
         self.tau = np.zeros(model.nv)
-        self.settings, self._law, self._payload = settings, 0, 0
+        self.settings, self._law, self._basis, self._payload = settings, 0, 0, 0
         self._stable: tuple = ()            # `stability` of settings that were found stable
         #: Laws that the mode can be switched to.
         self.laws = dict.fromkeys((*registry.BUILT_IN, settings.law_in_force))
@@ -149,7 +149,12 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     def use(self, settings: Settings) -> None:
         """
-        Replace the settings; if the law changes, its reference is the present pose.
+        Replace the settings.
+
+        Efforts change from the old to the new ones at ``effort_rate_limit``. With other gains,
+        friction or payload a reference under way goes on; one at rest becomes the present pose, so
+        that stiffer gains do not throw an arm that was pushed aside. Where :attr:`Settings.basis`
+        differs, the present pose becomes the reference, even in motion.
 
         :raises RobodynError: the settings cannot be used; the previous ones stay in force.
         """
@@ -166,7 +171,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         new.record['version'] = self._version
         self.history.add(new)               # before a cycle can refer to it
         self._records, self.settings = new, new.settings
-        self._law, self._payload = (int(new.record[name][0]) for name in ('law', 'payload'))
+        self._law, self._basis, self._payload = (
+            int(new.record[name][0]) for name in ('law', 'basis', 'payload'))
         self.changed()
 
     def check(self, settings: Settings) -> None:
@@ -192,6 +198,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         record = settings.settings_record()
         record['payload_body'] = settings.payload_body(self.model)
         record['law'] = self._law + (settings.law != self.settings.law)
+        record['basis'] = self._basis + (settings.basis != self.settings.basis)
         record['payload'] = self._payload + (settings.payload != self.settings.payload)
         if settings.loading != self.settings.loading:
             self._check_gravity(loaded, settings, joints['effort_limit'])

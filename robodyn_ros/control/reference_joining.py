@@ -70,7 +70,7 @@ def _check_distance(limits: MotionLimits, distance: ndarray, position: ndarray) 
     """Refuse a path that is further from the reference than ``start_tolerance``."""
     tolerance = np.broadcast_to(limits.start_tolerance, distance.shape)
     i = int((distance / tolerance).argmax())
-    if distance[i] > tolerance[i]:
+    if distance[i] > tolerance[i] + NEGLIGIBLE:
         name, unit = limits.model.joint_names[i], 'm' if limits.model.slides[i] else 'rad'
         raise TrajectoryError(
             f'the trajectory starts {distance[i]:.4g} {unit} from the reference of {name}, more '

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from .effort_feedforward import check_efforts
 from .motion_limits import MotionLimits
-from .reference_joining import combined, continued, end_state, join, State
+from .reference_joining import combined, continued, end_state, join, NEGLIGIBLE, State
 from .reference_stream import (
     check_positions,
     decelerate,
@@ -76,6 +76,9 @@ def plan_motion(limits: MotionLimits, asked: Waypoints, old: Points | None, held
         new = decelerate(limits, *state, start, serial)
         return new, start + new.times[-1]
     named = order >= 0
+    if asked.positions is None and not (is_streamed(asked) and asked.velocities is not None):
+        raise TrajectoryError('the trajectory has no positions', name='positions',
+                              remedy='give one a joint and waypoint')
     if not named.any():
         raise TrajectoryJointsError('no joint is named', name='joint_names',
                                     remedy='name the joints of the waypoints')
@@ -126,7 +129,7 @@ def _startable(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Way
     x = np.array(x, float)
     inside = np.clip(x[0], model.position_lower[of], model.position_upper[of])
     tolerance = np.broadcast_to(limits.start_tolerance, model.nv)[of]
-    x[0] = np.where(np.abs(x[0] - inside) <= tolerance, inside, x[0])
+    x[0] = np.where(np.abs(x[0] - inside) <= tolerance + NEGLIGIBLE, inside, x[0])
     distance = np.abs(x[0] - position[of])
     soon = 0.0 < times[0] and (6.0 * distance > limits.acceleration[of] * times[0]**2).any()
     still = asked.velocities is None or not np.any(asked.velocities[0])
@@ -217,8 +220,4 @@ def complete(names: tuple[str, ...], asked: Waypoints, order: ndarray,
         full = np.tile(rest, (len(asked.times), 1))
         full[:, named] = given[:, order[named]]
         arrays.append(full)
-    positions, velocities, accelerations, efforts = arrays
-    if positions is None:
-        raise TrajectoryError('the trajectory has no positions', name='positions',
-                              remedy='give one a joint and waypoint')
-    return Waypoints(names, asked.times, positions, velocities, accelerations, efforts)
+    return Waypoints(names, asked.times, *arrays, asked.elapsed)

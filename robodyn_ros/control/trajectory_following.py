@@ -14,12 +14,16 @@ from .controller_status import ControllerStatus, HORIZON
 from .history import History
 from .laws import registry
 from .motion_limits import motion_limits
+from .pose_tracking import PosePoints
 from .reference_planning import from_now_on, plan_motion, PlannedReference
 from .reference_stream import is_streamed
+from .settings import Settings
 from .trajectory import splice, Waypoints
 from .trajectory_tracking import Points, sample
 from ..errors import TrajectoryError
 
+# What the elements of Settings.basis are
+BASIS = 'mode', 'task_frame', 'velocity_scale', 'bounds of the motion'
 LATEST = 0.05       # s after its start for which a trajectory is still accepted
 
 
@@ -29,6 +33,7 @@ class TrajectoryFollowing(ControllerStatus):
     history: History
     changed: Callable[[], None]
     _points: Points
+    _poses: PosePoints
 
     def follow(self, waypoints: Waypoints, start: float) -> None:
         """
@@ -107,6 +112,23 @@ class TrajectoryFollowing(ControllerStatus):
         self.history.add(new)
         self._points = new
         self.changed()
+
+    def reference_ended_by(self, settings: Settings) -> str:
+        """
+        Return in words why these settings would end the reference under way.
+
+        :returns: '' where they would not, as other gains do not, and where there is none.
+        """
+        pose, time = self._records.record['follows_pose'][0], self.reference_time
+        points, follows = ((self._poses, 'pose_following') if pose
+                           else (self._points, 'following'))
+        if (self.phase != guard.RUNNING or not self.memory[follows][0]
+                or time >= points.header['start'][0] + points.times[-1]):
+            return ''
+        differs = [what for what, old, new in zip(BASIS, self.settings.basis, settings.basis,
+                                                  strict=True) if old != new]
+        return (f'the reference under way ends: {" and ".join(differs)} changed; the present pose '
+                'is held' if differs else '')
 
     @property
     def reference_time(self) -> float:

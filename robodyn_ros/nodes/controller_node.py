@@ -73,7 +73,7 @@ class ControllerNode(LifecycleNode):
         self._timing_file = TimingFile()
         self.parameters = Parameters(self, TABLE)
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
-                     lambda: self.references.update_coupling())
+                     lambda: self.references.update_coupling(), self.get_logger().warning)
         self.description = RobotDescription(self)
         self.reports = ControllerReports(self, self)
         # On the steady clock, so that reports go on in a paused simulation; all of them in one

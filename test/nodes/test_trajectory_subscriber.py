@@ -18,12 +18,12 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.serialization import serialize_message
 from robodyn_ros import load_urdf
+from robodyn_ros.control.reference_planning import JUST_NOW
 from robodyn_ros.control.trajectory_tracking import sample
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.nodes.stream_rate import StreamRate
 from robodyn_ros.nodes.trajectory_subscriber import (
     FURTHEST,
-    JUST_NOW,
     MOST_BYTES,
     Throttle,
     TrajectorySubscriber,
