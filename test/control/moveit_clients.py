@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from robodyn_ros.closed_loop import ClosedLoop
 from robodyn_ros.control import guard
-from robodyn_ros.control.goal_tolerances import GoalTolerances
+from robodyn_ros.control.goal_tolerances import default_tolerances
 from robodyn_ros.control.settings import Settings
 from robodyn_ros.control.trajectory import Waypoints
 from robodyn_ros.control.trajectory_goal import Status, TrajectoryGoal
@@ -17,15 +17,15 @@ from robodyn_ros.errors import TrajectoryError
 LEAD = 0.0101               # s from the arrival of a trajectory to its start, as of the node
 RESAMPLED = 0.1             # s between the waypoints of MoveIt
 SERVO_GAINS = {'stiffness': [400.0, 100.0], 'damping': [40.0, 10.0],
-               'acceleration_kp': [100.0], 'acceleration_kd': [20.0]}
+               'acceleration_kp': [400.0], 'acceleration_kd': [40.0]}
 
 
 class SaggingArm:
     """A two-link arm whose friction the controller does not know, in MuJoCo."""
 
     def __init__(self, model, position=(0.3, 0.5), **settings):
-        plant = replace(model, coulomb_friction=np.array([3.0, 1.0]),
-                        static_friction=np.array([3.5, 1.2]), viscous_friction=np.full(2, 0.3))
+        plant = replace(model, coulomb_friction=np.array([1.5, 0.4]),
+                        static_friction=np.array([1.8, 0.5]), viscous_friction=np.full(2, 0.2))
         self.loop = ClosedLoop(model, Settings(**{**SERVO_GAINS, **settings}), list(position),
                                plant=plant)
         self.model, self.controller = model, self.loop.controller
@@ -59,7 +59,8 @@ class SaggingArm:
         except TrajectoryError as error:
             self.refused.append(str(error))
             return None
-        goal = TrajectoryGoal(self.controller, planned, GoalTolerances.unchecked(self.model.nv))
+        goal = TrajectoryGoal(self.controller, planned,
+                              default_tolerances(self.model, self.controller.settings))
         begin, result = self.loop.now, None
         while result is None:
             for _ in range(20):

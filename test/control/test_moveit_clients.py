@@ -12,7 +12,7 @@ from robodyn_ros.model.resources import robot_path
 from thorough import seeds
 
 MODEL = replace(load_urdf(robot_path('two_link')), position_lower=np.full(2, -2.0),
-                position_upper=np.full(2, 2.0))
+                position_upper=np.full(2, 2.0), velocity_limit=np.full(2, 2.0))
 SPEED = np.array([0.5, -0.5])       # rad/s
 
 
