@@ -200,7 +200,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         record['law'] = self._law + (settings.law != self.settings.law)
         record['basis'] = self._basis + (settings.basis != self.settings.basis)
         record['payload'] = self._payload + (settings.payload != self.settings.payload)
-        if settings.loading != self.settings.loading:
+        if settings.payload != self.settings.payload:      # friction and rotors weigh nothing
             self._check_gravity(loaded, settings, joints['effort_limit'])
         robot = parameters(loaded)
         own = self._own
@@ -225,7 +225,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """
-        Refuse a change of the model for which an arm that is driven could not be armed.
+        Refuse a change of the payload with which an arm that is driven could not be armed.
 
         :param limit: (nv,) effort limits [N·m | N].
         :raises ParameterError: g(q) of the new model differs by more than ``arming_effort`` (at

@@ -216,8 +216,9 @@ def _inside(model: RobotModel, x: ndarray) -> ndarray:
 def check_positions(limits: MotionLimits, x: ndarray) -> None:
     """Refuse positions (W, nv) outside the limits."""
     model = limits.model
-    if not (inside := _inside(model, x)).all():
-        w, i = np.argwhere(~inside)[0]
+    outside = ~_inside(model, x)
+    if outside.any():
+        w, i = np.argwhere(outside)[0]
         lower, upper = model.position_lower[i], model.position_upper[i]
         raise TrajectoryError(
             f'position of {model.joint_names[i]} would be {x[w, i]:.6g}, outside '
