@@ -22,8 +22,8 @@ REVERSED = 0.3
 # As many trajectories, each shorter [s] and each replacing the one before, are a stream
 STREAM, HORIZON = 2, 0.5
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
-STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send longer '
-               f'ones, with waypoints for the next {HORIZON:g} s or more')
+STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send single '
+               f'waypoints, or longer ones, with waypoints for the next {HORIZON:g} s or more')
 
 
 class ControllerStatus:

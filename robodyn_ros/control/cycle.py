@@ -49,7 +49,6 @@ from .trajectory_tracking import Points
 from ..dynamics.entry_points import solve
 from ..dynamics.model_data import ModelData, Workspace
 
-
 # What differs from the settings of the last cycle: gains or friction; what references depend on
 UNCHANGED, NEW_GAINS, NEW_BASIS = range(3)
 

@@ -9,10 +9,12 @@ import numpy as np
 from numpy import ndarray
 
 from .settings import Settings
+from ..errors import TrajectoryError
 from ..model.robot import RobotModel
 
 # s in which the velocity limit, and then the acceleration limit, is reached where none are set
 VELOCITY_TIME, ACCELERATION_TIME = 0.25, 0.1
+SLACK = 1e-9        # rad | m beyond a position limit, by rounding
 
 
 class MotionLimits(NamedTuple):
@@ -53,3 +55,21 @@ def motion_limits(model: RobotModel, settings: Settings, velocity_limit: ndarray
                                                       else effort_limit),
                         settings.per_joint(model, 'trajectory_start_tolerance'),
                         settings.allow_nonzero_velocity_at_trajectory_end)
+
+
+def inside(model: RobotModel, x: ndarray) -> ndarray:
+    """Return which of positions (W, nv) are inside the limits."""
+    return (x >= model.position_lower - SLACK) & (x <= model.position_upper + SLACK)
+
+
+def check_positions(limits: MotionLimits, x: ndarray) -> None:
+    """Refuse positions (W, nv) outside the limits."""
+    model = limits.model
+    outside = ~inside(model, x)
+    if outside.any():
+        w, i = np.argwhere(outside)[0]
+        lower, upper = model.position_lower[i], model.position_upper[i]
+        raise TrajectoryError(
+            f'position of {model.joint_names[i]} would be {x[w, i]:.6g}, outside '
+            f'[{lower:.6g}, {upper:.6g}]', name=model.joint_names[i], value=float(x[w, i]),
+            remedy='give a target further inside, or with less velocity')

@@ -9,10 +9,9 @@ import numpy as np
 from numpy import ndarray
 
 from .effort_feedforward import check_efforts
-from .motion_limits import MotionLimits
+from .motion_limits import check_positions, MotionLimits
 from .reference_joining import combined, continued, end_state, join, NEGLIGIBLE, State
 from .reference_stream import (
-    check_positions,
     decelerate,
     deceleration,
     is_streamed,
@@ -73,7 +72,7 @@ def plan_motion(limits: MotionLimits, asked: Waypoints, old: Points | None, held
         old is None) else sample_state(old, start)
     order = np.array(joint_order(model.joint_names, asked.joint_names, partial=True))
     if len(asked.times) == 0:
-        new = decelerate(limits, *state, start, serial)
+        new = decelerate(limits, state[0], state[1], state[2], start, serial)
         return new, start + new.times[-1]
     named = order >= 0
     if asked.positions is None and not (is_streamed(asked) and asked.velocities is not None):
@@ -108,9 +107,9 @@ def _path(limits: MotionLimits, asked: Waypoints, state: State, start: float,
     x, xd, xdd = end_state(path)
     if np.abs(xd).max() > REST:
         most = np.where(np.isfinite(limits.acceleration), limits.acceleration, 0.0)
-        times, *tail = deceleration(limits, x, xd, np.clip(xdd, -most, most))
-        check_positions(limits, tail[0])
-        path = continued(path, points_through(times, *tail, start, serial))
+        times, x, xd, xdd = deceleration(limits, x, xd, np.clip(xdd, -most, most))
+        check_positions(limits, x)
+        path = continued(path, points_through(times, x, xd, xdd, start, serial))
     return join(limits, path, state, start)
 
 
@@ -135,10 +134,11 @@ def _startable(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Way
     still = asked.velocities is None or not np.any(asked.velocities[0])
     if not (soon and still and (distance <= tolerance).all() and len(times) > 1):
         return replace(asked, positions=x)
-    return replace(asked, times=np.append(0.0, times), positions=np.vstack([x[:1], x]), **{
-        kind: None if a is None else np.vstack([a[:1], a]) for kind, a in (
-            ('velocities', asked.velocities), ('accelerations', asked.accelerations),
-            ('efforts', asked.efforts))})
+    velocities, accelerations, efforts = (
+        None if a is None else np.vstack([a[:1], a])
+        for a in (asked.velocities, asked.accelerations, asked.efforts))
+    return Waypoints(asked.joint_names, np.append(0.0, times), np.vstack([x[:1], x]), velocities,
+                     accelerations, efforts)
 
 
 def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
@@ -178,16 +178,17 @@ def from_now_on(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Wa
     tolerance = np.broadcast_to(limits.start_tolerance, model.nv)[named]
     if over and (by_now <= tolerance).all():
         return asked
-    left = {kind: None if a is None else np.asarray(a)[over:] for kind, a in (
-        ('positions', x), ('velocities', asked.velocities),
-        ('accelerations', asked.accelerations), ('efforts', asked.efforts))}
-    return replace(asked, times=times[over:] - elapsed, elapsed=0.0, **left)
+    velocities, accelerations, efforts = (
+        None if a is None else np.asarray(a)[over:]
+        for a in (asked.velocities, asked.accelerations, asked.efforts))
+    return Waypoints(asked.joint_names, times[over:] - elapsed, x[over:], velocities,
+                     accelerations, efforts)
 
 
 def _integrated(limits: MotionLimits, asked: Waypoints, position: ndarray) -> Waypoints:
     """Return one of a stream of velocities with the positions (nv,) that they lead to."""
     model, n = limits.model, len(asked.joint_names)
-    if (asked.positions is not None or not is_streamed(asked)
+    if (asked.positions is not None or asked.velocities is None or not is_streamed(asked)
             or np.shape(asked.velocities) != (1, n)):
         return asked
     of = [model.joint_names.index(name) for name in asked.joint_names]
@@ -220,4 +221,6 @@ def complete(names: tuple[str, ...], asked: Waypoints, order: ndarray,
         full = np.tile(rest, (len(asked.times), 1))
         full[:, named] = given[:, order[named]]
         arrays.append(full)
-    return Waypoints(names, asked.times, *arrays, asked.elapsed)
+    positions, velocities, accelerations, efforts = arrays
+    return Waypoints(names, asked.times, positions, velocities, accelerations, efforts,
+                     asked.elapsed)

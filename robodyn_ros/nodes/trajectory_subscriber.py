@@ -120,14 +120,13 @@ class TrajectorySubscriber:
         if message.waypoints == 0:          # it asks to stop
             return Request(follower, Waypoints(message.joint_names, np.zeros(0), np.zeros((0, 0))),
                            start)
-        times, fields = message.points()
-        return Request(follower, Waypoints(message.joint_names, times, *fields, elapsed), start)
+        times, (positions, velocities, accelerations, effort) = message.points()
+        return Request(follower, Waypoints(message.joint_names, times, positions, velocities,
+                                           accelerations, effort, elapsed), start)
 
     def _start(self, message: JointTrajectoryMessage, follower: Follower, now: float,
                lead: float) -> tuple[float, float]:
-        """
-        Return the start on the clock of the follower, and how long ago it should have been [s].
-        """
+        """Return the start on the clock of the follower, and the time elapsed since the stamp."""
         at_once = now + lead + LEAD_PER_WAYPOINT * message.waypoints
         if message.stamp_ns == 0:
             return at_once, 0.0

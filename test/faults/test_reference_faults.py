@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from robodyn_ros.control import (
     effort_feedforward,
+    motion_limits,
     reference_joining,
     reference_stream,
     trajectory,
@@ -138,7 +139,7 @@ def test_efforts_of_a_trajectory(running):
     assert arm.phase == 'RUNNING'
 
 
-@row('bad target of a stream', where=reference_stream.check_positions, find='_.any()',
+@row('bad target of a stream', where=motion_limits.check_positions, find='_.any()',
      instead='False')
 def test_bad_target_of_a_stream(running):
     """Not finite, outside the limits, or too fast to stop within them: refused, nothing moves."""
@@ -153,7 +154,8 @@ def test_bad_target_of_a_stream(running):
     assert arm.phase == 'RUNNING' and arm.remote.diagnostics['reason code'] == 'NO_REASON'
 
 
-@row('a stream of targets ends', where=reference_stream._then_rest, find='_.any()', instead='False')
+@row('a stream of targets ends', where=reference_stream._then_rest, find='_.any()',
+     instead='False')
 def test_a_stream_of_targets_ends(running):
     """The last target had a velocity: the reference comes to rest behind it, and is held."""
     arm = running(mode='computed_torque')
