@@ -90,7 +90,7 @@ def plan_motion(limits: MotionLimits, asked: Waypoints, old: Points | None, held
         new = reach(limits, asked, position, velocity, acceleration, start, serial)
     elif is_streamed(asked) and halts:
         new = decelerate(limits, position, velocity, acceleration, start, serial)
-    elif is_streamed(asked):
+    elif is_streamed(asked) and np.isfinite(limits.jerk).all():     # nothing bounds others
         new = stream(limits, asked, position, velocity, acceleration, start, serial)
     else:
         new = _path(limits, asked, (position, velocity, acceleration), start, serial)
