@@ -30,7 +30,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.control.laws import registry
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.xacro_file import urdf_text
-from robodyn_ros.nodes.launch_rules import check_respawn
+from robodyn_ros.nodes.launch_rules import check_respawn, warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
@@ -110,6 +110,7 @@ def controller(context: LaunchContext) -> list[Node]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
         *(DeclareLaunchArgument(name, default_value=default, description=text,

@@ -27,6 +27,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
 from robodyn_ros.model.resources import robot_path
 from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.nodes.launch_rules import warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path, one_file
 
 SIDES = 'left', 'right'
@@ -111,6 +112,7 @@ def arms(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))

@@ -34,6 +34,7 @@ from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.nodes.launch_rules import warn_of_unknown
 import yaml
 
 ARGUMENTS = {
@@ -89,6 +90,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text)
           for name, (default, text) in ARGUMENTS.items()),

@@ -31,6 +31,7 @@ from robodyn_ros.model.gazebo import controller_parameters
 from robodyn_ros.model.mujoco_ros2_control import check_scene, mujoco_description
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.nodes.launch_rules import warn_of_unknown
 import yaml
 
 ARGUMENTS = {
@@ -83,6 +84,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))

@@ -30,6 +30,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from robodyn_ros.model.gazebo import EFFORT_CONTROLLER
+from robodyn_ros.nodes.launch_rules import warn_of_unknown
 
 ARGUMENTS = {
     'urdf': ('', 'path of a URDF or xacro file, or the name of a robot this package knows; empty: '
@@ -103,6 +104,7 @@ def handed_over(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         *(DeclareLaunchArgument(name, default_value=default, description=text,
                                 choices=CHOICES.get(name))

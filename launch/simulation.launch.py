@@ -24,6 +24,7 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.model.resources import is_robot_name
+from robodyn_ros.nodes.launch_rules import warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path
 
 ARGUMENTS = {
@@ -79,6 +80,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description for `ros2 launch`."""
+    warn_of_unknown(__file__, ARGUMENTS)
     return LaunchDescription([
         PushLaunchConfigurations(),         # limits the scope of the arguments
         *(DeclareLaunchArgument(name, default_value=default, description=text,

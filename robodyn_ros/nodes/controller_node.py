@@ -74,6 +74,7 @@ class ControllerNode(LifecycleNode):
         self.parameters = Parameters(self, TABLE)
         LiveSettings(self.parameters, lambda: self.loop, self.resolve_topic_name('commands'),
                      lambda: self.references.update_coupling())
+        self.parameters.warn_of_unread()        # gains of the law are declared by now
         self.description = RobotDescription(self)
         self.reports = ControllerReports(self, self)
         # On the steady clock, so that reports go on in a paused simulation; all of them in one

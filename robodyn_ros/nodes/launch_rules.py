@@ -1,7 +1,12 @@
 # Copyright 2026 robodyn_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the launch files that keep an arm from being driven unasked."""
+"""Rules of the launch files: what they refuse, and what they warn of."""
 
+from collections.abc import Collection
+from pathlib import Path
+import sys
+
+from .parameter_files import meant
 from ..errors import ParameterError
 
 FALSE = 'false', 'False', 'FALSE', '0', 'no', 'off'
@@ -23,3 +28,26 @@ def check_respawn(respawn: bool, autostart: str) -> None:
             f'respawn:=true with autostart:={autostart or "(as the file says)"} would arm the '
             'robot again after a crash', name='autostart', value=autostart,
             remedy='give autostart:=false, and activate the controller when the reason is known')
+
+
+def warn_of_unknown(file: str, arguments: Collection[str]) -> None:
+    """
+    Warn of arguments of ``ros2 launch`` that are ignored, as a misspelled one is.
+
+    :param file: path of the launch file; nothing is said where another one includes it.
+    :param arguments: names of its arguments.
+    """
+    if Path(file).name not in [Path(word).name for word in sys.argv]:
+        return
+    given = [name for name, equals, _ in (word.partition(':=') for word in sys.argv) if equals]
+    if not (unknown := [name for name in given if name not in arguments]):
+        return
+    from .controller_parameters import TABLE  # slow, and rarely needed
+
+    parameters = [p.name for p in TABLE]
+    for name in unknown:
+        hint = meant(name, arguments)
+        if not hint and (parameter := meant(name, parameters)):
+            hint = f'{parameter} Write parameters into a file: config:=FILE or overrides:=FILE'
+        print(f'warning: argument {name} is ignored: {Path(file).name} has no such argument{hint}',
+              file=sys.stderr)

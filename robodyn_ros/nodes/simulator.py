@@ -51,6 +51,7 @@ class Simulator(Node):
     def __init__(self) -> None:
         super().__init__('simulator')
         self.parameters = Parameters(self, TABLE)
+        self.parameters.warn_of_unread()
         p = self.parameters.values()
         model, urdf, drive = self._robot(p)
         self._simulation_time = p['lockstep'] or p['publish_clock']

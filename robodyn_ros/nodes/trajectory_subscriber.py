@@ -24,8 +24,7 @@ from ..wire.joint_trajectory import JointTrajectoryMessage
 # s from a trajectory's arrival to its start, and for each waypoint: planning it takes a moment
 LEAD, LEAD_PER_WAYPOINT = 0.01, 5e-5
 FURTHEST = 600.0            # s from its arrival; a later start is a stamp of some other clock
-# Trajectories that may wait: each may be of other joints. Not many, because the newest targets count
-DEPTH = 4
+DEPTH = 4                   # messages that wait: each may be of other joints; of a stream few
 MOST_BYTES = 1 << 24        # as many waypoints as may be, with all fields, of 34 joints
 # s that a stamp may be past: who stamps a trajectory with the time of now means "at once"
 JUST_NOW = 0.5
