@@ -31,7 +31,7 @@ from robodyn_ros.model.gazebo import controller_parameters
 from robodyn_ros.model.mujoco_ros2_control import check_scene, mujoco_description
 from robodyn_ros.model.resources import is_robot_name
 from robodyn_ros.model.xacro_file import urdf_text
-from robodyn_ros.nodes.launch_rules import warn_of_unknown
+from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
 import yaml
 
 ARGUMENTS = {
@@ -41,7 +41,8 @@ ARGUMENTS = {
     'config': ('', "YAML file with the controller's parameters; empty: config/ROBOT.yaml"),
     'mode': ('joint_impedance', 'control law; gravity_compensation lets the arm drift'),
     'robot_compensates_gravity': ('false', 'true where the scene has gravcomp="1" on all bodies'),
-    'rate': ('500', 'rate of the controller manager [Hz]; the same as in the configuration'),
+    'rate': ('', 'rate of the controller manager [Hz]; empty: that of the controller in config, '
+                 'from which it must not differ'),
     'headless': ('false', 'do not open the window of MuJoCo'),
 }
 CHOICES = {'robot_compensates_gravity': ('true', 'false'), 'headless': ('true', 'false')}
@@ -55,18 +56,19 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     Return MuJoCo with the controller manager, and the hand-over, which waits for it.
 
     :raises SimulationError: the scene does not take efforts.
+    :raises ParameterError: `rate` is not that of the configuration.
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     robot, scene = load_robot(given['robot'], {}, ()), Path(given['mjcf']).expanduser().resolve()
     check_scene(scene.read_text(), robot.model)
     file = Path(tempfile.mkdtemp(prefix='robodyn_mujoco_')) / 'controllers.yaml'
-    file.write_text(yaml.safe_dump(controller_parameters(robot.model.joint_names,
-                                                         int(given['rate']))))
+    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
+    file.write_text(yaml.safe_dump(controller_parameters(
+        robot.model.joint_names, manager_rate(given['rate'], config))))
     drive = robot.parameters['simulator']
     urdf = mujoco_description(
         urdf_text(robot.path), str(scene), given['keyframe'], headless=given['headless'] == 'true',
         locked=dict(zip(drive.get('locked_joints', []), drive.get('locked_positions', []))))
-    config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
     hand_over = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(Path(__file__).with_name('ros2_control.launch.py'))),
         launch_arguments={'urdf': str(robot.path), 'config': config, 'mode': given['mode'],

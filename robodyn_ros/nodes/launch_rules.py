@@ -6,7 +6,8 @@ from collections.abc import Collection
 from pathlib import Path
 import sys
 
-from .parameter_files import meant
+from .parameter_files import config_path, meant, value_in
+from ..control.parameters import LoopParameters
 from ..errors import ParameterError
 
 FALSE = 'false', 'False', 'FALSE', '0', 'no', 'off'
@@ -28,6 +29,25 @@ def check_respawn(respawn: bool, autostart: str) -> None:
             f'respawn:=true with autostart:={autostart or "(as the file says)"} would arm the '
             'robot again after a crash', name='autostart', value=autostart,
             remedy='give autostart:=false, and activate the controller when the reason is known')
+
+
+def manager_rate(rate: str, config: str) -> int:
+    """
+    Return the rate of a controller manager [Hz], which has to be that of the controller.
+
+    :param rate: argument of the launch file; empty: the rate of the configuration.
+    :param config: argument of the launch file; empty: the default rate of the controller.
+    :raises ParameterError: the rates differ, or the configuration cannot be read.
+    """
+    found = value_in(config_path(config), '/controller', 'rate') if config else None
+    controller = LoopParameters().rate if found is None else float(found)
+    if rate and float(rate) != controller:
+        raise ParameterError(
+            f'the controller manager would run at {float(rate):g} Hz, and the controller at '
+            f'{controller:g} Hz', name='rate', value=rate,
+            remedy=f'give rate:={controller:g}, or leave it out, or set rate: {float(rate)} in '
+                   f'the file of config:={config}')
+    return round(controller)
 
 
 def warn_of_unknown(file: str, arguments: Collection[str]) -> None:

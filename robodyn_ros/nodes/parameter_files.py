@@ -88,6 +88,16 @@ def meant(name: str, names: Iterable[str]) -> str:
     return f'; did you mean {" or ".join(close)}?' if close else ''
 
 
+def value_in(file: Path, node: str, name: str) -> Any:
+    """
+    Return the value that a file gives to a parameter of a node, None if it gives none.
+
+    :raises ParameterError: the file has no section for the node.
+    """
+    found = _newest(_sections(file, node)).get(name)
+    return None if found is None else yaml.safe_load(yaml.serialize(found))
+
+
 def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -> str:
     """
     Return the text of one parameter file for several nodes of a process, a section for each.
@@ -102,12 +112,16 @@ def one_file(nodes: Mapping[str, tuple[Sequence[Path], Mapping[str, object]]]) -
     for name, (files, values) in nodes.items():
         found = [section for file in files for section in _sections(file, name)]
         found.append(yaml.compose(yaml.safe_dump(dict(values))))
-        newest = dict(pair for section in found for pair in _flat(section))     # as rcl reads them
         sections.append((_text(name), yaml.MappingNode(MAPPING, [
             (_text(SECTION), yaml.MappingNode(MAPPING, [
-                (_text(key), value) for key, value in newest.items()]))])))
+                (_text(key), value) for key, value in _newest(found).items()]))])))
     # Not as Python values: the types of scalars are rcl's, which takes 1e-3 for a number
     return yaml.serialize(yaml.MappingNode(MAPPING, sections))
+
+
+def _newest(sections: Iterable[yaml.Node | None]) -> dict[str, yaml.Node]:
+    """Return the value of each parameter by its name, as rcl reads them: the last one counts."""
+    return dict(pair for section in sections for pair in _flat(section))
 
 
 def _text(text: str) -> yaml.ScalarNode:

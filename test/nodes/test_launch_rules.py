@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from robodyn_ros.errors import ParameterError
-from robodyn_ros.nodes.launch_rules import check_respawn, warn_of_unknown
+from robodyn_ros.nodes.launch_rules import check_respawn, manager_rate, warn_of_unknown
 
 
 @pytest.mark.parametrize('autostart', ['true', 'True', '', '1', 'flase'])
@@ -36,3 +36,13 @@ def test_misspelled_arguments_are_named(monkeypatch, capsys):
     assert said[2].endswith('controller.launch.py has no such argument')
     warn_of_unknown('/a/simulation.launch.py', [])
     assert capsys.readouterr().err == ''
+
+
+def test_the_controller_manager_runs_at_the_rate_of_the_controller(tmp_path):
+    (path := tmp_path / 'arm.yaml').write_text('/**/controller: {ros__parameters: {rate: 5e2}}')
+    assert manager_rate('', str(path)) == manager_rate('500', str(path)) == 500
+    assert manager_rate('', '') == manager_rate('', 'panda.yaml') == 1000
+    with pytest.raises(ParameterError, match='1000 Hz, and the controller at 500 Hz.*rate:=500'):
+        manager_rate('1000', str(path))
+    with pytest.raises(ParameterError, match='500 Hz, and the controller at 1000 Hz'):
+        manager_rate('500', 'two_link.yaml')
