@@ -7,7 +7,6 @@ import pytest
 import rclpy
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.resources import share_path
-from robodyn_ros.nodes import controller_parameters, simulator_parameters
 from robodyn_ros.nodes.parameter_files import check_sections, config_path, one_file, unread
 
 KEYS = ['/**/controller', '/**', '/*/controller', '/**/*', '/*', '/*/*', 'controller',
@@ -118,14 +117,6 @@ def test_what_nothing_reads_is_named(tmp_path):
         f'parameter gripper {in_file}', f'parameter a.b {in_file}',
         f'parameter mod {elsewhere}; did you mean mode?',
         f'parameter rte {elsewhere}; did you mean rate?']
-
-
-@pytest.mark.parametrize('table', [controller_parameters, simulator_parameters])
-@pytest.mark.parametrize('file', sorted(share_path('config').glob('*.yaml')), ids=lambda p: p.stem)
-def test_our_files_have_nothing_that_is_not_read(file, table):
-    node = f'/{table.__name__.rpartition(".")[2].partition("_")[0]}'
-    words = ['--ros-args', '--params-file', str(file)]
-    assert unread(words, node, {p.name for p in table.TABLE}) == []
 
 
 @pytest.mark.parametrize('name', ['controller', 'simulator'])
