@@ -27,6 +27,7 @@ from .controller_reports import ControllerReports
 from .controller_switch import check_switch
 from .controller_topics import CommandTopic, ControllerTopics
 from .external_effort_publisher import check_frame
+from .incompatible_publishers import IncompatiblePublishers
 from .live_settings import LiveSettings
 from .parameters import Parameters
 from .reference_topics import ReferenceTopics
@@ -77,6 +78,7 @@ class ControllerNode(LifecycleNode):
         self.parameters.warn_of_unread()        # gains of the law are declared by now
         self.description = RobotDescription(self)
         self.reports = ControllerReports(self, self)
+        self._incompatible_publishers = IncompatiblePublishers(self)
         # On the steady clock, so that reports go on in a paused simulation; all of them in one
         # timer, because each turn of the executor takes more than a millisecond
         self.create_timer(1.0, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -287,6 +289,7 @@ class ControllerNode(LifecycleNode):
         if self.topics is not None:
             self.topics.look_for_listeners()
         self.references.trajectories.look()
+        self._incompatible_publishers.look()
 
     def _on_changes(self) -> None:
         self.reports.log_changes()

@@ -121,6 +121,12 @@ class ControllerTopics:
         return command_forwarder.refusal(self._node, self._commands.topic_name,
                                          self.loop.controller.model.joint_names)
 
+    def clock_detail(self) -> str:
+        """Return what is wrong with the source of simulation time, '' if nothing is."""
+        if self._clock is None or self._clock.subscription.publisher_count():
+            return ''
+        return '/clock has no publisher: start the simulation, or set use_sim_time to false'
+
     def look_for_listeners(self) -> None:
         """Publish what somebody listens to now; for the executor, once in a while."""
         self._external.timer.look()
