@@ -103,7 +103,7 @@ def test_what_nothing_reads_is_named(tmp_path):
     """With what may have been meant; a section for all nodes may be meant for another one."""
     (path := tmp_path / 'given.yaml').write_text(
         '/**: {ros__parameters: {velocity_limt: [1.0], joints: [a], rate: 1.0}}\n'
-        '/left/controller: {ros__parameters: {stifness: [1.0], gripper: 1, a: {b: 1}}}\n'
+        '/left/controller: {ros__parameters: {stffness: [1.0], gripper: 1, a: {b: 1}}}\n'
         '/right/controller: {ros__parameters: {dampng: [1.0]}}\n')
     words = ['controller', '-p', 'before:=1', '--ros-args', '--params-file', str(path),
              '-p', 'mod:=pd', '-p', 'controller:rte:=1', '-p', 'pilot:speed:=1', '-r', 'a:=b',
@@ -113,7 +113,7 @@ def test_what_nothing_reads_is_named(tmp_path):
     elsewhere = 'is not read: controller has no such parameter'
     assert unread(words, '/left/controller', known) == [
         f'parameter velocity_limt {in_file}; did you mean velocity_limit?',
-        f'parameter stifness {in_file}; did you mean stiffness?',
+        f'parameter stffness {in_file}; did you mean stiffness?',
         f'parameter gripper {in_file}', f'parameter a.b {in_file}',
         f'parameter mod {elsewhere}; did you mean mode?',
         f'parameter rte {elsewhere}; did you mean rate?']
