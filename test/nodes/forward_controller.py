@@ -5,9 +5,10 @@ Stand-in for ros2_control between controller and simulated drives, for tests of 
 
 It behaves as forward_command_controller does, as far as a hand-over can tell (read in the sources
 of 2026): it subscribes when it is configured, so that an inactive one counts as a listener; an
-activated one knows no command until the next comes; commands that are not finite or of another
-length are dropped; the last one stays in force without a timeout, and after deactivation the drive
-keeps it until another controller writes. Beside it there is a controller that holds a position, as
+activated one knows no command until the next comes; commands that are not finite are dropped, and
+one of another length is an error, after which the manager deactivates the controller; the last one
+stays in force without a timeout, and after deactivation the drive keeps it until another
+controller writes. Beside it there is a controller that holds a position, as
 joint_trajectory_controller does, and the manager that switches between them, strictly.
 """
 
@@ -91,7 +92,7 @@ class ForwardController:
 
     def _on_command(self, message):
         values = np.array(message.data)
-        if len(values) != self._model.nv or not np.isfinite(values).all():
+        if not np.isfinite(values).all():
             self.dropped += 1
         else:
             self.command = values           # an inactive one is told, too
@@ -99,7 +100,10 @@ class ForwardController:
     def _on_state(self, message):
         q, qd = np.array(message.position), np.array(message.velocity)
         if FORWARDER in self.active and self.command is not None:
-            self.effort = self.command
+            if len(self.command) == self._model.nv:
+                self.effort = self.command
+            else:
+                self.active.remove(FORWARDER)
         elif HOLDER in self.active:
             self._held = q if self._held is None else self._held
             self.effort = self._dynamics.inverse_dynamics(

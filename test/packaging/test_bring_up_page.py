@@ -29,8 +29,8 @@ def test_parameters_are_those_of_the_node(block):
 
 def test_the_lockstep_recipe_is_for_both_nodes():
     """docs/faq.md: its parameters exist, and have allowed values."""
-    text = re.search(r'# lockstep.yaml\n(.*?)```', (ROOT / 'docs' / 'faq.md').read_text(), re.DOTALL)
-    sections = yaml.safe_load(text[1])
+    page = (ROOT / 'docs' / 'faq.md').read_text()
+    sections = yaml.safe_load(re.search(r'# lockstep.yaml\n(.*?)```', page, re.DOTALL)[1])
     for node, table in (('simulator', simulator_parameters.TABLE), ('controller', TABLE)):
         values = sections[f'/**/{node}']['ros__parameters']
         for parameter in table:
