@@ -136,7 +136,7 @@ def test_new_robot_description_while_active(controller, remote):
     assert arm.tick() == near(arm.gravity) and (abs(arm.gravity) > 1.05 * abs(g)).all()
 
 
-@row('the forward controller has other joints, or another order', where=command_forwarder.refusal,
+@row('the forward controller has other joints, or another order', where=command_forwarder._objection,
      find='joints == list(_)', instead='True')
 def test_forward_controller_of_another_order(controller, remote):
     """Activation is refused, with both orders; granted once they agree."""
