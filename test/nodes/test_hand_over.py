@@ -6,7 +6,7 @@ from nodes.forward_controller import ForwardController, FORWARDER, HOLDER
 import numpy as np
 from processes import node
 import pytest
-from robodyn_ros import load_urdf
+from robodyn_ros import Dynamics, load_urdf
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.nodes import controller_switch
 from robodyn_ros.nodes.controller_parameters import TABLE
@@ -99,11 +99,8 @@ def test_running_means_that_the_forward_controller_is_active(start, remote, mana
     The arm is held meanwhile. Takes longer than 5 s: two nodes, and the manager is asked once a
     second.
     """
-    controller = start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
-    assert remote.change('configure') and remote.change('activate')
-    controller.kill()                       # its last effort stays: nobody has switched back
-    controller.wait()
-    assert managed.active == {FORWARDER} and len(managed.switches) == 1
+    managed.switch([FORWARDER], [HOLDER])   # by a process that was killed: its last effort stays
+    managed.command = Dynamics(load_urdf('two_link')).gravity(POSE)
     controller = start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
     assert remote.change('configure') and remote.change('activate')
     controller.wait_for_line('forward_effort_controller is active')
@@ -111,7 +108,7 @@ def test_running_means_that_the_forward_controller_is_active(start, remote, mana
     managed.switch([HOLDER], [FORWARDER])   # as after a restart of the manager
     controller.wait_for_line(r'FAULT: nobody listens to the commands '
                              r'\(forward_effort_controller is inactive\)')
-    assert remote.reset().success
+    assert remote.trigger('/controller/reset') == (True, 'armed')
     assert managed.active == {FORWARDER} and len(managed.switches) == 3
     assert settled(remote) < 0.05
     assert remote.change('deactivate') and managed.active == {HOLDER}
