@@ -29,8 +29,7 @@ from launch_ros.actions import Node
 from robodyn_ros.errors import ParameterError
 from robodyn_ros.model.gazebo import EFFORT_CONTROLLER
 
-# Arguments of the controller
-PASSED_ON = {
+ARGUMENTS = {
     'urdf': ('', 'path of a URDF or xacro file, or the name of a robot this package knows; empty: '
                  'the controller listens to the topic robot_description'),
     'config': ('', "YAML file with the controller's parameters"),
@@ -44,8 +43,6 @@ PASSED_ON = {
                                  'commas'),
     'stop_with': ('gravity', 'last message: gravity holds the arm until the replaced controllers '
                              'do; zero for an arm that holds itself'),
-}
-ARGUMENTS = PASSED_ON | {
     'states': ('joint_state_broadcaster', 'controller that publishes the joint states; empty: '
                                           'they are published already'),
 }
@@ -81,7 +78,7 @@ def handed_over(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         spawner(manager, EFFORT_CONTROLLER, '--inactive'),
         GroupAction([IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(Path(__file__).with_name('controller.launch.py'))),
-            launch_arguments={**FIXED, **{name: given[name] for name in PASSED_ON}}.items())]),
+            launch_arguments={**FIXED, **{name: given[name] for name in given if name != 'states'}}.items())]),
     ]
 
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hand-over between controllers of ros2_control, with a stand-in that has their semantics."""
 
+import signal
+
 from nodes.forward_controller import ForwardController, FORWARDER, HOLDER
 import numpy as np
 from processes import node
@@ -112,6 +114,18 @@ def test_running_means_that_the_forward_controller_is_active(start, remote, mana
     assert managed.active == {FORWARDER} and len(managed.switches) == 3
     assert settled(remote) < 0.05
     assert remote.change('deactivate') and managed.active == {HOLDER}
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_hands_the_arm_back(start, remote, managed, number):
+    """As Ctrl-C and the end of a launch file do."""
+    controller = start(node('controller'), '--ros-args', *CONTROLLER, *SWITCHED)
+    assert remote.change('configure') and remote.change('activate')
+    assert controller.interrupt(by=number) == 0
+    assert managed.active == {HOLDER}
+    before = remote.state_count
+    remote.until(lambda: remote.state_count > before + 50, 'states after the end')
+    assert settled(remote) < 0.02
 
 
 def test_the_manager_knows_what_the_forward_controller_takes(start, remote, managed):
