@@ -48,14 +48,13 @@ def refusal(node: Node, topic: str, joint_names: Sequence[str], interfaces: Sequ
     forwarder = topic.rpartition('/')[0] if topic.endswith('/commands') else ''
     services = {service for service, _ in node.get_service_names_and_types()}
     for name in _subscribers(node, topic):
-        found = dict[str, ParameterValue]()
-        if (service := f'{name}/get_parameters') in services:
-            if (asked := _parameters(node, service)) is None:
-                return (f'{name} subscribes to {topic}, but has not answered within {ANSWER:g} s: '
-                        'the commands may not reach it either. If it runs, give both processes '
-                        'the same user and the same /dev/shm, or start both with '
-                        'FASTDDS_BUILTIN_TRANSPORTS=UDPv4')
-            found = asked
+        service = f'{name}/get_parameters'
+        found = _parameters(node, service) if service in services else {}
+        if found is None:
+            return (f'{name} subscribes to {topic}, but has not answered within {ANSWER:g} s: the '
+                    'commands may not reach it either. If it runs, give both processes the same '
+                    'user and the same /dev/shm, or start both with '
+                    'FASTDDS_BUILTIN_TRANSPORTS=UDPv4')
         known = _interfaces(found)
         if name == forwarder and not (known := list(interfaces) or known):
             node.get_logger().warning(
