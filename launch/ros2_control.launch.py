@@ -9,11 +9,12 @@ ros2 launch robodyn_ros ros2_control.launch.py urdf:=my_arm.urdf config:=my_arm.
 The controller manager runs already, and its parameters have all controllers of ros2_control. The
 forward controller is loaded inactive. The controller itself has it activated, in one switch with
 the deactivation of `replaced_controllers`, once it is RUNNING, and switches back when it is shut
-down: by Ctrl-C, SIGTERM, or a launch file that includes this one and ends. Until states and
-forward controller are there, it waits. Needs controller_manager with its messages,
+down: by Ctrl-C, by SIGTERM to its process, or by the end of the launch. Until states and forward
+controller are there, it waits. Needs controller_manager with its messages,
 joint_state_broadcaster and forward_command_controller.
 """
 
+from itertools import pairwise
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -22,7 +23,9 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    RegisterEventHandler,
 )
+from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
@@ -57,14 +60,18 @@ RENAMED = 'deactivate'      # in releases before replaced_controllers
 
 
 def spawner(manager: str, *arguments: str) -> Node:
-    """Return the process that loads a controller of ros2_control; it fails if that is active."""
+    """Return the process that loads a controller of ros2_control."""
     return Node(package='controller_manager', executable='spawner', output='screen',
                 arguments=[*arguments, '--controller-manager', manager])
 
 
 def handed_over(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
-    Return the spawners and the controller, which waits for what they load.
+    Return the first process, and the handlers that start each of the others after it.
+
+    Not at once: a controller that runs already would compete with spawners for the processors. One
+    that finds its controller active, since an earlier launch has loaded it, fails without harm:
+    what is really missing, the controller waits for and names.
 
     :raises ParameterError: the argument `deactivate` of earlier releases is given.
     """
@@ -73,13 +80,16 @@ def handed_over(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                              value=old, remedy=f'give replaced_controllers:={old}')
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     manager = given['controller_manager']
-    return [
+    steps = [
         *([spawner(manager, given['states'])] if given['states'] else []),
         spawner(manager, EFFORT_CONTROLLER, '--inactive'),
         GroupAction([IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(Path(__file__).with_name('controller.launch.py'))),
-            launch_arguments={**FIXED, **{name: given[name] for name in given if name != 'states'}}.items())]),
+            launch_arguments={**FIXED, **{
+                name: given[name] for name in given if name != 'states'}}.items())]),
     ]
+    return [*(RegisterEventHandler(OnProcessExit(target_action=before, on_exit=[following]))
+              for before, following in pairwise(steps)), steps[0]]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -19,6 +19,7 @@ need('launch_ros.actions')
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
+from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.utilities import perform_substitutions
 import launch_ros.actions
@@ -171,11 +172,17 @@ def launch_file(stem):
 
 def test_the_controller_switches_an_arm_of_ros2_control_both_ways():
     """The launch file loads; the node, which knows when it is RUNNING and at rest, switches."""
-    found, _ = nodes('ros2_control.launch.py', urdf='two_link',
-                     replaced_controllers='holder, gripper')
+    file = launch_file('ros2_control')
+    context = defaults(file, urdf='two_link', replaced_controllers='holder, gripper')
+    *handlers, states = file['handed_over'](context)
+    found = [states]
+    for code, handler in zip((1, 0), handlers):     # also after one that is active already
+        event = ProcessExited(action=found[-1], name='', cmd=[], cwd=None, env=None, pid=1,
+                              returncode=code)
+        found += visited(LaunchDescription(handler.event_handler.handle(event, context)), context)
     assert [node.node_executable for node in found] == [
         'spawner', 'spawner', 'robodyn_controller']
-    words = [perform_substitutions(LaunchContext(), word) for word in found[1].cmd[1:]]
+    words = [perform_substitutions(context, word) for word in found[1].cmd[1:]]
     assert '--inactive' in words and 'forward_effort_controller' in words
     for name, value in (('controller_manager', '/controller_manager'), ('stop_with', 'gravity'),
                         ('replaced_controllers', ['holder', 'gripper']), ('autostart', True)):
