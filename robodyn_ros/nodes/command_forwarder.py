@@ -15,7 +15,6 @@ Every node that subscribes and has parameter services therefore has to answer.
 
 from collections.abc import Sequence
 import time
-from typing import Any
 
 from rcl_interfaces.msg import ParameterValue
 from rcl_interfaces.srv import GetParameters
@@ -23,6 +22,7 @@ from rclpy.node import Node
 
 from .command_publishers import full_name, NAMELESS
 from .polled_client import POLL, PolledClient
+from .raw_subscription import RCLError
 
 ANSWER = 3.0        # s, in which a node has to answer
 NAMED = 1.0         # s, in which the name of a subscriber becomes known
@@ -107,7 +107,11 @@ def _joints(found: dict[str, ParameterValue]) -> list[str]:
 
 def _parameters(node: Node, service: str) -> dict[str, ParameterValue] | None:
     """Return the parameters ASKED, unset where they do not exist, None without an answer."""
-    client, found = PolledClient(node, GetParameters, service), dict[str, Any]()
+    try:
+        client = PolledClient(node, GetParameters, service)
+    except RCLError:                # a security policy, for example, does not permit it
+        return {}
+    found = dict[str, ParameterValue]()
     try:
         for name in ASKED:      # one by one: rclcpp may return nothing if one does not exist
             response = client.call(GetParameters.Request(names=[name]), ANSWER, AGAIN)

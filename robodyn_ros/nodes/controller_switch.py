@@ -33,15 +33,17 @@ WITHOUT = ('install ros-<distro>-controller-manager-msgs, or leave controller_ma
 class NoSwitch:
     """Stand-in where no controller manager is named: a person switches."""
 
+    #: Command interfaces of the forward controller; (): not known.
+    interfaces: Sequence[str] = ()
     #: Why the commands do not reach the drives; '': not known.
     trouble = ''
 
     def begin(self) -> None:
         """Do nothing."""
 
-    def interfaces(self) -> Sequence[str]:
-        """Return (): not known."""
-        return ()
+    def ask(self) -> str:
+        """Return '': nothing is refused."""
+        return ''
 
     def take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         """Return '': nothing is refused."""
@@ -72,6 +74,8 @@ class ControllerSwitch:
         self._forwarder, self._replaced = forwarder, list(replaced)
         self._switched = self._watched = False
         self._lock = threading.Lock()       # of the lister, which two threads use
+        #: Command interfaces of the forward controller; (): not known.
+        self.interfaces: Sequence[str] = ()
         #: Why the commands do not reach the drives, '' if they do, or before :meth:`take_over`.
         self.trouble = ''
         # Made now: a response to a client that has just been made may be lost in discovery
@@ -83,10 +87,13 @@ class ControllerSwitch:
         """Forget any trouble, until :meth:`take_over`."""
         self._watched, self.trouble = False, ''
 
-    def interfaces(self) -> Sequence[str]:
-        """Return the command interfaces of the forward controller, () if it has none yet."""
-        found = (self._controllers() or {}).get(self._forwarder)
-        return () if found is None else list(found.required_command_interfaces)
+    def ask(self) -> str:
+        """Ask for the command interfaces of the forward controller; return a refusal or ''."""
+        if (controllers := self._controllers()) is None:
+            return self._silence(self._lister)
+        found = controllers.get(self._forwarder)
+        self.interfaces = () if found is None else list(found.required_command_interfaces)
+        return ''
 
     def take_over(self, phase: Callable[[], int], within: float, over: Callable[[], bool]) -> str:
         """

@@ -125,9 +125,9 @@ class ControllerTopics:
             return ''                           # the driver takes what it is given
         if not self._commands.get_subscription_count():
             return None
-        return command_forwarder.refusal(self._node, self._commands.topic_name,
-                                         self.loop.controller.model.joint_names,
-                                         self.switch.interfaces())
+        return self.switch.ask() or command_forwarder.refusal(
+            self._node, self._commands.topic_name, self.loop.controller.model.joint_names,
+            self.switch.interfaces)
 
     def look(self) -> None:
         """Look who listens, and whether the commands reach the drives; once in a while."""
