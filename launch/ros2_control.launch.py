@@ -6,12 +6,12 @@ Hand an arm of ros2_control over to the controller, and back.
 ros2 launch robodyn_ros ros2_control.launch.py urdf:=my_arm.urdf config:=my_arm.yaml \
     replaced_controllers:=joint_trajectory_controller
 
-The controller manager runs already, and its parameters have all controllers of ros2_control. The
-forward controller is loaded inactive. The controller itself has it activated, in one switch with
+The controller manager runs already, joint states are published, and the parameters of the manager
+have all controllers. The forward controller is loaded inactive. The controller itself has it activated, in one switch with
 the deactivation of `replaced_controllers`, once it is RUNNING, and switches back when it is shut
 down: by Ctrl-C, by SIGTERM to its process, or by the end of the launch. Until states and forward
-controller are there, it waits. Needs controller_manager with its messages,
-joint_state_broadcaster and forward_command_controller.
+controller are there, it waits. Needs controller_manager with its messages and
+forward_command_controller.
 """
 
 from itertools import pairwise
@@ -46,8 +46,8 @@ ARGUMENTS = {
                                  'commas'),
     'stop_with': ('gravity', 'last message: gravity holds the arm until the replaced controllers '
                              'do; zero for an arm that holds itself'),
-    'states': ('joint_state_broadcaster', 'controller that publishes the joint states; empty: '
-                                          'they are published already'),
+    'states': ('', 'controller of ros2_control to load that publishes the joint states, for '
+                   'instance joint_state_broadcaster; empty: they are published already'),
 }
 CHOICES = {'robot_compensates_gravity': ('', 'true', 'false'), 'use_sim_time': ('true', 'false'),
            'stop_with': ('zero', 'gravity')}
@@ -69,9 +69,9 @@ def handed_over(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     Return the first process, and the handlers that start each of the others after it.
 
-    Not at once: a controller that runs already would compete with spawners for the processors. One
-    that finds its controller active, since an earlier launch has loaded it, fails without harm:
-    what is really missing, the controller waits for and names.
+    Not at once: a controller that runs already would compete with spawners for the processors. A
+    spawner that finds its controller active, since an earlier launch has loaded it, fails without
+    harm: what is really missing, the controller waits for and names.
 
     :raises ParameterError: the argument `deactivate` of earlier releases is given.
     """

@@ -173,7 +173,8 @@ def launch_file(stem):
 def test_the_controller_switches_an_arm_of_ros2_control_both_ways():
     """The launch file loads; the node, which knows when it is RUNNING and at rest, switches."""
     file = launch_file('ros2_control')
-    context = defaults(file, urdf='two_link', replaced_controllers='holder, gripper')
+    context = defaults(file, urdf='two_link', replaced_controllers='holder, gripper',
+                       states='joint_state_broadcaster')
     *handlers, states = file['handed_over'](context)
     found = [states]
     for code, handler in zip((1, 0), handlers):     # also after one that is active already
