@@ -7,11 +7,11 @@ ros2 launch robodyn_ros ros2_control.launch.py urdf:=my_arm.urdf config:=my_arm.
     replaced_controllers:=joint_trajectory_controller
 
 The controller manager runs already, joint states are published, and the parameters of the manager
-have all controllers. The forward controller is loaded inactive. The controller itself has it activated, in one switch with
-the deactivation of `replaced_controllers`, once it is RUNNING, and switches back when it is shut
-down: by Ctrl-C, by SIGTERM to its process, or by the end of the launch. Until states and forward
-controller are there, it waits. Needs controller_manager with its messages and
-forward_command_controller.
+have all controllers. The forward controller is loaded inactive. The controller itself has it
+activated, in one switch with the deactivation of `replaced_controllers`, once it is RUNNING, and
+switches back when it is shut down: by Ctrl-C, by SIGTERM to its process, or by the end of the
+launch. Until states and forward controller are there, it waits. Needs controller_manager with its
+messages and forward_command_controller.
 """
 
 from itertools import pairwise
