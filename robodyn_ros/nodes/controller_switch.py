@@ -135,17 +135,20 @@ class ControllerSwitch:
             self._lister.send(self._list.Request())
 
     def hand_back(self) -> None:
-        """Deactivate the forward controller, and activate those that it had replaced."""
+        """
+        Deactivate the forward controller, and activate those that it had replaced.
+
+        Nothing is switched where it is not active: somebody else has decided what drives the arm.
+        """
         if not self._switched:
             return
         self._switched = False
         self.begin()
         controllers = self._controllers()
-        refusal = self._silence(self._lister)
-        if controllers is not None:
-            active = self._active(controllers)
+        refusal = self._silence(self._lister) if controllers is None else ''
+        if controllers is not None and self._forwarder in (active := self._active(controllers)):
             refusal = self._request([name for name in self._replaced if name not in active],
-                                    [name for name in [self._forwarder] if name in active])
+                                    [self._forwarder])
         if refusal:
             self._log.error(f'{self._forwarder} may still be active, and keeps its last effort: '
                             f'{refusal}')
