@@ -51,7 +51,8 @@ BOOLEANS = ('true', 'false')
 CHOICES = {'autostart': BOOLEANS, 'simulated': BOOLEANS,
            'use_sim_time': BOOLEANS, 'one_process': BOOLEANS}
 # Arguments of the controller that are not inherited, since they may have another meaning here
-NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'prefix': '',
+NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'controller_manager': '',
+                 'replaced_controllers': '', 'stop_with': '', 'prefix': '',
                  'robot_description': 'robot_description', 'respawn': 'false', 'required': 'true',
                  'log_level': 'info', 'enclave': '/robodyn/controller'}
 

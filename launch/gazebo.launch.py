@@ -46,7 +46,8 @@ ARGUMENTS = {
     'gz_args': ('-r empty.sdf', 'arguments of gz sim: a world with a physics step of 0.001 s'),
 }
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
-FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'deactivate': '',
+FIXED = {'robot_compensates_gravity': 'false', 'use_sim_time': 'true', 'overrides': '',
+         'replaced_controllers': '', 'stop_with': 'gravity',
          'controller_manager': '/controller_manager', 'states': 'joint_state_broadcaster'}
 
 

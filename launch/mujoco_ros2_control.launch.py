@@ -47,7 +47,8 @@ ARGUMENTS = {
 }
 CHOICES = {'robot_compensates_gravity': ('true', 'false'), 'headless': ('true', 'false')}
 # Arguments of the hand-over that are not inherited, since they may have another meaning here
-FIXED = {'use_sim_time': 'true', 'deactivate': '', 'controller_manager': '/controller_manager',
+FIXED = {'use_sim_time': 'true', 'overrides': '', 'replaced_controllers': '',
+         'stop_with': 'gravity', 'controller_manager': '/controller_manager',
          'states': 'joint_state_broadcaster'}
 
 

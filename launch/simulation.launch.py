@@ -41,7 +41,8 @@ ARGUMENTS = {
 }
 CHOICES = {'use_sim_time': ('true', 'false'), 'controller': ('true', 'false')}
 # Arguments of the controller that are not inherited, since they may have another meaning here
-NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'joint_states': 'joint_states',
+NOT_INHERITED = {'overrides': '', 'robot_compensates_gravity': '', 'controller_manager': '',
+                 'replaced_controllers': '', 'stop_with': '', 'joint_states': 'joint_states',
                  'commands': 'commands', 'robot_description': 'robot_description', 'prefix': '',
                  'respawn': 'false', 'required': 'true', 'log_level': 'info',
                  'enclave': '/robodyn/controller'}

@@ -31,11 +31,14 @@ class Arming:
     :param timeout: maximum time to wait for joint states and for the guard [s].
     :param standing: time after which an unchanged refusal of the guard is final [s].
     :param sentence: returns the refusal in words for the guard's sentence and reason code.
+    :param subscribers: called when the joint states are there; returns why no commands must be
+        sent, '' if they may, None while they have no subscriber.
     """
 
     def __init__(self, loop: ControlLoop, timeout: float, standing: float,
-                 sentence: Callable[[str, int], str]):
+                 sentence: Callable[[str, int], str], subscribers: Callable[[], str | None]):
         self._loop, self._standing, self._sentence = loop, standing, sentence
+        self._subscribers = subscribers
         self._deadline = time.monotonic() + timeout
         self._asked = False
         self._code, self._since = guard.NO_STATE, time.monotonic()
@@ -50,6 +53,13 @@ class Arming:
         if not self._asked:
             if missing := loop.decoder.missing:
                 return self._missing(missing) if late else None
+            if refusal := self._subscribers():
+                return Answer(refusal)
+            if refusal is None:
+                over = late or now - self._since >= self._standing
+                return Answer(self._sentence(guard.REASONS['NOBODY_LISTENS'],
+                                             guard.NOBODY_LISTENS),
+                              guard.NOBODY_LISTENS) if over else None
             controller.arm()
             self._asked = True
         if not controller.arming:

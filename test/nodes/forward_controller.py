@@ -44,7 +44,7 @@ class ForwardController:
         self.node.declare_parameter('interface_name', 'effort')
         self.active, self._held = {active}, None
         self.command, self.effort = None, np.zeros(model.nv)
-        self.switches, self.dropped = [], 0
+        self.switches, self.dropped, self.interface = [], 0, 'effort'
         self._drives = self.node.create_publisher(Float64MultiArray, drives, qos.COMMANDS)
         self.node.create_subscription(Float64MultiArray, '~/commands', self._on_command, 10)
         self.node.create_subscription(JointState, '/joint_states', self._on_state, qos.STATES_IN)
@@ -64,13 +64,23 @@ class ForwardController:
             node.destroy_node()
         self._context.shutdown()
 
-    def serve(self, kind):
-        """Serve the switch, of the type of controller_manager_msgs."""
+    def serve(self, services):
+        """Serve states and switch; ``services``: module controller_manager_msgs.srv."""
         def switch(request, response):
             response.ok, response.message = self.switch(
                 request.activate_controllers, request.deactivate_controllers)
             return response
-        self.manager.create_service(kind, '~/switch_controller', switch)
+
+        def states(request, response):
+            for name in (FORWARDER, HOLDER):
+                response.controller.append(state := ControllerState(
+                    name=name, state='active' if name in self.active else 'inactive'))
+                state.required_command_interfaces = [
+                    f'{joint}/{self.interface}' for joint in self._model.joint_names]
+            return response
+        from controller_manager_msgs.msg import ControllerState
+        self.manager.create_service(services.SwitchController, '~/switch_controller', switch)
+        self.manager.create_service(services.ListControllers, '~/list_controllers', states)
 
     def switch(self, activate, deactivate):
         """Switch strictly: all of it or nothing."""
