@@ -31,7 +31,6 @@ from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters
 from robodyn_ros.model.mujoco_ros2_control import mujoco_description
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.model.xacro_file import urdf_text
 from robodyn_ros.simulation.mjcf_motors import check_scene
 import yaml
 
@@ -65,7 +64,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                                                          int(given['rate']))))
     drive = robot.parameters['simulator']
     urdf = mujoco_description(
-        urdf_text(robot.path), str(scene), given['keyframe'], headless=given['headless'] == 'true',
+        robot.path, str(scene), given['keyframe'], headless=given['headless'] == 'true',
         locked=dict(zip(drive.get('locked_joints', []), drive.get('locked_positions', []))))
     config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
     hand_over = IncludeLaunchDescription(
