@@ -20,6 +20,7 @@ from launch.actions import (
     DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
+    LogInfo,
     OpaqueFunction,
     Shutdown,
 )
@@ -58,7 +59,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     robot, scene = load_robot(given['robot'], {}, ()), Path(given['mjcf']).expanduser().resolve()
-    check_scene(scene, robot.model)
+    warnings = check_scene(scene, robot.model)
     file = Path(tempfile.mkdtemp(prefix='robodyn_mujoco_')) / 'controllers.yaml'
     file.write_text(yaml.safe_dump(controller_parameters(robot.model.joint_names,
                                                          int(given['rate']))))
@@ -73,6 +74,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                           'robot_compensates_gravity': given['robot_compensates_gravity'],
                           **FIXED}.items())
     return [
+        *(LogInfo(msg=f'WARNING: {text}') for text in warnings),
         Node(package='robot_state_publisher', executable='robot_state_publisher', parameters=[
             {'robot_description': ParameterValue(urdf, value_type=str), 'use_sim_time': True}]),
         Node(package='mujoco_ros2_control', executable='ros2_control_node', output='screen',

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from ..errors import ParameterError, SimulationError
 from ..model.robot import RobotModel
@@ -13,15 +14,16 @@ from ..model.robot import RobotModel
 MOTOR = 'replace it by <motor joint="..." name="..."/>, whose command is the effort'
 
 
-def check_scene(mjcf: str | Path, model: RobotModel) -> None:
+def check_scene(mjcf: str | Path, model: RobotModel) -> list[str]:
     """
-    Refuse a scene whose actuators would not apply this robot's efforts.
+    Refuse a scene whose actuators would not apply this robot's efforts; return warnings.
 
     MuJoCo itself reads the scene, with its includes and defaults; meshes are not needed. An
     actuator counts by its gain, bias, dynamics and gear, not by its tag: <general> may be a motor
     or a servo.
 
     :param mjcf: path of the scene.
+    :return: joints at which the scene clips efforts that the robot may have.
     :raises SimulationError: MuJoCo cannot read it, or a joint of the robot has several actuators,
         or one whose force is not its command.
     :raises ParameterError: a joint of the robot has no actuator.
@@ -47,6 +49,19 @@ def check_scene(mjcf: str | Path, model: RobotModel) -> None:
     if missing := [name for name, actuators in found.items() if not actuators]:
         raise ParameterError(f'the scene has no actuator for {", ".join(missing)}', name='mjcf',
                              value=missing, remedy='add <motor joint="..." name="..."/> for each')
+    return [f'the scene clips the effort of joint {name!r} at {least:g}, its limit is {limit:g}'
+            for name, limit in zip(found, model.effort_limit)
+            if (least := _clip(found[name][0], spec.joint(name))) < limit < np.inf]
+
+
+def _clip(actuator: mujoco.MjsActuator, joint: mujoco.MjsJoint) -> float:
+    """Return the largest effort [N·m | N] that is applied in both directions, inf for any."""
+    limits = ((actuator.ctrllimited, actuator.ctrlrange),
+              (actuator.forcelimited, actuator.forcerange),
+              (joint.actfrclimited, joint.actfrcrange))
+    automatic = mujoco.mjtLimited.mjLIMITED_AUTO        # limited if there is a range
+    return min((min(-low, high) for limited, (low, high) in limits
+                if limited and (limited != automatic or low or high)), default=np.inf)
 
 
 def _deviations(actuator: mujoco.MjsActuator) -> list[str]:

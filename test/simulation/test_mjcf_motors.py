@@ -23,7 +23,7 @@ SCENE = """<mujoco>
   <actuator>{}<motor joint="joint2"/></actuator>
 </mujoco>"""
 MOTORS = ['<motor joint="joint1"/>', '<general joint="joint1"/>',
-          '<motor joint="joint1" ctrlrange="-80 80" forcerange="-80 80"/>',
+          '<motor joint="joint1" ctrlrange="-80 80" forcerange="-90 100"/>',
           '<general joint="joint1" gainprm="1" biastype="affine"/>']
 OTHERS = {
     '<general joint="joint1" class="servo"/>': r'position servo \(biasprm 0 -4500 -450\)',
@@ -65,8 +65,18 @@ def effort_follows_command(path) -> bool:
 
 @pytest.mark.parametrize('actuator', MOTORS)
 def test_motors_by_any_tag(actuator, scene):
-    check_scene(scene(actuator), load_urdf('two_link'))
+    assert check_scene(scene(actuator), load_urdf('two_link')) == []
     assert effort_follows_command(scene(actuator))
+
+
+@pytest.mark.parametrize('limit', ['ctrlrange="-1 9"', 'forcerange="-100 1"',
+                                   'ctrllimited="true" ctrlrange="-1 1"'])
+def test_clipped_efforts_are_a_warning(limit, scene):
+    found = check_scene(scene(f'<motor joint="joint1" {limit}/>'), load_urdf('two_link'))
+    assert found == ["the scene clips the effort of joint 'joint1' at 1, its limit is 80"]
+    narrow = SCENE.replace('name="joint2"', 'name="joint2" actuatorfrcrange="-2 2"')
+    (found,) = check_scene(scene('<motor joint="joint1"/>', narrow), load_urdf('two_link'))
+    assert "'joint2' at 2, its limit is 30" in found
 
 
 @pytest.mark.parametrize('actuator', OTHERS)
