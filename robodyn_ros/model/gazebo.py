@@ -31,7 +31,7 @@ WORLD = 'world'
 COMMANDING = re.compile(r'ros2?_control|joint.*controller', re.IGNORECASE)
 # Tags by which sdformat leaves a link at a fixed joint a link of its own
 NOT_LUMPED = 'preserveFixedJoint', 'disableFixedJointLumping'
-# [kg], [kg·m²] Inertia of a link that has none. Sdformat 12 takes masses below 1e-6 for zero.
+# [kg], [kg·m²] of a link that Gazebo would leave out; sdformat 12 takes masses below 1e-6 for zero
 STAND_IN_MASS, STAND_IN_MOMENT = 1e-5, 1e-9
 
 
