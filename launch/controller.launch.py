@@ -29,7 +29,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.control.laws import registry
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.model.urdf_source import urdf_text
 from robodyn_ros.nodes.launch_rules import check_respawn, warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path
 

@@ -26,7 +26,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
 from robodyn_ros.model.resources import robot_path
-from robodyn_ros.model.xacro_file import urdf_text
+from robodyn_ros.model.urdf_source import urdf_text
 from robodyn_ros.nodes.launch_rules import warn_of_unknown
 from robodyn_ros.nodes.parameter_files import config_path, one_file
 

@@ -33,7 +33,6 @@ from launch_ros.substitutions import FindPackageShare
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters, gazebo_description
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.model.xacro_file import urdf_text
 from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
 import yaml
 
@@ -71,8 +70,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
     file.write_text(yaml.safe_dump(controller_parameters(
         robot.model.joint_names, manager_rate(given['rate'], config))))
-    urdf = gazebo_description(urdf_text(robot.path), str(file), robot.pose.tolist(),
-                              locked=locked)
+    urdf = gazebo_description(robot.path, str(file), robot.pose.tolist(), locked=locked)
     spawn = Node(package='ros_gz_sim', executable='create', output='screen',
                  arguments=['-topic', 'robot_description', '-name', robot.model.name])
     hand_over = GroupAction([included(

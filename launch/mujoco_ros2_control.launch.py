@@ -6,9 +6,10 @@ Start mujoco_ros2_control with a scene whose joints take efforts, and the contro
 ros2 launch robodyn_ros mujoco_ros2_control.launch.py robot:=my_arm.urdf mjcf:=scene.xml \
     keyframe:=hanging config:=my_arm.yaml mode:=joint_impedance
 
-Needs mujoco_ros2_control, robot_state_publisher and what ros2_control.launch.py needs. Nobody
-holds the arm before the controller does, and an arm that moves is not armed: begin with a
-keyframe in which it hangs or lies. `robodyn_simulator` of this package has brakes instead.
+Needs mujoco_ros2_control, robot_state_publisher, what ros2_control.launch.py needs, and the Python
+package mujoco, which reads the scene to check its actuators. Nobody holds the arm before the
+controller does, and an arm that moves is not armed: begin with a keyframe in which it hangs or
+lies. `robodyn_simulator` of this package has brakes instead.
 """
 
 from pathlib import Path
@@ -19,6 +20,7 @@ from launch.actions import (
     DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
+    LogInfo,
     OpaqueFunction,
     Shutdown,
 )
@@ -28,10 +30,10 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from robodyn_ros.catalog.robots import load_robot
 from robodyn_ros.model.gazebo import controller_parameters
-from robodyn_ros.model.mujoco_ros2_control import check_scene, mujoco_description
+from robodyn_ros.model.mujoco_ros2_control import mujoco_description
 from robodyn_ros.model.resources import is_robot_name
-from robodyn_ros.model.xacro_file import urdf_text
 from robodyn_ros.nodes.launch_rules import manager_rate, warn_of_unknown
+from robodyn_ros.simulation.mjcf_motors import check_scene
 import yaml
 
 ARGUMENTS = {
@@ -61,14 +63,14 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     robot, scene = load_robot(given['robot'], {}, ()), Path(given['mjcf']).expanduser().resolve()
-    check_scene(scene.read_text(), robot.model)
+    warnings = check_scene(scene, robot.model)
     file = Path(tempfile.mkdtemp(prefix='robodyn_mujoco_')) / 'controllers.yaml'
     config = given['config'] or (f'{robot.name}.yaml' if is_robot_name(given['robot']) else '')
     file.write_text(yaml.safe_dump(controller_parameters(
         robot.model.joint_names, manager_rate(given['rate'], config))))
     drive = robot.parameters['simulator']
     urdf = mujoco_description(
-        urdf_text(robot.path), str(scene), given['keyframe'], headless=given['headless'] == 'true',
+        robot.path, str(scene), given['keyframe'], headless=given['headless'] == 'true',
         locked=dict(zip(drive.get('locked_joints', []), drive.get('locked_positions', []))))
     hand_over = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(Path(__file__).with_name('ros2_control.launch.py'))),
@@ -76,6 +78,7 @@ def nodes(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                           'robot_compensates_gravity': given['robot_compensates_gravity'],
                           **FIXED}.items())
     return [
+        *(LogInfo(msg=f'WARNING: {text}') for text in warnings),
         Node(package='robot_state_publisher', executable='robot_state_publisher', parameters=[
             {'robot_description': ParameterValue(urdf, value_type=str), 'use_sim_time': True}]),
         Node(package='mujoco_ros2_control', executable='ros2_control_node', output='screen',

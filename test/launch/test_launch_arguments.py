@@ -217,7 +217,7 @@ def test_mujoco_takes_a_scene_of_motors_only(tmp_path):
     assert '<plugin>mujoco_ros2_control/MujocoSystemInterface</plugin>' in described
     assert f'<param name="mujoco_model">{scene}</param>' in described
     assert '<param name="initial_keyframe">hanging</param>' in described
-    for wrong, said in ((motors.replace('motor', 'position', 1), 'joint1 is a position'),
+    for wrong, said in ((motors.replace('motor', 'position', 1), 'position servo'),
                         (motors.replace('/>', ' gear="50"/>', 1), 'gear 50'),
                         (motors[:motors.index('/>') + 2], 'no actuator for joint2')):
         scene.write_text(text.format(wrong))
