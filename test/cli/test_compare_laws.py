@@ -84,7 +84,8 @@ def test_it_needs_no_ros(start, tmp_path):
     process = start([sys.executable, '-c', 'import sys\n'
                      'for name in sys.argv.pop(1).split(","): sys.modules[name] = None\n'
                      'from robodyn_ros.cli import main\n'
-                     'sys.exit(main())', modules], 'compare-laws', 'two_link', '--picture', 'laws.abc')
+                     'sys.exit(main())', modules],
+                    'compare-laws', 'two_link', '--picture', 'laws.abc')
     assert process.wait() == 1
     assert 'laws.abc cannot be written (it does not end in .png)' in process.text
 
