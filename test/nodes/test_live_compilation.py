@@ -18,7 +18,7 @@ from robodyn_ros import cache_directory
 from robodyn_ros.control import compile_ahead
 from robodyn_ros.control.compile import compiled, load_all_parts
 
-MODE = 'adaptive'
+MODE = 'joint_impedance'
 COMPILE = ('from robodyn_ros.control.laws.compile import compiled_law; '
            'from robodyn_ros.control.laws.registry import find; '
            f'compiled_law(find({MODE!r}))')
@@ -45,7 +45,8 @@ def test_a_mode_that_is_being_compiled(start, remote, cache):
                            SetParametersAtomically.Request(parameters=[
                                Parameter('mode', value=MODE).to_parameter_msg()])).result
     env = {'ROBODYN_CACHE_DIR': str(cache)}
-    start(node('controller'), *CONTROLLER, '-p', 'urdf:=two_link', env=env, fresh=True)
+    start(node('controller'), *CONTROLLER, '-p', 'urdf:=two_link', '-p', 'data_path:=python',
+          env=env, fresh=True)
     assert remote.change('configure')
     (compiler,) = compilers(str(cache))
     os.kill(compiler, signal.SIGSTOP)           # as long as it takes
