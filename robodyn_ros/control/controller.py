@@ -192,7 +192,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             robot = robot._replace(addresses=own.addresses)
         needed = needs(settings, record, robot, self.settings)
         if not wait:
-            check_compiled(needed - self._loaded)
+            check_compiled({name: needed[name] for name in needed.keys() - self._loaded})
         task = task_of(settings, self.model, self._unloaded)
         bounds = bounds_of(settings, self.model, self._unloaded)
         law = self._law_of(settings)
@@ -205,7 +205,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         if settings.loading != self.settings.loading:
             self._check_gravity(loaded, settings, joints['effort_limit'])
         self.compiled.code_for(record, robot)       # now, not in the cycle that begins with it
-        self._loaded |= needed
+        self._loaded |= needed.keys()
         if self._frame_kernel is not None:
             task = self._frame_kernel.given_to(task)
         return Version(robot, joints, record, settings, law, task, bounds)

@@ -55,7 +55,8 @@ def _ros2(cells: list[str]) -> LoggedState | None:
 
 def _columns(header: list[str]) -> dict[str, list[int]]:
     """Return the columns of each field of the joint state, by its name."""
-    at: dict[str, list[int]] = {'name': [], 'position': [], 'velocity': [], 'effort': []}
+    at: dict[str, list[int]] = {'stamp': [], 'name': [], 'position': [], 'velocity': [],
+                                'effort': []}
     for k, title in enumerate(header):
         if match := FIELD.fullmatch(title):
             at[match[1]].append(k)
@@ -69,9 +70,9 @@ def _ros1(cells: list[str], at: dict[str, list[int]], width: int) -> LoggedState
     if len(cells) != width:
         return None
     try:
-        stamp = [int(cells[k]) for k in at.get('stamp', ())]
-        return LoggedState(
-            int(cells[0]), *(stamp or [0]), [cells[k] for k in at['name']],
-            *([float(cells[k]) for k in at[name]] for name in ('position', 'velocity', 'effort')))
+        position, velocity, effort = ([float(cells[k]) for k in at[name]]
+                                      for name in ('position', 'velocity', 'effort'))
+        return LoggedState(int(cells[0]), sum(int(cells[k]) for k in at['stamp']),
+                           [cells[k] for k in at['name']], position, velocity, effort)
     except ValueError:
         return None

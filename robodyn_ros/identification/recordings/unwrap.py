@@ -20,4 +20,4 @@ def unwrapped(angle: ndarray) -> tuple[ndarray, int]:
     turns = np.where(np.abs(np.abs(steps) - 2 * np.pi) < TOLERANCE, np.sign(steps), 0.0)
     result = angle.copy()
     result[np.flatnonzero(known)[1:]] -= 2 * np.pi * np.cumsum(turns)
-    return result, np.count_nonzero(turns)
+    return result, int(np.count_nonzero(turns))
