@@ -190,12 +190,13 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         robot, own = parameters(loaded), self._own
         if own and all((getattr(robot, name) == getattr(own, name)).all() for name in KERNEL_DATA):
             robot = robot._replace(addresses=own.addresses)
+        gains = settings.gain_rows(self.model)
         needed = needs(settings, record, robot, self.settings)
         if not wait:
             check_compiled({name: needed[name] for name in needed.keys() - self._loaded})
         task = task_of(settings, self.model, self._unloaded)
         bounds = bounds_of(settings, self.model, self._unloaded)
-        law = self._law_of(settings)
+        law = self._law_of(settings, gains)
         motion_limits(self.model, settings, joints['velocity_limit'])
         default_tolerances(self.model, settings)
         joint_map(self.model, settings)
@@ -210,8 +211,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
             task = self._frame_kernel.given_to(task)
         return Version(robot, joints, record, settings, law, task, bounds)
 
-    def _law_of(self, settings: Settings) -> LawMemory:
-        """Return the law of the settings, with its gains."""
+    def _law_of(self, settings: Settings, gains: ndarray) -> LawMemory:
+        """Return the law of the settings, with its gains (K, nv)."""
         law = settings.law_in_force
         if law not in self.laws:
             raise ParameterError(
@@ -219,8 +220,7 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
                 name='mode', value=settings.mode, remedy='deactivate and clean up the controller, '
                 'set the mode, and configure it again; in Python make a new Controller')
         code = np.array([self._addresses[law], registry.number(settings.mode)], np.int64)
-        return LawMemory(code, settings.gain_rows(self.model), self._law_memory,
-                         self._law_returned)
+        return LawMemory(code, gains, self._law_memory, self._law_returned)
 
     def _check_gravity(self, loaded: RobotModel, settings: Settings, limit: ndarray) -> None:
         """

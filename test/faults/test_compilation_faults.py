@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from benchmarks.start_up import compilers
+from faults.rows import row
 from nodes.bring_up import CONTROLLER
 from processes import node
 import pytest
@@ -17,6 +18,7 @@ from rclpy.parameter import Parameter
 from robodyn_ros import cache_directory
 from robodyn_ros.control import compile_ahead
 from robodyn_ros.control.compile import compiled, load_all_parts
+from robodyn_ros.control.controller import Controller
 
 MODE = 'joint_impedance'
 COMPILE = ('from robodyn_ros.control.laws.compile import compiled_law; '
@@ -33,8 +35,10 @@ def cache(tmp_path):
                            ignore=shutil.ignore_patterns(f'law_{MODE}_*', '*.part'))
 
 
+@row('live change needs code that is being compiled', where=Controller.prepare_settings,
+     find='check_compiled(_)', instead='None')
 @pytest.mark.skipif(compile_ahead.plain(), reason='nothing is compiled')
-def test_a_mode_that_is_being_compiled(start, remote, cache):
+def test_live_change_needs_code_that_is_being_compiled(start, remote, cache):
     """
     Refused at once, with the node serving others, until it is compiled or compiling has failed.
 
