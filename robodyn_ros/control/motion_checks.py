@@ -14,6 +14,7 @@ from numpy import ndarray, record
 
 from .dtypes import Vectors
 from .guard import (
+    beyond_limits,
     EFFORT_OSCILLATES,
     FOLLOWING_ERROR,
     JOINT_BLOCKED,
@@ -78,11 +79,6 @@ def forget_changes(v: Vectors) -> None:
     """Reset the sums of changes of velocity of all joints."""
     for i in range(v.q.shape[0]):
         v.gained[i] = v.predicted_gain[i] = v.recent_gain[i] = 0.0
-
-
-def beyond_limits(j: record, q: float) -> bool:
-    """Return whether a position is outside its limits by more than ``position_margin``."""
-    return q > j.position_upper + j.position_margin or q < j.position_lower - j.position_margin
 
 
 def under_way(points: Points, m: record, now: float) -> bool:
