@@ -120,7 +120,7 @@ class ClosedLoop:
         given = numbers('position', position, f'({model.nv},): one number per joint')
         start = initial_position(model, given.ravel().tolist())
         substeps = ceil(self.period / MAX_PHYSICS_STEP - 1e-9)
-        moved = model if plant is None else plant
+        moved = settings.with_rotors(model) if plant is None else plant
         #: The simulated arm, with its obstacles.
         self.plant = Plant(moved.to_urdf(), model=moved, timestep=self.period / substeps,
                            substeps=substeps,

@@ -189,6 +189,8 @@ class Controller(TrajectoryFollowing, PoseFollowing, PolicyFollowing, PartnerCou
         if (stability := settings.stability) != self._stable:      # it takes tens of milliseconds
             settings.check_gains(loaded)
             self._stable = stability
+            #: Efforts that the acceleration bounds leave to each joint.
+            self.scarcity = settings.scarcity(loaded)
         record = settings.settings_record()
         record['payload_body'] = settings.payload_body(self.model)
         record['law'] = self._law + (settings.law != self.settings.law)

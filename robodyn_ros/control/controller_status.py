@@ -14,6 +14,7 @@ from .dtypes import ARM, NO_REQUEST, Vectors
 from .history import Version
 from .link_pairs import nearest_links
 from .pace import Pace
+from .rotor_inertia import Scarcity
 from .settings import Settings
 from ..model.robot import RobotModel
 
@@ -22,6 +23,8 @@ REVERSED = 0.3
 # As many trajectories, each shorter [s] and each replacing the one before, are a stream
 STREAM, HORIZON = 2, 0.5
 STREAM_FAULTS = ('EFFORT_LIMITED', 'EFFORT_OSCILLATES', 'FOLLOWING_ERROR')
+# Faults of a joint that may have been given too little effort
+WEAK_FAULTS = ('EFFORT_LIMITED', 'FOLLOWING_ERROR', 'JOINT_BLOCKED')
 STREAM_HINT = ('every trajectory ends at rest, and these are a stream of short ones: send longer '
                f'ones, with waypoints for the next {HORIZON:g} s or more')
 
@@ -37,6 +40,7 @@ class ControllerStatus:
     settings: Settings
     memory: ndarray
     cycle_input: ndarray
+    scarcity: Scarcity
     _pace: Pace
     _records: Version
     _streamed: int
@@ -65,6 +69,9 @@ class ControllerStatus:
             hint = self._pace.sentence(1.0 / self.settings.rate)
         elif self.reason_code in STREAM_FAULTS and self._streamed >= STREAM:
             hint = STREAM_HINT
+        elif self.reason_code in WEAK_FAULTS:
+            joints = np.arange(self.model.nv) == self.memory['joint'][0]
+            hint = self.scarcity.sentence(self.scarcity.scarce & joints)
         return self._sentence('reason', 'joint') + (hint and f'; {hint}')
 
     @property
